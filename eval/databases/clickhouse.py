@@ -127,7 +127,8 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
 
     def _kill(self, session: _Session) -> None:
         """KILL QUERY from a second session; a user may always stop their own statements, also in readonly mode."""
-        self._aside(lambda killer: killer.client.command(f"KILL QUERY WHERE {session.own_statement} ASYNC"))
+        with self._spare() as killer:
+            killer.client.command(f"KILL QUERY WHERE {session.own_statement} ASYNC")
 
     def _survives(self, error: Exception) -> bool:
         return not isinstance(error, self._lost())

@@ -74,7 +74,9 @@ class MySQLDatabase(ServerDatabase[Any]):
 
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
         super().__init__(target, infer_keys=infer_keys, connect_seconds=connect_seconds)
-        version, modes = self._aside(lambda connection: _first_row(connection, "SELECT VERSION(), @@sql_mode"))
+        with self._spare() as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT VERSION(), @@sql_mode")
+            version, modes = cursor.fetchone()
         self._mariadb = "mariadb" in version.lower()
         self._sql_mode = ",".join(m for m in modes.split(",") if m in _MODES)
 
@@ -191,7 +193,8 @@ class MySQLDatabase(ServerDatabase[Any]):
 
     def _kill(self, connection: Any) -> None:
         """End the connection's statement, from a second connection."""
-        self._aside(lambda killer: _first_row(killer, f"KILL QUERY {int(connection.thread_id())}"))
+        with self._spare() as killer, killer.cursor() as cursor:
+            cursor.execute(f"KILL QUERY {int(connection.thread_id())}")
 
     def _is_over_time(self, error: Exception) -> bool:
         return bool(error.args) and error.args[0] in _OVER_TIME
@@ -279,12 +282,6 @@ def _text(error: Exception) -> str:
     if len(error.args) == 2 and isinstance(error.args[0], int):
         return f"{error.args[1]} ({error.args[0]})"
     return str(error) or type(error).__name__
-
-
-def _first_row(connection: Any, sql: str) -> Any:
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-        return cursor.fetchone()
 
 
 def _connect_error(target: Target, error: Exception) -> DatabaseError:

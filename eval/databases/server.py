@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -31,7 +31,6 @@ MOST_LEFT_RUNNING = 4
 
 C = TypeVar("C")
 """The driver's connection."""
-R = TypeVar("R")
 
 
 class ServerDatabase(Database, Generic[C]):
@@ -165,22 +164,18 @@ class ServerDatabase(Database, Generic[C]):
                 if kept is None:
                     raise  # a fresh connection fails: the server is unreachable
 
-    def _aside(self, use: Callable[[C], R]) -> R:
-        """Use a second connection, as to end the statement of another one. A pooled one that the server has closed in
-        the meantime is exchanged."""
-        while True:
-            with self._lock:
-                kept = self._free.pop() if self._free else None
-            connection = kept or self._connect()
-            try:
-                result = use(connection)
-            except BaseException as error:
-                self._drop(connection)
-                if kept is None or not isinstance(error, self._lost()):
-                    raise
-            else:
-                self._give_back(connection)
-                return result
+    @contextmanager
+    def _spare(self) -> Iterator[C]:
+        """A second connection, to end the statement of another one."""
+        with self._lock:
+            free = self._free.pop() if self._free else None
+        connection = free or self._connect()
+        try:
+            yield connection
+        except BaseException:
+            self._drop(connection)
+            raise
+        self._give_back(connection)
 
     def _refuse_to_pile_up(self) -> None:
         left = set(self._left_running)
