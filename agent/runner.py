@@ -111,7 +111,7 @@ async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[
     """
     started = time.monotonic()
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    work = asyncio.create_task(_work(RunRequest(question, **options), events.put_nowait))
+    work = asyncio.create_task(_work(_request(question, options), events.put_nowait))
     work.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -125,9 +125,16 @@ async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[
 
 
 async def run(question: str, **options: Unpack[RunOptions]) -> Answer:
-    """Run a question to its end; `options` are the fields of `RunRequest`. Never raises: a failure is an Answer of
-    status `error`."""
-    return await _work(RunRequest(question, **options), _ignore)
+    """Run a question to its end; `options` are the fields of `RunRequest`. A failure is an Answer of status `error`;
+    only an unknown option raises (TypeError)."""
+    return await _work(_request(question, options), _ignore)
+
+
+def _request(question: str, options: RunOptions) -> RunRequest:
+    if unknown := sorted(options.keys() - RunOptions.__annotations__.keys()):
+        known = ", ".join(RunOptions.__annotations__)
+        raise TypeError(f"there is no option {', '.join(unknown)}; the options are {known}")
+    return RunRequest(question, **options)
 
 
 def _ignore(_: Event) -> None:

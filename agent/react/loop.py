@@ -1,7 +1,7 @@
-"""The loop: a tool, what came of it, the next tool; until the model finishes or its steps are used up.
+"""The loop: a tool, its result, the next tool; until the model finishes or its steps are used up.
 
-Names, orders and replies that make no sense cost the model a step and are told to it. When the steps or the time end,
-the last query that ran is the answer; where none did, the model is asked once for a plain query.
+An unknown tool, a tool out of turn or an unusable reply costs the model a step, and the model is told why. When the
+steps or the time end, the last query that ran is the answer; if none ran, the model is asked once for a plain query.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 OWN_STEPS = 10
 """Steps that a model may take; checks and runs that follow by themselves do not count."""
 USELESS = 3
-"""Steps in a row that come to nothing, after which the loop ends."""
+"""Steps in a row without a result, after which the loop ends."""
 RESERVE = 0.5
-"""Seconds before the run's end at which a step is given up, so that the last query that ran is still handed back."""
+"""Seconds before the run's end at which a step is given up, so that the last query that ran can still be returned."""
 _THOUGHT = 1_000
 """Characters kept of a thought."""
 _SHOWN = 4_000

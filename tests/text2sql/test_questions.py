@@ -23,6 +23,11 @@ def test_a_failure_is_an_exception_that_holds_the_answer() -> None:
     assert (caught.value.kind, caught.value.answer.status) == ("database", "error")
 
 
+def test_an_unknown_option_is_named_with_those_there_are() -> None:
+    with pytest.raises(TypeError, match=r"no option db; the options are .*database, model"):
+        ask("How many customers are there?", db="shop")  # type: ignore[call-arg]
+
+
 def test_a_declined_question_is_an_answer() -> None:
     assert ask("gribble the frobs", database="shop", model="offline").status == "abstained"
 
