@@ -31,6 +31,7 @@ _WEIGHTS = Path(__file__).parent / "confidence.txt"
 def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequence[JoinPlan]) -> dict[str, float]:
     """Named features of one reading."""
     query, tokens, items, vocabulary = draft.query, q.tokens, q.items, q.vocabulary
+    grouped = bool(query.group) and not query.each_once
     content = [t for t in tokens if t.kind != "punct" and t.lower not in FUNCTION_WORDS]
     plan = plans[-1]
     scores = [
@@ -50,7 +51,7 @@ def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequ
         "unread nouns": _nouns(tokens, unread),
         "unread name": any(w[:1].isupper() or w[:1].isdecimal() for w in unread),
         "unread operation": any(w.lower() in _OPERATIONS for phrase in unread for w in phrase.split()),
-        "listing only": not query.where and not query.order and not query.group and not query.aggregates(),
+        "listing only": not query.where and not query.order and not grouped and not query.aggregates(),
         "one plain column": len(query.select) == 1
         and not query.aggregates()
         and not query.distinct
@@ -70,12 +71,12 @@ def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequ
         "subquery": any(isinstance(c, Condition) and c.against is not None for c in conditions),
         "aggregates": sum(bool(e.function) for e in query.select),
         "several shown": max(0, _things_shown(draft, vocabulary) - 2),
-        "group": bool(query.group),
+        "group": grouped,
         "having": bool(query.having),
         "superlative": query.limit is not None,
         "count superlative": query.limit is not None and any(e.function == "count" for e in query.ordered_by()),
         "ordered": bool(query.order),
-        "distinct": query.distinct,
+        "distinct": query.distinct or query.each_once,
         "intersect": query.intersect is not None,
         "entities": min(len(query.tables), 5),
         "no rows known": all(t.table.row_count == 0 for t in vocabulary.tables.values()),

@@ -267,7 +267,7 @@ class _Parser:
         if attempt.tree is None:
             return attempt
         observed = self._rows.observed(attempt.tree)
-        if attempt.features["names shown"] and not attempt.features["joins"]:
+        if attempt.features["names shown"] and (attempt.draft.query.each_once or not attempt.features["joins"]):
             observed = {**observed, "result repeats": 0.0}  # two things with the same name
         return attempt.with_features(observed)
 

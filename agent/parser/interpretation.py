@@ -202,6 +202,11 @@ class Query:
     def aggregates(self) -> bool:
         return any(e.function for e in self.select)
 
+    @property
+    def each_once(self) -> bool:
+        """Whether the groups only keep rows from being repeated."""
+        return bool(self.group) and not (self.having or any(e.function for e in self.expressions()))
+
     def put_first(self, *tables: str) -> None:
         """Name these tables before the others."""
         self.tables = list(dict.fromkeys([*tables, *self.tables]))

@@ -53,6 +53,14 @@ class JoinPlan:
     def by_chance(self) -> int:
         return sum(edge.chance for _, edge in self.steps)
 
+    def branch(self, table: str) -> JoinPlan | None:
+        """The part of this plan that leads from its root to one table; None where it does not join it."""
+        edges, steps = dict(self.steps), []
+        while table in edges:
+            steps.append((table, edges[table]))
+            table = edges[table].other(table)
+        return JoinPlan(self.root, tuple(reversed(steps))) if steps and table == self.root else None
+
     def fan_outs(self) -> frozenset[str]:
         """Tables that link several of their children: every child row meets every other child row (a chasm trap)."""
         children: dict[str, int] = {}

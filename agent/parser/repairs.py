@@ -61,13 +61,20 @@ def _share_of_groups(query: Query) -> None:
 
 
 def _without_repeats(query: Query, q: LinkedQuestion) -> None:
-    """`customers with orders in 2023 but none in 2024`: each customer once, regardless of the number of orders."""
-    absent = any(isinstance(part, Membership) for part in query.restrictions())
-    shown = {e.column[0] for e in query.select if e.column and not e.function}
-    if not absent or query.aggregates() or query.group or query.order or len(shown) != 1:
+    """`customers with orders of tea`: each customer once, whatever the number of their orders. Two customers of one
+    name stay two."""
+    shown = {e.column for e in query.select if e.column}
+    tables = {table for table, _ in shown}
+    if query.aggregates() or query.group or query.order or query.distinct or len(tables) != 1:
         return
-    others = {t for c in query.conditions() for t in c.tables} - shown
-    query.distinct = query.distinct or any(q.many_of(next(iter(shown)), t) for t in others)
+    (table,) = tables
+    one = q.one_row(table)
+    absent = any(isinstance(part, Membership) for part in query.restrictions())
+    joined = {*query.tables, *(t for c in query.conditions() for t in c.tables)} - tables
+    names = {c.key for c in q.vocabulary.name_columns(table)} | {e.column for e in one}
+    if (absent or shown <= names) and any(q.many_of(table, t) for t in joined):
+        query.distinct = one[0].column in shown
+        query.group = [] if query.distinct else list(dict.fromkeys([*one, *query.select]))
 
 
 def _person_with_most(query: Query, q: LinkedQuestion) -> None:

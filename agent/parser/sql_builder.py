@@ -81,7 +81,8 @@ class TreeBuilder:
             return name_columns(tree, query, self._vocabulary, RESERVED)
         named = self._named_rows(query)
         if named is not None:
-            return self._also_among(tree, query.intersect, named)
+            among = self._also_among(tree, query.intersect, named)
+            return among if query.group else among.distinct(copy=False)
         return exp.intersect(tree, self._select(query.intersect), copy=False)
 
     def _named_rows(self, query: Query) -> ColumnKey | None:
@@ -89,7 +90,7 @@ class TreeBuilder:
         values shown are what is asked for (`countries with both …`)."""
         shown = [e.column for e in query.select if e.column is not None and not (e.function or e.part or e.via)]
         tables = {c[0] for c in shown}
-        if len(shown) != len(query.select) or len(tables) != 1 or query.group:
+        if len(shown) != len(query.select) or len(tables) != 1 or (query.group and not query.each_once):
             return None
         table = next(iter(tables))
         names = {c.key for c in self._vocabulary.name_columns(table)}
@@ -101,7 +102,7 @@ class TreeBuilder:
         """The rows that are also among those of the other query, by their key."""
         inner = self._select(replace(other, select=[Expression(column=key)]))
         among = exp.In(this=self._names.column(key), query=inner.subquery(copy=False))
-        return tree.where(among, copy=False).distinct(copy=False)
+        return tree.where(among, copy=False)
 
     def _select(self, query: Query) -> exp.Select:
         plan = self._plan(query)
@@ -256,9 +257,7 @@ class TreeBuilder:
     # -- conditions -----------------------------------------------------------------------------------------------
 
     def _clause(self, clause: Clause, scope: _Scope) -> exp.Expr:
-        parts = [
-            self._membership(p, scope.alone) if isinstance(p, Membership) else self._condition(p, scope) for p in clause
-        ]
+        parts = [self._membership(p, scope) if isinstance(p, Membership) else self._condition(p, scope) for p in clause]
         return exp.or_(*parts, copy=False) if len(parts) > 1 else parts[0]
 
     def _compared(self, c: Condition, scope: _Scope) -> exp.Expr:
@@ -309,10 +308,12 @@ class TreeBuilder:
             return exp.Literal.string(value.isoformat())
         return exp.Literal.string(str(value))
 
-    def _membership(self, m: Membership, alone: bool) -> exp.Expr:
+    def _membership(self, m: Membership, scope: _Scope) -> exp.Expr:
         """`of.key [NOT] IN (SELECT foreign key FROM ... related table ...)`; on engines other than SQLite `NOT EXISTS`,
         which they join in one pass."""
-        path = self._graph.plan([m.of, m.table], frozenset((m.of, m.table)), self._hints)
+        alone = scope.alone
+        joined = scope.plan.branch(m.table) if scope.plan.root == m.of else None  # `ordered tea but not coffee`
+        path = joined or self._graph.plan([m.of, m.table], frozenset((m.of, m.table)), self._hints)
         if path is None or not path.steps:
             raise Unreachable([m.of, m.table])
         first_table, first = path.steps[0]
