@@ -175,10 +175,9 @@ def _amount(c: Context, column: ColumnWord) -> Expression:
 
 
 def _counted(q: LinkedQuestion, share: bool, i: int, column: ColumnWord) -> Expression:
-    """The rows of the column's table, or the distinct values of the column."""
+    """The rows of the column's table (`how many customers registered`), or the distinct values of the column."""
     key = q.vocabulary.key_column(column.table)
-    dated = column.role == "date" and q.items[i].lower.endswith("ed")  # `how many customers registered`
-    rows = dated or (key is not None and key.key == column.key)
+    rows = _happened(q, i, column) or (key is not None and key.key == column.key)
     return Expression("count", column=None if rows else column.key, table=column.table, distinct=not rows, share=share)
 
 
@@ -227,12 +226,17 @@ def _units_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
 
 
 def _qualifies_next(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
-    """`current subscriptions`, `current price`: a yes-or-no column directly before what it describes."""
-    if not is_flag(q.values, column):
-        return False
+    """`current subscriptions`, `completed orders`: a yes-or-no column, or the date of a state, directly before what it
+    describes."""
+    flagged = is_flag(q.values, column)
     if q.sort(i + 1) == "table":
-        return q.table_of(i + 1) == column.table
-    return q.sort(i + 1) == "column" and q.holds(i + 1, column.table) and q.previous_word(i) not in ("and", ",")
+        return q.table_of(i + 1) == column.table and (flagged or _happened(q, i, column))
+    return (
+        flagged
+        and q.sort(i + 1) == "column"
+        and q.holds(i + 1, column.table)
+        and q.previous_word(i) not in ("and", ",")
+    )
 
 
 def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
@@ -300,8 +304,9 @@ def _only_ties(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> boo
 
 
 def _happened(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
-    """`have been discontinued`, with no comparison: the date is set."""
-    return column.role == "date" and q.items[i].lower.endswith("ed")
+    """`have been discontinued`, `signed up`, with no comparison: the date is set."""
+    verb = q.items[i].lower.removesuffix(" up").removesuffix(" in").removesuffix(" out")
+    return column.role == "date" and verb.endswith("ed")
 
 
 def _shared_functions(

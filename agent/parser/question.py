@@ -31,6 +31,9 @@ _SAME_WORD = 0.85
 """A stored value with at least this score is the word itself, or its singular."""
 _KIND_COLUMNS = 4
 """A table of kinds has at most this many columns."""
+_WHEN = word_set("in on at before after since until between during last this from by date today yesterday within")
+_COPULAS = word_set("is are was were be been get gets got")
+_UNITS = frozenset(map(root, word_set("year quarter month week day")))
 _DETERMINERS = word_set("the a an all any every each these those different distinct")
 
 
@@ -182,6 +185,9 @@ def linked_question(
 ) -> LinkedQuestion:
     """Decide for each item what it names: a table, a column, a stored value or a measure, and which table."""
     q = LinkedQuestion(tokens, items, vocabulary, graph, values, today, avoid)
+    units = {i for i in range(len(items)) if _calendar_unit(q, i)}
+    items = [replace(x, kind="word", mention=None) if i in units else x for i, x in enumerate(items)]
+    q = replace(q, items=items)
     choices: list[object] = []
     sorts = []
     for i in range(len(items)):
@@ -215,6 +221,8 @@ def _sort(q: LinkedQuestion, i: int) -> tuple[str, object | None]:
         "value": mention.value_score,
         "measure": 0.7 if mention.measure else 0.0,
     }
+    if likeliest == "value" and _state_of_date(q, i):
+        return likeliest, None
     chosen_score = scores.pop(likeliest, 0.0)
     if likeliest == "measure" and scores["table"] < 0.9:
         scores["table"] = 0.0
@@ -235,7 +243,7 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     value = mention.value_score
     schema = max(table, column)
     named = any(t.capital or t.kind == "quoted" for t in q.tokens[item.start : item.end])
-    if value and (value >= schema - 0.08 if named else value > schema + 0.02):
+    if value and (value >= schema - 0.08 if named or _state_of_date(q, i) else value > schema + 0.02):
         if not named and table >= 0.75 and q.plural(i) and not _named_elsewhere(q, i):
             return "table"
         return "word" if not named and (_dates_an_event(q, i) or _done_by(q, i)) else "value"
@@ -254,6 +262,33 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     if column:
         return "column"
     return "value" if value else "word"
+
+
+def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
+    """`how many clients signed up each year`: a year of the client's dates, not the `model_year` of a table that is not
+    named."""
+    mention = q.items[i].mention
+    if mention is None or mention.tables or mention.values or root(q.items[i].lower) not in _UNITS:
+        return False
+    named = {
+        m.tables[0][0].name for x in q.items if (m := x.mention) is not None and m.tables and m.tables[0][1] >= 0.9
+    }
+    dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date"}
+    return bool(named & dated) and all(c.table not in named and s < 0.9 for c, s in mention.columns)
+
+
+def _state_of_date(q: LinkedQuestion, i: int) -> bool:
+    """`completed orders`: a stored state of the rows, beside the date on which they reached it."""
+    mention = q.items[i].mention
+    if mention is None or mention.tables or not q.items[i].lower.endswith("ed") or q.tokens[0].lower == "when":
+        return False
+    after = q.items[i + 1] if i + 1 < len(q.items) else None
+    before_rows = after is not None and after.mention is not None and bool(after.mention.tables)
+    said = i > 0 and q.items[i - 1].lower in _COPULAS and (after is None or after.lower not in _WHEN)
+    if not (before_rows or said):
+        return False
+    holders = {hit.table for hit in mention.values}
+    return bool(holders) and all(c.role == "date" and c.table in holders for c, _ in mention.columns[:1])
 
 
 def _amount_of_event(q: LinkedQuestion, i: int) -> bool:

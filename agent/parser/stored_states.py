@@ -87,6 +87,8 @@ SAME_EVENT = {
     "repaired": "fixed resolved completed closed finished",
     "dead": "deceased died death",
     "died": "deceased death",
+    "registered": "signup signed joined enrolled",
+    "joined": "registered signup signed enrolled",
     "dispatched": "shipped sent",
     "sent": "shipped dispatched",
     "received": "delivered arrived",

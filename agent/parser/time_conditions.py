@@ -11,7 +11,7 @@ from dataclasses import replace
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import periods
 from agent.parser.conditions import target_column
-from agent.parser.interpretation import Condition, Expression, Operator
+from agent.parser.interpretation import Condition, Expression, Membership, Operator
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from agent.parser.stored_states import SAME_EVENT
@@ -120,7 +120,8 @@ def date_column(
     all_words = {t.stem for t in q.tokens if t.kind == "word"}
     figures = (e for e in (*c.query.select, *c.query.ordered_by()) if e.function in ("sum", "avg"))
     measured = {e.column[0] for e in figures if e.column}  # `best customer of 2024`: 2024 is a date of orders
-    measured = measured or _counted_per(q, c)
+    absent = _absent_here(q, c)
+    measured = measured or _counted_per(q, c) or ({absent.table} if absent else set())
     near = {} if measured else c.near_tables(i)
     restricted = (clause[0] for clause in c.query.where)
     tables = measured or {
@@ -132,7 +133,7 @@ def date_column(
     candidates: list[tuple[float, ColumnWord]] = []
     for table, columns in q.vocabulary.by_table.items():
         gap = min(q.graph.distance(table, t) for t in tables) if tables else 1.0
-        if gap > 2:
+        if gap > 2 or (absent and table == absent.of):
             continue
         filled = any(c.role == "date" and not c.column.nullable for c in columns)
         calendar = gap == 1 and bool(set(q.vocabulary.tables[table].words) & _CALENDARS)
@@ -151,6 +152,12 @@ def date_column(
     candidates.sort(key=lambda pair: -pair[0])
     close = len(candidates) > 1 and candidates[1][0] > candidates[0][0] - 0.25
     return (candidates[0][1] if candidates else None), (candidates[1][1] if close else None)
+
+
+def _absent_here(q: LinkedQuestion, c: Context) -> Membership | None:
+    """The rows whose absence is being read, if they have a date: `trucks without shipments in 2024`."""
+    absent = (part for part in c.query.restrictions() if isinstance(part, Membership) and part.where is c.sink)
+    return next((part for part in absent if _has_date(q, part.table)), None)
 
 
 def _same_event(q: LinkedQuestion, c: Context, column: ColumnWord) -> ColumnWord | None:
