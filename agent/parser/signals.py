@@ -23,8 +23,9 @@ _Steps = Callable[[LinkedQuestion, Context, int], Findings]
 
 
 _LISTING = (
-    "along with", "together with", "and their", "and its", "with their", "along with their", "as well as",
-    "as well as the", "as well as their", "and what is", "and what are", "and show", "and list", "and give",
+    "along with", "along with the", "along with their", "along with its", "together with", "together with the",
+    "together with their", "and their", "and its", "with their", "with its", "as well as", "as well as the",
+    "as well as their", "and what is", "and what are", "and show", "and list", "and give",
 )  # fmt: skip
 """Phrases after which the question names more columns to show."""
 _COPULAS = word_set("is are was were")

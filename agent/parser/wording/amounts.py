@@ -35,6 +35,18 @@ def amount_in_state(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"sum of the {words} of {state} {table.plural}{match['rest'] or ''}")
 
 
+@rule(
+    r"^(?P<ask>(?:what (?:is|was) |what's |give me |show me |show )?(?:the |our )?)(?P<figure>total [a-z]+) of "
+    r"(?P<rows>(?:(?:all|the|our|these) )*(?:[a-z]+ ){0,2}?(?P<x>[a-z]+s))\b(?P<rest>.*)$"
+)
+def total_of(match: re.Match[str], known: Known) -> Wording | None:
+    """`total amount of cancelled orders` as `sum of total amount of …`, where each order has such a total."""
+    table, words = known.table(match["x"]), tuple(match["figure"].lower().split())
+    if table is None or not any(c.table == table.name and c.words == words for c in known.figures()):
+        return None
+    return Wording(f"{match['ask']}sum of {match['figure']} of {match['rows']}{match['rest']}")
+
+
 @rule(r"^(?:who|which (?P<who>[a-z]+)s?) (?:still )?(?:owes?|has to pay)(?: us)?(?: any)?(?: money)?$")
 def who_owes(match: re.Match[str], known: Known) -> Wording | None:
     """`who owes us money` as `different customers with unpaid invoices`."""

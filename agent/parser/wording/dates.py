@@ -89,6 +89,26 @@ def first_by_event(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"which {' '.join(rows)} has the {end} {' '.join(event)}")
 
 
+@rule(
+    r"^(?:who|(?:which|what) (?P<who>[a-z]+)) (?:has|have) "
+    r"(?:been (?:with us|here|employed|around)|worked (?:here|for us)) (?:for )?(?:the )?"
+    r"(?P<end>longest|shortest)(?: time)?$"
+)
+def longest_here(match: re.Match[str], known: Known) -> Wording | None:
+    """`which nurse has been with us the longest` as `which nurse has the earliest hired`: the date they came."""
+    words = known.vocabulary
+    named = known.table(match["who"])
+    columns = words.by_table[named.name] if named else () if match["who"] else words.columns.values()
+    dates = [c for c in columns if c.role == "date" and _CAME & set(map(root, c.words))]
+    if len(dates) != 1:
+        return None
+    end = "earliest" if match["end"].lower() == "longest" else "latest"
+    return Wording(f"which {' '.join(words.tables[dates[0].table].words)} has the {end} {' '.join(dates[0].words)}")
+
+
+_CAME = frozenset(map(root, word_set("hired joined registered signup employed started enrolled member")))
+
+
 @rule(r"\b(?:very )?(?P<end>first|last) (?P<what>[a-z]+)\b(?! by\b)", everywhere=True)
 def first_thing(match: re.Match[str], known: Known) -> Wording | None:
     """`the first order` as `the earliest order`, if a table of orders has a date and no column is called so."""

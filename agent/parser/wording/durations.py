@@ -52,10 +52,11 @@ _COUNTED = r"(?:long|many (?P<unit>days|hours|minutes|weeks))"
 _Pairs = list[tuple[ColumnWord, ColumnWord]]
 
 
-@rule(r"^(?P<asked>.+?)(?:,? in (?P<unit>days|hours|minutes|weeks))?$")
+@rule(r"^(?:for (?:each|every) (?P<group>[^,]+), )?(?P<asked>.+?)(?:,? in (?P<unit>days|hours|minutes|weeks))?$")
 def duration(match: re.Match[str], known: Known) -> Wording | None:
     """The plain question and the shape of a time that is asked for; None when no pair of dates holds it."""
-    text = " ".join(match["asked"].split())
+    group = f" per {match['group']}" if match["group"] else ""
+    text = " ".join((match["asked"] + group).split())
     wording = next(filter(None, (form(text, known) for form in _FORMS)), None)
     unit = _unit_named(match["unit"] or "")
     if wording is None or wording.shape is None or wording.shape.kind != "days" or unit is None:

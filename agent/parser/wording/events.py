@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent.parser.stored_states import SAME_EVENT
 from agent.parser.wording.rules import SINCE, Known, Wording, rule
 from eval.language.inflection import lemma, plural, root
 
@@ -82,6 +83,20 @@ def how_often(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
+    r"\b(?P<who>[a-z]+) (?:(?:who|that|which) )?(?:have |has |had )?"
+    r"(?P<verb>bought|purchased|ordered|rented|borrowed|booked) "
+    r"(?P<what>(?!(?:the )?(?:more|most|less|least|fewest|fewer|over|under|at|by|in|on|from|since|for|any|some|it|them|"
+    r"something|anything|nothing|nobody|and|or|but|last|this|during|before|after|per|\d+)\b).+)"
+)
+def acquired(match: re.Match[str], known: Known) -> Wording | None:
+    """`customers who bought tea` as `customers with orders of tea`: the link goes by the orders."""
+    people, events = known.table(match["who"]), known.table(known.noun(*_RECORDED_IN[match["verb"].lower()]))
+    if people is None or events is None or all(key.ref_table != people.name for key in events.table.foreign_keys):
+        return None
+    return Wording(f"{match['who']} with {events.plural} of {match['what']}")
+
+
+@rule(
     rf"{_WHO}(?:have |has )?(?:spent|spend|paid) (?P<cmp>more than|less than|over|under|at least) "
     r"(?P<n>[\d.,]+)(?: (?!in\b|since\b|last\b|this\b|during\b|on\b|per\b)\w+)?(?P<rest>.*)"
 )
@@ -107,7 +122,7 @@ def things_we_sell(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(thing if match["what"].lower() == "thing" else plural(thing)) if thing else None
 
 
-@rule(r"\b(?P<rows>[a-z]+s) (?:that )?we (?:sell|offer|stock|carry)\b")
+@rule(r"\b(?P<rows>[a-z]+) (?:that )?we (?:sell|offer|stock|carry)\b")
 def rows_we_sell(match: re.Match[str], known: Known) -> Wording | None:
     """`dearest parts we sell` as `dearest parts`."""
     return Wording(match["rows"]) if known.table(match["rows"]) is not None else None
@@ -122,7 +137,22 @@ def listed_with(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['listed']} and their {match['what']}")
 
 
-@rule(r"^who (?:spends|spent|buys|bought|paid|pays)(?: us)? (?:the )?most(?: money)?(?P<rest>.*)$")
+@rule(
+    r"^who (?P<verb>registered|joined|enrolled|subscribed) (?P<rest>(?:in|on|since|before|after|last|this|during)\b.+)$"
+)
+def who_registered(match: re.Match[str], known: Known) -> Wording | None:
+    """`who registered in May` as `customers who registered in May`: the one table with such a date."""
+    verb = match["verb"].lower()
+    events = {root(verb), *map(root, SAME_EVENT.get(verb, "").split())}
+    dated = {
+        c.table for c in known.vocabulary.columns.values() if c.role == "date" and events & set(map(root, c.words))
+    }
+    if len(dated) != 1:
+        return None
+    return Wording(f"{known.vocabulary.tables[next(iter(dated))].plural} who {verb} {match['rest']}")
+
+
+@rule(r"^who (?:spends|spent|buys|bought|paid|pays)(?: us)? (?:the )?most(?: money)?(?: (?:with|at) us)?(?P<rest>.*)$")
 def who_spends(match: re.Match[str], known: Known) -> Wording | None:
     """`who spends most` as `which customer has the highest revenue`."""
     buyer = known.noun(*_BUYERS)

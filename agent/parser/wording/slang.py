@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from agent.parser.wording.rules import MONTH, Known, Wording, rule
+from eval.language.inflection import plural
+from eval.language.lexicon import word_set
 from eval.language.numbers import SMALL_NUMBERS
 
 _YEAR_ALONE = (
@@ -24,7 +26,15 @@ _REPLACED = tuple(
         (r"\badress(es)?\b", r"address\1"),
         (r"\bquater(s|ly)?\b", r"quarter\1"),
         (r"\b(?:reveneu|revenu|revanue)\b", "revenue"),
-        (r"\b(?:actually|already) ", ""),
+        (r"\b(?:actually|actualy|already) ", ""),
+        (r"\b(more|less|fewer|greater|higher|lower|older|younger|larger|bigger|smaller|longer|shorter|later|earlier|"
+         r"better|cheaper|heavier) then\b", r"\1 than"),
+        (r"\b(they|you)re\b", r"\1 are"),
+        (r"\b(day|week|month|quarter|year) (?:by|after) \1\b", r"per \1"),
+        (r"^how much (?:money |cash )?is (?:still )?(?:stuck|tied up|sitting) in (.+)", r"total amount of \1"),
+        (r"(?<=\w),? (?:i mean|lol|haha|hehe)\b(?=[ ,?.!]|$)", ""),
+        (r"(?<=[a-z]s) (?:that )?(?:do |did )?we (?:look after|take care of|deal with)(?=[?.! ]*$)", ""),
+        (r"(?<=\w) (?:with us|on file|on record)(?=[?.!, ]*$)", ""),
         (r" (?:on|in) our books\b", ""),
         (r",? (?:so far|right now|at the moment|as of (?:now|today)|please|altogether|all together|(?<!n't )ever)"
          r"(?=[?.! ]*$)", ""),
@@ -48,7 +58,6 @@ _REPLACED = tuple(
         (r"(?:\bwhat %|(?<![\d.])(?<!\d )%(?= of\b))", "what percentage"),
         (r"\b(?:time spent|spent time)\b", "hours"),
         (r"\bin %(?!\w)", "in percent"),
-        (r"\bsigned up\b", "registered"),
         (r"\bout of (service|order|use|operation|action|business)\b", r"not in \1"),
         (r"^who (?:runs|heads|leads|is in charge of|is responsible for|looks after) "
          r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
@@ -159,6 +168,53 @@ def person_names(match: re.Match[str], known: Known) -> Wording | None:
     if any(" ".join(c.words).endswith(name) for c in known.vocabulary.columns.values()):
         return None
     return Wording(f"{_NAMES[name]}{match['end']}")
+
+
+@rule(r"\bsigned[- ]up\b", everywhere=True)
+def signed_up(_: re.Match[str], known: Known) -> Wording | None:
+    """`signed up` as `registered`, unless a column is called so."""
+    return None if "signed" in known.vocabulary.holders else Wording("registered")
+
+
+@rule(r"\b(?:licen[cs]e|number) (?P<plate>plates?)\b")
+def plates(match: re.Match[str], known: Known) -> Wording | None:
+    """`licence plate` as `plate`, where a column is a plate of no kind."""
+    called = [c.words for c in known.vocabulary.columns.values() if "plate" in c.words]
+    if not called or any({"license", "licence"} & set(words) for words in called):
+        return None
+    return Wording(match["plate"], notes=(f"{match[0].lower()}: the plate",))
+
+
+@rule(r"\b(?P<mail>e-?mails?) add?ress(?:es)?\b")
+def emails(match: re.Match[str], known: Known) -> Wording | None:
+    """`email address` as `email`, where no column is called so."""
+    called = [c.words for c in known.vocabulary.columns.values() if "email" in c.words]
+    if not called or any("address" in words for words in called):
+        return None
+    return Wording(match["mail"], notes=(f"{match[0].lower()}: the email",))
+
+
+@rule(
+    r"^(?P<ask>(?:show|list|give|tell)(?: me)?|find|get) (?:every|each) (?P<x>[a-z]+) "
+    r"(?P<rest>(?:that|which|who|whose)\b.+)"
+)
+def every_one(match: re.Match[str], known: Known) -> Wording | None:
+    """`show every treatment that costs …` as `show all treatments that …`: no groups are asked for."""
+    if known.table(match["x"]) is None:
+        return None
+    return Wording(f"{match['ask']} all {plural(match['x'])} {match['rest']}")
+
+
+@rule(r"\b(?P<what>[a-z]+) (?P<level>levels?)\b", everywhere=True)
+def levels(match: re.Match[str], known: Known) -> Wording | None:
+    """`priority level` as `priority`, `difficulty level` as `level`: whichever of the two is a column."""
+    holders, what = known.vocabulary.holders, match["what"].lower()
+    if "level" in holders:
+        return Wording(match["level"]) if what in _GRADES - holders.keys() else None
+    return Wording(what) if what in holders else None
+
+
+_GRADES = word_set("difficulty skill priority urgency severity risk experience seniority")
 
 
 @rule(r"\b(?:kind(?P<end>s?)\b|sort(?P<of>s?)(?= of\b))", everywhere=True)
