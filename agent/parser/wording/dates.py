@@ -91,7 +91,7 @@ def first_by_event(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     r"^(?:who|(?:which|what) (?P<who>[a-z]+)) (?:has|have) "
-    r"(?:been (?:with us|here|employed|around)|worked (?:here|for us)) (?:for )?(?:the )?"
+    r"(?:been (?:with us|here|around)|(?P<work>been employed|worked (?:here|for us))) (?:for )?(?:the )?"
     r"(?P<end>longest|shortest)(?: time)?$"
 )
 def longest_here(match: re.Match[str], known: Known) -> Wording | None:
@@ -99,14 +99,16 @@ def longest_here(match: re.Match[str], known: Known) -> Wording | None:
     words = known.vocabulary
     named = known.table(match["who"])
     columns = words.by_table[named.name] if named else () if match["who"] else words.columns.values()
-    dates = [c for c in columns if c.role == "date" and _CAME & set(map(root, c.words))]
+    came = _HIRED if match["work"] else _CAME
+    dates = [c for c in columns if c.role == "date" and came & set(map(root, c.words))]
     if len(dates) != 1:
         return None
     end = "earliest" if match["end"].lower() == "longest" else "latest"
     return Wording(f"which {' '.join(words.tables[dates[0].table].words)} has the {end} {' '.join(dates[0].words)}")
 
 
-_CAME = frozenset(map(root, word_set("hired joined registered signup employed started enrolled member")))
+_HIRED = frozenset(map(root, word_set("hired employed started")))
+_CAME = _HIRED | frozenset(map(root, word_set("joined registered signup enrolled member")))
 
 
 @rule(r"\b(?:very )?(?P<end>first|last) (?P<what>[a-z]+)\b(?! by\b)", everywhere=True)

@@ -287,11 +287,12 @@ def _all_pairs(known: Known) -> Iterator[tuple[ColumnWord, ColumnWord]]:
         starts = [c for c in dates if _is(c, _STARTS) and not _is(c, _ENDS)]
         ends = [c for c in dates if _is(c, _ENDS)]
         starts = starts or [c for c in dates if c not in ends and not c.column.nullable]
-        for end in ends:
-            if len(starts) == 1:
-                yield starts[0], end
-            elif starts:
-                yield min(starts, key=lambda c: columns.index(c)), end
+        always = [c for c in ends if not c.column.nullable]
+        if not starts and len(always) == 1:  # shipped, and later delivered
+            starts = always
+        first = min(starts, key=columns.index, default=None)
+        if first is not None:
+            yield from ((first, end) for end in ends if end != first)
 
 
 def _is(column: ColumnWord, words: frozenset[str]) -> bool:

@@ -90,10 +90,11 @@ def how_often(match: re.Match[str], known: Known) -> Wording | None:
 )
 def acquired(match: re.Match[str], known: Known) -> Wording | None:
     """`customers who bought tea` as `customers with orders of tea`: the link goes by the orders."""
-    people, events = known.table(match["who"]), known.table(known.noun(*_RECORDED_IN[match["verb"].lower()]))
+    who = known.rows(*_BUYERS) if match["who"].lower() == "who" else match["who"]
+    people, events = known.table(who), known.table(known.noun(*_RECORDED_IN[match["verb"].lower()]))
     if people is None or events is None or all(key.ref_table != people.name for key in events.table.foreign_keys):
         return None
-    return Wording(f"{match['who']} with {events.plural} of {match['what']}")
+    return Wording(f"{who} with {events.plural} of {match['what']}")
 
 
 @rule(

@@ -1,0 +1,181 @@
+"""Who bought what, states beside their dates, and names that columns do not have, as chatty newcomers put them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from agent.knowledge.values import ValueIndex, value_index
+from agent.parser import Reading, read
+from agent.parser.execution_probe import looker
+from agent.runtime.probability import STATED_DOUBT
+from eval.databases import Database, open_database
+from eval.sql import check, parse
+
+TEAROOM = """
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, joined_on DATE NOT NULL);
+CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL NOT NULL);
+CREATE TABLE orders (
+    id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id), ordered_on DATE NOT NULL,
+    status TEXT NOT NULL, total_amount REAL NOT NULL);
+CREATE TABLE order_items (
+    order_id INTEGER NOT NULL REFERENCES orders(id), product_id INTEGER NOT NULL REFERENCES products(id),
+    quantity INTEGER NOT NULL, PRIMARY KEY (order_id, product_id));
+CREATE TABLE reviews (
+    id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id),
+    product_id INTEGER NOT NULL REFERENCES products(id), rating INTEGER NOT NULL);
+INSERT INTO customers VALUES
+    (1, 'Ann', 'ann@x.org', '2022-03-01'), (2, 'Bob', 'bob@x.org', '2023-05-05'),
+    (3, 'Ann', 'ann3@x.org', '2023-07-09'), (4, 'Cem', 'cem@x.org', '2024-01-09');
+INSERT INTO products VALUES (1, 'Tea', 2.0), (2, 'Coffee', 3.0), (3, 'Scone', 4.0);
+INSERT INTO orders VALUES
+    (1, 1, '2023-03-01', 'paid', 10), (2, 1, '2023-04-10', 'paid', 20), (3, 2, '2024-03-05', 'cancelled', 40),
+    (4, 3, '2024-04-01', 'paid', 5), (5, 2, '2024-05-01', 'cancelled', 2);
+INSERT INTO order_items VALUES (1, 1, 1), (2, 1, 2), (2, 2, 1), (3, 1, 4), (4, 1, 1), (5, 3, 1);
+INSERT INTO reviews VALUES (1, 4, 1, 5), (2, 2, 2, 1), (3, 3, 3, 4);
+"""
+SCHOOL = """
+CREATE TABLE students (id INTEGER PRIMARY KEY, full_name TEXT NOT NULL, signup_date DATE NOT NULL);
+CREATE TABLE courses (
+    id INTEGER PRIMARY KEY, title TEXT NOT NULL, status TEXT NOT NULL, published_at DATE, level TEXT NOT NULL,
+    price REAL NOT NULL);
+CREATE TABLE enrollments (
+    id INTEGER PRIMARY KEY, student_id INTEGER NOT NULL REFERENCES students(id),
+    course_id INTEGER NOT NULL REFERENCES courses(id), status TEXT NOT NULL, completed_at DATE);
+INSERT INTO students VALUES (1, 'Dee', '2022-03-01'), (2, 'Eli', '2023-05-05'), (3, 'Fay', '2023-06-05');
+INSERT INTO courses VALUES
+    (1, 'Knots', 'published', '2022-01-01', 'beginner', 10), (2, 'Sails', 'draft', NULL, 'advanced', 20),
+    (3, 'Charts', 'archived', '2021-01-01', 'advanced', 30);
+INSERT INTO enrollments VALUES
+    (1, 1, 1, 'completed', '2022-05-01'), (2, 2, 1, 'active', NULL), (3, 3, 3, 'completed', '2023-08-01');
+"""
+DEPOT = """
+CREATE TABLE trucks (id INTEGER PRIMARY KEY, plate TEXT NOT NULL, model_year INTEGER NOT NULL);
+CREATE TABLE clients (id INTEGER PRIMARY KEY, name TEXT NOT NULL, registered_on DATE NOT NULL);
+CREATE TABLE drivers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, hired_on DATE NOT NULL);
+CREATE TABLE shipments (
+    id INTEGER PRIMARY KEY, truck_id INTEGER NOT NULL REFERENCES trucks(id),
+    client_id INTEGER NOT NULL REFERENCES clients(id), driver_id INTEGER NOT NULL REFERENCES drivers(id),
+    priority TEXT NOT NULL, shipped_on DATE NOT NULL, delivered_on DATE);
+INSERT INTO trucks VALUES (1, 'AB-1', 2015), (2, 'CD-2', 2019), (3, 'EF-3', 2020);
+INSERT INTO clients VALUES (1, 'Alder', '2022-02-01'), (2, 'Birch', '2023-03-01'), (3, 'Cedar', '2023-04-01');
+INSERT INTO drivers VALUES (1, 'Gus', '2019-01-01'), (2, 'Hal', '2015-06-01');
+INSERT INTO shipments VALUES
+    (1, 1, 1, 1, 'high', '2024-01-03', '2024-01-05'), (2, 1, 2, 1, 'low', '2024-02-03', '2024-02-09'),
+    (3, 2, 2, 2, 'low', '2023-02-03', '2023-02-04'), (4, 2, 1, 2, 'high', '2023-05-03', NULL);
+"""
+Rows = list[tuple[object, ...]]
+SCRIPTS = {"tearoom": TEAROOM, "school": SCHOOL, "depot": DEPOT}
+
+
+class Asked:
+    """Databases to ask, by name."""
+
+    def __init__(self, databases: dict[str, tuple[Database, ValueIndex]]) -> None:
+        self._databases = databases
+
+    def reading(self, name: str, question: str) -> Reading:
+        database, index = self._databases[name]
+        today = dt.date(2024, 6, 15)
+        return read(question, database.schema(), index, today=today, look=looker(database), threshold=0.0)
+
+    def rows(self, name: str, question: str) -> Rows:
+        statement = check(parse(self.reading(name, question).sql, "sqlite")).statement
+        assert statement is not None
+        result = self._databases[name][0].execute(statement)
+        assert result.ok, result.error
+        return [tuple(round(x, 2) if isinstance(x, float) else x for x in row) for row in result.rows]
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    opened: dict[str, tuple[Database, ValueIndex]] = {}
+    folder = tmp_path_factory.mktemp("purchases")
+    for name, script in SCRIPTS.items():
+        connection = sqlite3.connect(folder / f"{name}.sqlite")
+        connection.executescript(script)
+        connection.close()
+        database = open_database(str(folder / f"{name}.sqlite"))
+        opened[name] = (database, value_index(database, database.schema()))
+    yield Asked(opened)
+    for database, _ in opened.values():
+        database.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("customers who bought coffee", [("Ann",)]),
+        ("which customers ordered tea?", [("Ann",), ("Ann",), ("Bob",)]),
+        ("who ordered tea but not coffee", [("Ann",), ("Bob",)]),
+        ("customers who bought both tea and coffee", [("Ann",)]),
+        ("how many customers bought tea", [(3,)]),
+        ("customers without orders in 2023", [("Ann",), ("Bob",), ("Cem",)]),
+    ],
+)
+def test_what_was_bought_is_in_the_orders_and_not_in_the_reviews(asked: Asked, question: str, expected: Rows) -> None:
+    """Each customer once, and the two called Ann twice."""
+    assert sorted(asked.rows("tearoom", question)) == expected
+
+
+def test_each_customer_once_is_told_with_confidence(asked: Asked) -> None:
+    reading = asked.reading("tearoom", "customers who bought tea")
+    assert "GROUP BY" in reading.sql
+    assert reading.confidence >= STATED_DOUBT
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("school", "how many published courses are there", [(1,)]),
+        ("school", "how many completed enrollments", [(2,)]),
+        ("school", "which courses are published", [("Knots",)]),
+        ("school", "courses published in 2021", [("Charts",)]),
+        ("tearoom", "total amount of cancelled orders", [(42.0,)]),
+        ("tearoom", "how much money is stuck in cancelled orders", [(42.0,)]),
+    ],
+)
+def test_a_state_is_not_the_date_of_the_same_name(asked: Asked, name: str, question: str, expected: Rows) -> None:
+    assert asked.rows(name, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("depot", "how many clients signed up each year", [("2022", 1), ("2023", 2)]),
+        ("depot", "trucks without shipments in 2024", [("CD-2",), ("EF-3",)]),
+        ("depot", "how many trucks per model year", [(2015, 1), (2019, 1), (2020, 1)]),
+        ("school", "how many students signed up in 2023", [(2,)]),
+        ("school", "who signed up in 2023", [("Eli",), ("Fay",)]),
+        ("tearoom", "who joined in 2023", [("Ann",), ("Bob",)]),
+        ("depot", "who has worked here the longest", [("Hal",)]),
+        ("depot", "which driver has been with us the shortest", [("Gus",)]),
+        ("depot", "for each client, how many days does delivery take on average", [("Alder", 2.0), ("Birch", 3.5)]),
+    ],
+)
+def test_years_and_times_belong_to_the_rows_that_are_asked_for(
+    asked: Asked, name: str, question: str, expected: Rows
+) -> None:
+    width = len(expected[0])
+    assert sorted(row[:width] for row in asked.rows(name, question)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("depot", "license plate of the newest truck", [("EF-3",)]),
+        ("depot", "shipments by priority level", [("high", 2), ("low", 2)]),
+        ("school", "courses by difficulty level", [("advanced", 2), ("beginner", 1)]),
+        ("tearoom", "email address of Bob", [("bob@x.org",)]),
+        ("tearoom", "products that cost more then 3", [("Scone",)]),
+        ("tearoom", "list every product that costs less than 3", [("Tea",)]),
+        ("tearoom", "list the products together with their prices", [("Coffee", 3.0), ("Scone", 4.0), ("Tea", 2.0)]),
+        ("tearoom", "how many customers do we have on file lol", [(4,)]),
+        ("tearoom", "number of orders month by month in 2023", [("2023-03", 1), ("2023-04", 1)]),
+    ],
+)
+def test_other_names_and_chatty_words(asked: Asked, name: str, question: str, expected: Rows) -> None:
+    assert sorted(asked.rows(name, question)) == expected
