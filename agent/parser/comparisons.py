@@ -14,9 +14,9 @@ from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import ages, periods, self_references, units
 from agent.parser.comparison_targets import FLIPPED, counted_or_summed, named_target
 from agent.parser.conditions import target_column
-from agent.parser.implausible import called_person
 from agent.parser.interpretation import OPPOSITE, ColumnKey, Condition, Expression, Function, Operator, Query
 from agent.parser.measures import amount_column, property_of
+from agent.parser.persons import called_person
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Changes, Context, Finding, Findings
 from agent.parser.time_conditions import between_periods, in_period
@@ -214,7 +214,7 @@ def _between(q: LinkedQuestion, c: Context, i: int, j: int) -> Finding:
     if column is None:
         ages_meant = _between_ages(q, c, j, k)
         guessed = amount_column(q, c.entities) if ages_meant == Finding() else None
-        if guessed is None or called_person(q, guessed.table):
+        if guessed is None or called_person(q.vocabulary, guessed.table):
             return ages_meant
         return replace(_within(q, guessed, j, k), doubts=("amount_guessed",))
     return _within(q, column, j, k, () if after is None else (after,))
@@ -279,7 +279,7 @@ def compare(
         condition, words = dated
         return replace(named, used=(*named.used, *words), conditions=(condition,))
     guessed = amount_column(q, c.entities) if target is None else None
-    if guessed is not None and not called_person(q, guessed.table):  # `employees over 60` is no salary
+    if guessed is not None and not called_person(q.vocabulary, guessed.table):  # `employees over 60` is no salary
         target, named = Expression(column=guessed.key), replace(named, doubts=("amount_guessed",))
     if target is None or _number_for_date(q, target, figure):
         return replace(named, unused=(j,), doubts=("number_without_column",))

@@ -312,13 +312,27 @@ def _both(entities: Sequence[str], query: Query, both: bool) -> None:
     equal = [
         (k, clause[0])
         for k, clause in enumerate(query.where)
-        if len(clause) == 1 and isinstance(clause[0], Condition) and clause[0].operator == "="
+        if len(clause) == 1 and isinstance(clause[0], Condition) and (clause[0].operator == "=" or clause[0].half_open)
     ]
     for a in range(len(equal)):
         for b in range(a + 1, len(equal)):
-            if equal[a][1].left == equal[b][1].left:
-                _intersect(entities, query, equal[a][0], equal[b][0])
-                return
+            (one, first), (other, second) = equal[a], equal[b]
+            if first.left != second.left:
+                continue
+            if _either(query, first):
+                query.where[one] = (first, second)
+                del query.where[other]
+            else:
+                _intersect(entities, query, one, other)
+            return
+
+
+def _either(query: Query, condition: Condition) -> bool:
+    """`orders in both 2023 and 2024`, `average price of both tea and coffee`: rows of the one and rows of the other,
+    since no row is both and a figure is of them all."""
+    own = bool({t for e in query.select for t in e.tables} & set(condition.tables))
+    counted_alone = len(query.select) == 1 and query.select[0].function == "count"
+    return own if condition.half_open or counted_alone else query.aggregates()
 
 
 def _same_equal(one: Condition | Membership, other: Condition | Membership) -> bool:

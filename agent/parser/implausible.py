@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.measures import money_column
+from agent.parser.persons import person_word, personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.time_conditions import TIME_WORDS
@@ -196,40 +197,13 @@ def _shows_what_was_named(query: Query, q: LinkedQuestion) -> bool:
     return not yes_or_no and bool(query.select) and query.intersect is None and all(e in fixed for e in query.select)
 
 
-_PERSON = re.compile(
-    r"(?:\w{2,}(?:er|or|ist|ian|ant|ee|man|woman|person|nurse|coach|chef|staff|crew|boss|friend|student|client|patient|"
-    r"president|parent|child|kid|pupil|guest|agent|host|rep|singer|people|men|women|king|queen|head|contact|user|lead))"
-)
-_NO_PERSON = word_set(
-    "order number center centre paper theater computer letter printer container trailer river tower water chapter "
-    "folder semester quarter offer power transfer matter vector sector motor register server router charter poster "
-    "banner counter meter layer filter error color floor door tier sticker voucher locker mixer tractor monitor "
-    "sensor harbor flavor other plant fee newsletter"
-)
-_PERSONAL = word_set("first last birth birthday gender sex email hire hired salary nationality age phone person party")
-
-
 def _who_is_no_person(query: Query, q: LinkedQuestion) -> bool:
     """`who runs the north depot` read as the name of the depot: neither the column nor its table is a person's."""
     if q.tokens[0].lower not in ("who", "whom") or query.intersect is not None:
         return False
-    return not any(personal(q, t) for e in query.select if not e.function for t in e.tables) and not any(
-        _person_word(w) for e in query.select if e.column for w in q.vocabulary.columns[e.column].words
+    return not any(personal(q.vocabulary, t) for e in query.select if not e.function for t in e.tables) and not any(
+        person_word(w) for e in query.select if e.column for w in q.vocabulary.columns[e.column].words
     )
-
-
-def personal(q: LinkedQuestion, table: str) -> bool:
-    """Whether the rows of a table are people, by its name or by what it stores of them."""
-    return called_person(q, table) or any(_PERSONAL & set(c.words) for c in q.vocabulary.by_table[table])
-
-
-def called_person(q: LinkedQuestion, table: str) -> bool:
-    """Whether a table is called like people: `members`, `employees`."""
-    return any(_person_word(w) for w in q.vocabulary.tables[table].words)
-
-
-def _person_word(word: str) -> bool:
-    return word not in _NO_PERSON and _PERSON.fullmatch(word) is not None
 
 
 _CLOCK = re.compile(r"\d\d?:\d\d|T\d\d")

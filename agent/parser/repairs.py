@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.parser.implausible import asks_how_often, personal
+from agent.parser.implausible import asks_how_often
 from agent.parser.interpretation import Condition, Expression, Membership, Query, Shape
 from agent.parser.joins import Edge
 from agent.parser.measures import AVERAGED
+from agent.parser.persons import personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from eval.language.inflection import root
@@ -85,9 +86,11 @@ def _person_with_most(query: Query, q: LinkedQuestion) -> None:
     column = q.vocabulary.columns.get(ranked.column) if ranked.column and not (ranked.function or ranked.part) else None
     if column is None or column.role != "number" or column.foreign or _NOT_ADDED & set(column.words):
         return
-    if any(personal(q, t) for e in query.select for t in e.tables):
+    if any(personal(q.vocabulary, t) for e in query.select for t in e.tables):
         return
-    tied = [e for e in q.graph.edges(column.table) if e.left == column.table != e.right and personal(q, e.right)]
+    tied = [
+        e for e in q.graph.edges(column.table) if e.left == column.table != e.right and personal(q.vocabulary, e.right)
+    ]
     key = q.vocabulary.key_column(tied[0].right) if len(tied) == 1 else None
     if key is None:
         return

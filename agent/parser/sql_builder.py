@@ -82,12 +82,16 @@ class TreeBuilder:
         named = self._named_rows(query)
         if named is not None:
             among = self._also_among(tree, query.intersect, named)
-            return among if query.group else among.distinct(copy=False)
+            return among if query.group or query.aggregates() else among.distinct(copy=False)
         return exp.intersect(tree, self._select(query.intersect), copy=False)
 
     def _named_rows(self, query: Query) -> ColumnKey | None:
-        """The key of the rows whose names the query shows: two rows with one name are not the same row. None where the
-        values shown are what is asked for (`countries with both …`)."""
+        """The key of the rows that the query counts, or whose names it shows: two rows with one name are not the same
+        row. None where the values shown are what is asked for (`countries with both …`)."""
+        only = query.select[0]
+        if len(query.select) == 1 and only.function == "count" and only.table and not (only.column or query.group):
+            counted = self._vocabulary.key_column(only.table)
+            return counted.key if counted is not None else None
         shown = [e.column for e in query.select if e.column is not None and not (e.function or e.part or e.via)]
         tables = {c[0] for c in shown}
         if len(shown) != len(query.select) or len(tables) != 1 or (query.group and not query.each_once):

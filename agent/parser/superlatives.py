@@ -128,7 +128,7 @@ def _one_of_two_ends(q: LinkedQuestion, i: int) -> bool:
 
 
 def _best_selling(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
-    sold = measure(q, c.entities, "best selling")
+    sold = measure(q, c.entities, "unit sell")
     if sold is None:
         yield Finding(doubts=("superlative_open",))
         return

@@ -29,7 +29,7 @@ def period(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 
 TIME_WORDS = word_set("when date day time week month year birth birthday deadline start end begin since until")
 """Words that ask for a date rather than for what happened then."""
-_BEFORE_YEARS = word_set("in of year for during from since the by and or , to until on is")
+_BEFORE_YEARS = word_set("in of year for during from since the by and or , to until on is both")
 
 
 def _year_here(q: LinkedQuestion, i: int) -> bool:

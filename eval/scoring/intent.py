@@ -86,7 +86,7 @@ _NO_SUPERLATIVE = re.compile(
 _MOST_EXTRA = re.compile(r"\bmost (?:\w+ )?(?:common|popular|expensive|frequent|recent)\w*", _FLAGS)
 _TOP_K = re.compile(
     rf"(?<!at )\b(?:top|first|last|best|worst|bottom|most|least|largest|highest|lowest|oldest|youngest)"
-    rf"\s+(\d+|{SMALL_NUMBERS})\b"
+    rf"\s+(\d+|{SMALL_NUMBERS})\b(?![- ]stars?\b)"
     rf"|\b(\d+|two|three|four|five|six|seven|eight|nine|ten)\s+(?:\w+\s+)?"
     rf"(?:most|least|largest|smallest|highest|lowest|oldest|youngest|best|worst|cheapest|longest|shortest|newest)\b"
     rf"|\blimit(?: of)? (\d+)\b",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent.parser.persons import personal
 from agent.parser.stored_states import SAME_EVENT
 from agent.parser.wording.rules import SINCE, Known, Wording, rule
 from eval.language.inflection import lemma, plural, root
@@ -53,6 +54,16 @@ def then_not(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
+    rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?:in (?:both|each of)|both in) "
+    r"(?P<one>\w+) and (?:in )?(?P<two>\w+)(?=[?.! ]*$)"
+)
+def in_both(match: re.Match[str], known: Known) -> Wording | None:
+    """`who ordered in both 2023 and 2024` as `with orders in both 2023 and 2024`."""
+    rows = _recorded(match, known)
+    return Wording(f"with {rows} in both {match['one']} and {match['two']}") if rows else None
+
+
+@rule(
     rf"{_WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
     rf"{_EVENT}{_ANYTHING}(?= in \d| since| last| this|[?.! ]*$)",
     r"(?<=[a-z]s )(?:(?:that|which) )?(?:(?:(?:have|has|had) )?not(?: been)?|were not|(?:have |has )?never(?: been)?|"
@@ -95,6 +106,35 @@ def acquired(match: re.Match[str], known: Known) -> Wording | None:
     if people is None or events is None or all(key.ref_table != people.name for key in events.table.foreign_keys):
         return None
     return Wording(f"{who} with {events.plural} of {match['what']}")
+
+
+@rule(rf"^(?:which|what) (?P<x>[a-z]+) (?:earns?|earned)(?: us)? (?:the )?(?P<most>most|least){SINCE}$")
+def earns_most(match: re.Match[str], known: Known) -> Wording | None:
+    """`which category earns the most` as `which category has the highest revenue`; people earn a salary."""
+    table = known.table(match["x"])
+    if table is None or personal(known.vocabulary, table.name):
+        return None
+    end = "highest" if match["most"].lower() == "most" else "lowest"
+    return Wording(f"which {match['x']} has the {end} revenue{match['rest']}")
+
+
+@rule(
+    r"^who (?:has |have |had )?(?:(?:placed|made|wrote|written|left|submitted|filed|posted|did|done|booked|took|taken|"
+    rf"gave|given|got|owns?) )?(?:the )?(?P<most>most|fewest|least) (?P<rows>[a-z]+){SINCE}$"
+)
+def who_has_most(match: re.Match[str], known: Known) -> Wording | None:
+    """`who wrote the most reviews` as `which customer has the most reviews`: the people whom the rows refer to."""
+    rows = known.table(match["rows"])
+    if rows is None:
+        return None
+    tables = known.vocabulary.tables
+    people = [key.ref_table for key in rows.table.foreign_keys if personal(known.vocabulary, key.ref_table)]
+    buyers = [name for name in people if set(tables[name].words) & set(_BUYERS)]
+    people = people if len(people) == 1 else buyers
+    if len(people) != 1:
+        return None
+    most = "most" if match["most"].lower() == "most" else "fewest"
+    return Wording(f"which {' '.join(tables[people[0]].words)} has the {most} {match['rows']}{match['rest']}")
 
 
 @rule(
@@ -210,6 +250,22 @@ def popular(match: re.Match[str], known: Known) -> Wording | None:
         f"{match['x']} with the {rank}{match['rest']}",
         notes=(f"“{match['most'].lower()} popular” is taken as the {rank}",),
     )
+
+
+@rule(
+    r"^(?:(?:what|which)(?: is| are| was| were)? |(?:show|list|give)(?: me)? )?(?:the |our )?(?P<end>best|worst|top)"
+    r"[- ]selling (?P<x>[a-z]+)(?: (?P<by>by|per|(?:in|of|for) (?:each|every)) (?P<group>[a-z]+))?(?P<rest>.*)$"
+)
+def selling(match: re.Match[str], known: Known) -> Wording | None:
+    """`best selling products by category` as `best selling product of each category`; without groups, the first ten of
+    several."""
+    one = lemma(match["x"].lower())
+    if known.table(match["group"]) is not None:
+        return Wording(f"{match['end']} selling {one} of each {lemma(match['group'].lower())}{match['rest']}")
+    if one == match["x"].lower():
+        return None
+    by = f" by {match['group']}" if match["group"] else ""
+    return Wording(f"10 {match['end']} selling {match['x']}{by}{match['rest']}")
 
 
 @rule(

@@ -38,9 +38,9 @@ _REPHRASED: tuple[_Rule, ...] = (
     amounts.who_did_most, dates.first_by_event, dates.longest_here, dates.last_rows, ages.passed_age,
     ages.stage_of_life, durations.duration, people.their_boss, people.whom, people.who_reports, people.reports,
     rates.rate, rates.share_in_state, ages.how_old, ages.birth_date, dates.first_thing, events.repeat_customers,
-    events.then_not, events.never, events.how_often, events.at_all, events.acquired, events.spent, events.what_sells,
-    events.who_registered, events.who_spends, events.what_they_bought, events.counted, events.best,
-    period_comparison.against_the_last,
+    events.in_both, events.then_not, events.never, events.how_often, events.at_all, events.acquired, events.spent,
+    events.what_sells, events.who_registered, events.who_has_most, events.earns_most, events.who_spends,
+    events.what_they_bought, events.counted, events.selling, events.best, period_comparison.against_the_last,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (

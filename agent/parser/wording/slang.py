@@ -124,8 +124,7 @@ _REPLACED = tuple(
         (r"\b(than|over|under|above|below|least|most) [$€£](?=\d)", r"\1 "),
         (r"\bmore than (\d+) (\w+) but (?:less|fewer) than (\d+)$", r"more than \1 \2 and less than \3 \2"),
         (r"\b((?:by|per) (?:day|week|month|quarter|year)) ((?:19|20)\d\d)\b", r"\1 in \2"),
-        (r"^(?:(?:what|which)(?: is| are| was)? )?(?:the |our )?(best|worst)[- ]selling"
-         r" ([a-z]+)(?=\s*[?.!]?$)", r"top 1 \1 selling \2"),
+        (r"\b(?:top|first) (\d+|three|five|ten) (?=(?:best|top)[- ]selling\b)", r"\1 "),
         (_YEAR_ALONE + r" ((?:19|20)\d\d)(?=\s*[?.!]?$)", r" in \1"),
         (r"^((?:all |the |our )?(?!median|average|avg|mean)[a-z]+ [a-z]+s) (?:in )?total$", r"total \1"),
         (r"^((?:show|list|who are|what are|which are)(?: me)? )?(?:the |our )?(top|best|bottom|worst) ([a-z]+s) by\b",

@@ -1,0 +1,35 @@
+"""Tables of people: by their name (`members`, `employees`) or by what they store (a birth date, a salary)."""
+
+from __future__ import annotations
+
+import re
+
+from agent.knowledge.vocabulary import Vocabulary
+from eval.language.lexicon import word_set
+
+_PERSON = re.compile(
+    r"(?:\w{2,}(?:er|or|ist|ian|ant|ee|man|woman|person|nurse|coach|chef|staff|crew|boss|friend|student|client|patient|"
+    r"president|parent|child|kid|pupil|guest|agent|host|rep|singer|people|men|women|king|queen|head|contact|user|lead))"
+)
+_NO_PERSON = word_set(
+    "order number center centre paper theater computer letter printer container trailer river tower water chapter "
+    "folder semester quarter offer power transfer matter vector sector motor register server router charter poster "
+    "banner counter meter layer filter error color floor door tier sticker voucher locker mixer tractor monitor "
+    "sensor harbor flavor other plant fee newsletter"
+)
+_PERSONAL = word_set("first last birth birthday gender sex email hire hired salary nationality age phone person party")
+
+
+def personal(vocabulary: Vocabulary, table: str) -> bool:
+    """Whether the rows of a table are people."""
+    return called_person(vocabulary, table) or any(_PERSONAL & set(c.words) for c in vocabulary.by_table[table])
+
+
+def called_person(vocabulary: Vocabulary, table: str) -> bool:
+    """Whether a table is called like people."""
+    return any(person_word(w) for w in vocabulary.tables[table].words)
+
+
+def person_word(word: str) -> bool:
+    """Whether a word (a lemma) ends like one for people."""
+    return word not in _NO_PERSON and _PERSON.fullmatch(word) is not None
