@@ -19,9 +19,11 @@ from eval.schema import Column, Schema, Table
 Role = Literal["id", "name", "date", "year", "number", "flag", "text"]
 
 _NUMERIC = re.compile(r"int|real|num|dec|float|doub|money|serial|bit\b", re.I)
-_FLAGGED = re.compile(r"(?:is|has|IS|HAS)_|(?:is|has)[A-Z]")
+_FLAGGED = re.compile(r"(?:[Ii]s|[Hh]as|IS|HAS)_|(?:[Ii]s|[Hh]as)[A-Z]")
 _DATED = re.compile(r"(?:_(?:at|on)|[a-z](?:At|On)|timestamp)\Z")
 _TEMPORAL = re.compile(r"date|time", re.I)
+_BEGUN = word_set("build construct found establish open publish release make manufacture produce join start begin bear")
+"""What `year_built` and the like are the year of."""
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
 NAME_WORDS = ("name", "title", "label", "caption", "subject")
 _WHOLE_NAMES = (
@@ -354,7 +356,7 @@ def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, 
         role = "id"
     elif _FLAGGED.match(column.name) or words[-1] in ("flag", "indicator") or re.search("bool", column.type, re.I):
         role = "flag"
-    elif words[-1] == "year" or (words[0] == "year" and len(words) == 1):
+    elif words[-1] == "year" or (words[0] == "year" and (len(words) == 1 or (numeric and words[1] in _BEGUN))):
         role = "year"
     elif (_TEMPORAL.search(column.type) and not numeric) or "date" in words or _DATED.search(column.name):
         role = "date" if not (numeric and words[-1] in ("key", "id")) else "id"
@@ -386,6 +388,7 @@ def _forms(holders: dict[str, list[TableWord | ColumnWord]]) -> dict[str, tuple[
         if len(root(word)) > 3:
             add("^" + root(word), word, 0.78)
         for other in synonyms().get(word, ()):
-            add(other, word, 0.8)
-            add("~" + stem(other), word, 0.75)
+            own = other in holders  # `rent`, where a column is called so, is no lease
+            add(other, word, 0.6 if own else 0.8)
+            add("~" + stem(other), word, 0.55 if own else 0.75)
     return {form: tuple(words.items()) for form, words in forms.items()}
