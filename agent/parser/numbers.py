@@ -137,7 +137,9 @@ def _rows_wanted(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 def _numbered(q: LinkedQuestion, _: Context, i: int) -> Finding | None:
     """`student 1004`, `order 17`: a number directly after a singular entity name is its key."""
     token = q.tokens[q.items[i].start]
-    counts = i + 1 < len(q.items) and _counted(q, i + 1)
+    counts = (
+        i + 1 < len(q.items) and _counted(q, i + 1) and (q.plural(i + 1) or q.sorts[i + 1] not in ("table", "column"))
+    )
     if not i or q.sorts[i - 1] != "table" or not token.text.isdecimal() or counts:
         return None
     key = q.vocabulary.key_column(q.table_of(i - 1))

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 
 from agent.parser.date_arithmetic import before
+from agent.parser.stored_states import SAME_EVENT
 from agent.parser.wording.rules import Known, Wording, rule
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
@@ -87,6 +88,25 @@ def first_by_event(match: re.Match[str], known: Known) -> Wording | None:
     rows, event = next(iter(dates))
     end = "earliest" if match["end"].lower() in ("first", "earliest") else "latest"
     return Wording(f"which {' '.join(rows)} has the {end} {' '.join(event)}")
+
+
+@rule(
+    r"^when (?:was|were|is|are|did|does|do|has|have|will) (?P<one>(?:the |our )?(?:[a-z]+ )??(?P<x>[a-z]+) "
+    r"(?:(?:number |no\.? |#)?\d+|(?:of|by|from|for) .+?))(?: been)? (?P<verb>[a-z]+)$"
+)
+def when_it_was(match: re.Match[str], known: Known) -> Wording | None:
+    """`when was order 17 shipped` as `shipped date of order 17`: the one date of such rows that is named after it."""
+    table, verb = known.table(match["x"]), match["verb"].lower()
+    if table is None:
+        return None
+    events = {root(verb), *map(root, SAME_EVENT.get(verb, "").split())}
+    dates = [
+        c for c in known.vocabulary.by_table[table.name] if c.role == "date" and events & {root(w) for w in c.words}
+    ]
+    if len(dates) != 1:
+        return None
+    words = " ".join(dates[0].words)
+    return Wording(f"{words if 'date' in dates[0].words else f'{words} date'} of {match['one']}")
 
 
 @rule(

@@ -41,7 +41,10 @@ _COMPARED: dict[str, Operator] = {
     "at least": ">=", "at most": "<=",
 }  # fmt: skip
 _UNITS: dict[str, Unit] = {"day": "day", "hour": "hour", "minute": "minute", "min": "minute", "week": "week"}
-_REST = r"(?P<rest>(?: (?:by|per|for each|for every|of each|in each|each|of|for|in|during|since|last|this) .+)?)"
+_REST = (
+    r"(?P<rest>(?: (?:by|per|that|which|whose|where|with|for each|for every|of each|in each|each|of|for|in|during|"
+    r"since|last|this) .+)?)"
+)
 _FUNCTION = r"(?P<f>average|avg|mean|typical|longest|shortest|maximum|minimum|max|min|total)"
 
 
@@ -56,7 +59,7 @@ _Pairs = list[tuple[ColumnWord, ColumnWord]]
 def duration(match: re.Match[str], known: Known) -> Wording | None:
     """The plain question and the shape of a time that is asked for; None when no pair of dates holds it."""
     group = f" per {match['group']}" if match["group"] else ""
-    text = " ".join((match["asked"] + group).split())
+    text = " ".join((match["asked"] + group).split()).removesuffix(" on average")
     wording = next(filter(None, (form(text, known) for form in _FORMS)), None)
     unit = _unit_named(match["unit"] or "")
     if wording is None or wording.shape is None or wording.shape.kind != "days" or unit is None:

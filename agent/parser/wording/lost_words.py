@@ -22,15 +22,17 @@ from agent.parser.wording import (
     period_comparison,
     rates,
     repeat_events,
+    sentences,
     slang,
 )
-from agent.parser.wording.rules import Rule, Wording
+from agent.parser.wording.rules import Replacements, Rule, Wording
 from eval.language.inflection import root, stem
 from eval.language.lexicon import FUNCTION_WORDS, synonyms
 from eval.language.tokens import tokenize
 
 _RULES = (
-    ages, amounts, computations, dates, durations, events, people, period_comparison, rates, repeat_events, slang,
+    ages, amounts, computations, dates, durations, events, people, period_comparison, rates, repeat_events,
+    sentences, slang,
 )  # fmt: skip
 _NOT_LITERAL = re.compile(r"\\[A-Za-z]|\(\?P[<=]\w+[>)]|\(\?[a-zA-Z]")
 _LEAST = 4
@@ -81,7 +83,7 @@ def _literals() -> frozenset[str]:
 
 def _patterns(value: object) -> Iterator[str]:
     """The patterns in a constant of a module: a rule, a pattern, a table of patterns, or a table by words."""
-    if isinstance(value, Rule):
+    if isinstance(value, Rule | Replacements):
         yield from (pattern.pattern for pattern in value.patterns)
     elif isinstance(value, re.Pattern):
         yield value.pattern

@@ -138,6 +138,19 @@ def rule(*patterns: str, everywhere: bool = False) -> Callable[[Rewrite], Rule]:
     return lambda rewrite: Rule(compiled, rewrite, everywhere)
 
 
+class Replacements:
+    """Other words in place of patterns, one after the other, in upper or lower case."""
+
+    def __init__(self, *pairs: tuple[str, str]) -> None:
+        self.patterns = tuple(re.compile(pattern, re.IGNORECASE) for pattern, _ in pairs)
+        self._words = tuple(words for _, words in pairs)
+
+    def __call__(self, text: str) -> str:
+        for pattern, words in zip(self.patterns, self._words, strict=True):
+            text = pattern.sub(words, text)
+        return text
+
+
 _SUBJECT = re.compile(r"^(?:what (?:is|was|are|were)|show me|show|give me|tell me)? ?(?:the |our |my )?", re.IGNORECASE)
 
 

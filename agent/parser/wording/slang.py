@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agent.parser.wording.rules import MONTH, Known, Wording, rule
-from eval.language.inflection import plural
+from agent.parser.wording.rules import MONTH, Known, Replacements, Wording, rule
+from eval.language.inflection import lemma, plural
 from eval.language.lexicon import word_set
 from eval.language.numbers import SMALL_NUMBERS
 
@@ -19,136 +19,127 @@ _YEAR_ALONE = (
 _MONEY_MADE = r"(?:makes?|made|brings?(?: in)?|brought(?: in)?|generates?|generated|earns?|earned)(?: us)?(?: the)?"
 _PART = r"(?:(?:any |some )?part of )?"
 _TEXT = r"((?:first |last |full |family )?(?:name|title|description|subject|address|email))"
-_REPLACED = tuple(
-    (re.compile(pattern, re.IGNORECASE), words)
-    for pattern, words in (
-        (r"\bav(?:rage|erge|arage|rg)\b", "average"),
-        (r"\badress(es)?\b", r"address\1"),
-        (r"\bquater(s|ly)?\b", r"quarter\1"),
-        (r"\b(?:reveneu|revenu|revanue)\b", "revenue"),
-        (r"\b(?:actually|actualy|already) ", ""),
-        (r"\b(more|less|fewer|greater|higher|lower|older|younger|larger|bigger|smaller|longer|shorter|later|earlier|"
-         r"better|cheaper|heavier) then\b", r"\1 than"),
-        (r"\b(they|you)re\b", r"\1 are"),
-        (r"\b(day|week|month|quarter|year) (?:by|after) \1\b", r"per \1"),
-        (r"^how much (?:money |cash )?is (?:still )?(?:stuck|tied up|sitting) in (.+)", r"total amount of \1"),
-        (r"(?<=\w),? (?:i mean|lol|haha|hehe)\b(?=[ ,?.!]|$)", ""),
-        (r"(?<=[a-z]s) (?:that )?(?:do |did )?we (?:look after|take care of|deal with)(?=[?.! ]*$)", ""),
-        (r"(?<=\w) (?:with us|on file|on record)(?=[?.!, ]*$)", ""),
-        (r" (?:on|in) our books\b", ""),
-        (r",? (?:so far|right now|at the moment|as of (?:now|today)|please|altogether|all together|(?<!n't )ever)"
-         r"(?=[?.! ]*$)", ""),
-        (r"\b(do we have|working|work|works|employed) here(?=[?.! ]*$)", r"\1"),
-        (r"^(how many .+?) (?:did we take in|(?:have )?c[ao]me in|were taken in|have we (?:written|made|had|got|taken "
-         r"in))(?=[ ?.!]|$)", r"\1"),
-        (r"\bprice lists? (?:of|for) (?:all |the |our )*([a-z]+s)\b", r"names and prices of \1"),
-        (r"\bw/o\b", "without"),
-        (r"\bw/(?=\s)", "with"),
-        (r"\bppl\b", "people"),
-        (r"\bhow much (?:money|cash) (did|do|have|has|does)\b", r"how much \1"),
-        (r"\b(have|has|had|do|does|did|is|are|was|were|would|could|should)nt\b", r"\1 not"),
-        (r"^what'?s\b", "what is"),
-        (r"\bwhos\b", "who is"),
-        (r"\bgimme\b", "give me"),
-        (r"\b(?:pls|plz)\b", "please"),
-        (r"\bbucks\b", "dollars"),
-        (r"\bhalf an hour\b", "30 minutes"),
-        (r"\ban hour and a half\b", "90 minutes"),
-        (r"\b(than|over|under|least|most) an hour\b", r"\1 1 hour"),
-        (r"(?:\bwhat %|(?<![\d.])(?<!\d )%(?= of\b))", "what percentage"),
-        (r"\b(?:time spent|spent time)\b", "hours"),
-        (r"\bin %(?!\w)", "in percent"),
-        (r"\bout of (service|order|use|operation|action|business)\b", r"not in \1"),
-        (r"^who (?:runs|heads|leads|is in charge of|is responsible for|looks after) "
-         r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
-         r"who is the manager of \1"),
-        (r"\b(first|last) ever\b", r"\1"),
-        (r"^(?:on average,? )?(?:how many |number of )?([a-z]+s)(?: (?:do|did) we "
-         r"(?:get|have|make|receive|sell|do)| are there| come in)? "
-         r"(?:per|a|each|every) (day|week|month|quarter|year) on average$",
-         r"average \1 per \2"),
-        (r"^(?:what (?:is|was) |which (?:is|was) )?(?:the )?(day|week|month|quarter|year|weekday)(?: of the week)? "
-         r"(?:with|that (?:had|has)) (?:the )?(most|fewest|highest|lowest|least)(?: number of)? ",
-         r"which \1 has the \2 "),
-        (r"^how many (days|hours|weeks|minutes) (?:are there |passed? |lie )?(?:between|from) (.+?)( on average)?"
-         r"(?=[?.! ]*$)", r"average \1 between \2"),
-        (r"^((?:which|what) (?!(?:share|part)\b).+?) is used (?:the )?(most|least)(?: often)?(?=[?.! ]*$)",
-         r"\1 is the \2 common"),
-        (r"\bworst first\b", "lowest first"),
-        (r"\bbest first\b", "highest first"),
-        (r"\b(?:days? of (?:the )?week|week days?)\b", "weekday"),
-        (r"^((?:on |in )?(?:which|what) (?:day|week|month|quarter|year|weekday|hour)) do we (?:usually )?sell (?:the )?"
-         r"(most|least)\b", r"\1 has the \2 sales"),
-        (r"\bquarterly (?=\w)(.+)", r"\1 per quarter"),
-        (r"\b(\d)[- ]?stars? (reviews?|ratings?)\b", r"\2 with rating \1"),
-        (
-            r"\bwith (?:the word )?[\"']?([a-z]{3,})[\"']? in (?:the|their|its) (title|name|description|subject)s?\b",
-            r"whose \2 contains '\1'",
-        ),
-        (r"\b(?:(?:who|that|which) )?(?:with|have|has|having) (?:the )?letter [\"']?([a-z])[\"']? in "
-         rf"{_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 contains '\1'"),
-        (r"\b(?:(?:who|that|which) )?(?:with|have|has|having) (?:the (?:word|substring|string|text|phrase) )?"
-         rf"[\"']([^\"']+)[\"'] in {_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 contains '\1'"),
-        (r"\bwithout (?:the )?letter [\"']?([a-z])[\"']? in "
-         rf"{_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 does not contain '\1'"),
-        (r"^how old (?:is|are|was|were) (?:the |our )?(.+?),? on average\b", r"what is the average age of \1"),
-        (r"^how old,? on average,? (?:is|are|was|were) (?:the |our )?", "what is the average age of "),
-        (r"\b(?:have|has|had) (?:not|n't)(?: yet)? turned (\d+)(?: yet)?\b", r"are younger than \1"),
-        (r"\b(?:have|has|had)(?: already)? turned (\d+)\b", r"are at least \1 years old"),
-        (r"\bthan the average one\b", "than the average"),
-        (r"^((?:which|what) .+?) (?:is|are|was|were|gets?|got|has been|have been) (?:held|used|chosen|taken|seen|"
-         r"found|made) (?=most often\b|the most often\b|most frequently\b|least often\b)", r"\1 is "),
-        (r"^what (?:is|are|was|were) (the .+?) called[?.! ]*$", r"what is the name of \1"),
-        (r"\b(?:called|broke|broken) off\b", "cancelled"),
-        (r"\b(left|leaving|joined) (?:the|our) (?:company|firm|business|practice|organi[sz]ation)\b", r"\1"),
-        (r"\bwhat (?:the )?([a-z]+s) are called\b", r"the names of the \1"),
-        (r"[,.;] (?:and )?(?:give|show|say|tell|list)(?: me)? what (?:they|those|these) are called[.?! ]*$",
-         "; show their names"),
-        (r"\bwhat (?:they|these|those) are called\b", "their names"),
-        (r"\bwhat (?:it|he|she) is called\b", "its name"),
-        (r"^((?:what|which) (?:share|percentage|percent|proportion) of .+?) in percent "
-         r"(?=[a-z]+ (?:on |in |to )?each\b)", r"\1 "),
-        (r"^how long (?:do|does|did) (?:we|it|they) (?:usually )?take to (?:be )?([a-z]+) (?:an? |the |our )?([a-z]+)"
-         r",? (?=by |per |for )", r"how long does \2 take to \1 "),
-        (r"^how long are (?:the |our )?([a-z]+s)(?: on average)?\b", r"how long do \1 last"),
-        (r"\bmost of (?:the |our )?(?=[a-z]+s\b)", "most "),
-        (rf"\b(?:the )?top (\d+|{SMALL_NUMBERS}) (?:most )?(expensive|cheap|costly|popular|recent|populous)\b",
-         r"the \1 most \2"),
-        (r"\b(?:the )?number and (?:the )?(average|total|maximum|minimum|mean) ([a-z ]+?) of (?:all |the )?([a-z]+s)\b",
-         r"the number of \3 and the \1 \2 of \3"),
-        (_MONEY_MADE + r" most (?:money|revenue|sales)\b", "has the highest revenue"),
-        (_MONEY_MADE + r" least (?:money|revenue|sales)\b", "has the lowest revenue"),
-        (r"^((?:which|what) (?:employee|sales \w+|rep|seller|agent|store|shop|branch|region|country|city|"
-         r"team)s?) sold the"
-         r" most\b", r"\1 has the highest revenue"),
-        (r"\b(than|over|under|above|below|least|most) [$€£](?=\d)", r"\1 "),
-        (r"\bmore than (\d+) (\w+) but (?:less|fewer) than (\d+)$", r"more than \1 \2 and less than \3 \2"),
-        (r"\b((?:by|per) (?:day|week|month|quarter|year)) ((?:19|20)\d\d)\b", r"\1 in \2"),
-        (r"\b(?:top|first) (\d+|three|five|ten) (?=(?:best|top)[- ]selling\b)", r"\1 "),
-        (_YEAR_ALONE + r" ((?:19|20)\d\d)(?=\s*[?.!]?$)", r" in \1"),
-        (r"^((?:all |the |our )?(?!median|average|avg|mean)[a-z]+ [a-z]+s) (?:in )?total$", r"total \1"),
-        (r"^((?:show|list|who are|what are|which are)(?: me)? )?(?:the |our )?(top|best|bottom|worst) ([a-z]+s) by\b",
-         r"\1\2 10 \3 by"),
-        (r"^(?:(?:who|what|which) are |(?:show|list|give)(?: me)? )?(?:our |my )?(newest|latest|most recent) ([a-z]+s)"
-         r"(?=[?.! ]*$)", r"the 10 \1 \2"),
-        (rf"\b(?:between|from) ({MONTH}) (?:and|to|until|till|through) ({MONTH}) (?:of )?((?:19|20)\d\d)\b",
-         r"between \1 \3 and \2 \3"),
-        (r"^(?:who is |who are )?(?:the )?(highest|lowest)[- ]paid ([a-z]+)$", r"\2 with the \1 salary"),
-        (r"\bthe boss of\b", "the manager of"),
-        (r"^who (?:manages|supervises) "
-         r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
-         r"who is the manager of \1"),
-        (r"^whom? (?:does|do|did) (.+?) (?:manage|supervise)\b", r"who reports to \1"),
-        (r"\b(their|his|her) boss(?:es)?\b", r"\1 manager"),
-    )
+plain = Replacements(
+    (r"\bav(?:rage|erge|arage|rg)\b", "average"),
+    (r"\badress(es)?\b", r"address\1"),
+    (r"\bquater(s|ly)?\b", r"quarter\1"),
+    (r"\b(?:reveneu|revenu|revanue)\b", "revenue"),
+    (r"\b(?:actually|actualy|already) ", ""),
+    (r"\b(more|less|fewer|greater|higher|lower|older|younger|larger|bigger|smaller|longer|shorter|later|earlier|"
+     r"better|cheaper|heavier) then\b", r"\1 than"),
+    (r"\b(they|you)re\b", r"\1 are"),
+    (r"\b(day|week|month|quarter|year) (?:by|after) \1\b", r"per \1"),
+    (r"^how much (?:money |cash )?is (?:still )?(?:stuck|tied up|sitting) in (.+)", r"total amount of \1"),
+    (r"(?<=\w),? (?:i mean|lol|haha|hehe)\b(?=[ ,?.!]|$)", ""),
+    (r"(?<=[a-z]s) (?:that )?(?:do |did )?we (?:look after|take care of|deal with)(?=[?.! ]*$)", ""),
+    (r"(?<=\w) (?:with us|on file|on record)(?=[?.!, ]*$)", ""),
+    (r" (?:on|in) our books\b", ""),
+    (r",? (?:so far|right now|at the moment|as of (?:now|today)|please|altogether|all together|(?<!n't )ever)"
+     r"(?=[?.! ]*$)", ""),
+    (r"\b(do we have|working|work|works|employed) here(?=[?.! ]*$)", r"\1"),
+    (r"^(how many .+?) (?:did we take in|(?:have )?c[ao]me in|were taken in|have we (?:written|made|had|got|taken "
+     r"in))(?=[ ?.!]|$)", r"\1"),
+    (r"\bprice lists? (?:of|for) (?:all |the |our )*([a-z]+s)\b", r"names and prices of \1"),
+    (r"\bw/o\b", "without"),
+    (r"\bw/(?=\s)", "with"),
+    (r"\bppl\b", "people"),
+    (r"\bhow much (?:money|cash) (did|do|have|has|does)\b", r"how much \1"),
+    (r"\b(have|has|had|do|does|did|is|are|was|were|would|could|should)nt\b", r"\1 not"),
+    (r"^what'?s\b", "what is"),
+    (r"\bwhos\b", "who is"),
+    (r"\bgimme\b", "give me"),
+    (r"\b(?:pls|plz)\b", "please"),
+    (r"\bbucks\b", "dollars"),
+    (r"\bhalf an hour\b", "30 minutes"),
+    (r"\ban hour and a half\b", "90 minutes"),
+    (r"\b(than|over|under|least|most) an hour\b", r"\1 1 hour"),
+    (r"(?:\bwhat %|(?<![\d.])(?<!\d )%(?= of\b))", "what percentage"),
+    (r"\b(?:time spent|spent time)\b", "hours"),
+    (r"\bin %(?!\w)", "in percent"),
+    (r"\bout of (service|order|use|operation|action|business)\b", r"not in \1"),
+    (r"^who (?:runs|heads|leads|is in charge of|is responsible for|looks after) "
+     r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
+     r"who is the manager of \1"),
+    (r"\b(first|last) ever\b", r"\1"),
+    (r"^(?:on average,? )?(?:how many |number of )?([a-z]+s)(?: (?:do|did) we "
+     r"(?:get|have|make|receive|sell|do)| are there| come in)? "
+     r"(?:per|a|each|every) (day|week|month|quarter|year) on average$",
+     r"average \1 per \2"),
+    (r"^(?:what (?:is|was) |which (?:is|was) )?(?:the )?(day|week|month|quarter|year|weekday)(?: of the week)? "
+     r"(?:with|that (?:had|has)) (?:the )?(most|fewest|highest|lowest|least)(?: number of)? ",
+     r"which \1 has the \2 "),
+    (r"^how many (days|hours|weeks|minutes) (?:are there |passed? |lie )?(?:between|from) (.+?)( on average)?"
+     r"(?=[?.! ]*$)", r"average \1 between \2"),
+    (r"^((?:which|what) (?!(?:share|part)\b).+?) is used (?:the )?(most|least)(?: often)?(?=[?.! ]*$)",
+     r"\1 is the \2 common"),
+    (r"\bworst first\b", "lowest first"),
+    (r"\bbest first\b", "highest first"),
+    (r"\b(?:days? of (?:the )?week|week days?)\b", "weekday"),
+    (r"^((?:on |in )?(?:which|what) (?:day|week|month|quarter|year|weekday|hour)) do we (?:usually )?sell (?:the )?"
+     r"(most|least)\b", r"\1 has the \2 sales"),
+    (r"\bquarterly (?=\w)(.+)", r"\1 per quarter"),
+    (r"\b(\d)[- ]?stars? (reviews?|ratings?)\b", r"\2 with rating \1"),
+    (
+        r"\bwith (?:the word )?[\"']?([a-z]{3,})[\"']? in (?:the|their|its) (title|name|description|subject)s?\b",
+        r"whose \2 contains '\1'",
+    ),
+    (r"\b(?:(?:who|that|which) )?(?:with|have|has|having) (?:the )?letter [\"']?([a-z])[\"']? in "
+     rf"{_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 contains '\1'"),
+    (r"\b(?:(?:who|that|which) )?(?:with|have|has|having) (?:the (?:word|substring|string|text|phrase) )?"
+     rf"[\"']([^\"']+)[\"'] in {_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 contains '\1'"),
+    (r"\bwithout (?:the )?letter [\"']?([a-z])[\"']? in "
+     rf"{_PART}(?:the|their|its|his|her) {_TEXT}s?\b", r"whose \2 does not contain '\1'"),
+    (r"^how old (?:is|are|was|were) (?:the |our )?(.+?),? on average\b", r"what is the average age of \1"),
+    (r"^how old,? on average,? (?:is|are|was|were) (?:the |our )?", "what is the average age of "),
+    (r"\b(?:have|has|had) (?:not|n't)(?: yet)? turned (\d+)(?: yet)?\b", r"are younger than \1"),
+    (r"\b(?:have|has|had)(?: already)? turned (\d+)\b", r"are at least \1 years old"),
+    (r"\bthan the average one\b", "than the average"),
+    (r"^((?:which|what) .+?) (?:is|are|was|were|gets?|got|has been|have been) (?:held|used|chosen|taken|seen|"
+     r"found|made) (?=most often\b|the most often\b|most frequently\b|least often\b)", r"\1 is "),
+    (r"^what (?:is|are|was|were) (the .+?) called[?.! ]*$", r"what is the name of \1"),
+    (r"\b(?:called|broke|broken) off\b", "cancelled"),
+    (r"\b(left|leaving|joined) (?:the|our) (?:company|firm|business|practice|organi[sz]ation)\b", r"\1"),
+    (r"\bwhat (?:the )?([a-z]+s) are called\b", r"the names of the \1"),
+    (r"[,.;] (?:and )?(?:give|show|say|tell|list)(?: me)? what (?:they|those|these) are called[.?! ]*$",
+     "; show their names"),
+    (r"\bwhat (?:they|these|those) are called\b", "their names"),
+    (r"\bwhat (?:it|he|she) is called\b", "its name"),
+    (r"^((?:what|which) (?:share|percentage|percent|proportion) of .+?) in percent "
+     r"(?=[a-z]+ (?:on |in |to )?each\b)", r"\1 "),
+    (r"^how long (?:do|does|did) (?:we|it|they) (?:usually )?take to (?:be )?([a-z]+) (?:an? |the |our )?([a-z]+)"
+     r",? (?=by |per |for )", r"how long does \2 take to \1 "),
+    (r"^how long are (?:the |our )?([a-z]+s)(?: on average)?\b", r"how long do \1 last"),
+    (r"\bmost of (?:the |our )?(?=[a-z]+s\b)", "most "),
+    (rf"\b(?:the )?top (\d+|{SMALL_NUMBERS}) (?:most )?(expensive|cheap|costly|popular|recent|populous)\b",
+     r"the \1 most \2"),
+    (r"\b(?:the )?number and (?:the )?(average|total|maximum|minimum|mean) ([a-z ]+?) of (?:all |the )?([a-z]+s)\b",
+     r"the number of \3 and the \1 \2 of \3"),
+    (_MONEY_MADE + r" most (?:money|revenue|sales)\b", "has the highest revenue"),
+    (_MONEY_MADE + r" least (?:money|revenue|sales)\b", "has the lowest revenue"),
+    (r"^((?:which|what) (?:employee|sales \w+|rep|seller|agent|store|shop|branch|region|country|city|"
+     r"team)s?) sold the"
+     r" most\b", r"\1 has the highest revenue"),
+    (r"\b(than|over|under|above|below|least|most) [$€£](?=\d)", r"\1 "),
+    (r"\bmore than (\d+) (\w+) but (?:less|fewer) than (\d+)$", r"more than \1 \2 and less than \3 \2"),
+    (r"\b((?:by|per) (?:day|week|month|quarter|year)) ((?:19|20)\d\d)\b", r"\1 in \2"),
+    (r"\b(?:top|first) (\d+|three|five|ten) (?=(?:best|top)[- ]selling\b)", r"\1 "),
+    (_YEAR_ALONE + r" ((?:19|20)\d\d)(?=\s*[?.!]?$)", r" in \1"),
+    (r"^((?:all |the |our )?(?!median|average|avg|mean)[a-z]+ [a-z]+s) (?:in )?total$", r"total \1"),
+    (r"^((?:show|list|who are|what are|which are)(?: me)? )?(?:the |our )?(top|best|bottom|worst) ([a-z]+s) by\b",
+     r"\1\2 10 \3 by"),
+    (r"^(?:(?:who|what|which) are |(?:show|list|give)(?: me)? )?(?:our |my )?(newest|latest|most recent) ([a-z]+s)"
+     r"(?=[?.! ]*$)", r"the 10 \1 \2"),
+    (rf"\b(?:between|from) ({MONTH}) (?:and|to|until|till|through) ({MONTH}) (?:of )?((?:19|20)\d\d)\b",
+     r"between \1 \3 and \2 \3"),
+    (r"^(?:who is |who are )?(?:the )?(highest|lowest)[- ]paid ([a-z]+)$", r"\2 with the \1 salary"),
+    (r"\bthe boss of\b", "the manager of"),
+    (r"^who (?:manages|supervises) "
+     r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",
+     r"who is the manager of \1"),
+    (r"^whom? (?:does|do|did) (.+?) (?:manage|supervise)\b", r"who reports to \1"),
+    (r"\b(their|his|her) boss(?:es)?\b", r"\1 manager"),
 )  # fmt: skip
-
-
-def plain(text: str) -> str:
-    """The text with full words in place of slang, contractions and abbreviations."""
-    for pattern, words in _REPLACED:
-        text = pattern.sub(words, text)
-    return text
+"""The text with full words in place of slang, contractions and abbreviations."""
 
 
 def set_phrases(text: str, _: Known) -> Wording | None:
@@ -175,22 +166,21 @@ def signed_up(_: re.Match[str], known: Known) -> Wording | None:
     return None if "signed" in known.vocabulary.holders else Wording("registered")
 
 
-@rule(r"\b(?:licen[cs]e|number) (?P<plate>plates?)\b")
-def plates(match: re.Match[str], known: Known) -> Wording | None:
-    """`licence plate` as `plate`, where a column is a plate of no kind."""
-    called = [c.words for c in known.vocabulary.columns.values() if "plate" in c.words]
-    if not called or any({"license", "licence"} & set(words) for words in called):
+@rule(
+    r"\b(?P<kind>licen[cs]e|number) (?P<x>plates?)\b",
+    r"\b(?P<x>e-?mails?) (?P<kind>add?ress)(?:es)?\b",
+    r"\b(?P<x>(?:tele|mobile )?phone|mobile|fax) (?P<kind>number)s?\b",
+)
+def short_name(match: re.Match[str], known: Known) -> Wording | None:
+    """`licence plate`, `email address`, `phone number` as `plate`, `email`, `phone`, where a column is called so."""
+    said = match["x"].lower().replace("-", "").replace("telephone", "phone")
+    name, kind = lemma(said), lemma(match["kind"].lower())
+    called = [c.words for c in known.vocabulary.columns.values() if name in c.words]
+    if all(kind in words for words in called) or (name == "plate" and any("license" in words for words in called)):
         return None
-    return Wording(match["plate"], notes=(f"{match[0].lower()}: the plate",))
-
-
-@rule(r"\b(?P<mail>e-?mails?) add?ress(?:es)?\b")
-def emails(match: re.Match[str], known: Known) -> Wording | None:
-    """`email address` as `email`, where no column is called so."""
-    called = [c.words for c in known.vocabulary.columns.values() if "email" in c.words]
-    if not called or any("address" in words for words in called):
+    if kind == "number" and (name,) not in called:
         return None
-    return Wording(match["mail"], notes=(f"{match[0].lower()}: the email",))
+    return Wording(said, notes=(f"{match[0].lower()}: the {said}",))
 
 
 @rule(
@@ -202,6 +192,21 @@ def every_one(match: re.Match[str], known: Known) -> Wording | None:
     if known.table(match["x"]) is None:
         return None
     return Wording(f"{match['ask']} all {plural(match['x'])} {match['rest']}")
+
+
+@rule(
+    r"^(?P<ask>(?:what (?:is|are|was) |show(?: me)? |list |give me )?)(?:the )?(?P<x>[a-z]+) (?P<n>(?:#|no\.? ?)?\d+)"
+    r"(?:'s)? (?P<what>[a-z]+(?: [a-z]+)?)$"
+)
+def of_row(match: re.Match[str], known: Known) -> Wording | None:
+    """`order 17 status`, `client 4 orders` as `status of order 17`, `orders of client 4`."""
+    table, what = known.table(match["x"]), tuple(lemma(w) for w in match["what"].lower().split())
+    if table is None or table.plural == match["x"].lower():
+        return None
+    own = any(set(what) <= set(c.words) for c in known.vocabulary.by_table[table.name])
+    if not own and known.table(match["what"]) is None:
+        return None
+    return Wording(f"{match['ask']}{match['what']} of {match['x']} {match['n']}")
 
 
 @rule(r"\b(?P<what>[a-z]+) (?P<level>levels?)\b", everywhere=True)

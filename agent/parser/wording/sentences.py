@@ -1,0 +1,68 @@
+"""Full sentences: courtesy before the question, a second sentence that says what to show, compounds of number and noun.
+
+The rules leave one plain sentence.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent.parser.wording.rules import MONTH, Known, Replacements, Wording, rule
+from eval.language.inflection import lemma, plural
+from eval.language.lexicon import measures
+
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_SHOW = r"(?:please )?(?:also )?(?:show|include|give|list|add|state)(?: me)?"
+_BOTH = (
+    r"(?:for )?(?:both|each)(?: of)?(?: the)?(?: two)?(?: (?:years|months|quarters|periods|totals|figures|numbers))?"
+)
+_PLAIN = Replacements(
+    (r"^(?:hello|hi|hey|good (?:morning|afternoon|evening))\b(?: there| all| team)?[,.! ]+", ""),
+    (r"^(?:please|kindly),? ", ""),
+    (r"^(?:can|could|would|will) you (?:please |kindly )?(?=(?:list|show|give|find|tell|break)\b)", ""),
+    (r"(?<=,) please (?=(?:list|show|give|tell)\b)", " "),
+    (rf"[.?!] {_SHOW} (?:the )?(?:numbers?|totals?|figures?|counts?) {_BOTH}[.?! ]*$", ""),
+    (rf"[.?!] i(?: would|'d)? (?:like|want) to see {_BOTH}[.?! ]*$", ""),
+    (r"[.?!] (?:please )?(?:also )?(?:include|add|mention|state) (.+)$", r" and show \1"),
+    (r"(?<=[.?!]) please (?=(?:list|show|give|tell)\b)", " "),
+    (r"^are there (?:any )?(.+?)\? (?:if so,? )?which (?:ones|are they)[.?! ]*$", r"which \1"),
+    (r"^(?:on|at) (?:what|which) (?:date|day) (do|does|did|is|was|were|has|have)\b", r"when \1"),
+    (r"\bcome to an end\b", "end"),
+    (r"\b(?:that|which) (are|were|is|was) (?:marked|flagged|labell?ed|classified) as\b", r"that \1"),
+    (r"\b(are|were|is|was) (?:marked|flagged|labell?ed|classified) as\b", r"\1"),
+    (r"\bcarry out\b", "do"),
+    (r"\bcarried out\b", "done"),
+    (r",? (?:over the years|in (?:our|the) (?:records|system|database|files|data))(?=[.?! ]*$)", ""),
+    (r"^on average,? (.+?)[.?! ]*$", r"\1 on average"),
+    (rf"\b({_DAY}(?: of)? {MONTH}) (and|to|until|till|through) ({_DAY}(?: of)? {MONTH})(?:,| of)? ((?:19|20)\d\d)\b",
+     r"\1 \4 \2 \3 \4"),
+    (rf"\b({MONTH} {_DAY}) (and|to|until|till|through) ({MONTH} {_DAY}),? ((?:19|20)\d\d)\b", r"\1 \4 \2 \3 \4"),
+)  # fmt: skip
+
+
+def courtesy(text: str, _: Known) -> Wording | None:
+    """`Could you please list the clients? Please include the city.` as `list the clients and show the city`."""
+    new = _PLAIN(text)
+    return Wording(new) if new != text else None
+
+
+@rule(
+    r"^(?:(?:show|give)(?: me)? )?(?:an? |the )?(?:breakdown of|break down|split up|split of|split) (?:the |our )?"
+    r"(?P<x>(?P<first>[a-z]+).*?) (?:by|per|into) (?P<y>[a-z ]+)$"
+)
+def broken_down(match: re.Match[str], known: Known) -> Wording | None:
+    """`break down the tickets of 2025 by category` as `number of tickets of 2025 by category`."""
+    first = match["first"].lower()
+    figures = {*measures(), *(word for c in known.figures() for word in c.words)}
+    rows = lemma(first) != first and lemma(first) not in figures
+    return Wording(f"{'number of ' if rows else ''}{match['x']} by {match['y']}")
+
+
+@rule(r"\b(?P<n>\d+|one|two|three|four|five|six)-(?P<c>[a-z]+) (?P<x>[a-z]+s)\b")
+def counted_before(match: re.Match[str], known: Known) -> Wording | None:
+    """`two-bedroom flats` as `flats with two bedrooms`, where a number is called so."""
+    one = lemma(match["c"].lower())
+    if not any(c.words == (one,) for c in known.figures()):
+        return None
+    new = f"{match['x']} with {match['n']} {plural(one)}"
+    return Wording(new, notes=(f"{match[0]}: {new}",))
