@@ -388,7 +388,7 @@ def _forms(holders: dict[str, list[TableWord | ColumnWord]]) -> dict[str, tuple[
         if len(root(word)) > 3:
             add("^" + root(word), word, 0.78)
         for other in synonyms().get(word, ()):
-            own = other in holders and word not in NAME_WORDS  # `rent`, where a column is called so, is no lease
+            own = other in holders and word != "name"  # `rent`, where a column is called so, is no lease
             add(other, word, 0.6 if own else 0.8)
             add("~" + stem(other), word, 0.55 if own else 0.75)
     return {form: tuple(words.items()) for form, words in forms.items()}
