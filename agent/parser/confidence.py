@@ -31,7 +31,7 @@ _WEIGHTS = Path(__file__).parent / "confidence.txt"
 def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequence[JoinPlan]) -> dict[str, float]:
     """Named features of one reading."""
     query, tokens, items, vocabulary = draft.query, q.tokens, q.items, q.vocabulary
-    grouped = bool(query.group) and not query.each_once
+    grouped = bool(query.group) and not (query.each_once or query.compares_values)
     content = [t for t in tokens if t.kind != "punct" and t.lower not in FUNCTION_WORDS]
     plan = plans[-1]
     scores = [
@@ -109,7 +109,7 @@ def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[s
         "dates shown": sum(c.role in ("date", "year") for c in shown),
         "numbers shown": sum(c.role == "number" for c in shown),
         "foreign keys shown": sum(c.foreign for c in shown),
-        "columns shown": min(len(query.select), 6),
+        "columns shown": min(len(query.select) - query.compares_values, 6),
         "rows limited": min(query.limit or 0, 10),
         "empty groups kept": query.keep_empty,
         "least gap": min(gaps, default=1.0),

@@ -13,6 +13,7 @@ from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import ColumnKey, Expression
 from agent.parser.question import ALMOST, LinkedQuestion
+from eval.language.lexicon import word_set
 
 _CLOSE = 0.3
 """Columns whose score is lower by at most this much are offered as the next best reading."""
@@ -91,6 +92,10 @@ def _tables_of_siblings(q: LinkedQuestion, i: int) -> Iterator[str]:
             yield from holders
 
 
+PAID = word_set("cost purchase previous old")
+"""Words of prices that are paid rather than asked: `the dearest parts` are those with the highest price to sell."""
+
+
 def choose_column(
     q: LinkedQuestion, i: int, wanted: str, entities: Sequence[str], shown: Sequence[Expression]
 ) -> ColumnChoice:
@@ -145,6 +150,7 @@ def _best_column(
             total -= 0.15
         if q.vocabulary.tables[column.table].bridge:
             total -= 0.02
+        total += 0.04 * ("total" in column.words) - 0.02 * bool(PAID & set(column.words))  # `price`, `amount`
         if wanted == "number" and not column.numeric:
             total -= 0.3
         if wanted == "number" and column.role == "id":

@@ -207,6 +207,11 @@ class Query:
         """Whether the groups only keep rows from being repeated."""
         return bool(self.group) and not (self.having or any(e.function for e in self.expressions()))
 
+    @property
+    def compares_values(self) -> bool:
+        """Whether the groups are the stored values that the question sets against each other."""
+        return self.shape is not None and self.shape.kind == "compare"
+
     def put_first(self, *tables: str) -> None:
         """Name these tables before the others."""
         self.tables = list(dict.fromkeys([*tables, *self.tables]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agent.knowledge.vocabulary import ColumnWord
+from agent.parser.disambiguation import PAID
 from agent.parser.interpretation import (
     Expression,
 )
@@ -17,7 +18,17 @@ from agent.parser.wording.computations import MONEY_ROWS
 from eval.language.lexicon import Adjective, Measure, measures, word_set
 from eval.language.numbers import number_of
 
-_AMOUNTS = (("amount",), ("total", "amount"), ("total",), ("price",), ("value",), ("cost",), ("salary",), ("revenue",))
+_AMOUNTS = (
+    ("total", "amount"),
+    ("grand", "total"),
+    ("amount",),
+    ("total",),
+    ("price",),
+    ("value",),
+    ("cost",),
+    ("salary",),
+    ("revenue",),
+)
 
 
 _UNITS = word_set(
@@ -38,17 +49,14 @@ def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
     if not set(q.vocabulary.tables[table].words) & MONEY_ROWS:
         return None
     numeric = [c for c in q.vocabulary.by_table[table] if c.role == "number"]
-    return next((c for w in _AMOUNTS for c in numeric if c.words[-len(w) :] == w), None)
+    called = ([c for c in numeric if c.words[-len(w) :] == w] for w in _AMOUNTS)
+    return min(next(filter(None, called), []), key=lambda c: len(c.words), default=None)
 
 
 _OF_BIRTH = word_set("birth born death died")
 """Dates that give a person's age, not the age of the row."""
 _OWN_SIZE = ("large", "big", "small")
 """Size is a property of the thing itself: the largest store is not the one with the largest order."""
-
-
-_PAID = word_set("cost purchase previous old")
-"""Words of prices that are paid rather than asked: `the dearest parts` are those with the highest price to sell."""
 
 
 def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
@@ -83,7 +91,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                     score = (1.0 if exact else 0.75) - 0.05 * rank - 0.45 * gap + near.get(table, 0.0)
                     if not column.numeric and column.role not in ("date", "year"):
                         score -= 0.25
-                    score -= 0.02 * bool(_PAID & set(column.words))
+                    score -= 0.02 * bool(PAID & set(column.words))
                     if best is None or score > best[0]:
                         best = (score, column, sign)
                     break
@@ -188,10 +196,11 @@ def other_total(q: LinkedQuestion, used: Expression) -> str:
 
 def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | None:
     for table in [*reversed(entities), *q.named]:
+        numeric = [c for c in q.vocabulary.by_table[table] if c.numeric]
         for words in _AMOUNTS:
-            for column in q.vocabulary.by_table[table]:
-                if column.words[-len(words) :] == words and column.numeric:
-                    return column
+            called = [c for c in numeric if c.words[-len(words) :] == words]
+            if called:
+                return min(called, key=lambda c: len(c.words))
     return None
 
 

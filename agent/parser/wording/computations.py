@@ -72,9 +72,10 @@ def change(match: re.Match[str], _: Known) -> Wording:
 
 
 @rule(r"^(?:compare )?(?P<x>.+?) (?:vs\.?|versus|compared (?:to|with)) (?P<y>.+)$")
-def compare(match: re.Match[str], _: Known) -> Wording:
+def compare(match: re.Match[str], known: Known) -> Wording:
     """`revenue in Bern vs Basel` as the comparison of `revenue in Bern or Basel`."""
-    return Wording(f"{match['x']} or {match['y']}", Shape("compare"))
+    rows = "number of " if known.plural_table(match["x"].split()[0]) else ""
+    return Wording(f"{rows}{match['x'].rstrip(',:')} or {match['y']}", Shape("compare"))
 
 
 @rule(

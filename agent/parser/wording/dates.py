@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from agent.knowledge.vocabulary import TableWord
 from agent.parser.date_arithmetic import before
 from agent.parser.stored_states import SAME_EVENT
-from agent.parser.wording.rules import Known, Wording, rule
+from agent.parser.wording.rules import MONTH, Known, Wording, rule
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 from eval.language.numbers import SMALL_NUMBERS, quantity
@@ -91,22 +92,32 @@ def first_by_event(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
+    r"\b(?P<x>[a-z]+s) (?:(?:that|which) )?(?:are )?(?P<verb>ending|ends?|ended|expiring|expires?|expired|starting|"
+    r"starts?|started|beginning|begins?|due) (?P<prep>in|on|before|after|between|by|from|during) "
+    rf"(?=(?:the )?(?:\d|{MONTH}|q[1-4]\b|last\b|this\b|next\b))"
+)
+def bounded(match: re.Match[str], known: Known) -> Wording | None:
+    """`leases ending in 2026` as `leases with end date in 2026`: the one date of such rows that is named after it."""
+    dates = _dates_of(known.table(match["x"]), match["verb"], known)
+    return Wording(f"{match['x']} with {dates[0]} {match['prep']} ") if len(dates) == 1 else None
+
+
+@rule(
     r"^when (?:was|were|is|are|did|does|do|has|have|will) (?P<one>(?:the |our )?(?:[a-z]+ )??(?P<x>[a-z]+) "
     r"(?:(?:number |no\.? |#)?\d+|(?:of|by|from|for) .+?))(?: been)? (?P<verb>[a-z]+)$"
 )
 def when_it_was(match: re.Match[str], known: Known) -> Wording | None:
     """`when was order 17 shipped` as `shipped date of order 17`: the one date of such rows that is named after it."""
-    table, verb = known.table(match["x"]), match["verb"].lower()
-    if table is None:
-        return None
-    events = {root(verb), *map(root, SAME_EVENT.get(verb, "").split())}
-    dates = [
-        c for c in known.vocabulary.by_table[table.name] if c.role == "date" and events & {root(w) for w in c.words}
-    ]
-    if len(dates) != 1:
-        return None
-    words = " ".join(dates[0].words)
-    return Wording(f"{words if 'date' in dates[0].words else f'{words} date'} of {match['one']}")
+    dates = _dates_of(known.table(match["x"]), match["verb"], known)
+    return Wording(f"{dates[0]} of {match['one']}") if len(dates) == 1 else None
+
+
+def _dates_of(table: TableWord | None, verb: str, known: Known) -> list[str]:
+    """The dates of a table that a verb names, as `shipped date`."""
+    events = {root(verb.lower()), *map(root, SAME_EVENT.get(verb.lower(), "").split())}
+    dates = [c for c in known.vocabulary.by_table[table.name] if c.role == "date"] if table is not None else []
+    called = [c.words for c in dates if events & {root(w) for w in c.words}]
+    return [" ".join(words if "date" in words else (*words, "date")) for words in called]
 
 
 @rule(

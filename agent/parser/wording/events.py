@@ -120,7 +120,7 @@ def earns_most(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     r"^who (?:has |have |had )?(?:(?:placed|made|wrote|written|left|submitted|filed|posted|did|done|booked|took|taken|"
-    rf"gave|given|got|owns?) )?(?:the )?(?P<most>most|fewest|least) (?P<rows>[a-z]+){SINCE}$"
+    rf"gave|given|got|owns?) )?(?:the )?(?P<most>most|fewest|least) (?P<rows>[a-z]+){SINCE}(?P<also>(?: and show .+)?)$"
 )
 def who_has_most(match: re.Match[str], known: Known) -> Wording | None:
     """`who wrote the most reviews` as `which customer has the most reviews`: the people whom the rows refer to."""
@@ -134,7 +134,9 @@ def who_has_most(match: re.Match[str], known: Known) -> Wording | None:
     if len(people) != 1:
         return None
     most = "most" if match["most"].lower() == "most" else "fewest"
-    return Wording(f"which {' '.join(tables[people[0]].words)} has the {most} {match['rows']}{match['rest']}")
+    return Wording(
+        f"which {' '.join(tables[people[0]].words)} has the {most} {match['rows']}{match['rest']}{match['also']}"
+    )
 
 
 @rule(
@@ -281,6 +283,21 @@ def rated(match: re.Match[str], known: Known) -> Wording | None:
     end = "lowest" if match["end"].lower() in ("lowest", "worst") else "highest"
     average = "average " if ratings[0].table != table.name else ""
     return Wording(f"{match['x']} with the {end} {average}{' '.join(ratings[0].words)}")
+
+
+@rule(
+    r"\b(?P<x>[a-z]+s) (?:(?:that|which|who) )?(?:(?:is|are|was|were) )?(?:scoring|scored|rated|averaging) "
+    r"(?P<cmp>under|below|above|over|at least|less than|lower than|better than|worse than|higher than|more than) "
+    r"(?P<n>\d(?:\.\d+)?)(?: (?:stars|points))?(?: on average)?"
+)
+def rated_under(match: re.Match[str], known: Known) -> Wording | None:
+    """`shops rated under 3.5` as `shops with an average rating under 3.5`, where others rate them."""
+    table = known.table(match["x"])
+    ratings = [c for c in known.figures() if c.words[-1] in ("rating", "star", "score")]
+    if table is None or len(ratings) != 1 or ratings[0].table == table.name:
+        return None
+    compared = {"better than": "over", "worse than": "under"}.get(match["cmp"].lower(), match["cmp"])
+    return Wording(f"{match['x']} with average {' '.join(ratings[0].words)} {compared} {match['n']}")
 
 
 @rule(

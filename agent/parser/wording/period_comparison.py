@@ -67,6 +67,18 @@ def against_the_last(match: re.Match[str], _: Known) -> Wording:
     )
 
 
+@rule(
+    rf"\b(?P<more>more|less|fewer|higher|lower)\b(?P<what>.*?),? (?:in |during |for )(?P<a>{_NAMED}) or "
+    rf"(?:in |during |for )?(?P<b>{_NAMED})$",
+    rf"^(?:which|what) {UNIT} (?:had|has|saw|was) (?P<more>more|less|fewer)\b(?P<what>.*?)[,:]? "
+    rf"(?P<a>{_NAMED}) or (?P<b>{_NAMED})$",
+)
+def either_period(match: re.Match[str], _: Known) -> Wording:
+    """`did we have more orders in 2024 or in 2025` as `… more orders in 2024 than in 2025`."""
+    start = "" if match.start() else "did we have "
+    return Wording(f"{start}{match['more']}{match['what']} in {match['a']} than in {match['b']}")
+
+
 @rule(rf"^(?P<before>(?s:.*?))(?:{_TWO})(?P<rest>(?s:.*))$")
 def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     """The plain question and the two periods that it is asked for; None when it names no two of the same unit."""

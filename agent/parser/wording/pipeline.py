@@ -29,27 +29,28 @@ from agent.parser.wording.rules import Known, Wording
 
 _Rule = Callable[[str, Known], Wording | None]
 _REPHRASED: tuple[_Rule, ...] = (
-    sentences.courtesy, sentences.broken_down, sentences.counted_before, dates.every_period, slang.person_names,
-    slang.kinds, slang.signed_up, slang.short_name, slang.levels, slang.every_one, slang.of_row, slang.set_phrases,
-    amounts.currency, events.things_we_sell, events.rows_we_sell, events.listed_with, repeat_events.more_than_once,
-    repeat_events.one_time, repeat_events.lapsed, repeat_events.churned, repeat_events.first_events,
-    repeat_events.newcomers, amounts.amount_in_state, amounts.what_we_did, amounts.who_owes, amounts.total_of,
-    amounts.amount_of_one, amounts.in_stock, amounts.signed, dates.counted_by_time, dates.older, people.bosses,
-    people.names_of_role, events.who_did, events.with_and_without, slang.row_numbers, events.busiest, events.popular,
-    events.rated, amounts.by_what_they_paid, amounts.more_than_all, amounts.who_did_most, dates.first_by_event,
-    dates.longest_here, dates.when_it_was, dates.last_rows, ages.passed_age, ages.stage_of_life, durations.duration,
-    people.their_boss, people.whom, people.who_reports, people.reports, rates.rate, rates.share_in_state, ages.how_old,
-    ages.birth_date, dates.first_thing, events.repeat_customers, events.in_both, events.then_not, events.never,
-    events.how_often, events.at_all, events.acquired, events.spent, events.what_sells, events.who_registered,
-    events.who_has_most, events.earns_most, events.who_spends, events.what_they_bought, events.counted, events.selling,
-    events.best, period_comparison.against_the_last,
+    sentences.courtesy, sentences.broken_down, sentences.counted_before, sentences.times_rated, dates.every_period,
+    slang.person_names, slang.kinds, slang.signed_up, slang.short_name, slang.levels, slang.every_one, slang.of_row,
+    slang.set_phrases, amounts.currency, events.things_we_sell, events.rows_we_sell, events.listed_with,
+    repeat_events.more_than_once, repeat_events.one_time, repeat_events.lapsed, repeat_events.churned,
+    repeat_events.first_events, repeat_events.newcomers, amounts.amount_in_state, amounts.what_we_did, amounts.who_owes,
+    amounts.total_of, amounts.amount_of_one, amounts.in_stock, amounts.signed, dates.counted_by_time, dates.older,
+    people.bosses, people.names_of_role, events.who_did, events.with_and_without, slang.row_numbers, events.busiest,
+    events.popular, events.rated, events.rated_under, amounts.by_what_they_paid, amounts.more_than_all,
+    amounts.who_did_most, dates.first_by_event, dates.longest_here, dates.when_it_was, dates.bounded, dates.last_rows,
+    ages.passed_age, ages.stage_of_life, durations.duration, people.their_boss, people.whom, people.who_reports,
+    people.reports, rates.rate, rates.share_in_state, ages.how_old, ages.birth_date, dates.first_thing,
+    events.repeat_customers, events.in_both, events.then_not, events.never, events.how_often, events.at_all,
+    events.acquired, events.spent, events.what_sells, events.who_registered, events.who_has_most, events.earns_most,
+    events.who_spends, events.what_they_bought, events.counted, events.selling, events.best,
+    period_comparison.against_the_last, period_comparison.either_period,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (
     period_comparison.compared_periods, computations.how_many_on_average,
     computations.share, computations.growth, computations.change, computations.running, computations.order_value,
     computations.average_per, computations.median, computations.percentile, computations.busiest_time,
-    computations.ordered, computations.compare,
+    computations.ordered,
 )  # fmt: skip
 """The first that applies is the last."""
 
@@ -66,6 +67,8 @@ def worded(text: str, known: Known) -> Wording:
         if (computed := rule(wording.text, known)) is not None:
             wording = _then(wording, replace(computed, text=slang.plain(computed.text)))
             break
+    if wording.shape is None:
+        wording = _then(wording, computations.compare(wording.text, known))
     return Wording(text) if wording.text == plain else _accounted(text, wording)
 
 

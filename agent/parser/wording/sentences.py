@@ -10,6 +10,7 @@ import re
 from agent.parser.wording.rules import MONTH, Known, Replacements, Wording, rule
 from eval.language.inflection import lemma, plural
 from eval.language.lexicon import measures
+from eval.language.numbers import SMALL_NUMBERS
 
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _SHOW = r"(?:please )?(?:also )?(?:show|include|give|list|add|state)(?: me)?"
@@ -30,6 +31,11 @@ _PLAIN = Replacements(
     (r"\bcome to an end\b", "end"),
     (r"\b(?:that|which) (are|were|is|was) (?:marked|flagged|labell?ed|classified) as\b", r"that \1"),
     (r"\b(are|were|is|was) (?:marked|flagged|labell?ed|classified) as\b", r"\1"),
+    (r"\b(?:runs?|ran) out (?=(?:in|on|before|after|between|by|this|next|during)\b)", "ends "),
+    (r"\bthe (?:largest|highest|greatest|biggest) number of (?=[a-z]+s\b)", "the most "),
+    (r"^((?:which|what|who) .+?\b(?:most|fewest|least) ([a-z]+s)\b.*?),? and how many(?: \2)?(?: (?:is|are|was|were) "
+     r"(?:it|there|they|those|that)| (?:does|do|did|has|have|had) (?:it|they|he|she)(?: (?:have|get|place|make))?)?$",
+     r"\1 and show the number of \2"),
     (r"\bcarry out\b", "do"),
     (r"\bcarried out\b", "done"),
     (r",? (?:over the years|in (?:our|the) (?:records|system|database|files|data))(?=[.?! ]*$)", ""),
@@ -66,3 +72,17 @@ def counted_before(match: re.Match[str], known: Known) -> Wording | None:
         return None
     new = f"{match['x']} with {match['n']} {plural(one)}"
     return Wording(new, notes=(f"{match[0]}: {new}",))
+
+
+@rule(
+    r"(?P<with>\b(?:with|having|have|has|got) (?:(?:at least|at most|more than|less than|fewer than|over|under) )?"
+    rf"(?:\d+|{SMALL_NUMBERS})) (?P<what>ratings|scores|grades|marks)\b"
+)
+def times_rated(match: re.Match[str], known: Known) -> Wording | None:
+    """`with at least 5 ratings` as `with at least 5 reviews`, where each review holds one rating."""
+    one = lemma(match["what"].lower())
+    holders = [c.table for c in known.figures() if c.words[-1] == one]
+    table = known.vocabulary.tables[holders[0]] if len(holders) == 1 else None
+    if table is None or known.table(match["what"]) is not None or not table.table.foreign_keys:
+        return None
+    return Wording(f"{match['with']} {table.plural}", notes=(f"{match['what'].lower()}: {table.plural}",))
