@@ -16,13 +16,14 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 
 from rapidfuzz.distance import OSA
 
 from agent.knowledge.values import (
+    EMPTY,
     SCANNED_ROWS,
     SPAN_WORDS,
     VALUE_LENGTH,
@@ -81,8 +82,10 @@ _INDEXES = (
 class StoredValueIndex(ValueIndex):
     """Looks values up in a file that `build` wrote. Safe to use from several threads. Raises sqlite3.Error."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, sample: ValueIndex = EMPTY) -> None:
+        """`sample`: the index in memory, which knows the dates and the columns that only say yes or no."""
         super().__init__(())
+        self._sample = sample
         self._file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
         self._file_lock = threading.Lock()
         places = self._rows("SELECT first, name, field FROM place ORDER BY first")
@@ -99,11 +102,15 @@ class StoredValueIndex(ValueIndex):
     def values(self, table: str, column: str) -> tuple[str, ...]:
         """Up to `VALUES_PER_COLUMN` values of a column."""
         if (table, column) not in self._places:
-            return ()
+            return self._sample.values(table, column)
         place = self._places.index((table, column))
         first, beyond = [*self._firsts, self._count + 1][place : place + 2]
         most = min(beyond, first + VALUES_PER_COLUMN)
         return tuple(text for (text,) in self._rows("SELECT text FROM stored WHERE id >= ? AND id < ?", (first, most)))
+
+    @cached_property
+    def date_forms(self) -> dict[tuple[str, str], str]:
+        return self._sample.date_forms
 
     def _rows(self, sql: str, given: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         with self._file_lock:
@@ -239,7 +246,7 @@ def complete_value_index(database: Database, schema: Schema) -> ValueIndex:
     try:
         path = _path(database, schema)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return _opened(kept_file(path, lambda unfinished: _fill(unfinished, database, schema)))
+        return _opened(kept_file(path, lambda unfinished: _fill(unfinished, database, schema)), small)
     except (OSError, sqlite3.Error):
         return small
 
@@ -253,7 +260,7 @@ def values_soon(database: Database, schema: Schema) -> ValueIndex:
     try:
         path = _path(database, schema)
         if path.exists():
-            return _opened(path)
+            return _opened(path, small)
     except (OSError, sqlite3.Error):
         return small
     with _lock:
@@ -268,9 +275,9 @@ def _path(database: Database, schema: Schema) -> Path:
 
 
 @lru_cache(maxsize=16)
-def _opened(path: Path) -> StoredValueIndex:
+def _opened(path: Path, sample: ValueIndex) -> StoredValueIndex:
     """Open the file once per process, because counting its values is costly."""
-    return StoredValueIndex(path)
+    return StoredValueIndex(path, sample)
 
 
 def _holds_all(index: ValueIndex, schema: Schema) -> bool:

@@ -13,7 +13,7 @@ import json
 import re
 import time
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -38,9 +38,11 @@ SCANNED_ROWS = 50_000
 """Maximum rows examined per table; of a larger table, the index covers only the beginning."""
 BUILD_SECONDS = 10.0
 """Time limit for reading values; tables not reached in time are left out of the index."""
+_BITS = {"0", "1"}
+"""The values of an integer column that says yes or no."""
 SPAN_WORDS = 8
 """Maximum words of a phrase that is looked up."""
-_FORMAT = 5
+_FORMAT = 6
 
 _WORDS = re.compile(r"[^\W_]+")
 _JOINED = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -106,6 +108,8 @@ class ValueIndex:
         self._by_column = {(table, column): tuple(values) for table, column, values in columns}
         self._exact: dict[str, list[tuple[int, str]]] = {}
         for i, (_, _, values) in enumerate(columns):
+            if set(values) <= _BITS:
+                continue  # no question names them
             for value in values:
                 for folded in _written(value):
                     self._exact.setdefault(folded, []).append((i, value))
@@ -311,21 +315,24 @@ def _read_values(database: Database, schema: Schema) -> Columns:
     deadline = time.monotonic() + BUILD_SECONDS
     for table in schema.tables:
         dated = {c.name for c in table.columns if _may_hold_dates(table, c, schema)}
-        wanted = [c for c in table.columns if may_hold_names(table, c) or c.name in dated]
+        bits = {c.name for c in table.columns if _may_hold_bits(table, c)} - dated
+        wanted = [c for c in table.columns if may_hold_names(table, c) or c.name in dated | bits]
         if budget <= 0 or time.monotonic() > deadline:
             break
         if not wanted:
             continue
         by_column: dict[str, list[str]] = {c.name: [] for c in wanted}
-        for number, value in _distinct(database, schema, table, wanted):
-            if isinstance(value, int) and wanted[number].name in dated:
-                value = str(value)
+        for number, value in _distinct(database, schema, table, wanted, bits):
+            if isinstance(value, int) and wanted[number].name in dated | bits:
+                value = str(int(value))
             if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH:
                 by_column[wanted[number].name].append(value)
         for column in wanted:
             kept = by_column[column.name][:budget]
             if column.name in dated:
                 kept = kept[:SAMPLE] if date_form(kept, dated=True) not in ("", ISO) else []
+            if column.name in bits and not set(kept) <= _BITS:
+                kept = []
             budget -= len(kept)
             if kept:
                 columns.append((table.name, column.name, kept))
@@ -362,6 +369,13 @@ def _may_hold_dates(table: Table, column: Column, schema: Schema) -> bool:
     return schema.dialect == "sqlite" and re.search("date|time", column.type, re.I) is not None
 
 
+def _may_hold_bits(table: Table, column: Column) -> bool:
+    """Whether an integer column may only say yes or no."""
+    keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
+    counted = column.primary_key or column.name in keys
+    return table.kind != "view" and not counted and re.search("int|bit", column.type, re.I) is not None
+
+
 def distinct_texts(column: Column, source: exp.Expression, dialect: Dialect) -> exp.Select:
     """A query for a column's distinct values, as texts where the engine has types."""
     value: exp.Expression = quoted_column(column.name)
@@ -370,13 +384,17 @@ def distinct_texts(column: Column, source: exp.Expression, dialect: Dialect) -> 
     return exp.select(exp.alias_(value, "value")).distinct().from_(source)
 
 
-def _distinct(database: Database, schema: Schema, table: Table, columns: list[Column]) -> list[tuple[int, object]]:
+def _distinct(
+    database: Database, schema: Schema, table: Table, columns: list[Column], bits: Collection[str]
+) -> list[tuple[int, object]]:
+    """Pairs of a column's place and a value; of a column that may hold bits, three values are enough to tell."""
     parts: list[exp.Select] = []
     for number, column in enumerate(columns):
         source: exp.Expression = table_source(table)
         if table.row_count is None or table.row_count > SCANNED_ROWS:
             source = exp.select(quoted_column(column.name)).from_(source).limit(SCANNED_ROWS).subquery("scanned")
-        distinct = distinct_texts(column, source, schema.dialect).limit(VALUES_PER_COLUMN)
+        most = len(_BITS) + 1 if column.name in bits else VALUES_PER_COLUMN
+        distinct = distinct_texts(column, source, schema.dialect).limit(most)
         parts.append(
             exp.select(exp.alias_(exp.Literal.number(number), "number"), exp.column("value")).from_(
                 distinct.subquery("found")

@@ -301,13 +301,17 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
 _VOWELS = frozenset("aeiou")
 
 
+_UNMISTAKABLE = word_set("percent quantity amount count number average maximum minimum year date")
+"""Words whose abbreviations (`pct`) stand for no other word."""
+
+
 def _shortened(schema: Schema, holders: Collection[str]) -> tuple[tuple[str, str], ...]:
     """The abbreviations in the schema's names: those of the word list, whose author may have meant another word, and
     short words that no dictionary has."""
     names = (name for t in schema.tables for name in (t.name, *(c.name for c in t.columns)))
     pieces = {p.lower() for name in names for p in _SPLIT.findall(name)}
     listed = {p: abbreviations()[p] for p in pieces if p in abbreviations()}
-    found = {(p, words[0]) for p, words in listed.items() if len(words) == 1 and words[0] in holders}
+    found = {(p, words[0]) for p, words in listed.items() if len(words) == 1 and words[0] in {*holders} - _UNMISTAKABLE}
     opaque = (w for w in holders if 2 <= len(w) <= 5 and w.isalpha() and _is_abbreviation(w))
     return tuple(sorted(found | {(w, w) for w in opaque}))
 

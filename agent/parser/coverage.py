@@ -148,16 +148,24 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
 
 
 def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:
-    """Stored values and numbers that were read but do not appear in the query."""
+    """Stored values, and words that resemble a column, that were read but do not appear in the query."""
     _, columns = names_in(draft.query)
+    named = {name for _, name in columns}
     unused = []
     for k, item in enumerate(q.items):
         mention = item.mention
-        if mention is None or q.sorts[k] != "value" or not draft.used & set(range(item.start, item.end)):
+        if mention is None or not draft.used & set(range(item.start, item.end)):
             continue
-        if not {name for _, name in columns} & {h.column for h in mention.values}:
+        linking = item.lower in AGENTIVE or item.lower == "part"
+        faint = q.sorts[k] == "column" and not (mention.tables or linking) and mention.columns[0][1] < _FAINT
+        held = {h.column for h in mention.values} if q.sorts[k] == "value" else {c.name for c, _ in mention.columns}
+        if (faint or q.sorts[k] == "value") and not named & held:
             unused.append(item.lower)
     return unused
+
+
+_FAINT = 0.55
+"""A word that names a column with a lower score may mean something else."""
 
 
 def names_without_effect(q: LinkedQuestion, plans: Sequence[JoinPlan], query: Query) -> int:

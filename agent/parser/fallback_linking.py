@@ -116,7 +116,7 @@ def _verbal(text: str) -> bool:
 
 def _near_schema(item: Item, vocabulary: Vocabulary) -> Item | None:
     """A misspelt schema word (`custmer`), found by its spelling."""
-    if len(item.lower) < 5 or open_lexicon(item.lower) or open_lexicon(stem(item.lower)):
+    if len(item.lower) < 5 or any(open_lexicon(f) for f in (item.lower, stem(item.lower), lemma(item.lower))):
         return None  # a word of its own is not misspelt
     denied = next((p for p in _DENYING if item.lower.startswith(p) and item.lower[len(p) :] in vocabulary.holders), "")
     near = (

@@ -10,6 +10,7 @@ import re
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Condition, Expression
+from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
 
 _YES = ("yes", "y", "true", "t", "1")
@@ -20,6 +21,8 @@ _COUNTED = word_set(
     "earned speed need seed feed bed weed reed breed unemployed acquired updated modified completed passed failed"
 )
 """Numbers that end like a participle without being a state."""
+_QUANTITIES = word_set("count number quantity amount total level size age rank order position score rating stock value "
+                       "capacity grade priority version step sum point length duration price cost fee")  # fmt: skip
 _STATES = word_set("discontinued deleted archived disabled enabled blocked active inactive available unavailable "
                    "verified approved published cancelled canceled closed retired hidden locked")  # fmt: skip
 
@@ -30,7 +33,15 @@ def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
     if column.role == "flag" or (integer and len(column.words) == 1 and _state(column.words[0])):
         return True
     known = [v.lower() for v in values.values(*column.key)]
+    if column.role == "number" and (len(known) < 2 or _counts(column)):  # no more than one so far: `children`, `qty`
+        return False
     return 1 <= len(known) <= 3 and all(v in _YES + _NO for v in known)
+
+
+def _counts(column: ColumnWord) -> bool:
+    """Whether a number is called like a quantity or like several things."""
+    last = column.name.lower().rsplit("_", 1)[-1]
+    return bool(_QUANTITIES & set(column.words)) or (last.endswith("s") and lemma(last) != last)
 
 
 def _state(word: str) -> bool:

@@ -73,7 +73,10 @@ plain = Replacements(
     (r"^((?:which|what) (?!(?:share|part)\b).+?) is used (?:the )?(most|least)(?: often)?(?=[?.! ]*$)",
      r"\1 is the \2 common"),
     (r"\bworst first\b", "lowest first"),
-    (r"\bbest first\b", "highest first"),
+    (r"\bbest (?:ones? )?first\b", "highest first"),
+    (r"\b(?:going by|judging by|measured (?:by|in)|in terms of|by) (?:the )?(?:money|euros?|dollars?|pounds)\b",
+     "by revenue"),
+    (rf"\b(\d+|{SMALL_NUMBERS}) (best|top|worst) (?!selling|sold|rated|paid|scoring)(?=[a-z]+s\b)", r"\2 \1 "),
     (r"\b(?:days? of (?:the )?week|week days?)\b", "weekday"),
     (r"^((?:on |in )?(?:which|what) (?:day|week|month|quarter|year|weekday|hour)) do we (?:usually )?sell (?:the )?"
      r"(most|least)\b", r"\1 has the \2 sales"),
