@@ -22,6 +22,7 @@ from pathlib import Path
 
 from rapidfuzz.distance import OSA
 
+from agent.knowledge.indexed_columns import may_hold_names
 from agent.knowledge.values import (
     EMPTY,
     SCANNED_ROWS,
@@ -34,7 +35,6 @@ from agent.knowledge.values import (
     distinct_texts,
     fold,
     likeness,
-    may_hold_names,
     singular,
     value_index,
     values_key,

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from agent.knowledge.indexed_columns import dated_name, may_hold_bits, may_hold_dates, may_hold_names
 from agent.knowledge.stored_dates import ISO, SAMPLE, date_form
 from eval.databases.base import Database
 from eval.databases.types import Limits
@@ -47,8 +48,6 @@ _FORMAT = 6
 _WORDS = re.compile(r"[^\W_]+")
 _JOINED = re.compile(r"(?<=[a-z])(?=[A-Z])")
 """Where two words of a value meet that is written without a space (`bankTransfer`)."""
-_TEXT = re.compile(r"char|text|clob|string|enum|set\b|citext|name\b|uuid", re.I)
-_NOT_TEXT = re.compile(r"int|real|num|dec|float|doub|money|serial|date|time|blob|bytea|bool|json|uuid|binary", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +313,8 @@ def _read_values(database: Database, schema: Schema) -> Columns:
     budget = VALUES_IN_ALL
     deadline = time.monotonic() + BUILD_SECONDS
     for table in schema.tables:
-        dated = {c.name for c in table.columns if _may_hold_dates(table, c, schema)}
-        bits = {c.name for c in table.columns if _may_hold_bits(table, c)} - dated
+        dated = {c.name for c in table.columns if may_hold_dates(table, c, schema)}
+        bits = {c.name for c in table.columns if may_hold_bits(table, c)} - dated
         wanted = [c for c in table.columns if may_hold_names(table, c) or c.name in dated | bits]
         if budget <= 0 or time.monotonic() > deadline:
             break
@@ -337,43 +336,6 @@ def _read_values(database: Database, schema: Schema) -> Columns:
             if kept:
                 columns.append((table.name, column.name, kept))
     return columns
-
-
-def may_hold_names(table: Table, column: Column) -> bool:
-    """Whether the declared type is text-like or missing. Foreign keys are included, because their codes are useful,
-    too."""
-    if table.kind == "view":
-        return False
-    if not column.type:
-        return True
-    return (bool(_TEXT.search(column.type)) and not re.search(r"uuid|binary", column.type, re.I)) or (
-        not _NOT_TEXT.search(column.type)
-    )
-
-
-_DATED = re.compile(r"date|time|stamp|epoch|(?:^|_)(?:dt|ts|at|on)(?:_|$)|(?-i:[a-z](?:At|On|Dt|Ts)$)", re.I)
-
-
-def dated_name(name: str) -> bool:
-    """Whether a column's name says that it holds dates."""
-    return _DATED.search(name) is not None
-
-
-def _may_hold_dates(table: Table, column: Column, schema: Schema) -> bool:
-    """Whether a column that is no text may hold dates in a form that its type does not tell: a number, or in SQLite
-    anything."""
-    if table.kind == "view" or column.primary_key or may_hold_names(table, column):
-        return False
-    if re.search("int|num|dec", column.type, re.I):
-        return dated_name(column.name)
-    return schema.dialect == "sqlite" and re.search("date|time", column.type, re.I) is not None
-
-
-def _may_hold_bits(table: Table, column: Column) -> bool:
-    """Whether an integer column may only say yes or no."""
-    keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
-    counted = column.primary_key or column.name in keys
-    return table.kind != "view" and not counted and re.search("int|bit", column.type, re.I) is not None
 
 
 def distinct_texts(column: Column, source: exp.Expression, dialect: Dialect) -> exp.Select:

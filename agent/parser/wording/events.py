@@ -55,7 +55,9 @@ def then_not(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?:in (?:both|each of)|both in) "
-    r"(?P<one>\w+) and (?:in )?(?P<two>\w+)(?=[?.! ]*$)"
+    r"(?P<one>\w+) and (?:in )?(?P<two>\w+)(?=[?.! ]*$)",
+    rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} in (?P<one>\w+) and (?:then )?(?:again|also) in "
+    r"(?P<two>\w+)(?=[?.! ]*$)",
 )
 def in_both(match: re.Match[str], known: Known) -> Wording | None:
     """`who ordered in both 2023 and 2024` as `with orders in both 2023 and 2024`."""

@@ -32,10 +32,10 @@ _PLAIN = Replacements(
     (r"\b(?:that|which) (are|were|is|was) (?:marked|flagged|labell?ed|classified) as\b", r"that \1"),
     (r"\b(are|were|is|was) (?:marked|flagged|labell?ed|classified) as\b", r"\1"),
     (r"\b(?:runs?|ran) out (?=(?:in|on|before|after|between|by|this|next|during)\b)", "ends "),
-    (r"\bthe (?:largest|highest|greatest|biggest) number of (?=[a-z]+s\b)", "the most "),
     (r"^((?:which|what|who) .+?\b(?:most|fewest|least) ([a-z]+s)\b.*?),? and how many(?: \2)?(?: (?:is|are|was|were) "
      r"(?:it|there|they|those|that)| (?:does|do|did|has|have|had) (?:it|they|he|she)(?: (?:have|get|place|make))?)?$",
      r"\1 and show the number of \2"),
+    (rf"\b(?:to|till|until|through) (?:the )?end of (?={MONTH})", "to "),
     (r"\bcarry out\b", "do"),
     (r"\bcarried out\b", "done"),
     (r",? (?:over the years|in (?:our|the) (?:records|system|database|files|data))(?=[.?! ]*$)", ""),
@@ -62,6 +62,14 @@ def broken_down(match: re.Match[str], known: Known) -> Wording | None:
     figures = {*measures(), *(word for c in known.figures() for word in c.words)}
     rows = lemma(first) != first and lemma(first) not in figures
     return Wording(f"{'number of ' if rows else ''}{match['x']} by {match['y']}")
+
+
+@rule(r"\bthe (?:largest|highest|greatest|biggest) number of (?P<x>[a-z]+s)\b")
+def largest_number(match: re.Match[str], known: Known) -> Wording | None:
+    """`the largest number of products` as `the most products`, unless a column holds that number."""
+    stored = {"number", "count", lemma(match["x"].lower())}
+    held = any(len(stored & set(c.words)) > 1 for c in known.figures())
+    return None if held else Wording(f"the most {match['x']}")
 
 
 @rule(r"\b(?P<n>\d+|one|two|three|four|five|six)-(?P<c>[a-z]+) (?P<x>[a-z]+s)\b")
