@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.gradient_boosting import Forest, parsed
+from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Clause, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
@@ -211,6 +212,7 @@ def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vo
         "aggregate over a join that repeats": any(
             e.function in ("sum", "avg") and e.tables and plan.multiplies(e.tables[0]) for e in query.select
         ),
+        "sum over a join that repeats": bool(summed_repeatedly(query, plan)),
         "count of distinct over a join": any(
             e.function == "count" and e.table and plan.multiplies(e.table) for e in query.select
         ),
@@ -299,6 +301,7 @@ _ALWAYS_DOUBTED = (
     "doubt who_is_no_person",
     "doubt only_open",
     "joins by chance",
+    "sum over a join that repeats",
     "unmet or",
 )
 _NEVER_SURE = (

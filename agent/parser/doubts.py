@@ -11,6 +11,7 @@ import re
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.coverage import names_in
 from agent.parser.declining import least_certain
+from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Mention
@@ -37,6 +38,10 @@ _SENTENCES = {
 
 def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other: Query | None) -> str:
     """What the reading assumed, with the alternative where one is known."""
+    repeated = summed_repeatedly(draft.query, plans[-1]) if plans else ""
+    if repeated:
+        rows = q.vocabulary.tables[repeated]
+        return f"the whole amount of each {' '.join(rows.words)} is counted for everything that it is joined with"
     if draft.guess:
         return draft.guess
     if draft.rivals:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
+from agent.parser.joins import JoinPlan
 from agent.parser.measures import money_column
 from agent.parser.persons import person_word, personal
 from agent.parser.question import LinkedQuestion
@@ -215,6 +216,13 @@ def _hour_of_a_day(q: LinkedQuestion, e: Expression) -> bool:
         return False
     known = q.values.values(*e.column)[:_SAMPLE]
     return bool(known) and not any(_CLOCK.search(v) for v in known)
+
+
+def summed_repeatedly(query: Query, plan: JoinPlan) -> str:
+    """The table whose amounts are added up once for each row of another (`revenue by product` from the totals of whole
+    orders); empty where there is none."""
+    summed = (e.tables[0] for e in query.expressions() if e.function == "sum" and e.tables)
+    return next((table for table in summed if plan.multiplies(table)), "")
 
 
 def asks_how_often(q: LinkedQuestion) -> bool:

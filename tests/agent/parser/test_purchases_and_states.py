@@ -114,11 +114,25 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
         ("customers who bought both tea and coffee", [("Ann",)]),
         ("how many customers bought tea", [(3,)]),
         ("customers without orders in 2023", [("Ann",), ("Bob",), ("Cem",)]),
+        ("who placed the most orders in 2023", [("Ann",)]),
+        ("customers who ordered in both 2023 and 2024", []),
+        ("how many customers bought both tea and coffee", [(1,)]),
+        ("how many orders in both 2023 and 2024", [(5,)]),
+        ("what is the best selling product in 2023", [("Tea",)]),
+        ("best selling products", [("Coffee",), ("Scone",), ("Tea",)]),
+        ("top 1 best selling products", [("Tea",)]),
     ],
 )
 def test_what_was_bought_is_in_the_orders_and_not_in_the_reviews(asked: Asked, question: str, expected: Rows) -> None:
     """Each customer once, and the two called Ann twice."""
     assert sorted(asked.rows("tearoom", question)) == expected
+
+
+@pytest.mark.parametrize("question", ["which product earns the most", "revenue by product"])
+def test_the_total_of_an_order_is_not_that_of_each_product_in_it(asked: Asked, question: str) -> None:
+    reading = asked.reading("tearoom", question)
+    assert reading.confidence < STATED_DOUBT
+    assert "the whole amount of each order is counted for everything" in reading.interpretation
 
 
 def test_each_customer_once_is_told_with_confidence(asked: Asked) -> None:
