@@ -330,7 +330,7 @@ def _read_values(database: Database, schema: Schema) -> Columns:
             kept = by_column[column.name][:budget]
             if column.name in dated:
                 kept = kept[:SAMPLE] if date_form(kept, dated=True) not in ("", ISO) else []
-            if column.name in bits and not set(kept) <= _BITS:
+            if column.name in bits and set(kept) != _BITS:
                 kept = []
             budget -= len(kept)
             if kept:

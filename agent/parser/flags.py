@@ -33,7 +33,7 @@ def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
     if column.role == "flag" or (integer and len(column.words) == 1 and _state(column.words[0])):
         return True
     known = [v.lower() for v in values.values(*column.key)]
-    if column.role == "number" and (len(known) < 2 or _counts(column)):  # no more than one so far: `children`, `qty`
+    if column.role == "number" and _counts(column):  # `children`, `quantity`: no more than one so far
         return False
     return 1 <= len(known) <= 3 and all(v in _YES + _NO for v in known)
 

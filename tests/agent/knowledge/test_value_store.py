@@ -155,6 +155,15 @@ def test_values_stay_with_their_columns(stored: StoredValueIndex, tmp_path: Path
     assert {(h.table, h.column) for phrase in ("one", "two two") for h in index.find(phrase)} == {("a", "full")}
 
 
+def test_dates_and_yes_or_no_are_those_of_the_index_in_memory(tmp_path: Path) -> None:
+    build(tmp_path / "v.sqlite", COLUMNS)
+    sample = ValueIndex([("trip", "day", ["31.12.2023", "01.02.2024"]), ("trip", "paid", ["0", "1"])])
+    index = StoredValueIndex(tmp_path / "v.sqlite", sample)
+
+    assert index.date_forms == sample.date_forms != {}
+    assert index.values("trip", "paid") == ("0", "1")
+
+
 def test_without_full_text_search_the_index_in_memory_answers(large: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_TABLES", room._TABLES.replace("fts5", "no_such_module"))
 

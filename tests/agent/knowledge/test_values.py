@@ -78,6 +78,24 @@ def test_reads_text_columns_of_a_database_and_keeps_a_private_file(tmp_path: Pat
         assert value_index(database, database.schema(), cache_dir=tmp_path / "cache") is index
 
 
+def test_integers_that_say_yes_or_no_are_known_but_not_found(tmp_path: Path) -> None:
+    """A number in a question is none of their values."""
+    connection = sqlite3.connect(tmp_path / "d.sqlite")
+    connection.executescript(
+        "CREATE TABLE boats (id INTEGER PRIMARY KEY, lift INTEGER, berths INTEGER, sold INTEGER);"
+        "INSERT INTO boats VALUES (1, 1, 0, 1), (2, 0, 1, 1), (3, NULL, 2, 1);"
+    )
+    connection.close()
+    with open_database(str(tmp_path / "d.sqlite")) as database:
+        index = value_index(database, database.schema(), cache_dir=tmp_path)
+    assert {column: set(index.values("boats", column)) for column in ("lift", "berths", "sold")} == {
+        "lift": {"0", "1"},
+        "berths": set(),
+        "sold": set(),
+    }
+    assert index.find("1") == ()
+
+
 def test_a_change_of_the_data_is_noticed(tmp_path: Path) -> None:
     path = _file(tmp_path / "d.sqlite", ["Alpha"])
     with open_database(str(path)) as database:

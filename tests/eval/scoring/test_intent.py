@@ -50,6 +50,7 @@ def test_top_k_numbers_and_quotes() -> None:
     assert intent.quoted == ("Lamp",)
     assert intent.numbers == (3.0, 1200.5, 2e6)
     assert read_intent("Which airlines have at least 10 flights?").top is None
+    assert read_intent("Which product has the most 5 star reviews?").top != 5
     assert not read_intent("What is the last name of the student?").superlative
 
 
