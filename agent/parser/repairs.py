@@ -35,7 +35,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
     _counted_per_period(draft, q)
     _named_instead_of_keyed(query, q)
     _times_of_event(query, q)
-    _without_repeats(query, q)
+    _without_repeats(draft, q)
     if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
         query.order = [(e, False) for e in query.group if e.part]
         _dated_only(query, q)
@@ -61,9 +61,10 @@ def _share_of_groups(query: Query) -> None:
     query.order = query.order or [(replace(figures[0], share=False), True)]
 
 
-def _without_repeats(query: Query, q: LinkedQuestion) -> None:
+def _without_repeats(draft: Draft, q: LinkedQuestion) -> None:
     """`customers with orders of tea`: each customer once, whatever the number of their orders. Two customers of one
     name stay two."""
+    query = draft.query
     shown = {e.column for e in query.select if e.column}
     tables = {table for table, _ in shown}
     if query.aggregates() or query.group or query.order or query.distinct or len(tables) != 1:
@@ -73,7 +74,8 @@ def _without_repeats(query: Query, q: LinkedQuestion) -> None:
     absent = any(isinstance(part, Membership) for part in query.restrictions())
     joined = {*query.tables, *(t for c in query.conditions() for t in c.tables)} - tables
     names = {c.key for c in q.vocabulary.name_columns(table)} | {e.column for e in one}
-    if (absent or shown <= names) and any(q.many_of(table, t) for t in joined):
+    instead = "shown_by_default" in draft.doubts and draft.entities[:1] != [table]  # payments, by their customers
+    if (absent or (shown <= names and not instead)) and any(q.many_of(table, t) for t in joined):
         query.distinct = one[0].column in shown
         query.group = [] if query.distinct else list(dict.fromkeys([*one, *query.select]))
 
