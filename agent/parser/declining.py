@@ -37,11 +37,21 @@ _ABOUT_COLUMNS = re.compile(
     re.IGNORECASE,
 )
 
+_FORECAST = re.compile(
+    r"^(?:how (?:much|many)|what)\b.*\b(?:will|shall|are) (?:we|i|they) (?:be |probably |likely )?(?:going |likely )?"
+    r"(?:to )?(?:make|earn|sell|get|have|need|lose|gain|spend|take in|turn over)\b"
+    r"|\bwill (?:our|the|my) (?:[a-z]+ )?(?:revenue|sales|turnover|profit|income|costs?|demand) be\b"
+    r"|^how (?:much|many)\b.*\bwill there be\b",
+    re.IGNORECASE,
+)
+
 
 def not_about_rows(text: str, words: Vocabulary) -> str:
     """The reply to small talk, and to a question about the tables themselves; empty for any other text."""
     if _SMALL_TALK.fullmatch(text):
         return f"This is no question about the data. You can ask about {_listed(_tables(words))}."
+    if _FORECAST.search(text):
+        return "This asks for a forecast; the data only says what has happened. Ask for a past period instead."
     if _ABOUT_TABLES.fullmatch(text) and not any("table" in t.words for t in words.tables.values()):
         return f"The database has the tables {_listed(sorted(words.tables))}."
     if match := _ABOUT_COLUMNS.fullmatch(text):

@@ -211,18 +211,28 @@ _KEYS = word_set("id ids key keys code codes number numbers identifier identifie
 
 
 def _named_instead_of_keyed(query: Query, q: LinkedQuestion) -> None:
-    """`who manages the north depot`: the name of the row that the key refers to, unless a key is asked for."""
-    if len(query.select) != 1 or query.group or query.intersect is not None or _KEYS & {t.lower for t in q.tokens}:
+    """`who manages the north depot`, `which technician did most visits`: the name of the row that the key refers to,
+    unless a key is asked for."""
+    plain = [e for e in query.select if not e.function]
+    if len(plain) != 1 or query.intersect is not None or _KEYS & {t.lower for t in q.tokens}:
         return
-    key = query.select[0]
-    if key.column is None or key.function or not q.vocabulary.columns[key.column].foreign or query.shape is not None:
+    key = plain[0]
+    if key.column is None or not q.vocabulary.columns[key.column].foreign or query.shape is not None:
+        return
+    column = q.vocabulary.columns[key.column]
+    said = {root(t.lower) for t in q.tokens} & {root(w) for w in column.words}
+    counted = query.group == [key] and column.numeric and said  # a code may be what is asked for
+    if (query.group or len(query.select) > 1) and not counted:
         return
     table, name = key.column
     tied = [e for e in q.graph.edges(table) if e.left == table and e.left_columns == (name,) and e.right != table]
     named = q.vocabulary.name_columns(tied[0].right) if len(tied) == 1 else ()
     if named and all(e.left_columns == (name,) or _hinted(q, e) < _hinted(q, tied[0])
                      for e in q.graph.between(table, tied[0].right)):  # fmt: skip
-        query.select = [Expression(column=c.key) for c in named]
+        names = [Expression(column=c.key) for c in named]
+        query.select = [*names, *(e for e in query.select if e.function)]
+        if query.group:
+            query.group = list(dict.fromkeys([*q.one_row(tied[0].right), *names]))
         query.put_first(tied[0].right, *query.tables, table)
 
 

@@ -119,6 +119,18 @@ def test_columns_that_say_yes_or_no(question: str, expected: Rows, rows: Callabl
     assert sorted(rows(question)) == expected
 
 
+def test_people_behind_a_key_are_named_and_not_numbered(rows: Callable[[str], Rows]) -> None:
+    assert rows("which agent signed the most leases") == [("Ann Lee",)]
+
+
+@pytest.mark.parametrize(
+    "question", ["how much revenue will we make in 2026?", "What will our sales be next year?", "how many will there be"]
+)
+def test_a_forecast_is_declined(question: str, reading: Callable[[str], Reading]) -> None:
+    assert reading(question).abstained
+    assert "forecast" in reading(question).interpretation
+
+
 def test_a_number_of_things_is_no_yes_or_no(rows: Callable[[str], Rows]) -> None:
     """`children` holds 0 and 1, too, so far."""
     assert rows("total children") == [(2,)]
