@@ -123,9 +123,7 @@ def test_people_behind_a_key_are_named_and_not_numbered(rows: Callable[[str], Ro
     assert rows("which agent signed the most leases") == [("Ann Lee",)]
 
 
-@pytest.mark.parametrize(
-    "question", ["how much revenue will we make in 2026?", "What will our sales be next year?", "how many will there be"]
-)
+@pytest.mark.parametrize("question", ["how much revenue will we make in 2026?", "What will our sales be next year?"])
 def test_a_forecast_is_declined(question: str, reading: Callable[[str], Reading]) -> None:
     assert reading(question).abstained
     assert "forecast" in reading(question).interpretation
