@@ -385,6 +385,7 @@ def _forms(holders: dict[str, list[TableWord | ColumnWord]]) -> dict[str, tuple[
         at = forms.setdefault(form, {})
         at[word] = max(at.get(word, 0.0), score)
 
+    stems = {stem(word) for word in holders}
     for word in holders:
         add(word, word, 1.0)
         if len(word) > 2:
@@ -393,6 +394,7 @@ def _forms(holders: dict[str, list[TableWord | ColumnWord]]) -> dict[str, tuple[
             add("^" + root(word), word, 0.78)
         for other in synonyms().get(word, ()):
             own = other in holders and word != "name"  # `rent`, where a column is called so, is no lease
+            alike = own or (stem(other) in stems and word != "name")  # nor is a `rating` a rate
             add(other, word, 0.6 if own else 0.8)
-            add("~" + stem(other), word, 0.55 if own else 0.75)
+            add("~" + stem(other), word, 0.55 if alike else 0.75)
     return {form: tuple(words.items()) for form, words in forms.items()}

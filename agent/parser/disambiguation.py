@@ -41,7 +41,7 @@ def near_tables(q: LinkedQuestion, i: int, entities: Sequence[str], shown: Seque
         near[q.table_of(i - 1)] = 0.4
     if i > 1 and q.items[i - 1].lower == "'s" and q.sorts[i - 2] == "table":
         near[q.table_of(i - 2)] = 0.4
-    owner = _owner_after(q, i)
+    owner = owner_after(q, i)
     if owner:
         near[owner] = max(near.get(owner, 0.0), 0.3)
     for table in _tables_of_values(q, i):
@@ -60,11 +60,13 @@ def near_tables(q: LinkedQuestion, i: int, entities: Sequence[str], shown: Seque
     return near
 
 
-def _owner_after(q: LinkedQuestion, i: int) -> str:
+def owner_after(q: LinkedQuestion, i: int) -> str:
     """`name of the customer`: the table that the words after item i name as its owner."""
     for j in range(i + 1, min(len(q.items), i + 12)):
         if q.sorts[j] == "table":
-            owned = j == i + 1 or any(x.lower in ("of", "for", "from", "in") for x in q.items[i + 1 : j])
+            between = q.items[i + 1 : j]
+            counted = all(x.number is not None for x in between)  # `the latest 5 orders`
+            owned = counted or any(x.lower in ("of", "for", "from", "in") for x in between)
             return q.table_of(j) if owned else ""
         if q.items[j].is_keyword("relative", "cmp", "cmp_adj", "sup", "neg", "order"):
             return ""

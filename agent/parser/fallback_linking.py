@@ -168,14 +168,18 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
         alike = open_lexicon(word) or open_lexicon(stem(word))
         scores = {other: worth for other, worth in alike.items() if other in vocabulary.holders}
         if scores and word != item.lower:  # a thing that only a column is called like: `projects` and `plan`
-            return _guess_of_column(_mention(item, vocabulary, scores))
+            return _guess_of_things(_mention(item, vocabulary, scores))
     return _mention(item, vocabulary, scores) if scores else _similar(item, word, vocabulary)
 
 
-def _guess_of_column(item: Item | None) -> Item | None:
-    if item is None or item.mention is None or item.mention.tables:
+def _guess_of_things(item: Item | None) -> Item | None:
+    """A guess, unless a table is called like them: `refunds` are no payments."""
+    if item is None or item.mention is None or (item.mention.tables and item.mention.tables[0][1] >= _ALIKE):
         return item
     return replace(item, mention=replace(item.mention, guessed=True))
+
+
+_ALIKE = 0.7
 
 
 def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.disambiguation import PAID
+from agent.parser.disambiguation import PAID, owner_after
 from agent.parser.interpretation import (
     Expression,
 )
@@ -62,7 +62,8 @@ _OWN_SIZE = ("large", "big", "small")
 def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> tuple[ColumnWord, int] | None:
     """The column that a gradable adjective refers to, and +1 if it grows with the adjective, else -1."""
     near = c.near_tables(i)
-    anchors = list(dict.fromkeys([*c.entities, *q.named, *near]))
+    described = owner_after(q, i)  # `the oldest 5 orders and their customers`
+    anchors = [described] if described else list(dict.fromkeys([*c.entities, *q.named, *near]))
     best: tuple[float, ColumnWord, int] | None = None
     for table, columns in q.vocabulary.by_table.items():
         if anchors:

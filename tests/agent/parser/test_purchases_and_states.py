@@ -45,6 +45,10 @@ CREATE TABLE courses (
 CREATE TABLE enrollments (
     id INTEGER PRIMARY KEY, student_id INTEGER NOT NULL REFERENCES students(id),
     course_id INTEGER NOT NULL REFERENCES courses(id), status TEXT NOT NULL, completed_at DATE);
+CREATE TABLE payments (
+    id INTEGER PRIMARY KEY, student_id INTEGER NOT NULL REFERENCES students(id), amount REAL NOT NULL,
+    paid_on DATE NOT NULL);
+INSERT INTO payments VALUES (1, 1, 10, '2022-03-01'), (2, 2, 10, '2023-05-06'), (3, 3, 30, '2023-06-06');
 INSERT INTO students VALUES (1, 'Dee', '2022-03-01'), (2, 'Eli', '2023-05-05'), (3, 'Fay', '2023-06-05');
 INSERT INTO courses VALUES
     (1, 'Knots', 'published', '2022-01-01', 'beginner', 10), (2, 'Sails', 'draft', NULL, 'advanced', 20),
@@ -133,6 +137,23 @@ def test_the_total_of_an_order_is_not_that_of_each_product_in_it(asked: Asked, q
     reading = asked.reading("tearoom", question)
     assert reading.confidence < STATED_DOUBT
     assert "the whole amount of each order is counted for everything" in reading.interpretation
+
+
+@pytest.mark.parametrize("question", ["latest 2 orders with customer names", "the newest 2 orders and their customers"])
+def test_the_latest_orders_go_by_the_orders_date(asked: Asked, question: str) -> None:
+    assert "ordered_on" in asked.reading("tearoom", question).sql.split("ORDER BY")[1]
+
+
+def test_a_rating_is_not_a_price(asked: Asked) -> None:
+    """`rate` is another word for a price; the `rating` of a review is not."""
+    reading = asked.reading("tearoom", "average product rating")
+    assert "price" not in reading.sql
+    assert asked.rows("tearoom", "average product rating") == [(3.33,)]
+
+
+def test_a_table_that_is_only_alike_is_told_in_doubt(asked: Asked) -> None:
+    assert asked.reading("school", "total payments in 2023").confidence >= STATED_DOUBT
+    assert asked.reading("school", "total refunds in 2023").confidence < STATED_DOUBT
 
 
 def test_each_customer_once_is_told_with_confidence(asked: Asked) -> None:
