@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
+from agent.parser.periods import WEEKDAYS
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.stored_states import SAME_EVENT, participle
@@ -135,16 +136,22 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     at = _position(word, q)
     after = q.items[at + 2 : at + 3]
     stranded = at + 1 >= len(q.items) or q.items[at + 1].lower in _STRANDED
-    if stranded and not (after and after[0].kind in ("mention", "literal", "number")):
-        named = [k for k, sort in enumerate(q.sorts[:at]) if sort in _NAMED]
-        return bool(named) and at > 2 and not any(x.lower in _ASKING for x in q.items[named[-1] + 1 : at])
+    on_days = any(_day(x) for x in q.items[at + 2 : at + 4])
+    if stranded and not on_days and not (after and after[0].kind in ("mention", "literal", "number")):
+        things = [k for k, sort in enumerate(q.sorts[:at]) if sort in _NAMED]
+        return bool(things) and at > 2 and not any(x.lower in _ASKING for x in q.items[things[-1] + 1 : at])
     for k in range(at + 1, min(len(q.items), at + 1 + _REACH)):
         item = q.items[k]
         if item.lower in (".", "?", "!", ";"):
             return False
-        if item.kind in ("mention", "number", "literal") or item.is_keyword("period", "sup", "sup_adj", "cmp"):
+        named = item.kind in ("mention", "number", "literal") or item.is_keyword("period", "sup", "sup_adj", "cmp")
+        if named or _day(item):
             return bool(draft.used & set(range(item.start, item.end)))
     return False
+
+
+def _day(item: Item) -> bool:
+    return item.lower.removesuffix("s") in (*WEEKDAYS, "weekend", "weekday")
 
 
 def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:

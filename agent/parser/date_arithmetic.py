@@ -11,6 +11,8 @@ from calendar import monthrange
 _DAYS = {"day": 1, "week": 7}
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 """How many months a unit has."""
+DAYS_OF_WEEK = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+"""By the number that statements give them."""
 _LAST_MONTH = dt.MAXYEAR * 12 + 11
 
 

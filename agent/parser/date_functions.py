@@ -39,7 +39,6 @@ _FORMATS = {
             "month": "YYYY-MM",
             "day": "YYYY-MM-DD",
             "week": "IYYY-IW",
-            "weekday": "D",
             "hour": "HH24",
             "month_day": "MM-DD",
         },
@@ -81,6 +80,8 @@ class DateFunctions:
             return self._quarter(column)
         if self._dialect == "spark" and part in ("week", "weekday"):
             return _spark_week(column) if part == "week" else _spark_weekday(column)
+        if self._dialect == "postgres" and part == "weekday":  # TO_CHAR counts from 1
+            return exp.cast(exp.Extract(this=exp.var("DOW"), expression=column), exp.DataType.Type.TEXT)
         return self._formatted(column, self._formats[part])
 
     def years_until(self, column: exp.Expr, declared: str, day: dt.date) -> exp.Expr:

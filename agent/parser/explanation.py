@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agent.knowledge.vocabulary import Vocabulary
+from agent.parser.date_arithmetic import DAYS_OF_WEEK
 from agent.parser.interpretation import CALLED, Clause, ColumnKey, Condition, Expression, Membership, Query
 
 _OPERATORS = {
@@ -117,6 +119,8 @@ class _Speaker:
 
     def condition(self, c: Condition) -> str:
         left = self.expression(c.left)
+        if c.left.part == "weekday":
+            c = replace(c, values=tuple(DAYS_OF_WEEK[int(str(day))] for day in c.values))
         if c.against is not None:
             inner = self.expression(c.against.select[0])
             where = "".join(f" where {self.clause(x)}" for x in c.against.where)

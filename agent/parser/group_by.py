@@ -113,9 +113,11 @@ def _rank_within(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, ob
     if not groups or query.limit is None or len(query.order) != 1 or query.offset or query.having:
         return False
     ranked, _ = query.order[0]
-    within: list[Expression] = []
+    within: list[Expression] = []  # two customers of one name are two
+    shown: list[Expression] = []
     for kind, what in groups:
-        within.extend(q.named_by(str(what)) if kind == "table" else [what])  # type: ignore[list-item]
+        within.extend(q.one_row(str(what)) if kind == "table" else [what])  # type: ignore[list-item]
+        shown.extend(q.named_by(str(what)) if kind == "table" else [what])  # type: ignore[list-item]
     grouped = {t for e in within for t in e.tables}
     plain = [e for e in query.select if e not in within and not e.function and e.column]
     if not plain or ({e.tables[0] for e in plain} & grouped and any(k == "table" for k, _ in groups)):
@@ -129,7 +131,7 @@ def _rank_within(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, ob
         ranked = Expression("sum", ranked.column, factor=ranked.factor)
         query.order = [(ranked, query.order[0][1])]
     query.within = within
-    query.select = list(dict.fromkeys([*within, *plain, *([ranked] if ranked.column or ranked.table else [])]))
+    query.select = list(dict.fromkeys([*shown, *plain, *([ranked] if ranked.column or ranked.table else [])]))
     if ranked.function:
         key = _entity_key(q, thing)
         keys = [Expression(column=key)] if key is not None else []

@@ -1,4 +1,4 @@
-"""Dates and periods: `in 2024`, `March 2024`, `Q4 2024`, `last month`, `2024-05-01`, `before 1990`.
+"""Dates and periods: `in 2024`, `March 2024`, `Q4 2024`, `H1 2024`, `last month`, `first week of June`, `2024-05-01`.
 
 In: the tokens of a question from a position on, and today's date for relative periods. Out: a `Period` as a half-open
 interval of days, and the number of tokens used.
@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.parser.date_arithmetic import MONTHS, before, days_later, months_later
+from agent.parser.date_arithmetic import DAYS_OF_WEEK, MONTHS, before, days_later, months_later
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token
 
@@ -29,6 +29,8 @@ _ONLY_MONTHS = word_set("january february july september october november decemb
 _BEFORE_MONTHS = word_set(
     "in during of for since until till before after between and from to through by last this past previous"
 )
+WEEKDAYS = tuple(day.lower() for day in (*DAYS_OF_WEEK[1:], DAYS_OF_WEEK[0]))
+"""From Monday on, as `date.weekday` counts."""
 _QUARTER_WORDS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 
 
@@ -50,7 +52,7 @@ class Period:
 
 def period_at(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
     """The period that begins at this token, if one does."""
-    for reader in (_iso, _quarter, _month, _relative, _year):
+    for reader in (_iso, _quarter, _half, _part, _month, _relative, _year):
         named = reader(tokens, start, today)
         if named is not None:
             return named
@@ -107,6 +109,57 @@ def _quarter(tokens: Sequence[Token], start: int, today: dt.date) -> Period | No
         return _last(dt.date(today.year, 3 * quarter - 2, 1), 3, f"quarter {quarter} of", end_at - start, today)
     first = dt.date(year, 3 * quarter - 2, 1)
     return Period(first, months_later(first, 3), f"quarter {quarter} of {year}", end_at - start)
+
+
+_HALVES = {"h1": 1, "h2": 2, "first": 1, "1st": 1, "second": 2, "2nd": 2}
+
+
+def _half(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
+    """`H1 2024`, `the second half of last year`; without a year the last such half that has begun."""
+    word, at = _lower(tokens, start), start + 1
+    if word not in _HALVES or (word not in ("h1", "h2") and _lower(tokens, at) != "half"):
+        return None
+    at += word not in ("h1", "h2")
+    month = 6 * _HALVES[word] - 5
+    named_at = _after(tokens, at, "of", "in", "the", "year", ",")
+    whole = period_at(tokens, named_at, today) if named_at < len(tokens) else None
+    if whole is None or whole.year_only is None:
+        return _last(dt.date(today.year, month, 1), 6, f"{_ORDINALS[month > 1]} half of", at - start, today)
+    first = dt.date(whole.year_only, month, 1)
+    words = f"{_ORDINALS[month > 1]} half of {whole.year_only}"
+    return Period(first, months_later(first, 6), words, named_at + whole.tokens - start, relative=whole.relative)
+
+
+_ORDINALS = ("first", "second")
+
+
+def _part(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
+    """`the first week of June 2025`, `the last 3 months of 2024`, `the week of 2024-06-03` (from Monday to Sunday)."""
+    word, at, count = _lower(tokens, start), start, 1
+    if word in ("first", "last"):
+        at += 1
+        number = tokens[at].number if at < len(tokens) else None
+        if isinstance(number, int) and 0 < number < 400:
+            count, at = number, at + 1
+    unit = tokens[at].lemma if at < len(tokens) else ""
+    if unit not in ("day", "week", "month") or (at == start and unit != "week") or _lower(tokens, at + 1) != "of":
+        return None
+    whole_at = _after(tokens, at + 2, "the", "year")
+    whole = period_at(tokens, whole_at, today) if whole_at < len(tokens) else None
+    if whole is None:
+        return None
+    if at == start:
+        first = days_later(whole.start, -whole.start.weekday())
+        end, inside = days_later(first, 7), (whole.end - whole.start).days == 1
+    elif word == "first":
+        first, end = whole.start, before(whole.start, -count, unit)
+        inside = end < whole.end
+    else:
+        first, end = before(whole.end, count, unit), whole.end
+        inside = first > whole.start
+    words = f"{first.isoformat()} to {days_later(end, -1).isoformat()}"
+    tokens_used = whole_at + whole.tokens - start
+    return replace(whole, start=first, end=end, words=words, tokens=tokens_used, year_only=None) if inside else None
 
 
 def _last(this_year: dt.date, months: int, name: str, tokens: int, today: dt.date) -> Period:
@@ -173,6 +226,8 @@ def _relative(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
     if word not in _SIDES:
         return None
     side = _SIDES[word]
+    if _lower(tokens, start + 1) in WEEKDAYS:
+        return _weekday(side, start, tokens, today)
     if _lower(tokens, start + 1) in _MONTHS and (named := _month(tokens, start + 1, today)) is not None:
         return replace(named, tokens=named.tokens + 1, any_year=False)
     at, count = start + 1, 1
@@ -203,6 +258,16 @@ def _relative(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
     words = f"{phrase} (from {first.isoformat()} to {days_later(end, -1).isoformat()}, counted from today)"
     year = first.year if unit == "year" and not many else None
     return Period(first, end, words, size, year_only=year, relative=True)
+
+
+def _weekday(side: int, start: int, tokens: Sequence[Token], today: dt.date) -> Period:
+    """`last Monday`: the latest before today; `next Monday`: the first after it; `this Monday`: that of this week."""
+    away = WEEKDAYS.index(_lower(tokens, start + 1)) - today.weekday()
+    away -= 7 if side < 0 <= away else 0
+    away += 7 if side > 0 >= away else 0
+    day = days_later(today, away)
+    words = f"{_lower(tokens, start)} {_lower(tokens, start + 1)} ({day.isoformat()})"
+    return Period(day, days_later(day, 1), words, 2, relative=True)
 
 
 def _year(tokens: Sequence[Token], start: int, _: dt.date) -> Period | None:

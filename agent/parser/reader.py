@@ -96,6 +96,9 @@ def _word(q: LinkedQuestion, c: Context, i: int) -> Findings:
     if (dated := time_conditions.period(q, c, i)) is not None:
         yield dated
         return
+    if (on_days := time_conditions.weekdays(q, c, i)) is not None:
+        yield on_days
+        return
     if item.lower == "by":
         yield from _by(q, c, i)
     if (calendar := time_conditions.calendar_group(q, c, i)) is not None:

@@ -266,7 +266,7 @@ class TreeBuilder:
 
     def _compared(self, c: Condition, scope: _Scope) -> exp.Expr:
         """The left side of a condition; a date in a form of its own stays as it is where no date is compared."""
-        if c.left.function:
+        if c.left.function or c.left.part:
             return self._expression(c.left, scope)
         assert c.left.column is not None
         dated = c.left.since is not None or any(isinstance(v, dt.date | Expression) for v in c.values) or c.against

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from agent.models.protocol import SummaryRequest
+from agent.parser.date_arithmetic import DAYS_OF_WEEK
 from agent.parser.shapes import GROWTH
 from agent.state import QueryResult
 
@@ -120,13 +121,10 @@ def _first_of_rank(result: QueryResult) -> str:
     return f"**{' '.join(_cell(row[k]) for k in names)}** has the {most} {label}: **{_cell(row[figures[0]], unit)}**"
 
 
-_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-
-
 def _named_part(column: str, value: object) -> object:
     """The name of a weekday, which statements number from Sunday, and the clock time of an hour."""
-    if column == "weekday" and isinstance(value, str) and value.isdecimal() and int(value) < len(_DAYS):
-        return _DAYS[int(value)]
+    if column == "weekday" and isinstance(value, str) and value.isdecimal() and int(value) < len(DAYS_OF_WEEK):
+        return DAYS_OF_WEEK[int(value)]
     if column == "hour_of_day" and isinstance(value, str) and value.isdecimal():
         return f"{int(value):02d}:00"
     return value

@@ -245,3 +245,35 @@ def calendar_group(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
         return None
     group = ("column", Expression(column=column.key, part=part))
     return replace(doubtful, used=(i,), groups=(group,), changes={"grouping": False})
+
+
+def weekdays(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
+    """`on Saturdays`, `at the weekend`: restrict the day of the week of the rows' date."""
+    word, before = q.items[i].lower, q.items[i - 1].lower if i else ""
+    if q.sorts[i] != "word" or not before:
+        return None
+    restricted = _on_days(word, before)
+    if restricted is None:
+        return None
+    column, doubtful = _dated_by(q, c, i)
+    if column is None or column.role != "date":
+        return None
+    operator, values = restricted
+    condition = Condition(Expression(column=column.key, part="weekday"), operator, values)
+    return replace(doubtful, used=(i,), conditions=(condition,))
+
+
+def _on_days(word: str, before: str) -> tuple[Operator, tuple[str, ...]] | None:
+    """How the weekday's number, 0 for Sunday, is restricted."""
+    day = word.removesuffix("s")
+    if day in periods.WEEKDAYS and (word != day or before in ("a", "every", "each", "any")):
+        return "=", (str((periods.WEEKDAYS.index(day) + 1) % 7),)
+    if day == "weekend" and before in _ON_DAYS:
+        return "not between", _MONDAY_TO_FRIDAY
+    if (word == "weekdays" and before in _ON_DAYS) or (word == "days" and before == "working"):
+        return "between", _MONDAY_TO_FRIDAY
+    return None
+
+
+_ON_DAYS = ("on", "at", "over", "during", "the", "a", "any")
+_MONDAY_TO_FRIDAY = ("1", "5")

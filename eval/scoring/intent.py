@@ -76,7 +76,7 @@ _LEAST = _any(
 )
 _NO_SUPERLATIVE = re.compile(
     # `first and last names`, `the first quarter`; `highest first` and `from oldest to youngest` order all rows.
-    r"\b(?:first|last) (?:(?:and|or) (?:its |the |their )?(?:first|last) )?"
+    rf"\b(?:first|last) (?:(?:and|or) (?:its |the |their )?(?:first|last) )?(?:(?:\d+|{SMALL_NUMBERS}) )?"
     r"(?:names?|days?|weeks?|months?|quarters?|half|halves|years?)\b"
     r"|\b(?:most|least|best|worst|[^\W\d_]+est|(?:small|larg|high|low|old|young|earli|lat)er)(?: [^\W\d_]+){0,3}?"
     r" (?:comes? |ones? )?first\b"
@@ -92,6 +92,10 @@ _TOP_K = re.compile(
     rf"|\blimit(?: of)? (\d+)\b",
     _FLAGS,
 )
+_NUMBERED_PERIOD = re.compile(
+    rf"\b(?:first|last) (?:\d+|{SMALL_NUMBERS}) (?:days?|weeks?|months?|quarters?|years?|hours?|minutes?)\b", _FLAGS
+)
+"""`the last 3 months` are no three rows."""
 _PER_GROUP = _any(
     r"(?:for|of|by|in|from|to|at) (?:each|every)",
     r"each(?! (?:[^\W\d_]+ )?(?:other|once))",
@@ -284,8 +288,8 @@ def read_intent(question: str) -> Intent:
     def has(pattern: re.Pattern[str]) -> bool:
         return pattern.search(outside) is not None
 
-    top = _TOP_K.search(outside)
     ranked = _NO_SUPERLATIVE.sub(" ", outside)
+    top = _TOP_K.search(_NUMBERED_PERIOD.sub(" ", outside))
     most, least = _MOST.search(ranked) is not None, _LEAST.search(ranked) is not None
     singular = has(_SINGULAR) and not has(_PLURAL)
     k = None

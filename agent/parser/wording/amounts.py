@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from agent.knowledge.vocabulary import ColumnWord, TableWord
+from agent.parser.persons import personal
 from agent.parser.stored_states import holds_state
 from agent.parser.wording.rules import ASKED, SINCE, Known, Wording, rule
 from eval.language.inflection import lemma
@@ -109,6 +110,29 @@ def amount_of_one(match: re.Match[str], known: Known) -> Wording | None:
         return None
     words = " ".join(w for w in amount.words if w not in table.words)
     return Wording(f"{match['before']}{match['f']} {match['x']} {words}{match['rest']}")
+
+
+@rule(
+    r"^(?P<who>who|(?:(?:which|what) |the )?(?P<people>[a-z]+)) (?:placed|made|with|has|had|gave|paid|got) "
+    r"(?:the |our )?(?P<end>highest|biggest|largest|lowest|smallest) (?:single |individual )?(?P<x>[a-z]+)"
+    r"(?P<rest>(?: (?:in|of|this|last|ever|from|since) .+| ever)?)$"
+)
+def who_has_highest(match: re.Match[str], known: Known) -> Wording | None:
+    """`who placed the biggest order` as `which customer has the order with the highest total amount`."""
+    table = known.table(match["x"]) if match["x"].lower() in _MONEY else None
+    amount = _amount(known, table.name) if table is not None else None
+    if table is None or amount is None:
+        return None
+    owners = {key.ref_table for key in table.table.foreign_keys}
+    people = known.table(match["people"])
+    named = {people.name} if people is not None else {x for x in owners if personal(known.vocabulary, x)}
+    if len(named) != 1 or not named <= owners:
+        return None
+    who = " ".join(known.vocabulary.tables[named.pop()].words)
+    end = "lowest" if match["end"].lower() in ("lowest", "smallest") else "highest"
+    column = " ".join(w for w in amount.words if w not in table.words)
+    rest = match["rest"].removesuffix(" ever")
+    return Wording(f"which {who} has the {match['x']} with the {end} {column}{rest}")
 
 
 @rule(r"\bwith (?:an? )?(?P<sign>negative|positive) (?P<x>[a-z]+(?: [a-z]+)?)\b(?!')")

@@ -71,7 +71,10 @@ def change(match: re.Match[str], _: Known) -> Wording:
     return Wording(f"{what} by year", Shape("change", (int(match["a"]), int(match["b"])), grouped=True))
 
 
-@rule(r"^(?:compare )?(?P<x>.+?) (?:vs\.?|versus|compared (?:to|with)) (?P<y>.+)$")
+@rule(
+    r"^(?:compare )?(?P<x>.+?) (?:vs\.?|versus|compared (?:to|with)) (?P<y>.+)$",
+    r"^compare (?:the )?(?P<x>.+? (?:of|for|from|in) .+?(?<!\d)) (?:and|with|to) (?P<y>(?!\d).+)$",
+)
 def compare(match: re.Match[str], known: Known) -> Wording:
     """`revenue in Bern vs Basel` as the comparison of `revenue in Bern or Basel`."""
     rows = "number of " if known.plural_table(match["x"].split()[0]) else ""

@@ -43,6 +43,36 @@ def counted_by_time(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"number of {match['x']}{match['how']} per {match['unit']}")
 
 
+@rule(
+    r"\b(?P<unit>day|week|month|quarter|weekday) (?:of|in) (?P<year>(?:the year )?(?:19|20)\d\d|(?:last|this) year) "
+    r"(?P<rest>(?:had|has|have|with|was|were|did|saw|brought|made)\b.+)$"
+)
+def month_of(match: re.Match[str], _: Known) -> Wording:
+    """`which month of 2024 had the most orders` as `which month had the most orders in 2024`."""
+    return Wording(f"{match['unit']} {match['rest']} in {match['year']}")
+
+
+@rule(
+    r"^(?P<ask>(?:(?:show|list|give|what (?:is|was|are))(?: me)? )?)(?:the )?"
+    r"(?P<end>first|earliest|oldest|latest|last|newest|most recent) (?P<x>[a-z]+)(?: date)? "
+    r"(?:of|per|by|for|from) (?:each|every)? ?(?P<y>[a-z]+)$"
+)
+def end_for_each(match: re.Match[str], known: Known) -> Wording | None:
+    """`the latest order of each customer` as `customers and their latest order date`."""
+    rows, owner = known.table(match["x"]), known.table(match["y"])
+    if rows is None or owner is None or owner.name not in {key.ref_table for key in rows.table.foreign_keys}:
+        return None
+    dates = [c for c in known.vocabulary.by_table[rows.name] if c.role == "date"]
+    own = [c for c in dates if set(map(root, rows.words)) & set(map(root, c.words))] or dates
+    if len(own) != 1:
+        return None
+    end = "earliest" if match["end"].lower() in ("first", "earliest", "oldest") else "latest"
+    date = " ".join(own[0].words)
+    return Wording(
+        f"{match['ask']}{owner.plural} and their {end} {date}", notes=(f"the {match['x']} is given by its {date}",)
+    )
+
+
 _AGED = word_set("birth birthday birthdate dob born age")
 
 

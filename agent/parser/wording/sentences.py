@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agent.parser.wording.rules import MONTH, Known, Replacements, Wording, rule
+from agent.parser.wording.rules import MONTH, YEAR, Known, Replacements, Wording, rule
 from eval.language.inflection import lemma, plural
 from eval.language.lexicon import measures
 from eval.language.numbers import SMALL_NUMBERS
@@ -17,6 +17,7 @@ _SHOW = r"(?:please )?(?:also )?(?:show|include|give|list|add|state)(?: me)?"
 _BOTH = (
     r"(?:for )?(?:both|each)(?: of)?(?: the)?(?: two)?(?: (?:years|months|quarters|periods|totals|figures|numbers))?"
 )
+_NAMED = rf"(?:{YEAR}\b|{MONTH}\b|(?:last|this|next) (?:year|month|quarter|week)\b)"
 _PLAIN = Replacements(
     (r"^(?:hello|hi|hey|good (?:morning|afternoon|evening))\b(?: there| all| team)?[,.! ]+", ""),
     (r"^(?:please|kindly),? ", ""),
@@ -36,6 +37,10 @@ _PLAIN = Replacements(
      r"(?:it|there|they|those|that)| (?:does|do|did|has|have|had) (?:it|they|he|she)(?: (?:have|get|place|make))?)?$",
      r"\1 and show the number of \2"),
     (rf"\b(?:to|till|until|through) (?:the )?end of (?={MONTH})", "to "),
+    (rf"\b(since|from) (?:the )?(?:very )?(?:start|beginning) of (?={_NAMED})", "since "),
+    (rf"\b(?:until|till|up to|by|before) (?:the )?(?:very )?end of (?={_NAMED})", "until "),
+    (rf"\b(after) (?:the )?end of (?={_NAMED})", r"\1 "),
+    (rf"\b(before) (?:the )?(?:start|beginning) of (?={_NAMED})", r"\1 "),
     (r"\bcarry out\b", "do"),
     (r"\bcarried out\b", "done"),
     (r",? (?:over the years|in (?:our|the) (?:records|system|database|files|data))(?=[.?! ]*$)", ""),

@@ -101,6 +101,9 @@ plain = Replacements(
      r"found|made) (?=most often\b|the most often\b|most frequently\b|least often\b)", r"\1 is "),
     (r"^what (?:is|are|was|were) (the .+?) called[?.! ]*$", r"what is the name of \1"),
     (r"\b(?:called|broke|broken) off\b", "cancelled"),
+    (r"\b(?:left|gave|given|submitted|posted)(?: us)? "
+     r"(?=(?:(?:a|an|any|the|at least|more than|most|fewest|no)\b.{0,12} )?"
+     r"(?:reviews?|ratings?|feedback|comments?)\b)", "wrote "),
     (r"\b(left|leaving|joined) (?:the|our) (?:company|firm|business|practice|organi[sz]ation)\b", r"\1"),
     (r"\bwhat (?:the )?([a-z]+s) are called\b", r"the names of the \1"),
     (r"[,.;] (?:and )?(?:give|show|say|tell|list)(?: me)? what (?:they|those|these) are called[.?! ]*$",
@@ -184,6 +187,27 @@ def short_name(match: re.Match[str], known: Known) -> Wording | None:
     if kind == "number" and (name,) not in called:
         return None
     return Wording(said, notes=(f"{match[0].lower()}: the {said}",))
+
+
+@rule(
+    r"\b(?P<x>[a-z]+s) (?:(?:that|which) )?"
+    r"(?:mention(?:s|ing|ed)?|contain(?:s|ing)?|talk(?:s|ing)? about|say(?:s|ing)?) "
+    r"(?:the (?:word|phrase|term) )?(?P<quote>[\"']?)(?P<text>[a-z][\w' -]*?)(?P=quote)(?=$|[?.!])"
+)
+def mentioning(match: re.Match[str], known: Known) -> Wording | None:
+    """`reviews that mention broken` as `reviews whose comment contains 'broken'`: the prose of such rows."""
+    table, text = known.table(match["x"]), match["text"]
+    if table is None or "'" in text or (not match["quote"] and len(text.split()) > 3):
+        return None
+    columns = known.vocabulary.by_table[table.name]
+    prose = [c for c in columns if c.words[-1] in _PROSE and not c.numeric]
+    if len(prose) != 1:
+        return None
+    name = " ".join(prose[0].words)
+    return Wording(f"{match['x']} whose {name} contains '{text}'", notes=(f"“{text}” is looked for in the {name}",))
+
+
+_PROSE = word_set("comment text body content message note remark description feedback detail complaint summary")
 
 
 @rule(

@@ -162,6 +162,44 @@ def test_durations_in_the_words_of_a_business(asked: Asked, name: str, question:
     assert asked.rows(name, question) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("shop", "orders in the first half of 2024", [(4,), (5,), (6,)]),
+        ("shop", "orders in H2 2023", []),
+        ("shop", "revenue in the second half of 2023", [(None,)]),
+        ("shop", "orders in the first 3 months of 2023", [(1,)]),
+        ("shop", "orders in the last 9 months of 2023", [(2,), (3,)]),
+        ("shop", "orders in the first week of march 2024", [(4,)]),
+        ("shop", "orders in the week of 2024-03-04", [(4,)]),
+        ("shop", "how many orders in the first week of april", [(2,)]),
+        ("shop", "how many orders since the beginning of 2024", [(3,)]),
+        ("shop", "how many orders before the end of march 2024", [(4,)]),
+        ("shop", "how many orders after the end of 2023", [(3,)]),
+        ("shop", "how many orders last friday", [(0,)]),
+        ("shop", "orders on mondays", [(2,), (5,), (6,)]),
+        ("shop", "how many orders were placed on a Tuesday in 2023", [(1,)]),
+        ("shop", "how many orders at the weekend", [(0,)]),
+        ("shop", "how many orders on weekdays", [(6,)]),
+        ("hotel", "how many bookings on weekends", [(1,)]),
+        ("shop", "which month of 2023 had the most orders", [("2023-04", 2)]),
+        ("shop", "month of 2024 with the highest revenue", [("2024-04", 55.0)]),
+        ("shop", "first order of each customer",
+         [("Ann", "2023-03-01"), ("Bob", "2023-04-11"), ("Cem", "2024-04-01")]),
+        ("shop", "latest order per customer", [("Ann", "2024-04-01"), ("Bob", "2024-03-05"), ("Cem", "2024-04-01")]),
+        ("shop", "customer with the highest single order", [("Ann",)]),
+        ("shop", "who placed the smallest order", [("Cem",)]),
+        ("shop", "who placed the biggest order in 2023", [("Bob",)]),
+    ],
+)  # fmt: skip
+def test_parts_of_periods_weekdays_and_single_orders(asked: Asked, name: str, question: str, expected: Rows) -> None:
+    assert sorted(asked.rows(name, question), key=str) == expected
+
+
+def test_a_weekday_is_told_by_its_name(asked: Asked) -> None:
+    assert "is Monday" in asked.reading("shop", "orders on mondays").interpretation
+
+
 def test_a_lead_time_between_unnamed_dates_says_which_are_taken(asked: Asked) -> None:
     reading = asked.reading("shop", "average lead time")
     assert "from ordered_at to delivered_at" in reading.interpretation
