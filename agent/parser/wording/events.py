@@ -290,13 +290,19 @@ def rated(match: re.Match[str], known: Known) -> Wording | None:
 @rule(
     r"\b(?P<x>[a-z]+s) (?:(?:that|which|who) )?(?:(?:is|are|was|were) )?(?:scoring|scored|rated|averaging) "
     r"(?P<cmp>under|below|above|over|at least|less than|lower than|better than|worse than|higher than|more than) "
-    r"(?P<n>\d(?:\.\d+)?)(?: (?:stars|points))?(?: on average)?"
+    r"(?P<n>\d(?:\.\d+)?)(?: (?:stars|points))?(?: on average)?",
+    r"\b(?P<x>[a-z]+s) (?:(?:that|which) )?(?:with|have|having) (?:an? )?(?:star )?(?:rating|score)(?: of)? "
+    r"(?P<cmp>under|below|above|over|at least|at most|less than|lower than|higher than|more than|better than) "
+    r"(?P<n>\d(?:\.\d+)?)(?: (?:stars|points))?(?: on average)?",
 )
 def rated_under(match: re.Match[str], known: Known) -> Wording | None:
     """`shops rated under 3.5` as `shops with an average rating under 3.5`, where others rate them."""
     table = known.table(match["x"])
     ratings = [c for c in known.figures() if c.words[-1] in ("rating", "star", "score")]
     if table is None or len(ratings) != 1 or ratings[0].table == table.name:
+        return None
+    rated = {key.ref_table for key in known.vocabulary.tables[ratings[0].table].table.foreign_keys}
+    if table.name in rated and len(rated) > 1 and personal(known.vocabulary, table.name):  # who gave the ratings
         return None
     compared = {"better than": "over", "worse than": "under"}.get(match["cmp"].lower(), match["cmp"])
     return Wording(f"{match['x']} with average {' '.join(ratings[0].words)} {compared} {match['n']}")

@@ -151,6 +151,12 @@ def test_a_rating_is_not_a_price(asked: Asked) -> None:
     assert asked.rows("tearoom", "average product rating") == [(3.33,)]
 
 
+def test_the_rating_of_a_thing_is_the_average_of_its_ratings(asked: Asked) -> None:
+    assert asked.rows("tearoom", "products with a rating over 4.5") == [("Tea",)]
+    assert "AVG" in asked.reading("tearoom", "products with a rating over 4.5").sql
+    assert "AVG" not in asked.reading("tearoom", "customers with a rating over 4").sql  # that they gave
+
+
 def test_a_table_that_is_only_alike_is_told_in_doubt(asked: Asked) -> None:
     assert asked.reading("school", "total payments in 2023").confidence >= STATED_DOUBT
     assert asked.reading("school", "total refunds in 2023").confidence < STATED_DOUBT
