@@ -13,6 +13,7 @@ from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from eval.language.inflection import lemma
+from eval.language.lexicon import word_set
 
 _SMALL_TALK = re.compile(
     r"(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|thanks?|thank you|thx|bye|goodbye|see you|ok|okay|"
@@ -37,13 +38,20 @@ _ABOUT_COLUMNS = re.compile(
     re.IGNORECASE,
 )
 
+_FIGURE = r"(?:revenue|sales|turnover|profit|income|costs?|demand|orders|bookings)"
 _FORECAST = re.compile(
     r"^(?:how (?:much|many)|what)\b.*\b(?:will|shall|are) (?:we|i|they) (?:be |probably |likely )?(?:going |likely )?"
     r"(?:to )?(?:make|earn|sell|get|have|need|lose|gain|spend|take in|turn over)\b"
-    r"|\bwill (?:our|the|my) (?:[a-z]+ )?(?:revenue|sales|turnover|profit|income|costs?|demand) be\b"
+    rf"|\bwill (?:(?:our|the|my) )?(?:[a-z]+ )?{_FIGURE}\b(?: .{{0,40}})? (?:be|grow|rise|fall|increase|drop)\b"
+    rf"|^(?:please )?(?:can you )?(?:predict|forecast|extrapolate) (?:the |our |my )?(?:[a-z]+ )?{_FIGURE}\b"
     r"|^how (?:much|many)\b.*\bwill there be\b",
     re.IGNORECASE,
 )
+_REASON = re.compile(
+    r"^(?:so |and |but )?(?:why\b|how come\b|what (?:caused|explains)\b|for what reason\b)", re.IGNORECASE
+)
+_REASONS = word_set("reason cause why explanation")
+"""Words of columns that may hold reasons."""
 
 
 def not_about_rows(text: str, words: Vocabulary) -> str:
@@ -52,6 +60,8 @@ def not_about_rows(text: str, words: Vocabulary) -> str:
         return f"This is no question about the data. You can ask about {_listed(_tables(words))}."
     if _FORECAST.search(text):
         return "This asks for a forecast; the data only says what has happened. Ask for a past period instead."
+    if _REASON.search(text) and not _REASONS & words.holders.keys():
+        return "This asks for a reason; the data only says what has happened. Ask for the figures behind it instead."
     if _ABOUT_TABLES.fullmatch(text) and not any("table" in t.words for t in words.tables.values()):
         return f"The database has the tables {_listed(sorted(words.tables))}."
     if match := _ABOUT_COLUMNS.fullmatch(text):

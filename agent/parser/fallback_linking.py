@@ -189,7 +189,11 @@ def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     if word != item.lower and not item.lower.endswith("s"):  # `lost` is a state, to be found in the data
         return None
     alike = max((similar_words(form) for form in dict.fromkeys((item.lower, word, stem(word)))), key=len)
-    scores = {other: score for other, score in alike.items() if other in vocabulary.holders and other not in _GENERIC}
+    scores = {
+        other: score
+        for other, score in alike.items()
+        if other in vocabulary.holders and other not in _GENERIC and not _counterparts(word, other)
+    }
     best = max(scores.values(), default=0.0)
     scores = {other: _LINKED + (1 - _LINKED) * s for other, s in scores.items() if s >= best - _RIVAL}
     mention = _mention(item, vocabulary, scores)
@@ -198,6 +202,20 @@ def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     return replace(mention, mention=replace(mention.mention, guessed=True))
 
 
+def _counterparts(word: str, other: str) -> bool:
+    """`employee` and `customer`, `teacher` and `student` are used alike and are not the same people."""
+    return (word in _SERVING and other in _SERVED) or (word in _SERVED and other in _SERVING)
+
+
+_SERVING = word_set(
+    "employee staff worker personnel teacher instructor tutor trainer coach doctor nurse physician vet therapist "
+    "dentist seller salesman vendor supplier agent clerk driver pilot waiter chef manager boss owner landlord host "
+    "author artist lawyer technician mechanic courier librarian lender crew"
+)
+_SERVED = word_set(
+    "customer client patient student pupil learner trainee guest tenant renter member buyer shopper user passenger "
+    "visitor patron subscriber donor reader viewer borrower consumer attendee audience"
+)
 _GENERIC = word_set(
     "type kind sort form way thing part number name id code key value record group list set amount total count sum "
     "size level state status address detail information first last next"

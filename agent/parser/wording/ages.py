@@ -58,9 +58,15 @@ def _has_ages(known: Known, table: str) -> bool:
 
 
 @rule(r"^how old (?:is|are|was|were) (?P<who>.+)$")
-def how_old(match: re.Match[str], _: Known) -> Wording:
+def how_old(match: re.Match[str], known: Known) -> Wording | None:
     """`how old are the drivers` as `age of the drivers`."""
-    return Wording(f"age of {match['who']}")
+    return Wording(f"age of {match['who']}") if _may_have_ages(known, match["who"]) else None
+
+
+def _may_have_ages(known: Known, text: str) -> bool:
+    """Whether one of the tables that a text names holds ages, or it names none: an order has no date of birth."""
+    named = [table for word in re.findall(r"[a-z]+", text.lower()) if (table := known.table(word)) is not None]
+    return not named or any(_has_ages(known, table.name) for table in named)
 
 
 _AGE = re.compile(r"\bages?\b(?! (?:group|range|bracket|rating|limit|categor))", re.IGNORECASE)
@@ -71,6 +77,8 @@ def birth_date(match: re.Match[str], known: Known) -> Wording | None:
     """The date of birth in place of an age that is asked for, where no column holds one."""
     born = birth_columns(known.vocabulary)
     if not born or any("age" in c.words for c in known.vocabulary.columns.values()):
+        return None
+    if not _may_have_ages(known, match["text"]):
         return None
     text = _AGE.sub(" ".join(born[0].words), match["text"])
     return Wording(text, Shape("age"), ("ages are counted in full years until today",))

@@ -152,12 +152,39 @@ def spent(match: re.Match[str], _: Known) -> Wording:
 
 @rule(
     r"^(?:what(?: things?| stuff)? (?:sells?|sold)(?: the)? (?:best|most)"
-    r"|(?:what(?:'s| is| are) )?(?:the |our )?(?P<end>best|worst)[- ]?sellers?)[?.! ]*$"
+    r"|(?:what(?:'s| is| are) |(?:show|list)(?: me)? )?(?:the |our )?(?P<end>best|worst)[- ]?seller(?P<many>s?))"
+    r"(?P<rest>(?: (?:in|since|this|last) .+)?)[?.! ]*$"
 )
 def what_sells(match: re.Match[str], known: Known) -> Wording | None:
     """`what sells best` as `which product sold best`."""
     thing = known.noun(*_THINGS)
-    return Wording(f"which {thing} sold {(match['end'] or 'best').lower()}") if thing else None
+    if not thing:
+        return None
+    end, rest = (match["end"] or "best").lower(), match["rest"]
+    return Wording(f"{end} selling {plural(thing)}{rest}" if match["many"] else f"which {thing} sold {end}{rest}")
+
+
+@rule(
+    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our |each )*(?P<x>[a-z]+) (?:and|with|along with) how much"
+    r"(?: money)? (?:they|he|she|it|each)(?: of them)?(?: each)?(?: have| has)? "
+    r"(?:spent|spend|spends|paid us|brought in|made)(?: with us| in total)?(?P<rest>.*)$"
+)
+def people_and_spent(match: re.Match[str], known: Known) -> Wording | None:
+    """`customers and how much they spent in 2025` as `revenue per customer in 2025`."""
+    table = known.table(match["x"])
+    return Wording(f"revenue per {lemma(match['x'].lower())}{match['rest']}") if table and _earns(known) else None
+
+
+@rule(
+    r"^(?P<x>(?:(?:show|list|give)(?: me)? )?(?:all |the |our |each )*[a-z]+) (?:and|with|along with) how many "
+    r"(?P<rows>[a-z]+s) (?:they|he|she|it|each)(?: of them)?(?: each)?(?: have| has| had)?"
+    r"(?: (?:placed|made|have|has|had|wrote|written|left|bought|booked|taken|took|done|got))?"
+    r"(?P<rest>(?: (?:in|since|during|this|last) .+)?)$"
+)
+def people_and_number(match: re.Match[str], known: Known) -> Wording | None:
+    """`customers and how many orders they placed in 2025` as `customers and number of orders in 2025`."""
+    table = known.table(match["rows"])
+    return Wording(f"{match['x']} and number of {match['rows']}{match['rest']}") if table else None
 
 
 @rule(r"\b(?P<what>things?|stuff) (?:that )?we (?:sell|offer|make|bake|stock)\b")

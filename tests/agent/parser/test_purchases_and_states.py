@@ -59,14 +59,14 @@ INSERT INTO enrollments VALUES
 DEPOT = """
 CREATE TABLE trucks (id INTEGER PRIMARY KEY, plate TEXT NOT NULL, model_year INTEGER NOT NULL);
 CREATE TABLE clients (id INTEGER PRIMARY KEY, name TEXT NOT NULL, registered_on DATE NOT NULL);
-CREATE TABLE drivers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, hired_on DATE NOT NULL);
+CREATE TABLE drivers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, hired_on DATE NOT NULL, born DATE);
 CREATE TABLE shipments (
     id INTEGER PRIMARY KEY, truck_id INTEGER NOT NULL REFERENCES trucks(id),
     client_id INTEGER NOT NULL REFERENCES clients(id), driver_id INTEGER NOT NULL REFERENCES drivers(id),
     priority TEXT NOT NULL, shipped_on DATE NOT NULL, delivered_on DATE);
 INSERT INTO trucks VALUES (1, 'AB-1', 2015), (2, 'CD-2', 2019), (3, 'EF-3', 2020);
 INSERT INTO clients VALUES (1, 'Alder', '2022-02-01'), (2, 'Birch', '2023-03-01'), (3, 'Cedar', '2023-04-01');
-INSERT INTO drivers VALUES (1, 'Gus', '2019-01-01'), (2, 'Hal', '2015-06-01');
+INSERT INTO drivers VALUES (1, 'Gus', '2019-01-01', '1990-01-01'), (2, 'Hal', '2015-06-01', '1980-01-01');
 INSERT INTO shipments VALUES
     (1, 1, 1, 1, 'high', '2024-01-03', '2024-01-05'), (2, 1, 2, 1, 'low', '2024-02-03', '2024-02-09'),
     (3, 2, 2, 2, 'low', '2023-02-03', '2023-02-04'), (4, 2, 1, 2, 'high', '2023-05-03', NULL);
@@ -155,6 +155,41 @@ def test_the_rating_of_a_thing_is_the_average_of_its_ratings(asked: Asked) -> No
     assert asked.rows("tearoom", "products with a rating over 4.5") == [("Tea",)]
     assert "AVG" in asked.reading("tearoom", "products with a rating over 4.5").sql
     assert "AVG" not in asked.reading("tearoom", "customers with a rating over 4").sql  # that they gave
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("show customers and how much they spent in 2024", [("Ann", 5.0), ("Bob", 42.0)]),
+        ("customers and how many orders they placed in 2023", [("Ann", 2)]),
+        ("what sold best in 2023", [("Tea",)]),
+    ],
+)
+def test_each_customer_with_a_figure(asked: Asked, question: str, expected: Rows) -> None:
+    assert sorted(asked.rows("tearoom", question)) == expected
+
+
+@pytest.mark.parametrize(
+    "question", ["list all employees", "which employee sold the most", "how many teachers are there"]
+)
+def test_counterparts_are_not_the_same_people(asked: Asked, question: str) -> None:
+    """Employees are no customers, teachers no students, however alike the words are used."""
+    for name in ("tearoom", "school"):
+        assert asked.reading(name, question).confidence < STATED_DOUBT
+        assert "customers" not in asked.reading("tearoom", "list all employees").sql
+
+
+def test_an_order_has_no_date_of_birth(asked: Asked) -> None:
+    assert asked.rows("depot", "how old is our oldest driver") == [(44,)]
+    assert "born" not in asked.reading("depot", "how old is our oldest shipment").sql
+
+
+@pytest.mark.parametrize("question", ["why did sales drop in june", "predict sales for next month",
+                                      "what will revenue be next month"])  # fmt: skip
+def test_reasons_and_forecasts_are_declined(asked: Asked, question: str) -> None:
+    reading = asked.reading("tearoom", question)
+    assert reading.abstained
+    assert "the data only says what has happened" in reading.interpretation
 
 
 def test_a_table_that_is_only_alike_is_told_in_doubt(asked: Asked) -> None:

@@ -59,8 +59,8 @@ def wording(bakery: Database) -> Callable[[str], Wording]:
     ("question", "plain"),
     [
         ("what sells best?", "which product sold best"),
-        ("best sellers", "which product sold best"),
-        ("our worst sellers", "which product sold worst"),
+        ("best sellers", "10 best selling products"),
+        ("our worst sellers", "10 worst selling products"),
         ("average bake runtime", "average bake runtime"),
         ("how long do bakes take", "average runtime of bakes"),
         ("customers who ordered more than twice", "customers with more than 2 orders"),
