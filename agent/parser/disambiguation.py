@@ -17,6 +17,8 @@ from eval.language.lexicon import word_set
 
 _CLOSE = 0.3
 """Columns whose score is lower by at most this much are offered as the next best reading."""
+_OWNED = 0.2
+"""The nearness from which on a bare `name` is that of a table."""
 _FARTHEST = 8
 """The distance of a table that no key reaches."""
 _SIBLING = 0.1
@@ -118,6 +120,11 @@ def choose_column(
         holding = [pair for pair in mention.columns if pair[0].key in follows]
         if holding:
             return _best_column(q, holding, near, wanted, shown)
+    if q.items[i].lower in ("name", "names") and near:
+        owner = max(near, key=lambda t: near[t])
+        pair = q.vocabulary.name_columns(owner)
+        if near[owner] >= _OWNED and len(pair) > 1:  # people with a first and a last name
+            return ColumnChoice(pair[0])
     return _best_column(q, mention.columns, near, wanted, shown)
 
 

@@ -14,6 +14,7 @@ from agent.parser.mentions import Mention
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from agent.parser.time_conditions import in_period
+from eval.language.lexicon import word_set
 
 
 def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
@@ -181,5 +182,23 @@ def pattern(q: LinkedQuestion, c: Context, i: int) -> Finding:
     if column is None or (item.lower in ("like", "contain", "contains", "containing", "includes") and column.numeric):
         return Finding(used, doubts=doubts)
     shape = {"contains": f"%{text}%", "starts": f"{text}%", "ends": f"%{text}"}[argument]
-    condition = Condition(Expression(column=column.key), "like", (shape,))
-    return Finding((*used, j), conditions=(condition,), doubts=doubts, changes={"last_column": (j, column)})
+    first, *others = (
+        Condition(Expression(column=x.key), "like", (shape,)) for x in _parts_of_name(q, i, column, argument)
+    )
+    return Finding(
+        (*used, j), conditions=(first,), alternatives=(*others,), doubts=doubts, changes={"last_column": (j, column)}
+    )
+
+
+def _parts_of_name(q: LinkedQuestion, i: int, column: ColumnWord, argument: str) -> tuple[ColumnWord, ...]:
+    """`whose name starts with A`, where people have a first and a last name: the name starts with the first one."""
+    said = next(
+        (x.lower.split() for k, x in enumerate(q.items) if k < i + 5 and x.lower.endswith(("name", "names"))), []
+    )
+    pair = q.vocabulary.name_columns(column.table)
+    if not said or _PARTS & set(said) or len(pair) != 2 or column not in pair:
+        return (column,)
+    return {"starts": pair[:1], "ends": pair[1:]}.get(argument, pair)
+
+
+_PARTS = word_set("first last given family middle")

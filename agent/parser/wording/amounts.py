@@ -61,12 +61,13 @@ def who_owes(match: re.Match[str], known: Known) -> Wording | None:
 def _owed(state: str, known: Known) -> Iterator[tuple[TableWord, ColumnWord]]:
     """The tables with an amount and such a state."""
     for name, table in known.vocabulary.tables.items():
-        amount = _amount(known, name)
+        amount = amount_of(known, name)
         if amount is not None and holds_state(state, name, known.vocabulary, known.values):
             yield table, amount
 
 
-def _amount(known: Known, table: str) -> ColumnWord | None:
+def amount_of(known: Known, table: str) -> ColumnWord | None:
+    """The column with the amount of such a row."""
     numbers = [c for c in known.figures() if c.table == table]
     return next((c for words in _AMOUNT_WORDS for c in numbers if c.words[-len(words) :] == words), None)
 
@@ -79,7 +80,7 @@ def what_we_did(match: re.Match[str], known: Known) -> Wording | None:
     """`what did we invoice last year` as `total amount of invoices last year`."""
     verb = lemma(match["verb"].lower())
     table = known.table("payment" if verb in _CASHED else verb)
-    amount = _amount(known, table.name) if table is not None else None
+    amount = amount_of(known, table.name) if table is not None else None
     if table is None or amount is None:
         return None
     return Wording(f"sum of the {' '.join(amount.words)} of {table.plural}{match['rest']}")
@@ -105,7 +106,7 @@ _MONEY = word_set("bill invoice order sale purchase payment receipt booking tick
 def amount_of_one(match: re.Match[str], known: Known) -> Wording | None:
     """`average bill per town` as `average bill amount per town`."""
     table = known.table(match["x"]) if match["x"].lower() in _MONEY else None
-    amount = _amount(known, table.name) if table is not None and len(table.words) == 1 else None
+    amount = amount_of(known, table.name) if table is not None and len(table.words) == 1 else None
     if table is None or amount is None or amount.words[-1] in ("price", "fee", "cost"):
         return None
     words = " ".join(w for w in amount.words if w not in table.words)
@@ -120,7 +121,7 @@ def amount_of_one(match: re.Match[str], known: Known) -> Wording | None:
 def who_has_highest(match: re.Match[str], known: Known) -> Wording | None:
     """`who placed the biggest order` as `which customer has the order with the highest total amount`."""
     table = known.table(match["x"]) if match["x"].lower() in _MONEY else None
-    amount = _amount(known, table.name) if table is not None else None
+    amount = amount_of(known, table.name) if table is not None else None
     if table is None or amount is None:
         return None
     owners = {key.ref_table for key in table.table.foreign_keys}
@@ -151,7 +152,7 @@ def signed(match: re.Match[str], known: Known) -> Wording | None:
 def by_what_they_paid(match: re.Match[str], known: Known) -> Wording | None:
     """`top 5 members by what they paid` as `… by total amount of payments`, or by revenue where none are stored."""
     table = known.table("payment")
-    amount = _amount(known, table.name) if table is not None and match["verb"].startswith("pa") else None
+    amount = amount_of(known, table.name) if table is not None and match["verb"].startswith("pa") else None
     by = f"total {' '.join(amount.words)} of {table.plural}" if amount is not None and table is not None else "revenue"
     return Wording(f"by {by}", notes=(f"“{match[0][3:]}” is taken as the {by}",))
 

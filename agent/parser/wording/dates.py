@@ -94,7 +94,7 @@ def older(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{things} {side} {day}", notes=(f"“{words}” is taken as {side} {day}, counted from today",))
 
 
-@rule(rf"\blast (?P<rest>(?:\d+|{SMALL_NUMBERS}) (?P<rows>[a-z]+))(?=$| (?:of|from|by)\b)")
+@rule(rf"\blast (?P<rest>(?:\d+|{SMALL_NUMBERS}) (?P<rows>[a-z]+))(?=$| (?:of|from|by|with|and)\b)")
 def last_rows(match: re.Match[str], known: Known) -> Wording | None:
     """`the last 5 orders` as `the latest 5 orders`, where orders have a date."""
     table = known.table(match["rows"])

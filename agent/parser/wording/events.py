@@ -6,7 +6,7 @@ import re
 
 from agent.parser.persons import personal
 from agent.parser.stored_states import SAME_EVENT
-from agent.parser.wording.rules import SINCE, Known, Wording, rule
+from agent.parser.wording.rules import SINCE, THINGS, Known, Wording, rule
 from eval.language.inflection import lemma, plural, root
 
 _EVENTS = {
@@ -27,7 +27,6 @@ _EVENT = f"(?P<verb>{'|'.join(sorted(_RECORDED_IN.keys() - {'sold'}, key=len, re
 _ANYTHING = r"(?: any ?thing| something| any)?"
 _WHO = r"\b(?:who|that|which) "
 _SALES = ("order", "invoice", "sale", "purchase")
-_THINGS = ("product", "item", "track", "book", "article")
 _BUYERS = ("customer", "client", "buyer", "member")
 
 
@@ -157,7 +156,7 @@ def spent(match: re.Match[str], _: Known) -> Wording:
 )
 def what_sells(match: re.Match[str], known: Known) -> Wording | None:
     """`what sells best` as `which product sold best`."""
-    thing = known.noun(*_THINGS)
+    thing = known.noun(*THINGS)
     if not thing:
         return None
     end, rest = (match["end"] or "best").lower(), match["rest"]
@@ -190,7 +189,7 @@ def people_and_number(match: re.Match[str], known: Known) -> Wording | None:
 @rule(r"\b(?P<what>things?|stuff) (?:that )?we (?:sell|offer|make|bake|stock)\b")
 def things_we_sell(match: re.Match[str], known: Known) -> Wording | None:
     """`most expensive thing we sell` as `most expensive product`."""
-    thing = known.noun(*_THINGS, "part", "service", "treatment")
+    thing = known.noun(*THINGS, "part", "service", "treatment")
     return Wording(thing if match["what"].lower() == "thing" else plural(thing)) if thing else None
 
 
@@ -234,7 +233,7 @@ def who_spends(match: re.Match[str], known: Known) -> Wording | None:
 @rule(r"^what (?:did|has|have) (?P<who>.+?) (?:buy|bought|order|ordered|purchase|purchased)[?.! ]*$")
 def what_they_bought(match: re.Match[str], known: Known) -> Wording | None:
     """`what did Ada buy` as `products in orders of Ada`."""
-    things, orders = known.rows(*_THINGS), known.rows(*_SALES)
+    things, orders = known.rows(*THINGS), known.rows(*_SALES)
     return Wording(f"{things} in {orders} of {match['who']}") if things and orders else None
 
 

@@ -23,6 +23,7 @@ from agent.parser.wording import (
     rates,
     repeat_events,
     sentences,
+    single_rows,
     slang,
 )
 from agent.parser.wording.rules import Replacements, Rule, Wording
@@ -32,7 +33,7 @@ from eval.language.tokens import tokenize
 
 _RULES = (
     ages, amounts, computations, dates, durations, events, people, period_comparison, rates, repeat_events,
-    sentences, slang,
+    sentences, single_rows, slang,
 )  # fmt: skip
 _NOT_LITERAL = re.compile(r"\\[A-Za-z]|\(\?P[<=]\w+[>)]|\(\?[a-zA-Z]")
 _LEAST = 4

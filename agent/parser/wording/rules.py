@@ -29,6 +29,8 @@ EVENTS = word_set(
     "attendance transaction payment stay session ticket enrollment subscription"
 )
 """Words of tables that record what people did, and when."""
+THINGS = ("product", "item", "track", "book", "article")
+"""Tables of what is sold or lent."""
 ASKED = r"(?:(?:what|show|give|tell)(?: is|'s| was| me)? )?(?:the |our )?"
 """The words that ask, before the name of a figure."""
 SINCE = r"(?P<rest>(?: (?:in|since|during|this|last|for) .+)?)"

@@ -41,6 +41,7 @@ plain = Replacements(
      r"in))(?=[ ?.!]|$)", r"\1"),
     (r"\bprice lists? (?:of|for) (?:all |the |our )*([a-z]+s)\b", r"names and prices of \1"),
     (r"\bw/o\b", "without"),
+    (r"(?<=[a-z]) named (?=[\"'A-Z0-9])", " called "),
     (r"\bw/(?=\s)", "with"),
     (r"\bppl\b", "people"),
     (r"\bhow much (?:money|cash) (did|do|have|has|does)\b", r"how much \1"),
@@ -219,21 +220,6 @@ def every_one(match: re.Match[str], known: Known) -> Wording | None:
     if known.table(match["x"]) is None:
         return None
     return Wording(f"{match['ask']} all {plural(match['x'])} {match['rest']}")
-
-
-@rule(
-    r"^(?P<ask>(?:what (?:is|are|was) |show(?: me)? |list |give me )?)(?:the )?(?P<x>[a-z]+) (?P<n>(?:#|no\.? ?)?\d+)"
-    r"(?:'s)? (?P<what>[a-z]+(?: [a-z]+)?)$"
-)
-def of_row(match: re.Match[str], known: Known) -> Wording | None:
-    """`order 17 status`, `client 4 orders` as `status of order 17`, `orders of client 4`."""
-    table, what = known.table(match["x"]), tuple(lemma(w) for w in match["what"].lower().split())
-    if table is None or table.plural == match["x"].lower():
-        return None
-    own = any(set(what) <= set(c.words) for c in known.vocabulary.by_table[table.name])
-    if not own and known.table(match["what"]) is None:
-        return None
-    return Wording(f"{match['ask']}{match['what']} of {match['x']} {match['n']}")
 
 
 @rule(r"\b(?P<what>[a-z]+) (?P<level>levels?)\b", everywhere=True)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import sqlite3
 from collections.abc import Iterator
 
 import pytest
 
-from agent.knowledge.values import ValueIndex, value_index
-from agent.parser import Reading, read
 from agent.runtime.probability import STATED_DOUBT
-from eval.databases import Database, open_database
-from eval.sql import check, parse
+from tests.asked import Asked, Rows, databases_to_ask
 
 SHOP = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, signed_up_at TEXT NOT NULL);
@@ -56,41 +51,12 @@ INSERT INTO Invoice VALUES
 INSERT INTO Employee VALUES
     (1, 'Gus', 'Kitchen', 30), (2, 'Hal', 'Kitchen', 50), (3, 'Ida', 'Desk', 60), (4, 'Jo', 'Desk', 40);
 """
-TODAY = dt.date(2024, 6, 15)
-Rows = list[tuple[object, ...]]
-
-
-class Asked:
-    """Two databases to ask, by name."""
-
-    def __init__(self, databases: dict[str, tuple[Database, ValueIndex]]) -> None:
-        self._databases = databases
-
-    def reading(self, name: str, question: str) -> Reading:
-        database, index = self._databases[name]
-        return read(question, database.schema(), index, today=TODAY, threshold=0.0)
-
-    def rows(self, name: str, question: str) -> Rows:
-        statement = check(parse(self.reading(name, question).sql, "sqlite")).statement
-        assert statement is not None
-        result = self._databases[name][0].execute(statement)
-        assert result.ok, result.error
-        return [tuple(round(x, 2) if isinstance(x, float) else x for x in row) for row in result.rows]
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    opened: dict[str, tuple[Database, ValueIndex]] = {}
-    folder = tmp_path_factory.mktemp("business")
-    for name, script in (("shop", SHOP), ("hotel", HOTEL)):
-        connection = sqlite3.connect(folder / f"{name}.sqlite")
-        connection.executescript(script)
-        connection.close()
-        database = open_database(str(folder / f"{name}.sqlite"))
-        opened[name] = (database, value_index(database, database.schema()))
-    yield Asked(opened)
-    for database, _ in opened.values():
-        database.close()
+    with databases_to_ask(tmp_path_factory.mktemp("asked"), {"shop": SHOP, "hotel": HOTEL}) as databases:
+        yield databases
 
 
 @pytest.mark.parametrize(

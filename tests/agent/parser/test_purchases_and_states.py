@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import sqlite3
 from collections.abc import Iterator
 
 import pytest
 
-from agent.knowledge.values import ValueIndex, value_index
-from agent.parser import Reading, read
-from agent.parser.execution_probe import looker
 from agent.runtime.probability import STATED_DOUBT
-from eval.databases import Database, open_database
-from eval.sql import check, parse
+from tests.asked import Asked, Rows, databases_to_ask
 
 TEAROOM = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, joined_on DATE NOT NULL);
@@ -71,42 +65,14 @@ INSERT INTO shipments VALUES
     (1, 1, 1, 1, 'high', '2024-01-03', '2024-01-05'), (2, 1, 2, 1, 'low', '2024-02-03', '2024-02-09'),
     (3, 2, 2, 2, 'low', '2023-02-03', '2023-02-04'), (4, 2, 1, 2, 'high', '2023-05-03', NULL);
 """
-Rows = list[tuple[object, ...]]
-SCRIPTS = {"tearoom": TEAROOM, "school": SCHOOL, "depot": DEPOT}
-
-
-class Asked:
-    """Databases to ask, by name."""
-
-    def __init__(self, databases: dict[str, tuple[Database, ValueIndex]]) -> None:
-        self._databases = databases
-
-    def reading(self, name: str, question: str) -> Reading:
-        database, index = self._databases[name]
-        today = dt.date(2024, 6, 15)
-        return read(question, database.schema(), index, today=today, look=looker(database), threshold=0.0)
-
-    def rows(self, name: str, question: str) -> Rows:
-        statement = check(parse(self.reading(name, question).sql, "sqlite")).statement
-        assert statement is not None
-        result = self._databases[name][0].execute(statement)
-        assert result.ok, result.error
-        return [tuple(round(x, 2) if isinstance(x, float) else x for x in row) for row in result.rows]
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    opened: dict[str, tuple[Database, ValueIndex]] = {}
-    folder = tmp_path_factory.mktemp("purchases")
-    for name, script in SCRIPTS.items():
-        connection = sqlite3.connect(folder / f"{name}.sqlite")
-        connection.executescript(script)
-        connection.close()
-        database = open_database(str(folder / f"{name}.sqlite"))
-        opened[name] = (database, value_index(database, database.schema()))
-    yield Asked(opened)
-    for database, _ in opened.values():
-        database.close()
+    with databases_to_ask(
+        tmp_path_factory.mktemp("asked"), {"tearoom": TEAROOM, "school": SCHOOL, "depot": DEPOT}
+    ) as databases:
+        yield databases
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""One row of a table, by its number or name, and people who have a first and a last name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent.runtime.probability import STATED_DOUBT
+from tests.asked import Asked, Rows, databases_to_ask
+
+STORE = """
+CREATE TABLE suppliers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE customers (
+    id INTEGER PRIMARY KEY, first_name TEXT NOT NULL, last_name TEXT NOT NULL, city TEXT NOT NULL);
+CREATE TABLE products (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, supplier_id INTEGER NOT NULL REFERENCES suppliers(id), price REAL);
+CREATE TABLE orders (
+    id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id), ordered_on DATE NOT NULL,
+    total REAL NOT NULL);
+CREATE TABLE order_items (
+    order_id INTEGER NOT NULL REFERENCES orders(id), product_id INTEGER NOT NULL REFERENCES products(id),
+    quantity INTEGER NOT NULL, PRIMARY KEY (order_id, product_id));
+CREATE TABLE reviews (
+    id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id),
+    product_id INTEGER NOT NULL REFERENCES products(id), comment TEXT, reviewed_on DATE NOT NULL);
+INSERT INTO suppliers VALUES (1, 'Alder'), (2, 'Birch');
+INSERT INTO customers VALUES (1, 'Ann', 'Zoll', 'Bern'), (2, 'Bo', 'Ander', 'Bern'), (3, 'Zita', 'Cole', 'Basel');
+INSERT INTO products VALUES (1, 'Apple', 1, 2.0), (2, 'Zinnia', 2, 3.0), (3, 'Ann', 2, 4.0);
+INSERT INTO orders VALUES (17, 1, '2024-01-05', 12.5), (18, 2, '2024-02-05', 20), (19, 1, '2024-03-05', 4);
+INSERT INTO order_items VALUES (17, 1, 1), (17, 2, 3), (18, 2, 1), (19, 1, 2);
+INSERT INTO reviews VALUES
+    (1, 1, 1, 'Arrived broken', '2024-02-01'), (2, 2, 2, 'Lovely', '2024-03-01'), (3, 2, 1, NULL, '2024-04-01');
+"""
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    with databases_to_ask(tmp_path_factory.mktemp("store"), {"store": STORE}) as databases:
+        yield databases
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("order 17", [(17, 1, "2024-01-05", 12.5)]),
+        ("details of order 17", [(17, 1, "2024-01-05", 12.5)]),
+        ("show me order #18", [(18, 2, "2024-02-05", 20.0)]),
+        ("everything about customer 3", [(3, "Zita", "Cole", "Basel")]),
+        ("what's in order 17", [("Apple",), ("Zinnia",)]),
+        ("what did order 18 contain?", [("Zinnia",)]),
+        ("how much was order 17", [(12.5,)]),
+        ("who placed order 18", [("Bo", "Ander")]),
+        ("which customer placed order 17?", [("Ann", "Zoll")]),
+        ("who supplies the Apple", [("Alder",)]),
+        ("the last 2 reviews with product names", [(2, "Zinnia"), (3, "Apple")]),
+        ("reviews that mention broken", [(1,)]),
+        ('reviews containing the word "lovely"', [(2,)]),
+    ],
+)
+def test_one_row_by_its_number(asked: Asked, question: str, expected: Rows) -> None:
+    assert sorted(asked.rows("store", question)) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("customers named Zita", [("Zita", "Cole")]),
+        ("orders of customers named Bo", [(18,)]),
+        ("customers whose name starts with A", [("Ann", "Zoll")]),
+        ("customer names that start with Z", [("Zita", "Cole")]),
+        ("customers whose name ends with er", [("Bo", "Ander")]),
+        ("customers whose name contains 'an'", [("Ann", "Zoll"), ("Bo", "Ander")]),
+        ("customers whose last name starts with A", [("Bo", "Ander")]),
+        ("products whose name starts with A", [("Ann",), ("Apple",)]),
+    ],
+)
+def test_the_name_of_people_is_their_own(asked: Asked, question: str, expected: Rows) -> None:
+    """A bare `name` matched the column `name` of another table, however far away, and was told with confidence."""
+    assert sorted(asked.rows("store", question)) == expected
+
+
+def test_a_person_s_name_is_told_with_confidence(asked: Asked) -> None:
+    assert asked.reading("store", "customers whose name starts with A").confidence >= STATED_DOUBT

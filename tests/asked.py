@@ -1,0 +1,52 @@
+"""Small databases, written as scripts, that the parser's tests ask by name."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from agent.knowledge.values import ValueIndex, value_index
+from agent.parser import Reading, read
+from agent.parser.execution_probe import looker
+from eval.databases import Database, open_database
+from eval.sql import check, parse
+
+TODAY = dt.date(2024, 6, 15)
+Rows = list[tuple[object, ...]]
+
+
+class Asked:
+    """Databases to ask, by name, on 15 June 2024."""
+
+    def __init__(self, databases: Mapping[str, tuple[Database, ValueIndex]]) -> None:
+        self._databases = databases
+
+    def reading(self, name: str, question: str) -> Reading:
+        database, index = self._databases[name]
+        return read(question, database.schema(), index, today=TODAY, look=looker(database), threshold=0.0)
+
+    def rows(self, name: str, question: str) -> Rows:
+        """What the reading's statement returns, with fractions to two places."""
+        statement = check(parse(self.reading(name, question).sql, "sqlite")).statement
+        assert statement is not None
+        result = self._databases[name][0].execute(statement)
+        assert result.ok, result.error
+        return [tuple(round(x, 2) if isinstance(x, float) else x for x in row) for row in result.rows]
+
+
+@contextmanager
+def databases_to_ask(folder: Path, scripts: Mapping[str, str]) -> Iterator[Asked]:
+    """SQLite databases made of these scripts, by their names."""
+    with ExitStack() as opened:
+        databases = {}
+        for name, script in scripts.items():
+            path = folder / f"{name}.sqlite"
+            connection = sqlite3.connect(path)
+            connection.executescript(script)
+            connection.close()
+            database = opened.enter_context(open_database(str(path)))
+            databases[name] = (database, value_index(database, database.schema()))
+        yield Asked(databases)
