@@ -232,6 +232,8 @@ def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vo
         )
         and len(query.where) > 1,
         "having without group": bool(query.having) and not query.group,
+        "amount of a similar word": "only_similar_words" in draft.doubts
+        and any(e.function in ("sum", "avg") for e in query.select),
     }
 
 
@@ -293,6 +295,7 @@ _ALWAYS_DOUBTED = (
     "doubt value_fuzzy",
     "doubt place_or_time_open",
     "doubt similar_word",
+    "doubt column_of_many",
     "doubt literal_unknown",
     "doubt column_context",
     "doubt group_open",
@@ -334,6 +337,7 @@ _NEVER_SURE = (
     "fan-out over an unnamed table",
     "fan-out under an aggregate",
     "figure dropped",
+    "amount of a similar word",
     "having without group",
     "one named row of a guessed entity",
     "unmet comparison",

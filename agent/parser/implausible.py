@@ -40,6 +40,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
+        ("column_of_many", _lists_column_of_many(query, q)),
         ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
         ("who_is_no_person", _who_is_no_person(query, q)),
         ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
@@ -48,6 +49,18 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
     ):
         if holds:
             draft.doubt(name)
+
+
+def _lists_column_of_many(query: Query, q: LinkedQuestion) -> bool:
+    """`list countries`, where both customers and suppliers have one and neither is named."""
+    if q.named or len(query.select) != 1 or query.where or query.group or query.order or query.having:
+        return False
+    shown = query.select[0]
+    if shown.column is None or shown.function or shown.part:
+        return False
+    column = q.vocabulary.columns[shown.column]
+    same = [c for c in q.vocabulary.columns.values() if c.words == column.words and not c.foreign]
+    return len({c.table for c in same}) > 1
 
 
 _ONLY = re.compile(

@@ -124,7 +124,7 @@ def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression
     known = measures().get(name)
     if known is None:
         return None
-    anchors = [*entities, *q.named]
+    anchors = [*entities, *q.named] or _tables_of_values(q)
     sold = {"sold", "sell", "selling"} & set(name.split())
     best: tuple[float, Expression] | None = None
 
@@ -149,6 +149,12 @@ def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression
         for score, expression in _amounts(q, table, known, sold=bool(sold)):
             offer(score, table, expression)
     return best[1] if best else None
+
+
+def _tables_of_values(q: LinkedQuestion) -> list[str]:
+    """The tables of the stored values that are named: `revenue of Green Tea` is that of a product."""
+    stored = [x.mention.stored_in for i, x in enumerate(q.items) if q.sorts[i] == "value" and x.mention is not None]
+    return [table for columns in stored if len(columns) == 1 for table, _ in columns]
 
 
 def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> Iterator[tuple[float, Expression]]:

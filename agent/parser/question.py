@@ -206,6 +206,8 @@ def linked_question(
             choices.append(("table", tables[i]))
     if any(item.mention is not None and item.mention.guessed for item in items):
         doubts.append("similar_word")
+        if not {"column", "measure"} & set(sorts):
+            doubts.append("only_similar_words")
     return replace(q, sorts=tuple(sorts), tables=tables, choices=tuple(choices), doubts=tuple(doubts))
 
 

@@ -1,4 +1,4 @@
-"""Events that a table records: who ordered more than three times, who never came, the busiest doctor, best sellers."""
+"""Events that a table records: who ordered more than three times, who never came, the busiest doctor."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 from agent.parser.persons import personal
 from agent.parser.stored_states import SAME_EVENT
-from agent.parser.wording.rules import SINCE, THINGS, Known, Wording, rule
-from eval.language.inflection import lemma, plural, root
+from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, rule
+from eval.language.inflection import root
 
 _EVENTS = {
     ("order", "ordered", "buy", "bought"): ("order", "purchase", "sale", "invoice"),
@@ -25,9 +25,6 @@ _EVENTS = {
 _RECORDED_IN = {verb: tables for verbs, tables in _EVENTS.items() for verb in verbs}
 _EVENT = f"(?P<verb>{'|'.join(sorted(_RECORDED_IN.keys() - {'sold'}, key=len, reverse=True))})"
 _ANYTHING = r"(?: any ?thing| something| any)?"
-_WHO = r"\b(?:who|that|which) "
-_SALES = ("order", "invoice", "sale", "purchase")
-_BUYERS = ("customer", "client", "buyer", "member")
 
 
 def _recorded(match: re.Match[str], known: Known) -> str:
@@ -43,7 +40,7 @@ def repeat_customers(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    rf"{_WHO}{_EVENT}{_ANYTHING} (?P<when>in \S+(?: \d{{4}})?) but (?:nothing|not|never)(?: any ?thing)?(?: again)? "
+    rf"{WHO}{_EVENT}{_ANYTHING} (?P<when>in \S+(?: \d{{4}})?) but (?:nothing|not|never)(?: any ?thing)?(?: again)? "
     r"(?P<then>in .+)"
 )
 def then_not(match: re.Match[str], known: Known) -> Wording | None:
@@ -53,9 +50,9 @@ def then_not(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?:in (?:both|each of)|both in) "
+    rf"(?:{WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?:in (?:both|each of)|both in) "
     r"(?P<one>\w+) and (?:in )?(?P<two>\w+)(?=[?.! ]*$)",
-    rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} in (?P<one>\w+) and (?:then )?(?:again|also) in "
+    rf"(?:{WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} in (?P<one>\w+) and (?:then )?(?:again|also) in "
     r"(?P<two>\w+)(?=[?.! ]*$)",
 )
 def in_both(match: re.Match[str], known: Known) -> Wording | None:
@@ -65,7 +62,7 @@ def in_both(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    rf"{_WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
+    rf"{WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
     rf"{_EVENT}{_ANYTHING}(?= in \d| since| last| this|[?.! ]*$)",
     r"(?<=[a-z]s )(?:(?:that|which) )?(?:(?:(?:have|has|had) )?not(?: been)?|were not|(?:have |has )?never(?: been)?|"
     r"(?:were |was )never) (?P<verb>sold|ordered|bought|purchased|rented|borrowed|booked)"
@@ -77,7 +74,7 @@ def never(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"without {rows}") if rows else None
 
 
-@rule(rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT} (?:something|anything)(?= (?:in|since|last|this|during)\b|[?.! ]*$)")
+@rule(rf"(?:{WHO})?(?:have |has |had )?\b{_EVENT} (?:something|anything)(?= (?:in|since|last|this|during)\b|[?.! ]*$)")
 def at_all(match: re.Match[str], known: Known) -> Wording | None:
     """`bought something in January` as `with orders in January`."""
     rows = _recorded(match, known)
@@ -85,7 +82,7 @@ def at_all(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    rf"(?:{_WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?P<cmp>(?:more|less|fewer) than|at least|over) "
+    rf"(?:{WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?P<cmp>(?:more|less|fewer) than|at least|over) "
     r"(?P<n>\d+|once|twice)(?: times)?\b(?! [a-z]+s\b)"
 )
 def how_often(match: re.Match[str], known: Known) -> Wording | None:
@@ -102,21 +99,11 @@ def how_often(match: re.Match[str], known: Known) -> Wording | None:
 )
 def acquired(match: re.Match[str], known: Known) -> Wording | None:
     """`customers who bought tea` as `customers with orders of tea`: the link goes by the orders."""
-    who = known.rows(*_BUYERS) if match["who"].lower() == "who" else match["who"]
+    who = known.rows(*BUYERS) if match["who"].lower() == "who" else match["who"]
     people, events = known.table(who), known.table(known.noun(*_RECORDED_IN[match["verb"].lower()]))
     if people is None or events is None or all(key.ref_table != people.name for key in events.table.foreign_keys):
         return None
     return Wording(f"{who} with {events.plural} of {match['what']}")
-
-
-@rule(rf"^(?:which|what) (?P<x>[a-z]+) (?:earns?|earned)(?: us)? (?:the )?(?P<most>most|least){SINCE}$")
-def earns_most(match: re.Match[str], known: Known) -> Wording | None:
-    """`which category earns the most` as `which category has the highest revenue`; people earn a salary."""
-    table = known.table(match["x"])
-    if table is None or personal(known.vocabulary, table.name):
-        return None
-    end = "highest" if match["most"].lower() == "most" else "lowest"
-    return Wording(f"which {match['x']} has the {end} revenue{match['rest']}")
 
 
 @rule(
@@ -130,7 +117,7 @@ def who_has_most(match: re.Match[str], known: Known) -> Wording | None:
         return None
     tables = known.vocabulary.tables
     people = [key.ref_table for key in rows.table.foreign_keys if personal(known.vocabulary, key.ref_table)]
-    buyers = [name for name in people if set(tables[name].words) & set(_BUYERS)]
+    buyers = [name for name in people if set(tables[name].words) & set(BUYERS)]
     people = people if len(people) == 1 else buyers
     if len(people) != 1:
         return None
@@ -138,40 +125,6 @@ def who_has_most(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(
         f"which {' '.join(tables[people[0]].words)} has the {most} {match['rows']}{match['rest']}{match['also']}"
     )
-
-
-@rule(
-    rf"{_WHO}(?:have |has )?(?:spent|spend|paid) (?P<cmp>more than|less than|over|under|at least) "
-    r"(?P<n>[\d.,]+)(?: (?!in\b|since\b|last\b|this\b|during\b|on\b|per\b)\w+)?(?P<rest>.*)"
-)
-def spent(match: re.Match[str], _: Known) -> Wording:
-    """`who spent more than 100 euros` as `with revenue more than 100`."""
-    return Wording(f"with revenue {match['cmp']} {match['n']}{match['rest']}")
-
-
-@rule(
-    r"^(?:what(?: things?| stuff)? (?:sells?|sold)(?: the)? (?:best|most)"
-    r"|(?:what(?:'s| is| are) |(?:show|list)(?: me)? )?(?:the |our )?(?P<end>best|worst)[- ]?seller(?P<many>s?))"
-    r"(?P<rest>(?: (?:in|since|this|last) .+)?)[?.! ]*$"
-)
-def what_sells(match: re.Match[str], known: Known) -> Wording | None:
-    """`what sells best` as `which product sold best`."""
-    thing = known.noun(*THINGS)
-    if not thing:
-        return None
-    end, rest = (match["end"] or "best").lower(), match["rest"]
-    return Wording(f"{end} selling {plural(thing)}{rest}" if match["many"] else f"which {thing} sold {end}{rest}")
-
-
-@rule(
-    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our |each )*(?P<x>[a-z]+) (?:and|with|along with) how much"
-    r"(?: money)? (?:they|he|she|it|each)(?: of them)?(?: each)?(?: have| has)? "
-    r"(?:spent|spend|spends|paid us|brought in|made)(?: with us| in total)?(?P<rest>.*)$"
-)
-def people_and_spent(match: re.Match[str], known: Known) -> Wording | None:
-    """`customers and how much they spent in 2025` as `revenue per customer in 2025`."""
-    table = known.table(match["x"])
-    return Wording(f"revenue per {lemma(match['x'].lower())}{match['rest']}") if table and _earns(known) else None
 
 
 @rule(
@@ -184,19 +137,6 @@ def people_and_number(match: re.Match[str], known: Known) -> Wording | None:
     """`customers and how many orders they placed in 2025` as `customers and number of orders in 2025`."""
     table = known.table(match["rows"])
     return Wording(f"{match['x']} and number of {match['rows']}{match['rest']}") if table else None
-
-
-@rule(r"\b(?P<what>things?|stuff) (?:that )?we (?:sell|offer|make|bake|stock)\b")
-def things_we_sell(match: re.Match[str], known: Known) -> Wording | None:
-    """`most expensive thing we sell` as `most expensive product`."""
-    thing = known.noun(*THINGS, "part", "service", "treatment")
-    return Wording(thing if match["what"].lower() == "thing" else plural(thing)) if thing else None
-
-
-@rule(r"\b(?P<rows>[a-z]+) (?:that )?we (?:sell|offer|stock|carry)\b")
-def rows_we_sell(match: re.Match[str], known: Known) -> Wording | None:
-    """`dearest parts we sell` as `dearest parts`."""
-    return Wording(match["rows"]) if known.table(match["rows"]) is not None else None
 
 
 @rule(r"^(?P<listed>(?:list|show|give)\b.+) with (?:(?:the|its|their) )?(?P<what>[a-z]+(?: [a-z]+)?)$")
@@ -221,20 +161,6 @@ def who_registered(match: re.Match[str], known: Known) -> Wording | None:
     if len(dated) != 1:
         return None
     return Wording(f"{known.vocabulary.tables[next(iter(dated))].plural} who {verb} {match['rest']}")
-
-
-@rule(r"^who (?:spends|spent|buys|bought|paid|pays)(?: us)? (?:the )?most(?: money)?(?: (?:with|at) us)?(?P<rest>.*)$")
-def who_spends(match: re.Match[str], known: Known) -> Wording | None:
-    """`who spends most` as `which customer has the highest revenue`."""
-    buyer = known.noun(*_BUYERS)
-    return Wording(f"which {buyer} has the highest revenue{match['rest']}") if buyer and _earns(known) else None
-
-
-@rule(r"^what (?:did|has|have) (?P<who>.+?) (?:buy|bought|order|ordered|purchase|purchased)[?.! ]*$")
-def what_they_bought(match: re.Match[str], known: Known) -> Wording | None:
-    """`what did Ada buy` as `products in orders of Ada`."""
-    things, orders = known.rows(*THINGS), known.rows(*_SALES)
-    return Wording(f"{things} in {orders} of {match['who']}") if things and orders else None
 
 
 @rule(
@@ -283,58 +209,6 @@ def popular(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    r"^(?:(?:what|which)(?: is| are| was| were)? |(?:show|list|give)(?: me)? )?(?:the |our )?(?P<end>best|worst|top)"
-    r"[- ]selling (?P<x>[a-z]+)(?: (?P<by>by|per|(?:in|of|for) (?:each|every)) (?P<group>[a-z]+))?(?P<rest>.*)$"
-)
-def selling(match: re.Match[str], known: Known) -> Wording | None:
-    """`best selling products by category` as `best selling product of each category`; without groups, the first ten of
-    several."""
-    one = lemma(match["x"].lower())
-    if known.table(match["group"]) is not None:
-        return Wording(f"{match['end']} selling {one} of each {lemma(match['group'].lower())}{match['rest']}")
-    if one == match["x"].lower():
-        return None
-    by = f" by {match['group']}" if match["group"] else ""
-    return Wording(f"10 {match['end']} selling {match['x']}{by}{match['rest']}")
-
-
-@rule(
-    r"^(?:(?:what|which) (?:is|are) )?(?:the |our )?(?P<end>lowest|highest|best|worst|top)[- ]rated (?P<x>[a-z]+)$",
-    r"^(?:(?:what|which) (?:is|are) )?(?:the |our )?(?P<x>[a-z]+) with the (?P<end>best|worst) (?:reviews|ratings)$",
-)
-def rated(match: re.Match[str], known: Known) -> Wording | None:
-    """`best rated products` as `products with the highest average rating`, where others rate them."""
-    table = known.table(match["x"])
-    ratings = [c for c in known.figures() if c.words[-1] in ("rating", "star", "score")]
-    if table is None or len(ratings) != 1:
-        return None
-    end = "lowest" if match["end"].lower() in ("lowest", "worst") else "highest"
-    average = "average " if ratings[0].table != table.name else ""
-    return Wording(f"{match['x']} with the {end} {average}{' '.join(ratings[0].words)}")
-
-
-@rule(
-    r"\b(?P<x>[a-z]+s) (?:(?:that|which|who) )?(?:(?:is|are|was|were) )?(?:scoring|scored|rated|averaging) "
-    r"(?P<cmp>under|below|above|over|at least|less than|lower than|better than|worse than|higher than|more than) "
-    r"(?P<n>\d(?:\.\d+)?)(?: (?:stars|points))?(?: on average)?",
-    r"\b(?P<x>[a-z]+s) (?:(?:that|which) )?(?:with|have|having) (?:an? )?(?:star )?(?:rating|score)(?: of)? "
-    r"(?P<cmp>under|below|above|over|at least|at most|less than|lower than|higher than|more than|better than) "
-    r"(?P<n>\d(?:\.\d+)?)(?: (?:stars|points))?(?: on average)?",
-)
-def rated_under(match: re.Match[str], known: Known) -> Wording | None:
-    """`shops rated under 3.5` as `shops with an average rating under 3.5`, where others rate them."""
-    table = known.table(match["x"])
-    ratings = [c for c in known.figures() if c.words[-1] in ("rating", "star", "score")]
-    if table is None or len(ratings) != 1 or ratings[0].table == table.name:
-        return None
-    rated = {key.ref_table for key in known.vocabulary.tables[ratings[0].table].table.foreign_keys}
-    if table.name in rated and len(rated) > 1 and personal(known.vocabulary, table.name):  # who gave the ratings
-        return None
-    compared = {"better than": "over", "worse than": "under"}.get(match["cmp"].lower(), match["cmp"])
-    return Wording(f"{match['x']} with average {' '.join(ratings[0].words)} {compared} {match['n']}")
-
-
-@rule(
     r"^(?P<before>(?:how many |number of |count )?)(?P<state>[a-z]+) (?P<x>[a-z]+s) (?:vs\.?|versus|and|or) "
     r"(?:not |non-?|un)(?P=state)(?: (?P=x)| ones)?$"
 )
@@ -350,31 +224,3 @@ def counted(match: re.Match[str], known: Known) -> Wording | None:
     """`employees and their order counts` as `employees and number of orders`."""
     things = known.rows(match["what"].lower())
     return Wording(f"{match['before']} number of {things}") if things else None
-
-
-_RANKED = ("customer", "client", "buyer", "supplier", "employee", "category", "store", "seller", "country")
-
-
-@rule(
-    r"^(?:(?:who|what|which|show|list|give)(?: (?:is|are|were|was|me))? )?(?:our |the |my |all )*"
-    r"(?P<rank>top|best|biggest|most valuable|most important)(?: (?P<n>\d+|three|five|ten))?(?P<selling>[- ]selling)? "
-    rf"(?P<what>\w+){SINCE}$"
-)
-def best(match: re.Match[str], known: Known) -> Wording | None:
-    """`best customers last year` as `top 10 customers by revenue last year`."""
-    what, rank = lemma(match["what"].lower()), match["rank"].lower()
-    if known.table(what) is None or not _earns(known):
-        return None
-    if rank == "best" if match["selling"] else (rank == "biggest" and what not in _RANKED):
-        return None
-    number = match["n"] or ("1" if what == match["what"].lower() else "10")
-    return Wording(
-        f"top {number} {match['what']} by revenue{match['rest']}",
-        notes=("“best” and “top” are taken as the highest revenue",),
-        guessed=True,
-    )
-
-
-def _earns(known: Known) -> bool:
-    """Whether the schema holds amounts of money."""
-    return any({"price", "amount", "total", "revenue", "sale"} & set(c.words) for c in known.figures())

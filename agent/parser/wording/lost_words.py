@@ -20,7 +20,9 @@ from agent.parser.wording import (
     events,
     people,
     period_comparison,
+    purchases,
     rates,
+    ratings,
     repeat_events,
     sentences,
     single_rows,
@@ -32,8 +34,8 @@ from eval.language.lexicon import FUNCTION_WORDS, synonyms
 from eval.language.tokens import tokenize
 
 _RULES = (
-    ages, amounts, computations, dates, durations, events, people, period_comparison, rates, repeat_events,
-    sentences, single_rows, slang,
+    ages, amounts, computations, dates, durations, events, people, period_comparison, purchases, rates, ratings,
+    repeat_events, sentences, single_rows, slang,
 )  # fmt: skip
 _NOT_LITERAL = re.compile(r"\\[A-Za-z]|\(\?P[<=]\w+[>)]|\(\?[a-zA-Z]")
 _LEAST = 4

@@ -31,6 +31,9 @@ EVENTS = word_set(
 """Words of tables that record what people did, and when."""
 THINGS = ("product", "item", "track", "book", "article")
 """Tables of what is sold or lent."""
+SALES = ("order", "invoice", "sale", "purchase")
+BUYERS = ("customer", "client", "buyer", "member")
+WHO = r"\b(?:who|that|which) "
 ASKED = r"(?:(?:what|show|give|tell)(?: is|'s| was| me)? )?(?:the |our )?"
 """The words that ask, before the name of a figure."""
 SINCE = r"(?P<rest>(?: (?:in|since|during|this|last|for) .+)?)"

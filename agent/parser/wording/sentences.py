@@ -10,7 +10,6 @@ import re
 from agent.parser.wording.rules import MONTH, YEAR, Known, Replacements, Wording, rule
 from eval.language.inflection import lemma, plural
 from eval.language.lexicon import measures
-from eval.language.numbers import SMALL_NUMBERS
 
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _SHOW = r"(?:please )?(?:also )?(?:show|include|give|list|add|state)(?: me)?"
@@ -85,17 +84,3 @@ def counted_before(match: re.Match[str], known: Known) -> Wording | None:
         return None
     new = f"{match['x']} with {match['n']} {plural(one)}"
     return Wording(new, notes=(f"{match[0]}: {new}",))
-
-
-@rule(
-    r"(?P<with>\b(?:with|having|have|has|got) (?:(?:at least|at most|more than|less than|fewer than|over|under) )?"
-    rf"(?:\d+|{SMALL_NUMBERS})) (?P<what>ratings|scores|grades|marks)\b"
-)
-def times_rated(match: re.Match[str], known: Known) -> Wording | None:
-    """`with at least 5 ratings` as `with at least 5 reviews`, where each review holds one rating."""
-    one = lemma(match["what"].lower())
-    holders = [c.table for c in known.figures() if c.words[-1] == one]
-    table = known.vocabulary.tables[holders[0]] if len(holders) == 1 else None
-    if table is None or known.table(match["what"]) is not None or not table.table.foreign_keys:
-        return None
-    return Wording(f"{match['with']} {table.plural}", notes=(f"{match['what'].lower()}: {table.plural}",))
