@@ -26,11 +26,10 @@ _BEGUN = word_set("build construct found establish open publish release make man
 """What `year_built` and the like are the year of."""
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
 NAME_WORDS = ("name", "title", "label", "caption", "subject")
+_CONTACT = frozenset(("contact", "agent", "owner"))  # the names of somebody else
 _WHOLE_NAMES = (
     *((who, "name") for who in ("company", "business", "organization", "customer", "client", "person")),
-    ("company",),
-    ("business",),
-    ("organization",),
+    *((what,) for what in ("company", "business", "organization")),
 )
 """Names of rows, whatever the table is called (`accounts.company_name`)."""
 _TABLE_PREFIXES = {"tbl", "dim", "dimension", "fact", "fct", "stg", "staging", "ref", "reference", "vw", "table",
@@ -144,6 +143,7 @@ class Vocabulary:
         if named and not (self.key_column(table) and self.tables[table].table.foreign_keys):
             return (next((c for c in named if not c.numeric), named[0]),)
         whole = [c for c in (*named, *columns) if c.words in _WHOLE_NAMES and not c.numeric and not c.foreign]
+        named = [c for c in named if not _CONTACT & set(c.words)]
         if whole and whole[0] is (*named, *whole)[0]:  # the company of a stay's guest does not name the stay
             return (whole[0],)
         same = [c for c in columns if c.words == words and not c.numeric and not c.foreign]

@@ -357,7 +357,7 @@ _OPERATIONS = word_set(
     "running cumulative rolling moving growth median mode percentile quartile quartiles variance deviation correlation "
     "ratio rate trend trends streak streaks consecutive cohort cohorts retention churn pivot forecast year-over-year "
     "month-over-month quarter-over-quarter week-over-week compare compared comparison versus vs difference pairs gap "
-    "gaps previous next median anomalies outliers normalized weighted excluding"
+    "gaps previous next median anomalies outliers normalized weighted excluding half double triple twice"
 )
 """Words that ask for a computation: a reading that leaves one out answers a different question."""
 

@@ -167,7 +167,8 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
     if not scores:
         alike = open_lexicon(word) or open_lexicon(stem(word))
         scores = {other: worth for other, worth in alike.items() if other in vocabulary.holders}
-        if scores and word != item.lower:  # a thing that only a column is called like: `projects` and `plan`
+        far = max(scores.values(), default=1.0) < _SAME_SENSE
+        if scores and (far or word != item.lower):  # a thing that only a column is called like: `projects` and `plan`
             return _guess_of_things(_mention(item, vocabulary, scores))
     return _mention(item, vocabulary, scores) if scores else _similar(item, word, vocabulary)
 
@@ -180,6 +181,8 @@ def _guess_of_things(item: Item | None) -> Item | None:
 
 
 _ALIKE = 0.7
+_SAME_SENSE = 0.85
+"""The open lexicon gives less to words one level above or below: a `purse` is an amount, not any amount."""
 
 
 def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:

@@ -45,11 +45,14 @@ def counted_by_time(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     r"\b(?P<unit>day|week|month|quarter|weekday) (?:of|in) (?P<year>(?:the year )?(?:19|20)\d\d|(?:last|this) year) "
-    r"(?P<rest>(?:had|has|have|with|was|were|did|saw|brought|made)\b.+)$"
+    r"(?P<rest>(?P<verb>had|has|have|with|was|were|did|saw|drew|brought|made|took|showed|recorded|got)\b.+)$"
 )
 def month_of(match: re.Match[str], _: Known) -> Wording:
-    """`which month of 2024 had the most orders` as `which month had the most orders in 2024`."""
-    return Wording(f"{match['unit']} {match['rest']} in {match['year']}")
+    """`which month of 2024 drew the most guests` as `which month had the most guests in 2024`."""
+    verb, rest = match["verb"], match["rest"]
+    if verb.lower() not in ("with", "was", "were", "did"):
+        rest = f"had{rest.removeprefix(verb)}"
+    return Wording(f"{match['unit']} {rest} in {match['year']}")
 
 
 @rule(

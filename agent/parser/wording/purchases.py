@@ -53,6 +53,15 @@ def people_and_spent(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"revenue per {lemma(match['x'].lower())}{match['rest']}") if table and _earns(known) else None
 
 
+@rule(
+    r"^(?P<top>(?:the )?top \d+ [a-z]+s?)(?: by)?(?: (?:money|amount|total|total amount))? (?:spent|spending|spend)"
+    rf"{SINCE}$"
+)
+def top_spenders(match: re.Match[str], known: Known) -> Wording | None:
+    """`top 5 customers money spent` as `top 5 customers by revenue`."""
+    return Wording(f"{match['top']} by revenue{match['rest']}") if _earns(known) else None
+
+
 @rule(r"\b(?P<what>things?|stuff) (?:that )?we (?:sell|offer|make|bake|stock)\b")
 def things_we_sell(match: re.Match[str], known: Known) -> Wording | None:
     """`most expensive thing we sell` as `most expensive product`."""

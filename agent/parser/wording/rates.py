@@ -45,7 +45,10 @@ def rate(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     rf"^{ASKED}(?:share|percentage|percent|proportion) of (?:the |our |all )?"
-    r"(?P<state>[a-z]+(?:-[a-z]+)?) (?P<rows>[a-z]+s) (?:by|per|for each|for every|in each|of each) (?P<g>.+)$"
+    r"(?P<state>[a-z]+(?:-[a-z]+)?) (?P<rows>[a-z]+s) (?:by|per|for each|for every|in each|of each) (?P<g>.+)$",
+    rf"^{ASKED}(?:share|percentage|percent|proportion) of (?:the |our |all )?(?P<rows>[a-z]+s) "
+    r"(?:(?:that|which) )?(?:is|are|was|were|got|has been|have been) (?P<state>[a-z]+(?:-[a-z]+)?) "
+    r"(?:by|per|for each|for every|in each|of each|each|every) (?P<g>.+)$",
 )
 def share_in_state(match: re.Match[str], known: Known) -> Wording | None:
     """`share of cancelled orders by month` as `percentage of orders that are cancelled for each month`; by anything

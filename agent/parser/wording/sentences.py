@@ -19,7 +19,14 @@ _BOTH = (
 _NAMED = rf"(?:{YEAR}\b|{MONTH}\b|(?:last|this|next) (?:year|month|quarter|week)\b)"
 _PLAIN = Replacements(
     (r"^(?:hello|hi|hey|good (?:morning|afternoon|evening))\b(?: there| all| team)?[,.! ]+", ""),
-    (r"^(?:please|kindly),? ", ""),
+    (r"^(?:please|kindly|excuse me|sorry|pardon(?: me)?)[,.!]? (?!for\b)", ""),
+    (r"^(?:maybe |perhaps )?(?:can|could|would|will) you (?:please |kindly )?(?:say|tell)(?: to)? me,? "
+     r"(?=(?:what|which|who|how|when|where)\b)", ""),
+    (r"^(?:maybe|perhaps) you can (?:say|tell)(?: to)? me,? ", ""),
+    (r",? i (?:would|'d) like to know (?:them|it|that|this)(?:,? please)?[.?! ]*$", ""),
+    (r"\bcalendar (?=(?:day|week|month|quarter|year)s?\b)", ""),
+    (r"^how (?:do|does|did) (?:the |our )?(.+?) compare (?:with|to) (?:those|that|the ones?)(?: [a-z]+){0,2}? "
+     r"(?:in|for|at|of|from|on|during) (.+)$", r"\1 vs \2"),
     (r"^(?:can|could|would|will) you (?:please |kindly )?(?=(?:list|show|give|find|tell|break)\b)", ""),
     (r"(?<=,) please (?=(?:list|show|give|tell)\b)", " "),
     (rf"[.?!] {_SHOW} (?:the )?(?:numbers?|totals?|figures?|counts?) {_BOTH}[.?! ]*$", ""),

@@ -129,6 +129,14 @@ def test_the_rating_of_a_thing_is_the_average_of_its_ratings(asked: Asked) -> No
         ("show customers and how much they spent in 2024", [("Ann", 5.0), ("Bob", 42.0)]),
         ("customers and how many orders they placed in 2023", [("Ann", 2)]),
         ("what sold best in 2023", [("Tea",)]),
+        ("how many customers ordered in 2023", [(1,)]),
+        ("emails of customers who ordered in 2024", [("ann3@x.org",), ("bob@x.org",)]),
+        ("how many tea did we sell in 2023", [(3,)]),
+        ("top 1 customers money spent", [("Bob", 42.0)]),
+        ("best rated product", [("Tea",)]),
+        ("excuse me, which customers joined before 2023?", [("Ann",)]),
+        ("sorry, how many products are there", [(3,)]),
+        ("how do the orders in 2023 compare with those in 2024?", [("2023", 2), ("2024", 3)]),
     ],
 )
 def test_each_customer_with_a_figure(asked: Asked, question: str, expected: Rows) -> None:
@@ -143,6 +151,19 @@ def test_counterparts_are_not_the_same_people(asked: Asked, question: str) -> No
     for name in ("tearoom", "school"):
         assert asked.reading(name, question).confidence < STATED_DOUBT
         assert "customers" not in asked.reading("tearoom", "list all employees").sql
+
+
+@pytest.mark.parametrize(
+    "question", ["the purse for Tea", "average discount", "orders that cost at least double the average"]
+)
+def test_far_meanings_and_multiples_are_not_told_with_confidence(asked: Asked, question: str) -> None:
+    assert asked.reading("tearoom", question).confidence < STATED_DOUBT
+
+
+def test_a_column_of_several_tables_is_listed_in_doubt(asked: Asked) -> None:
+    reading = asked.reading("school", "list statuses")
+    assert reading.confidence < STATED_DOUBT
+    assert "would be another choice" in reading.interpretation
 
 
 def test_an_order_has_no_date_of_birth(asked: Asked) -> None:
