@@ -46,6 +46,8 @@ def explain(query: Query, vocabulary: Vocabulary, notes: Sequence[str]) -> str:
     if query.shape is not None and query.shape.kind in _SHAPES:
         parts.append(_SHAPES[query.shape.kind].format(*(query.shape.years or (x.name for x in query.shape.periods))))
         parts = [part for part in parts if part]
+    if query.whole is not None:
+        parts.append(f"in percent of all {speak.table(query.whole.tables[0])} rows")
     if query.intersect is not None:
         both = [speak.clause(c) for c in query.intersect.where]
         parts.append("that are also among those with " + " and ".join(both))

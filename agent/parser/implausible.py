@@ -228,7 +228,9 @@ def _hour_of_a_day(q: LinkedQuestion, e: Expression) -> bool:
     if e.part != "hour" or e.column is None:
         return False
     known = q.values.values(*e.column)[:_SAMPLE]
-    return bool(known) and not any(_CLOCK.search(v) for v in known)
+    if not known:
+        return q.vocabulary.columns[e.column].column.type.upper() == "DATE"
+    return not any(_CLOCK.search(v) for v in known)
 
 
 def summed_repeatedly(query: Query, plan: JoinPlan) -> str:

@@ -196,6 +196,8 @@ class Query:
     keep_empty: bool = False
     """Groups without any row to count are also shown, with 0."""
     shape: Shape | None = None
+    whole: Query | None = None
+    """For a share of rows that are counted by groups: the number of all these rows."""
     intersect: Query | None = None
     """Rows are kept that are also among those of this query."""
 

@@ -190,6 +190,9 @@ def _having_per_row(query: Query, q: LinkedQuestion, entities: Sequence[str]) ->
     if counts and all(e not in figures for e in counts):
         query.shape = Shape("count")
         query.select = [Expression(column=key.key)]
+        if counts[0].share:  # `what percentage of customers have more than 3 orders`
+            own = [clause for clause in query.where if all(t == entity for part in clause for t in part.tables)]
+            query.whole = Query(select=[Expression("count", table=entity)], tables=[entity], where=own)
     else:
         plain = [e for e in query.select if not e.function]
         query.select = list(dict.fromkeys([*(plain or shown), *figures]))

@@ -340,6 +340,13 @@ def counted_groups(tree: exp.Select) -> exp.Select:
     return outer.from_(tree.subquery("kept", copy=False), copy=False)
 
 
+def share_of(tree: exp.Select, whole: exp.Select) -> exp.Select:
+    """The number that a statement counts, in percent of the number that another one counts."""
+    part = _percent(exp.Count(this=exp.Star()), whole.subquery(copy=False))
+    tree.set("expressions", [exp.alias_(part, "share_percent")])
+    return tree
+
+
 def _count(tree: exp.Select, _: Query, __: Dialect) -> exp.Select:
     return counted_groups(tree)
 

@@ -77,6 +77,8 @@ class TreeBuilder:
         tree = self._select(query)
         if query.shape is not None:
             tree = shapes.shaped(tree, query, self._vocabulary.schema.dialect)
+        if query.whole is not None:
+            tree = shapes.share_of(tree, self._select(query.whole))
         if query.intersect is None:
             return name_columns(tree, query, self._vocabulary, RESERVED)
         named = self._named_rows(query)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from agent.knowledge.vocabulary import TableWord
 from agent.parser.date_arithmetic import before
 from agent.parser.stored_states import SAME_EVENT
-from agent.parser.wording.rules import MONTH, Known, Wording, rule
+from agent.parser.wording.rules import MONTH, YEAR, Known, Wording, rule
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 from eval.language.numbers import SMALL_NUMBERS, quantity
@@ -53,6 +53,48 @@ def month_of(match: re.Match[str], _: Known) -> Wording:
     if verb.lower() not in ("with", "was", "were", "did"):
         rest = f"had{rest.removeprefix(verb)}"
     return Wording(f"{match['unit']} {rest} in {match['year']}")
+
+
+@rule(
+    r"^(?P<x>.+?) (?P<by>(?:by|per|for each) (?:day|week|month|quarter|year)) (?:for|in|of|during) "
+    rf"(?P<a>(?:{MONTH} )?{YEAR}) (?P<join>and|vs\.?|versus|or|to) (?P<b>(?:{MONTH} )?{YEAR})$"
+)
+def by_time_in_two(match: re.Match[str], _: Known) -> Wording:
+    """`revenue by month for 2024 and 2025` as `revenue in 2024 and 2025 by month`."""
+    return Wording(f"{match['x']} in {match['a']} {match['join']} {match['b']} {match['by']}")
+
+
+@rule(
+    rf"\b(?P<x>[a-z]+s) (?:of|in|from|during) (?P<when>(?:{MONTH} )?{YEAR}) "
+    r"(?P<cmp>above|over|under|below|(?:more|less) than|at least|at most) (?P<n>[$€£]?\d[\d.,]*)"
+    r"(?= ?(?:euros?|dollars?|pounds?)?$)"
+)
+def amount_after_period(match: re.Match[str], known: Known) -> Wording | None:
+    """`orders of 2025 above 200` as `orders above 200 in 2025`."""
+    if known.table(match["x"]) is None:
+        return None
+    return Wording(f"{match['x']} {match['cmp']} {match['n']} in {match['when']}")
+
+
+@rule(
+    r"^(?:is|are) (?:the |our |my )?(?P<x>[a-z]+(?: [a-z]+)?) (?:still )?(?:going (?:up|down)|growing|increasing|"
+    r"rising|falling|declining|decreasing|dropping|shrinking|improving)$"
+)
+def trend(match: re.Match[str], _: Known) -> Wording:
+    """`is revenue going up` as `revenue by month`, which shows it."""
+    return Wording(
+        f"{match['x']} by month", doubt="shown month by month; name two periods to compare if you want one answer"
+    )
+
+
+@rule(
+    r"^(?:(?:at|in|on) )?(?:which|what) (?P<unit>hour|day|weekday|day of the week|month|quarter|year) (?:do|does|did) "
+    r"(?:we (?:get|have|see|receive|make) )?(?:the )?(?P<most>most|fewest) (?P<x>[a-z]+s)"
+    r"(?: (?:come in|happen|arrive|occur|take place|get placed|start|end up))?$"
+)
+def most_at_time(match: re.Match[str], _: Known) -> Wording:
+    """`which hour do most orders come in` as `which hour has the most orders`."""
+    return Wording(f"which {match['unit']} has the {match['most']} {match['x']}")
 
 
 @rule(

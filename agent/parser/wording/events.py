@@ -202,8 +202,9 @@ def popular(match: re.Match[str], known: Known) -> Wording | None:
     if len(events) != 1:
         return None
     rank = f"{'most' if match['most'].lower() == 'most' else 'fewest'} {events[0].plural}"
+    several = "10 " if table is not None and table.plural == match["x"].lower() else ""
     return Wording(
-        f"{match['x']} with the {rank}{match['rest']}",
+        f"{several}{match['x']} with the {rank}{match['rest']}",
         notes=(f"“{match['most'].lower()} popular” is taken as the {rank}",),
     )
 

@@ -68,8 +68,9 @@ _DID = word_set("placed made ordered paid booked wrote took bought submitted sig
 
 
 @rule(
-    r"^(?:who|which (?P<who>[a-z]+)) (?P<did>[a-z]+)"
-    rf" (?:the |our )?(?P<x>[a-z]+) {_NUMBER}$"
+    rf"^(?:who|which (?P<who>[a-z]+)) (?P<did>[a-z]+) (?:the |our )?(?P<x>[a-z]+) {_NUMBER}$",
+    r"^(?:who|which (?P<who>[a-z]+)) (?P<did>[a-z]+) (?:the |our )"
+    r"(?P<n>latest|newest|most recent|last|first|earliest|oldest) (?P<x>[a-z]+)$",
 )
 def person_of_row(match: re.Match[str], known: Known) -> Wording | None:
     """`who placed order 17` as `customer of order 17`: the one table of people that it refers to."""
@@ -80,7 +81,8 @@ def person_of_row(match: re.Match[str], known: Known) -> Wording | None:
     if len(people) != 1:
         return None
     who = " ".join(known.vocabulary.tables[people.pop()].words)
-    return Wording(f"{who} of {match['x']} {match['n']}", notes=(f"{match['did']}: the {who}",))
+    row = f"{match['x']} {match['n']}" if match["n"].isdecimal() else f"the {match['n']} {match['x']}"
+    return Wording(f"{who} of {row}", notes=(f"{match['did']}: the {who}",))
 
 
 @rule(

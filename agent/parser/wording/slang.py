@@ -202,10 +202,16 @@ def mentioning(match: re.Match[str], known: Known) -> Wording | None:
         return None
     columns = known.vocabulary.by_table[table.name]
     prose = [c for c in columns if c.words[-1] in _PROSE and not c.numeric]
-    if len(prose) != 1:
+    if len(prose) > 1:
         return None
-    name = " ".join(prose[0].words)
-    return Wording(f"{match['x']} whose {name} contains '{text}'", notes=(f"“{text}” is looked for in the {name}",))
+    names = known.vocabulary.name_columns(table.name)
+    column = prose[0] if prose else names[0] if len(names) == 1 else None
+    if column is None:
+        return None
+    name, looked = " ".join(column.words), f"“{text}” is looked for in the"
+    doubt = "" if prose else f"{looked} {' '.join(column.words)}s only"
+    new = f"{match['x']} whose {name} contains '{text}'"
+    return Wording(new, notes=(f"{looked} {name}",), doubt=doubt)
 
 
 _PROSE = word_set("comment text body content message note remark description feedback detail complaint summary")

@@ -155,11 +155,22 @@ def test_durations_in_the_words_of_a_business(asked: Asked, name: str, question:
         ("shop", "latest order per customer", [("Ann", "2024-04-01"), ("Bob", "2024-03-05"), ("Cem", "2024-04-01")]),
         ("shop", "customer with the highest single order", [("Ann",)]),
         ("shop", "who placed the smallest order", [("Cem",)]),
+        ("shop", "who placed the latest order", [("Ann",)]),
+        ("hotel", "what year do we get the most bookings", [("2024", 3)]),
+        ("shop", "orders of 2024 above 30", [(4,), (5,)]),
+        ("shop", "revenue by year for 2023 and 2024", [("2023", 60.0), ("2024", 95.0)]),
+        ("shop", "is revenue going up", [("2023-03", 10.0), ("2023-04", 50.0), ("2024-03", 40.0), ("2024-04", 55.0)]),
+        ("shop", "what percentage of customers have more than 1 order", [(66.67,)]),
+        ("shop", "what percentage of customers ordered more than once in 2023", [(33.33,)]),
         ("shop", "who placed the biggest order in 2023", [("Bob",)]),
     ],
 )  # fmt: skip
 def test_parts_of_periods_weekdays_and_single_orders(asked: Asked, name: str, question: str, expected: Rows) -> None:
     assert sorted(asked.rows(name, question), key=str) == expected
+
+
+def test_dates_without_a_clock_have_no_hours(asked: Asked) -> None:
+    assert asked.reading("hotel", "which hour do most bookings come in").confidence < STATED_DOUBT
 
 
 def test_a_weekday_is_told_by_its_name(asked: Asked) -> None:
