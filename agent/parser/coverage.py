@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.parser.ages import birth_columns
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
@@ -92,6 +93,9 @@ def _since_when(q: LinkedQuestion, draft: Draft, k: int) -> bool:
         for c in clause
         if isinstance(c, Condition) and c.left.column and q.vocabulary.columns[c.left.column].role in ("date", "year")
     }
+    born = {c.key for c in birth_columns(q.vocabulary)}  # nobody is new by birth
+    if any(c.left.column in born for clause in draft.query.where for c in clause if isinstance(c, Condition)):
+        return True
     return bool(dated) and not dated & {table.name for table, _ in after.tables}
 
 

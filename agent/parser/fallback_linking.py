@@ -17,6 +17,7 @@ from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
 from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention
+from agent.parser.stored_states import STATE_WORDS
 from eval.language.inflection import lemma, stem
 from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, similar_words, word_set
 from eval.language.tokens import Token
@@ -189,8 +190,8 @@ def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     """The schema's words of a similar meaning, where no list has the word: always a guess."""
     if item.lower in AGENTIVE or word in _GENERIC:  # `live in`, `meet at` only link a thing to its description
         return None
-    if word != item.lower and not item.lower.endswith("s"):  # `lost` is a state, to be found in the data
-        return None
+    if item.lower in STATE_WORDS or (word != item.lower and not item.lower.endswith("s")):  # `lost`, to be found in
+        return None  # the data
     alike = max((similar_words(form) for form in dict.fromkeys((item.lower, word, stem(word)))), key=len)
     scores = {
         other: score

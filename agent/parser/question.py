@@ -144,12 +144,14 @@ class LinkedQuestion:
         holds the kinds and only pets refer to it. Empty where the question names a table, or the value is a name."""
         if "table" in self.sorts:
             return ""
+        columns = (x.mention for x, sort in zip(self.items, self.sorts, strict=True) if sort == "column")
+        asked = {m.columns[0][0].table for m in columns if m is not None}
         for i, sort in enumerate(self.sorts):
             mention = self.items[i].mention
             tokens = self.tokens[self.items[i].start : self.items[i].end]
             if sort != "value" or mention is None or any(t.capital or t.kind == "quoted" for t in tokens):
                 continue
-            hits = {h.table for h in mention.values if h.score >= _SAME_WORD}
+            hits = {h.table for h in mention.values if h.score >= _SAME_WORD} - asked  # `which floor is neurology on`
             if len(hits) == 1 and (table := next(iter(hits))) in self.vocabulary.tables:
                 return self._rows_of_kind(table, {h.column for h in mention.values if h.table == table})
         return ""

@@ -95,6 +95,8 @@ SAME_EVENT = {
     "arrived": "delivered received",
 }
 """Dates and flags of the same event under another name."""
+STATE_WORDS = frozenset(_CONTRARY) | frozenset(SAME_EVENT) | frozenset().union(*_ALIKE)
+"""Words of states, which are looked up in the data rather than among the names of columns."""
 _DEADLINES = word_set("required due expected promised deadline scheduled planned estimated")
 _HAPPENED = word_set("shipped ship delivered deliver delivery returned return arrived arrive arrival paid pay payment "
                      "completed complete completion finished finish actual received receive closed close resolved "

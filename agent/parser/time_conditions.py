@@ -123,6 +123,7 @@ def date_column(
     absent = _absent_here(q, c)
     measured = measured or _counted_per(q, c) or ({absent.table} if absent else set())
     near = {} if measured else c.near_tables(i)
+    counted = {e.table for e in c.query.select if e.function == "count" and e.table}
     restricted = (clause[0] for clause in c.query.where)
     tables = measured or {
         *c.entities,
@@ -146,6 +147,7 @@ def date_column(
             score = 2.0 * hinted + 0.5 * hinted_far + near.get(table, 0.0) * 2 - 1.2 * gap
             score += 0.3 * bool(words & _EVENTS) - 0.4 * bool(_SIDE_DATES & {root(w) for w in words}) + 1.6 * calendar
             score -= 0.3 * (filled and word.column.nullable)  # what every row has dates it
+            score += 0.5 * (table in counted)  # `how many appointments does Dr. Hill have in 2025`
             score -= 0.3 * bool(measured and table in c.entities and table not in measured)
             score += 0.2 * ((word.role == "year") == whole_year) + 0.1 * (word.words in (("date",), ("year",)))
             candidates.append((score, word))

@@ -9,7 +9,7 @@ from agent.knowledge.vocabulary import ColumnWord, TableWord
 from agent.parser.persons import personal
 from agent.parser.stored_states import holds_state
 from agent.parser.wording.rules import ASKED, SINCE, Known, Wording, rule
-from eval.language.inflection import lemma
+from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 
 _AMOUNT_WORDS = (("total", "amount"), ("amount",), ("total",), ("grand", "total"), ("total", "price"), ("price",),
@@ -72,14 +72,18 @@ def amount_of(known: Known, table: str) -> ColumnWord | None:
     return next((c for words in _AMOUNT_WORDS for c in numbers if c.words[-len(words) :] == words), None)
 
 
-_CASHED = word_set("collect receive get")
+_CASHED = frozenset(map(root, word_set("collect receive get")))
+_BILLED = frozenset(map(root, word_set("bill charge invoice")))
 
 
 @rule(r"^(?:what|how much)(?: money)? (?:did|have|do) we (?P<verb>[a-z]+)(?: in total)?(?: by| in)?" rf"{SINCE}$")
 def what_we_did(match: re.Match[str], known: Known) -> Wording | None:
     """`what did we invoice last year` as `total amount of invoices last year`."""
-    verb = lemma(match["verb"].lower())
-    table = known.table("payment" if verb in _CASHED else verb)
+    verb = root(match["verb"].lower())
+    called = [t for t in known.vocabulary.tables.values() if len(t.words) == 1 and root(t.words[0]) == verb]
+    table = known.table("payment") if verb in _CASHED else next(iter(called), None)
+    if table is None and verb in _BILLED:
+        table = known.table("invoice") or known.table("bill")
     amount = amount_of(known, table.name) if table is not None else None
     if table is None or amount is None:
         return None

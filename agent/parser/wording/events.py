@@ -18,6 +18,7 @@ _EVENTS = {
     ("book", "booked"): ("booking", "reservation"),
     ("pay", "paid"): ("payment",),
     ("come", "came"): ("visit", "appointment", "booking"),
+    ("been here", "been seen"): ("visit", "appointment", "booking", "stay"),
     ("attended",): ("attendance", "booking", "registration"),
     ("donated",): ("donation",),
     ("visit", "visited"): ("visit", "appointment"),
@@ -65,8 +66,8 @@ def in_both(match: re.Match[str], known: Known) -> Wording | None:
     rf"{WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
     rf"{_EVENT}{_ANYTHING}(?= in \d| since| last| this|[?.! ]*$)",
     r"(?<=[a-z]s )(?:(?:that|which) )?(?:(?:(?:have|has|had) )?not(?: been)?|were not|(?:have |has )?never(?: been)?|"
-    r"(?:were |was )never) (?P<verb>sold|ordered|bought|purchased|rented|borrowed|booked)"
-    r"(?= in \d| since| last| this| before|[?.! ]*$)",
+    r"(?:were |was )never) (?P<verb>sold|ordered|bought|purchased|rented|borrowed|booked|"
+    r"visited|come|been here|been seen)(?= in \d| since| last| this| before|[?.! ]*$)",
 )
 def never(match: re.Match[str], known: Known) -> Wording | None:
     """`who never ordered`, `not sold` as `without orders`."""

@@ -67,7 +67,7 @@ def lost_words(text: str, reworded: Wording) -> tuple[str, ...]:
 
 
 def _forms(word: str) -> set[str]:
-    return {word, stem(word), root(word), *synonyms().get(word, ())}
+    return {word, stem(word), root(word), word.replace("-", "_"), *synonyms().get(word, ())}
 
 
 @cache

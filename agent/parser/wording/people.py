@@ -59,6 +59,13 @@ def reports(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"whose {superior} is {match['who']}") if superior else None
 
 
+@rule(r"\b(?P<title>dr|prof|mr|mrs|ms)\.? (?=(?-i:[A-Z])[a-z])", everywhere=True)
+def titles(match: re.Match[str], known: Known) -> Wording:
+    """`Dr. Fischer` as `doctor Fischer`, where there is such a table; other titles say nothing."""
+    noun = known.noun("doctor", "physician", "dentist", "vet") if match["title"].lower() == "dr" else ""
+    return Wording(f"{noun} " if noun else "")
+
+
 @rule(r"^(?:the )?names? of (?:all )?(?:of )?(?:our |the )?(?P<x>[a-z]+s)$")
 def names_of_role(match: re.Match[str], known: Known) -> Wording | None:
     """`names of our dentists` as `dentists`, where no table but a stored value is called so."""
