@@ -183,7 +183,9 @@ def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
         and not (query.shape is not None and query.shape.kind == "ordered"),
         "comparison": (bool(kinds & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
         or (any(i.keyword is None and i.lower == "than" for i in items) and not _compared_rows(plain)),
-        "negation": bool(kinds & {"neg", "except"}) and not denied and not query.keep_empty,
+        "negation": (bool(kinds & {"neg", "except"}) or any(i.lower in _NOTHING for i in items))
+        and not denied
+        and not query.keep_empty,
         "or": "or" in kinds and not any(len(clause) > 1 for clause in query.where),
         "both": "both" in kinds and query.intersect is None,
         "order": bool(kinds & {"order", "dir"}) and not query.order,
@@ -191,6 +193,9 @@ def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
         "distinct": "distinct" in kinds and not query.distinct and not query.group and "count" not in functions,
     }
     return {f"unmet {name}": missing for name, missing in absent.items()}
+
+
+_NOTHING = ("nothing", "nobody", "no one")
 
 
 def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vocabulary) -> dict[str, float]:

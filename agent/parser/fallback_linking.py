@@ -167,7 +167,8 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
             scores[known] = 0.85
     if not scores:
         alike = open_lexicon(word) or open_lexicon(stem(word))
-        scores = {other: worth for other, worth in alike.items() if other in vocabulary.holders}
+        known_words = vocabulary.holders.keys() - _GENERIC
+        scores = {other: worth for other, worth in alike.items() if other in known_words}
         far = max(scores.values(), default=1.0) < _SAME_SENSE
         if scores and (far or word != item.lower):  # a thing that only a column is called like: `projects` and `plan`
             return _guess_of_things(_mention(item, vocabulary, scores))

@@ -81,16 +81,23 @@ def _totals_a_rank(query: Query) -> bool:
 
 
 def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
-    """`average days to pay` read as AVG(due_date), `average department` as AVG(department_id)."""
+    """`average days to pay` read as AVG(due_date), `average department` as AVG(department_id), `average receipt` as
+    AVG(receipt_no)."""
     return any(
         e.function in ("avg", "sum")
         and e.column is not None
         and e.since is None
         and e.until is None
         and not e.part
-        and q.vocabulary.columns[e.column].role in ("date", "id")
+        and (
+            (column := q.vocabulary.columns[e.column]).role in ("date", "id")
+            or (column.words[-1] in _NUMBERED and not column.numeric)
+        )
         for e in query.expressions()
     )
+
+
+_NUMBERED = ("number", "code", "reference", "phone")
 
 
 def _counts_single_rows(query: Query, q: LinkedQuestion) -> bool:

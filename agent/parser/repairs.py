@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.parser.implausible import asks_how_often
-from agent.parser.interpretation import Condition, Expression, Membership, Query, Shape
+from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Membership, Query, Shape
 from agent.parser.joins import Edge
 from agent.parser.measures import AVERAGED
 from agent.parser.persons import personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from eval.language.inflection import root
-from eval.language.lexicon import word_set
+from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 
 def repaired(draft: Draft, q: LinkedQuestion) -> None:
@@ -35,6 +35,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
     _counted_per_period(draft, q)
     _named_instead_of_keyed(query, q)
     _times_of_event(query, q)
+    _named_kinds(query, q)
     _without_repeats(draft, q)
     if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
         query.order = [(e, False) for e in query.group if e.part]
@@ -59,6 +60,27 @@ def _share_of_groups(query: Query) -> None:
     query.select = [replace(e, share=False) for e in query.select]
     query.shape = Shape("share")
     query.order = query.order or [(replace(figures[0], share=False), True)]
+
+
+def _named_kinds(query: Query, q: LinkedQuestion) -> None:
+    """`roses with price`: things called by their kind are named, too."""
+    first = next((k for k, x in enumerate(q.items) if x.lower not in FUNCTION_WORDS and x.keyword is None), -1)
+    if first < 0 or q.sorts[first] != "value" or q.named or query.group or query.distinct:
+        return
+    if query.limit not in (None, ALL_ROWS):
+        return
+    tokens = q.tokens[q.items[first].start : q.items[first].end]
+    follows = q.items[first + 1].lower if first + 1 < len(q.items) else ""
+    if any(t.capital for t in tokens) or not tokens[-1].lower.endswith("s") or follows not in _WITH:
+        return
+    tables = {e.column[0] if e.column and not e.function else "" for e in query.select}
+    held = {c.left.column[0] for c in query.conditions() if c.left.column}
+    if len(tables) == 1 and tables == held and q.vocabulary.name_columns(*tables):
+        names = q.named_by(*tables)
+        query.select = [*names, *(e for e in query.select if e not in names)]
+
+
+_WITH = ("with", "and", "with their", "with its", "and their", "with the")
 
 
 def _without_repeats(draft: Draft, q: LinkedQuestion) -> None:

@@ -90,6 +90,13 @@ def what_we_did(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"sum of the {' '.join(amount.words)} of {table.plural}{match['rest']}")
 
 
+@rule(r"\b(?:(?:that|which) )?(?:(?:were|was|are|is|have been) )?paid (?:by|with|via|using) (?!the most\b)(?:an? )?")
+def paid_by(_: re.Match[str], known: Known) -> Wording | None:
+    """`receipts that were paid by voucher` as `receipts with payment method voucher`, where one column is called so."""
+    methods = {c.words for c in known.vocabulary.columns.values() if c.words[-1] == "method" and not c.numeric}
+    return Wording(f"with {' '.join(methods.pop())} ") if len(methods) == 1 else None
+
+
 _WEIGHTS = word_set("weight mass pound lb load")
 
 

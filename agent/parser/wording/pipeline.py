@@ -41,7 +41,7 @@ _REPHRASED: tuple[_Rule, ...] = (
     events.people_and_number, purchases.things_we_sell, purchases.rows_we_sell, events.listed_with,
     repeat_events.more_than_once, repeat_events.one_time, repeat_events.lapsed, repeat_events.churned,
     repeat_events.first_events, repeat_events.newcomers, amounts.amount_in_state, amounts.what_we_did,
-    amounts.who_owes, amounts.total_of, amounts.amount_of_one, amounts.in_stock, amounts.signed,
+    amounts.paid_by, amounts.who_owes, amounts.total_of, amounts.amount_of_one, amounts.in_stock, amounts.signed,
     dates.counted_by_time, dates.older, people.bosses, people.names_of_role, people.titles, events.who_did,
     events.with_and_without, slang.row_numbers, events.busiest, events.popular, ratings.rated, ratings.rated_under,
     amounts.by_what_they_paid, amounts.more_than_all, amounts.who_has_highest, amounts.who_did_most,

@@ -18,8 +18,10 @@ _BOTH = (
 )
 _NAMED = rf"(?:{YEAR}\b|{MONTH}\b|(?:last|this|next) (?:year|month|quarter|week)\b)"
 _PLAIN = Replacements(
-    (r"^(?:hello|hi|hey|good (?:morning|afternoon|evening))\b(?: there| all| team)?[,.! ]+", ""),
+    (r"^(?:hello|hiya|hi|hey|good (?:morning|afternoon|evening))\b(?: there| all| team)?[,.! ]+", ""),
     (r"^(?:please|kindly|excuse me|sorry|pardon(?: me)?)[,.!]? (?!for\b)", ""),
+    (r"^(?:sorry to bother(?: you)?|i(?:'m| am) (?:new here|not (?:quite )?sure how to (?:ask|put) (?:this|it))|"
+     r"may i ask|just wondering|quick question)[,:]?(?: but)?,? (?=[a-z])", ""),
     (r"^(?:maybe |perhaps )?(?:can|could|would|will) you (?:please |kindly )?(?:say|tell)(?: to)? me,? "
      r"(?=(?:what|which|who|how|when|where)\b)", ""),
     (r"^(?:maybe|perhaps) you can (?:say|tell)(?: to)? me,? ", ""),
@@ -51,6 +53,11 @@ _PLAIN = Replacements(
     (r"\bcarried out\b", "done"),
     (r",? (?:over the years|in (?:our|the) (?:records|system|database|files|data))(?=[.?! ]*$)", ""),
     (r"^on average,? (.+?)[.?! ]*$", r"\1 on average"),
+    (r"^(who|what) (the [a-z].+?) (is|are|was|were)(?:,? please)?[.?! ]*$", r"\1 \3 \2"),
+    (r"[.;] (?:the |their )?names?(?: only| please| it)?[.?! ]*$", ""),
+    (r"(?:,? together)?,? (?:with|and) the dates? (?:on which|when|that) (?:they|it|each)(?: (?:was|were|is|are))? "
+     r"([a-z]+)\b", r" and their \1 date"),
+    (rf"\b(in|for|during|of) (?:the )?year (?={YEAR}\b)", r"\1 "),
     (rf"\b({_DAY}(?: of)? {MONTH}) (and|to|until|till|through) ({_DAY}(?: of)? {MONTH})(?:,| of)? ((?:19|20)\d\d)\b",
      r"\1 \4 \2 \3 \4"),
     (rf"\b({MONTH} {_DAY}) (and|to|until|till|through) ({MONTH} {_DAY}),? ((?:19|20)\d\d)\b", r"\1 \4 \2 \3 \4"),

@@ -80,6 +80,13 @@ def rows(agency: Database, reading: Callable[[str], Reading]) -> Callable[[str],
     [
         ("Please list all tenants.", [("Dee Fox",), ("Eli Ray",)]),
         ("Good morning! How many houses do we have?", [(3,)]),
+        ("Hiya, how many houses do we have?", [(3,)]),
+        ("I'm not quite sure how to ask this, but how many houses do we have?", [(3,)]),
+        ("Could you tell me what the telephone number of the Forge house is, please?", [("222",)]),
+        ("How many leases started in the calendar year 2024?", [(2,)]),
+        ("leases with the date on which they ended", [(1, "2025-02-01"), (2, "2026-03-31"), (3, "2026-01-10"),
+                                                     (4, "2023-09-09")]),
+        ("best paid agent", [("Bo Haas",)]),
         ("Could you break down the units by status?", [("let", 2), ("vacant", 2)]),
         ("How many leases ended between 1 January and 31 March 2025?", [(1,)]),
         ("leases that run out between 1 january and 31 march 2026", [(2,), (3,)]),
@@ -127,6 +134,11 @@ def test_people_behind_a_key_are_named_and_not_numbered(rows: Callable[[str], Ro
 def test_a_forecast_is_declined(question: str, reading: Callable[[str], Reading]) -> None:
     assert reading(question).abstained
     assert "forecast" in reading(question).interpretation
+
+
+@pytest.mark.parametrize("question", ["how many new agents in 2024", "houses we got nothing from in 2024"])
+def test_what_the_query_leaves_out_is_in_doubt(question: str, reading: Callable[[str], Reading]) -> None:
+    assert reading(question).confidence < STATED_DOUBT
 
 
 def test_a_number_of_things_is_no_yes_or_no(rows: Callable[[str], Rows]) -> None:

@@ -17,7 +17,7 @@ CREATE TABLE products (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, supplier_id INTEGER NOT NULL REFERENCES suppliers(id), price REAL);
 CREATE TABLE orders (
     id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id), ordered_on DATE NOT NULL,
-    total REAL NOT NULL);
+    total REAL NOT NULL, paid_on DATE, receipt_no TEXT, payment_method TEXT);
 CREATE TABLE order_items (
     order_id INTEGER NOT NULL REFERENCES orders(id), product_id INTEGER NOT NULL REFERENCES products(id),
     quantity INTEGER NOT NULL, PRIMARY KEY (order_id, product_id));
@@ -27,7 +27,9 @@ CREATE TABLE reviews (
 INSERT INTO suppliers VALUES (1, 'Alder'), (2, 'Birch');
 INSERT INTO customers VALUES (1, 'Ann', 'Zoll', 'Bern'), (2, 'Bo', 'Ander', 'Bern'), (3, 'Zita', 'Cole', 'Basel');
 INSERT INTO products VALUES (1, 'Apple', 1, 2.0), (2, 'Zinnia', 2, 3.0), (3, 'Ann', 2, 4.0);
-INSERT INTO orders VALUES (17, 1, '2024-01-05', 12.5), (18, 2, '2024-02-05', 20), (19, 1, '2024-03-05', 4);
+INSERT INTO orders VALUES
+    (17, 1, '2024-01-05', 12.5, '2024-01-09', 'R1', 'card'), (18, 2, '2024-02-05', 20, NULL, 'R2', 'voucher'),
+    (19, 1, '2024-03-05', 4, '2024-03-05', 'R3', 'card');
 INSERT INTO order_items VALUES (17, 1, 1), (17, 2, 3), (18, 2, 1), (19, 1, 2);
 INSERT INTO reviews VALUES
     (1, 1, 1, 'Arrived broken', '2024-02-01'), (2, 2, 2, 'Lovely', '2024-03-01'), (3, 2, 1, NULL, '2024-04-01');
@@ -43,9 +45,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("order 17", [(17, 1, "2024-01-05", 12.5)]),
-        ("details of order 17", [(17, 1, "2024-01-05", 12.5)]),
-        ("show me order #18", [(18, 2, "2024-02-05", 20.0)]),
+        ("order 17", [(17, 1, "2024-01-05", 12.5, "2024-01-09", "R1", "card")]),
+        ("details of order 17", [(17, 1, "2024-01-05", 12.5, "2024-01-09", "R1", "card")]),
+        ("show me order #18", [(18, 2, "2024-02-05", 20.0, None, "R2", "voucher")]),
         ("everything about customer 3", [(3, "Zita", "Cole", "Basel")]),
         ("what's in order 17", [("Apple",), ("Zinnia",)]),
         ("what did order 18 contain?", [("Zinnia",)]),
@@ -53,6 +55,10 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
         ("who placed order 18", [("Bo", "Ander")]),
         ("which customer placed order 17?", [("Ann", "Zoll")]),
         ("who supplies the Apple", [("Alder",)]),
+        ("unpaid orders", [(18,)]),
+        ("orders that were paid by voucher", [(18,)]),
+        ("how many orders were paid with card", [(2,)]),
+        ("orders of Mr. Zoll", [(17,), (19,)]),
         ("the last 2 reviews with product names", [(2, "Zinnia"), (3, "Apple")]),
         ("reviews that mention broken", [(1,)]),
         ('reviews containing the word "lovely"', [(2,)]),
@@ -78,6 +84,10 @@ def test_one_row_by_its_number(asked: Asked, question: str, expected: Rows) -> N
 def test_the_name_of_people_is_their_own(asked: Asked, question: str, expected: Rows) -> None:
     """A bare `name` matched the column `name` of another table, however far away, and was told with confidence."""
     assert sorted(asked.rows("store", question)) == expected
+
+
+def test_the_average_of_receipt_numbers_is_not_told(asked: Asked) -> None:
+    assert asked.reading("store", "average receipt by payment method").confidence < STATED_DOUBT
 
 
 def test_a_person_s_name_is_told_with_confidence(asked: Asked) -> None:
