@@ -96,7 +96,8 @@ def _without_repeats(draft: Draft, q: LinkedQuestion) -> None:
     absent = any(isinstance(part, Membership) for part in query.restrictions())
     joined = {*query.tables, *(t for c in query.conditions() for t in c.tables)} - tables
     names = {c.key for c in q.vocabulary.name_columns(table)} | {e.column for e in one}
-    names |= {c.key for c in q.vocabulary.by_table[table] if _CONTACTS & set(c.words)}
+    if table in q.named:
+        names |= {c.key for c in q.vocabulary.by_table[table] if _CONTACTS & set(c.words)}
     instead = "shown_by_default" in draft.doubts and draft.entities[:1] != [table]  # payments, by their customers
     if (absent or (shown <= names and not instead)) and any(q.many_of(table, t) for t in joined):
         query.distinct = one[0].column in shown
