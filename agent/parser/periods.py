@@ -115,7 +115,7 @@ _HALVES = {"h1": 1, "h2": 2, "first": 1, "1st": 1, "second": 2, "2nd": 2}
 
 
 def _half(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
-    """`H1 2024`, `the second half of last year`; without a year the last such half that has begun."""
+    """`H1 2024`, `the second half of last year`; `H1` without a year is the last one that has begun."""
     word, at = _lower(tokens, start), start + 1
     if word not in _HALVES or (word not in ("h1", "h2") and _lower(tokens, at) != "half"):
         return None
@@ -124,7 +124,8 @@ def _half(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
     named_at = _after(tokens, at, "of", "in", "the", "year", ",")
     whole = period_at(tokens, named_at, today) if named_at < len(tokens) else None
     if whole is None or whole.year_only is None:
-        return _last(dt.date(today.year, month, 1), 6, f"{_ORDINALS[month > 1]} half of", at - start, today)
+        words = f"{_ORDINALS[month > 1]} half of"
+        return _last(dt.date(today.year, month, 1), 6, words, 1, today) if word in ("h1", "h2") else None
     first = dt.date(whole.year_only, month, 1)
     words = f"{_ORDINALS[month > 1]} half of {whole.year_only}"
     return Period(first, months_later(first, 6), words, named_at + whole.tokens - start, relative=whole.relative)

@@ -201,6 +201,8 @@ def mentioning(match: re.Match[str], known: Known) -> Wording | None:
     table, text = known.table(match["x"]), match["text"]
     if table is None or "'" in text or (not match["quote"] and len(text.split()) > 3):
         return None
+    if not match["quote"] and known.table(text.split()[-1]) is not None:  # `orders that contain products`
+        return None
     columns = known.vocabulary.by_table[table.name]
     prose = [c for c in columns if c.words[-1] in _PROSE and not c.numeric]
     if len(prose) > 1:

@@ -169,6 +169,11 @@ def test_parts_of_periods_weekdays_and_single_orders(asked: Asked, name: str, qu
     assert sorted(asked.rows(name, question), key=str) == expected
 
 
+@pytest.mark.parametrize("question", ["orders in the first half", "orders in the second half of the match"])
+def test_a_half_without_a_year_is_no_period(asked: Asked, question: str) -> None:
+    assert asked.reading("shop", question).confidence < STATED_DOUBT
+
+
 def test_dates_without_a_clock_have_no_hours(asked: Asked) -> None:
     assert asked.reading("hotel", "which hour do most bookings come in").confidence < STATED_DOUBT
 

@@ -86,6 +86,10 @@ def test_the_name_of_people_is_their_own(asked: Asked, question: str, expected: 
     assert sorted(asked.rows("store", question)) == expected
 
 
+def test_what_rows_contain_may_be_other_rows(asked: Asked) -> None:
+    assert "LIKE" not in asked.reading("store", "customers that contain orders").sql
+
+
 def test_the_average_of_receipt_numbers_is_not_told(asked: Asked) -> None:
     assert asked.reading("store", "average receipt by payment method").confidence < STATED_DOUBT
 
