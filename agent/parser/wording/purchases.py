@@ -125,7 +125,8 @@ def selling(match: re.Match[str], known: Known) -> Wording | None:
 )
 def units_sold(match: re.Match[str], known: Known) -> Wording | None:
     """`how many kettles did we sell` as `total quantity sold of kettles`, where sales have a quantity."""
-    if not any(c.words[-1] in ("quantity", "qty", "unit") for c in known.figures()):
+    counted = (c.table for c in known.figures() if c.words[-1] in ("quantity", "qty", "unit"))
+    if not any(_SOLD_IN & set(known.vocabulary.tables[name].words) for name in counted):
         return None
     table, rest = known.table(match["x"]), match["rest"]
     if table is None and match["x"].lower() not in ("units", "pieces", "items", "things"):
@@ -134,6 +135,7 @@ def units_sold(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"total quantity sold{rest}", doubt=kinds)
 
 
+_SOLD_IN = frozenset((*SALES, "item", "line", "detail", "booking"))
 _RANKED = ("customer", "client", "buyer", "supplier", "employee", "category", "store", "seller", "country")
 
 
