@@ -301,6 +301,7 @@ _ALWAYS_DOUBTED = (
     "doubt place_or_time_open",
     "doubt similar_word",
     "doubt column_of_many",
+    "doubt days_of_a_kind",
     "doubt literal_unknown",
     "doubt column_context",
     "doubt group_open",

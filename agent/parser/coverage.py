@@ -170,9 +170,16 @@ def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:
         linking = item.lower in AGENTIVE or item.lower == "part"
         faint = q.sorts[k] == "column" and not (mention.tables or linking) and mention.columns[0][1] < _FAINT
         held = {h.column for h in mention.values} if q.sorts[k] == "value" else {c.name for c, _ in mention.columns}
-        if (faint or q.sorts[k] == "value") and not named & held:
+        if (faint or q.sorts[k] == "value" or _one_is_had(q, k)) and not named & held:
             unused.append(item.lower)
     return unused
+
+
+def _one_is_had(q: LinkedQuestion, k: int) -> bool:
+    """`employees with a manager`, where the manager is no table but another employee."""
+    before = [t.lower for t in q.tokens[max(0, q.items[k].start - 2) : q.items[k].start]]
+    had = before[-1:] in (["a"], ["an"]) and before[0] in ("with", "have", "has", "having")
+    return had and q.sorts[k] == "column" and q.mention(k).columns[0][0].foreign
 
 
 _FAINT = 0.55

@@ -30,12 +30,13 @@ from agent.parser.interpretation import Condition, Query
 from agent.parser.joins import JoinPlan, join_graph
 from agent.parser.mentions import Item
 from agent.parser.qualifiers import qualified
-from agent.parser.question import LinkedQuestion, linked_question
+from agent.parser.question import LinkedQuestion
 from agent.parser.reader import read as read_items
 from agent.parser.repairs import repaired
 from agent.parser.schema_linking import link
 from agent.parser.shapes import fitted
 from agent.parser.side_by_side import beside, two_figures
+from agent.parser.sorts import linked_question
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.state import Draft
 from agent.parser.stored_rows import StoredRows

@@ -40,6 +40,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
+        ("days_of_a_kind", _counts_days_of_a_kind(query, q)),
         ("column_of_many", _lists_column_of_many(query, q)),
         ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
         ("who_is_no_person", _who_is_no_person(query, q)),
@@ -49,6 +50,18 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
     ):
         if holds:
             draft.doubt(name)
+
+
+def _counts_days_of_a_kind(query: Query, q: LinkedQuestion) -> bool:
+    """`how many sick days`: the rows are counted, and not the days of each."""
+    counts = any(e.function == "count" for e in query.select)
+    named = (
+        x.lower in _SPANS and q.sorts[k] == "value" for k, x in zip(range(len(q.items)), q.items[1:], strict=False)
+    )
+    return counts and any(named)
+
+
+_SPANS = ("days", "hours", "minutes", "weeks", "nights")
 
 
 def _lists_column_of_many(query: Query, q: LinkedQuestion) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
@@ -17,23 +17,15 @@ from agent.parser.interpretation import Expression
 from agent.parser.joins import Edge, JoinGraph
 from agent.parser.mentions import Item, Mention
 from agent.parser.phrases import Keyword
-from eval.language.inflection import root
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token
 
-_ALSO = 0.6
-"""A word that names something else with at least this score may mean that."""
 ALMOST = 0.15
 """Scores that differ by at most this much are rivals."""
-_ALMOST_WHOLE = 0.75
-"""A column whose name the word leaves incomplete only by its unit or kind (`claimed` of `claimed_amount`)."""
 _SAME_WORD = 0.85
 """A stored value with at least this score is the word itself, or its singular."""
 _KIND_COLUMNS = 4
 """A table of kinds has at most this many columns."""
-_WHEN = word_set("in on at before after since until between during last this from by date today yesterday within")
-_COPULAS = word_set("is are was were be been get gets got")
-_UNITS = frozenset(map(root, word_set("year quarter month week day")))
 _DETERMINERS = word_set("the a an all any every each these those different distinct")
 
 
@@ -174,227 +166,3 @@ class LinkedQuestion:
 def _named_in(q: LinkedQuestion, edge: Edge, words: set[str]) -> bool:
     """Whether the name of the table referred to is part of these words."""
     return edge.right in q.vocabulary.tables and set(q.vocabulary.tables[edge.right].words) <= words
-
-
-def linked_question(
-    tokens: Sequence[Token],
-    items: Sequence[Item],
-    vocabulary: Vocabulary,
-    graph: JoinGraph,
-    values: ValueIndex,
-    today: dt.date,
-    avoid: frozenset[object],
-) -> LinkedQuestion:
-    """Decide for each item what it names: a table, a column, a stored value or a measure, and which table."""
-    q = LinkedQuestion(tokens, items, vocabulary, graph, values, today, avoid)
-    units = {i for i in range(len(items)) if _calendar_unit(q, i)}
-    items = [replace(x, kind="word", mention=None) if i in units else x for i, x in enumerate(items)]
-    q = replace(q, items=items)
-    choices: list[object] = []
-    sorts = []
-    for i in range(len(items)):
-        sort, likeliest = _sort(q, i)
-        sorts.append(sort)
-        if likeliest:
-            choices.append(likeliest)
-    tables: dict[int, str] = {}
-    doubts = []
-    for i, item in enumerate(items):
-        if item.mention is None or not item.mention.tables:
-            continue
-        tables[i], ambiguous = _table(q, i)
-        if ambiguous and sorts[i] == "table":
-            doubts.append("table_ambiguous")
-            choices.append(("table", tables[i]))
-    if any(item.mention is not None and item.mention.guessed for item in items):
-        doubts.append("similar_word")
-        if not {"column", "measure"} & set(sorts):
-            doubts.append("only_similar_words")
-    return replace(q, sorts=tuple(sorts), tables=tables, choices=tuple(choices), doubts=tuple(doubts))
-
-
-def _sort(q: LinkedQuestion, i: int) -> tuple[str, object | None]:
-    """What item i names, and the choice if it was close; not the likeliest if that one is excluded."""
-    likeliest = _likeliest_sort(q, i)
-    mention = q.items[i].mention
-    if q.items[i].kind != "mention" or mention is None:
-        return likeliest, None
-    scores = {
-        "table": mention.tables[0][1] if mention.tables else 0.0,
-        "column": mention.columns[0][1] if mention.columns else 0.0,
-        "value": mention.value_score,
-        "measure": 0.7 if mention.measure else 0.0,
-    }
-    if likeliest == "value" and _state_of_date(q, i):
-        return likeliest, None
-    chosen_score = scores.pop(likeliest, 0.0)
-    if likeliest == "measure" and scores["table"] < 0.9:
-        scores["table"] = 0.0
-    other = max(scores, key=lambda sort: scores[sort])
-    if scores[other] < (chosen_score if likeliest == "table" else max(_ALSO, chosen_score - ALMOST)):
-        return likeliest, None
-    choice = ("sort", i, likeliest)
-    return (other if choice in q.avoid else likeliest), choice
-
-
-def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
-    item = q.items[i]
-    mention = item.mention
-    if item.kind != "mention" or mention is None:
-        return item.kind
-    table = mention.tables[0][1] if mention.tables else 0.0
-    column = mention.columns[0][1] if mention.columns else 0.0
-    value = mention.value_score
-    schema = max(table, column)
-    named = any(t.capital or t.kind == "quoted" for t in q.tokens[item.start : item.end])
-    if value and (value >= schema - 0.08 if named or _state_of_date(q, i) else value > schema + 0.02):
-        if not named and table >= 0.75 and q.plural(i) and not _named_elsewhere(q, i):
-            return "table"
-        return "word" if not named and (_dates_an_event(q, i) or _done_by(q, i)) else "value"
-    if mention.measure and column < 0.9 and table < 0.9:
-        return "measure"
-    if mention.measure and table >= 0.9 and column < 0.9 and _before_amount(q, i):
-        return "measure"
-    if table and column < table and _amount_of_event(q, i):
-        return "column"
-    if q.plural(i) and table >= 0.6 and column < 0.9:
-        table = max(table, column)
-    if table and table >= column - 0.02:
-        if column >= 0.9 and table <= column + 0.02 and not _refers(q, i) and _column_here(q, i):
-            return "column"
-        return "table"
-    if column:
-        return "column"
-    return "value" if value else "word"
-
-
-def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
-    """`how many clients signed up each year`: a year of the client's dates, not the `model_year` of a table that is not
-    named."""
-    mention = q.items[i].mention
-    if mention is None or mention.tables or mention.values or root(q.items[i].lower) not in _UNITS:
-        return False
-    named = {
-        m.tables[0][0].name for x in q.items if (m := x.mention) is not None and m.tables and m.tables[0][1] >= 0.9
-    }
-    dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date"}
-    return bool(named & dated) and all(c.table not in named and s < 0.9 for c, s in mention.columns)
-
-
-def _state_of_date(q: LinkedQuestion, i: int) -> bool:
-    """`completed orders`: a stored state of the rows, beside the date on which they reached it."""
-    mention = q.items[i].mention
-    if mention is None or mention.tables or not q.items[i].lower.endswith("ed") or q.tokens[0].lower == "when":
-        return False
-    after = q.items[i + 1] if i + 1 < len(q.items) else None
-    before_rows = after is not None and after.mention is not None and bool(after.mention.tables)
-    said = i > 0 and q.items[i - 1].lower in _COPULAS and (after is None or after.lower not in _WHEN)
-    if not (before_rows or said):
-        return False
-    holders = {hit.table for hit in mention.values}
-    return bool(holders) and all(c.role == "date" and c.table in holders for c, _ in mention.columns[:1])
-
-
-def _amount_of_event(q: LinkedQuestion, i: int) -> bool:
-    """`total claimed`: after an aggregate, a participle names the amount of the event and not its rows."""
-    mention = q.items[i].mention
-    participle = q.items[i].lower.endswith("ed") and i > 0 and q.items[i - 1].is_keyword("agg")
-    return (
-        participle
-        and mention is not None
-        and any(c.role == "number" and c.numeric and score >= _ALMOST_WHOLE for c, score in mention.columns[:1])
-    )
-
-
-def _refers(q: LinkedQuestion, i: int) -> bool:
-    """Whether the column that item i may name is only the key of the table that it also names (`patient`)."""
-    mention = q.mention(i)
-    table, columns = mention.tables[0][0].name, [c for c, s in mention.columns if s >= 0.9]
-    named = {c.name for c in q.vocabulary.name_columns(table)}
-    return all(
-        any(
-            e.right == table and not named & {*e.right_columns} and e.left == c.table and e.left_columns == (c.name,)
-            for e in q.graph.edges(c.table)
-        )
-        for c in columns
-    )
-
-
-def _named_elsewhere(q: LinkedQuestion, i: int) -> bool:
-    """Whether another word matches the table of item i better."""
-    mention = q.mention(i)
-    own = mention.tables[0]
-    others = (x.mention for k, x in enumerate(q.items) if k != i and x.mention is not None)
-    return any(t is own[0] and score > own[1] for m in others for t, score in m.tables)
-
-
-def _done_by(q: LinkedQuestion, i: int) -> bool:
-    """`reported by the staff …`: the verb names the key to the table after it, and is not a stored state."""
-    if not q.items[i].lower.endswith("ed") or i + 1 >= len(q.items) or q.items[i + 1].lower != "by":
-        return False
-    verb = root(q.items[i].lower)
-    return any(c.foreign and verb in {root(w) for w in c.words} for c in q.vocabulary.columns.values())
-
-
-def _dates_an_event(q: LinkedQuestion, i: int) -> bool:
-    """`reported before 1978`: followed by a date, the verb selects the date column and is not a stored state."""
-    if not q.items[i].lower.endswith("ed") or i + 1 >= len(q.items):
-        return False
-    after = q.items[i + 1]
-    if not (
-        after.is_keyword("period")
-        or (after.is_keyword("cmp") and after.keyword is not None and after.keyword.argument in ("after", "before"))
-    ):
-        return False
-    verb = root(q.items[i].lower)
-    return any(c.role == "date" and verb in {root(w) for w in c.words} for c in q.vocabulary.columns.values())
-
-
-def _before_amount(q: LinkedQuestion, i: int) -> bool:
-    """`total sales`, `how much sales`: the words ask for an amount, not for rows."""
-    before = " ".join(x.lower for x in q.items[max(0, i - 2) : i])
-    if any(w in before for w in ("total", "average", "sum", "much", "by", "highest", "lowest", "most")):
-        return True
-    grouped = i + 1 < len(q.items) and (q.items[i + 1].lower == "by" or q.items[i + 1].is_keyword("group"))
-    return grouped and not any(x.is_keyword("count", "agg", "sup", "neg") for x in q.items[:i])
-
-
-def _column_here(q: LinkedQuestion, i: int) -> bool:
-    """A table and a column both have this name: whether a table named nearby contains the column."""
-    mention = q.items[i].mention
-    if mention is None:
-        return False
-    own = {t.name for t, _ in mention.tables}
-    holders = {c.table for c, s in mention.columns if s >= 0.9} - own
-    plural = q.items[i].lower != q.tokens[q.items[i].end - 1].lemma
-    for j, other in enumerate(q.items):
-        if j == i or other.mention is None or not other.mention.tables:
-            continue
-        if other.mention.tables[0][1] >= 0.9 and other.mention.tables[0][0].name in holders:
-            return not plural or abs(j - i) <= 3
-    return False
-
-
-def _table(q: LinkedQuestion, i: int) -> tuple[str, bool]:
-    """The table that item i means, and whether others fit equally well: among equals, the one closest to the others."""
-    mention = q.mention(i)
-    top = mention.tables[0][1]
-    equal = [t for t, s in mention.tables if s >= top - 0.04]
-    equal = [t for t in equal if ("table", t.name) not in q.avoid] or equal
-    if len(equal) == 1:
-        return equal[0].name, False
-    firm = [
-        m.tables[0][0].name
-        for j, x in enumerate(q.items)
-        if j != i and (m := x.mention) and m.tables and (len(m.tables) == 1 or m.tables[1][1] < m.tables[0][1] - 0.04)
-    ]
-    chosen = min(
-        equal,
-        key=lambda t: (
-            sum(min(q.graph.distance(t.name, f), 9) for f in firm),
-            t.bridge,
-            t.table.kind == "view",
-            len(t.words),
-        ),
-    ).name
-    return chosen, True

@@ -38,6 +38,13 @@ def their_boss(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['whose']} {superior}") if superior else None
 
 
+@rule(r"^who(?: is| was|'s) (?P<who>(?!the |his |her ).+?)(?:'s|s') (?:manager|boss|supervisor|superior)[?.! ]*$")
+def boss_of(match: re.Match[str], known: Known) -> Wording | None:
+    """`who is Ada's boss` as `who is the manager of Ada`."""
+    _, superior = _superior(known)
+    return Wording(f"who is the {superior} of {match['who']}") if superior else None
+
+
 @rule(r"^(?:who|whom|to whom) (?:does|do|did) (?P<who>.+?) report(?: to)?[?.! ]*$")
 def whom(match: re.Match[str], known: Known) -> Wording | None:
     """`who does Ada report to` as `who is the manager of Ada`."""

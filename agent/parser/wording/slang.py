@@ -138,8 +138,10 @@ plain = Replacements(
      r"(?=[?.! ]*$)", r"the 10 \1 \2"),
     (rf"\b(?:between|from) ({MONTH}) (?:and|to|until|till|through) ({MONTH}) (?:of )?((?:19|20)\d\d)\b",
      r"between \1 \3 and \2 \3"),
-    (r"^(?:who is |who are )?(?:the |our )?(?:highest|best)[- ]paid ([a-z]+)$", r"\1 with the highest salary"),
-    (r"^(?:who is |who are )?(?:the |our )?(?:lowest|worst)[- ]paid ([a-z]+)$", r"\1 with the lowest salary"),
+    (r"^(?:who is |who are )?(?:the |our )?(?:highest|best)[- ]paid ([a-z]+)( (?:in|at|of|from) .+)?$",
+     r"\1\2 with the highest salary"),
+    (r"^(?:who is |who are )?(?:the |our )?(?:lowest|worst)[- ]paid ([a-z]+)( (?:in|at|of|from) .+)?$",
+     r"\1\2 with the lowest salary"),
     (r"\bthe boss of\b", "the manager of"),
     (r"^who (?:manages|supervises) "
      r"(?!the (?:most|fewest|least|largest|biggest)\b|more\b|fewer\b|at\b|no\b|\d)(.+)$",

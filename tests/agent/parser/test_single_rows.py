@@ -36,9 +36,29 @@ INSERT INTO reviews VALUES
 """
 
 
+FIRM = """
+CREATE TABLE departments (id INTEGER PRIMARY KEY, name TEXT NOT NULL, floor INTEGER);
+CREATE TABLE employees (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, job_title TEXT NOT NULL,
+    department_id INTEGER REFERENCES departments(id),
+    manager_id INTEGER REFERENCES employees(id), salary REAL, is_active INTEGER);
+CREATE TABLE projects (
+    id INTEGER PRIMARY KEY, title TEXT NOT NULL, status TEXT NOT NULL, lead_id INTEGER REFERENCES employees(id));
+CREATE TABLE absences (
+    id INTEGER PRIMARY KEY, employee_id INTEGER NOT NULL REFERENCES employees(id), kind TEXT NOT NULL,
+    from_date DATE NOT NULL, to_date DATE NOT NULL);
+INSERT INTO departments VALUES (1, 'Neurology', 3), (2, 'Surgery', 1);
+INSERT INTO employees VALUES
+    (1, 'Ada', 'Manager', 1, NULL, 90, 1), (2, 'Bea', 'Nurse', 1, 1, 95, 1), (3, 'Cem', 'Nurse', 2, 1, 50, 0),
+    (4, 'Dov', 'Manager', 2, 1, 80, 1);
+INSERT INTO projects VALUES (1, 'Move', 'active', 1), (2, 'Paint', 'done', 3), (3, 'Wire', 'active', 3);
+INSERT INTO absences VALUES (1, 2, 'sick', '2024-01-02', '2024-01-05'), (2, 3, 'holiday', '2024-02-01', '2024-02-09');
+"""
+
+
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    with databases_to_ask(tmp_path_factory.mktemp("store"), {"store": STORE}) as databases:
+    with databases_to_ask(tmp_path_factory.mktemp("store"), {"store": STORE, "firm": FIRM}) as databases:
         yield databases
 
 
@@ -96,3 +116,27 @@ def test_the_average_of_receipt_numbers_is_not_told(asked: Asked) -> None:
 
 def test_a_person_s_name_is_told_with_confidence(asked: Asked) -> None:
     assert asked.reading("store", "customers whose name starts with A").confidence >= STATED_DOUBT
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("employees without a manager", [("Ada",)]),
+        ("who is Bea's manager", [("Ada",)]),
+        ("who reports to Ada", [("Bea",), ("Cem",), ("Dov",)]),
+        ("employees earning more than their manager", [("Bea",)]),
+        ("list all managers", [("Ada",), ("Dov",)]),
+        ("active projects", [("Move",), ("Wire",)]),
+        ("active employees", [("Ada",), ("Bea",), ("Dov",)]),
+        ("which floor is neurology on", [(3,)]),
+        ("who is the highest paid employee in surgery", [("Dov",)]),
+    ],
+)
+def test_roles_and_states_are_told_from_references_and_flags(asked: Asked, question: str, expected: Rows) -> None:
+    """`Manager` is a job title, too, and `active` a flag of other rows."""
+    assert sorted(asked.rows("firm", question)) == expected
+
+
+@pytest.mark.parametrize("question", ["how many sick days were there", "employees with a manager"])
+def test_days_of_a_kind_and_one_s_manager_are_in_doubt(asked: Asked, question: str) -> None:
+    assert asked.reading("firm", question).confidence < STATED_DOUBT
