@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agent.cli.kit_option import KitOption
-from agent.cli.reporting import errors_reported
+from agent.cli.shared import errors_reported
 from eval.batch_options import File, Jobs, On, Out, Quiet
 from eval.jsonl import LineError, Record, Submit, text_field
-from eval.spreading import answer_file, answer_with
+from eval.parallel import answer_file, answer_with
 
 if TYPE_CHECKING:
     from agent.runner import Answer

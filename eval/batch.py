@@ -16,7 +16,7 @@ import typer
 from eval.batch_options import File, Jobs, On, Out, Quiet
 from eval.engines import listed
 from eval.jsonl import LineError, Record, text_field
-from eval.spreading import answer_file
+from eval.parallel import answer_file
 
 if TYPE_CHECKING:
     from eval.collection import Collection

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from eval.errors import InputError
-from eval.spreading import is_ray
+from eval.parallel import is_ray
 
 
 def _elsewhere(where: str | None) -> str | None:

@@ -197,7 +197,7 @@ def _assess(
 ) -> None:
     """Raises InputError for a cluster that cannot be reached, LineError for a task that its worker did not survive."""
     from eval.assessment import assess, assessing
-    from eval.spreading import Lasting, results_in_order
+    from eval.parallel import Lasting, results_in_order
 
     done = {r.key for r in folder.results}
     with _progress(len(selection.assignments) * len(participants), folder.results, quiet) as advance:

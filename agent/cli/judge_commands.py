@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent.cli import exits
-from agent.cli.reporting import errors_reported
+from agent.cli.shared import errors_reported
 
 if TYPE_CHECKING:
-    from agent.judging.learning import Learned
+    from agent.judging.refit import Learned
     from eval.databases.base import Database
 
 judge = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -95,7 +95,7 @@ def _path(file: Path | None) -> Path:
 
 async def _learned(owner: str, preset: str, database: Database) -> Learned:
     from agent.config import settings
-    from agent.judging.verdicts import learned_from
+    from agent.judging.lessons import learned_from
     from agent.store import open_store
 
     store = await open_store(settings().state)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent.cli import exits
-from agent.cli.reporting import DatabaseOption, errors_reported, opened
+from agent.cli.shared import DatabaseOption, errors_reported, opened
 
 if TYPE_CHECKING:
     from agent.inspection.memory import Checked

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from agent.cli.reporting import DatabaseOption, errors_reported, opened
+from agent.cli.shared import DatabaseOption, errors_reported, opened
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 

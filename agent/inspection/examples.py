@@ -27,7 +27,7 @@ _TABLES = 12
 """Tables that are looked at, those with the most rows first."""
 _EACH = 2
 """Questions of one kind."""
-_SURE = 0.6
+_LIKELY = 0.6
 _FEW = range(2, 31)
 """Different values of a column that rows are grouped by."""
 _NUMBERS = re.compile(r"int|num|real|float|doub|dec|money", re.IGNORECASE)
@@ -72,7 +72,7 @@ def example_questions(schema: Schema, profile: Profile | None = None) -> list[st
 
 def _is_read(question: str, schema: Schema) -> bool:
     reading = read(question, schema)
-    return not reading.abstained and reading.confidence >= _SURE and not reading.not_understood
+    return not reading.abstained and reading.confidence >= _LIKELY and not reading.not_understood
 
 
 def _of_table(table: Table, schema: Schema, facts: dict[tuple[str, str], ColumnFacts]) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agent.cli.reporting import RESUMES, errors_reported
+from agent.cli.shared import RESUMES, errors_reported
 from eval.batch_options import On
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import Any
 from agent.knowledge.kit import CONTENT
 from agent.lab.evolvers.protocol import scores
 from agent.lab.journal import BASE, Journal, State
-from agent.lab.measuring import Kits
+from agent.lab.measurement import Kits
 from agent.lab.questions import Question, read_questions
-from agent.lab.rating import START, bradley_terry, elo_history
+from agent.lab.ratings import START, bradley_terry, elo_history
 from agent.lab.record_lines import records_in
 from agent.lab.run import proof
 from agent.lab.session import options_of

@@ -18,9 +18,9 @@ from agent.knowledge.memory import BadMemory
 from agent.lab.budget import BudgetSpent
 from agent.lab.evolvers.protocol import Evolver, View, ranked, scores
 from agent.lab.journal import BASE, Journal, State
-from agent.lab.measuring import Measurer, bits
+from agent.lab.measurement import Measurer, bits
 from agent.lab.questions import Question, Split, needed
-from agent.lab.rating import elo
+from agent.lab.ratings import elo
 from agent.models.protocol import Model
 from eval.metrics.intervals import mcnemar_exact
 

@@ -22,9 +22,9 @@ from agent.lab.databases import databases_named
 from agent.lab.evolvers import evolver
 from agent.lab.evolvers.protocol import ranked, scores
 from agent.lab.journal import BASE, Journal
-from agent.lab.measuring import Elsewhere, Kits, Measurer, outcome_of
+from agent.lab.measurement import Elsewhere, Kits, Measurer, outcome_of
 from agent.lab.questions import Question, Split, digest_of, read_questions, splits
-from agent.lab.rating import bradley_terry, elo
+from agent.lab.ratings import bradley_terry, elo
 from agent.lab.run import Result, Run, too_few
 from agent.models import OFFLINE, shared_model
 from eval.errors import InputError

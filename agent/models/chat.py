@@ -28,10 +28,10 @@ from agent.models.callbacks import Tokens, reported_call
 from agent.models.calls import Call, call_span
 from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
-from agent.models.posting import Posting
 from agent.models.prompt_log import PromptLog
 from agent.models.protocol import Endpoint
 from agent.models.quirks import OUTPUT_TOKENS, Quirks
+from agent.models.repeated_requests import RepeatedRequests
 from agent.models.wire_format import Reply, made_reply, plain_piece, plain_reply
 
 CONNECT_SECONDS = 10.0
@@ -82,7 +82,7 @@ class Chat:
         self._base_url = base_url
         self._log = PromptLog(Path(settings.prompt_log)) if settings.prompt_log else None
         self._connections = Connections(timeout)
-        self._posting = Posting()
+        self._repeated = RepeatedRequests()
         self._chat = _EndpointChat(
             model=settings.model,
             api_key=SecretStr(api_key or "not-needed"),
@@ -104,7 +104,7 @@ class Chat:
         with self._logged(call, messages) as seen:
             async with reported_call(call, self._model, messages) as report:
                 async with self._connections.one() as pool:
-                    response = await self._posting.whole(pool.client, pool.http, body)
+                    response = await self._repeated.whole(pool.client, pool.http, body)
                 reply = self._chat.reply(response)
                 seen.append(reply)
                 report.whole(reply.text, reply.tokens)
@@ -120,7 +120,7 @@ class Chat:
             async with (
                 reported_call("summarize", self._model, messages) as report,
                 self._connections.one() as pool,
-                self._posting.stream(pool.client, pool.http, body) as chunks,
+                self._repeated.stream(pool.client, pool.http, body) as chunks,
             ):
                 async for chunk in chunks:
                     if (piece := self._chat.piece(chunk)) is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import httpx2
 import openai
 
-from agent.models.sending import watched
+from agent.models.delivery import watched
 
 CALLS = 8
 """Maximum concurrent calls on one pool."""

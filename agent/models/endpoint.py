@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from agent.models.delivery import begin_delivery
 from agent.models.failures import Failure, failure_of
 from agent.models.pace import turn
 from agent.models.protocol import (
@@ -29,7 +30,6 @@ from agent.models.protocol import (
 )
 from agent.models.quirks import Quirks, Structure, learn, learned
 from agent.models.retry_policy import RetryPolicy
-from agent.models.sending import begin_sending
 from agent.models.visible import begins_thinking
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class EndpointClient:
             await turn(self._base_url, self._settings.requests_per_minute)
             if self._meter is not None:
                 self._meter.before_call()
-            cost, sending = 0.0, begin_sending() if self._meter is not None else None
+            cost, delivery = 0.0, begin_delivery() if self._meter is not None else None
             try:
                 result = await once(quirks)
                 cost = self._cost(getattr(result, "tokens", None))
@@ -137,8 +137,8 @@ class EndpointClient:
                 failures += 1
                 failure = self.failure(error)
             finally:
-                if self._meter is not None and sending is not None:
-                    self._meter.after_call(cost, sent=sending.sent)
+                if self._meter is not None and delivery is not None:
+                    self._meter.after_call(cost, sent=delivery.sent)
             quirks = await self._after(failure, failures, quirks, ledger, structured=structured, streamed=streamed)
 
     def received(self, reply: Reply, messages: Messages, ledger: Ledger) -> Reply:

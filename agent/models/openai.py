@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.models.endpoint import EndpointClient, Ledger
 from agent.models.failures import redacted
-from agent.models.judging import judged
+from agent.models.judge_modes import judged
 from agent.models.prompts import (
     Prompt,
     fill,

@@ -1,6 +1,6 @@
 """The pace of requests to an endpoint: at most so many a minute, over all questions of a process, or of a cluster.
 
-In: the endpoint and its limit. Out: when the next request may be sent. In a worker of `eval.spreading` the row of
+In: the endpoint and its limit. Out: when the next request may be sent. In a worker of `eval.parallel` the row of
 waiting requests is an actor that all workers ask; elsewhere it is this process's own.
 """
 
@@ -10,7 +10,7 @@ import asyncio
 import sys
 from typing import Any
 
-from eval.spreading import PACE, Pace
+from eval.parallel import PACE, Pace
 
 _here = Pace()
 

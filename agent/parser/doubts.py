@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.abstention import least_certain
 from agent.parser.coverage import names_in
-from agent.parser.declining import least_certain
 from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Query
 from agent.parser.joins import JoinPlan

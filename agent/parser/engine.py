@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import vocabulary
-from agent.parser import confidence, declining, doubts, explanation
+from agent.parser import abstention, confidence, doubts, explanation
 from agent.parser.alternatives import rephrasings
 from agent.parser.cancelled_rows import note_cancelled
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
@@ -177,7 +177,7 @@ class _Parser:
 
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
-        if reply := declining.not_about_rows(text, self._existing):
+        if reply := abstention.not_about_rows(text, self._existing):
             return _abstain(reply)
         attempt = self._beside(text, knowledge, place) or self._best(text, knowledge, place)
         if attempt.draft.any_year and (years := self._rows.years_since_data(attempt.draft.assumed)):
@@ -290,7 +290,7 @@ class _Parser:
         draft = read_items(q)
         unread = (*not_understood(q, draft), *wording.lost)
         if not draft.query.select:
-            return _Attempt(wording, q, draft, unread, problem=declining.nothing_shown(q, unread))
+            return _Attempt(wording, q, draft, unread, problem=abstention.nothing_shown(q, unread))
         draft.notes.extend(wording.notes)
         if wording.doubt:
             draft.doubt("wording_guessed")
@@ -335,7 +335,7 @@ class _Parser:
             attempt.tree if sure else None,
             attempt.confidence,
             not sure,
-            meaning if sure else declining.not_sure(attempt.question, attempt.draft, attempt.unread, meaning),
+            meaning if sure else abstention.not_sure(attempt.question, attempt.draft, attempt.unread, meaning),
             attempt.unread,
             features=attempt.features,
             guess=sql,

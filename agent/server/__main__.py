@@ -13,7 +13,7 @@ import typer
 
 from agent.cli.kit_option import KitOption
 from agent.server.instance import Instance
-from agent.server.serving import NOT_STARTED, USAGE, AddressUnusable, address_of, announce, bound, options, serve
+from agent.server.server_process import NOT_STARTED, USAGE, AddressUnusable, address_of, announce, bound, options, serve
 
 if TYPE_CHECKING:
     from agent.config import Settings

@@ -21,7 +21,7 @@ from agent.conversations.checkpointer import open_checkpointer
 from agent.results import ResultStore
 from agent.server.errors import install_errors
 from agent.server.instance import Instance
-from agent.server.learning import Learning
+from agent.server.judge_refits import JudgeRefits
 from agent.server.limits import Limits
 from agent.server.middleware import protect
 from agent.server.middleware.tokens import tokens_needed
@@ -147,8 +147,8 @@ async def _services(config: Settings, instance: Instance) -> AsyncIterator[Servi
         warming = Warmup()
         warming.begin(presets, offline=config.model.offline)
         stack.push_async_callback(warming.end)
-        learning = Learning(config.judging, store, presets)
-        stack.push_async_callback(learning.end)
+        judge_refits = JudgeRefits(config.judging, store, presets)
+        stack.push_async_callback(judge_refits.end)
         yield Services(
             settings=config,
             store=store,
@@ -159,6 +159,6 @@ async def _services(config: Settings, instance: Instance) -> AsyncIterator[Servi
             models=models,
             checkpointer=checkpointer,
             warming=warming,
-            learning=learning,
+            judge_refits=judge_refits,
             auth=tokens_needed(config.server),
         )

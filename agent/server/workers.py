@@ -25,7 +25,7 @@ from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, NoReturn
 
 from agent.server.instance import Instance
-from agent.server.serving import BACKLOG, CLOSE_SECONDS, NOT_STARTED, USAGE, address_of, announce, bound, serve
+from agent.server.server_process import BACKLOG, CLOSE_SECONDS, NOT_STARTED, USAGE, address_of, announce, bound, serve
 from eval.confinement import die_with_parent
 
 if TYPE_CHECKING:

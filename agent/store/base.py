@@ -23,7 +23,7 @@ from sqlalchemy.exc import InvalidatePoolError
 from agent.store.encryption import Sealer
 from agent.store.errors import told_plainly
 from agent.store.location import Location, private_file
-from agent.store.paging import cursor, page_size, position
+from agent.store.page_cursors import cursor, page_size, position
 from agent.store.tables import migrate
 
 BUSY_SECONDS = 10

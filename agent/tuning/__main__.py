@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from agent.cli import exits
-from agent.cli.reporting import RESUMES, errors_reported
+from agent.cli.shared import RESUMES, errors_reported
 from agent.lab.databases import databases_named
 from agent.tuning.console import losses, progress
 from agent.tuning.prompts import STRATEGY

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from agent.config import Settings
 from agent.lab.budget import Budget
-from agent.lab.measuring import Kits, Measurer
+from agent.lab.measurement import Kits, Measurer
 from agent.lab.questions import Question, needed, read_questions
 from agent.lab.run import SIGNIFICANT
 from agent.models import shared_model

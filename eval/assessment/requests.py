@@ -81,7 +81,7 @@ async def assess(
 async def assessing(
     participants: Sequence[Participant], options: Options
 ) -> AsyncIterator[Callable[[Record], Awaitable[Record]]]:
-    """The same for one process of several (`eval.spreading.Lasting`): {assignment, participant} in, {result} out."""
+    """The same for one process of several (`eval.parallel.Lasting`): {assignment, participant} in, {result} out."""
     async with AsyncExitStack() as stack:
         sandbox = await stack.enter_async_context(Sandbox(1, options.memory_bytes))
         callers = {

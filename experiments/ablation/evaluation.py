@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from eval.collection import Collection
     from eval.databases.base import Database
     from eval.jsonl import Record
+    from eval.parallel import Opening
     from eval.schema import Dialect
-    from eval.spreading import Opening
     from experiments.recorded.answers import Recorded
 
 Question = dict[str, Any]
@@ -74,7 +74,7 @@ def evaluate(
 ) -> None:
     """Evaluate the results missing from the folder, here or in processes of the cluster that `on` names. Raises OSError
     and ValueError for files that do not fit together."""
-    from eval.spreading import Lasting, results_in_order
+    from eval.parallel import Lasting, results_in_order
 
     for variant in variants:
         done = {c.id for c in folder.results if c.variant == variant.name}

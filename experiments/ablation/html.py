@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from eval.report.escape import esc
 from eval.report.page import document, figure, table
-from experiments.ablation.figures import (
+from experiments.ablation.charts import (
     amounts,
     by_difficulty,
     by_strategy,

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.judging.learning import Lesson, prior_of
+from agent.judging.refit import Lesson, prior_of
 from eval.scoring.completeness import SIGNS as INCOMPLETE
 from eval.scoring.correctness import NOT_RUN, SHOWN, Coefficients, dimension, logit
 from eval.scoring.evidence.question_reading import Observation
@@ -244,7 +244,7 @@ def measured(source: str, samples: Sequence[Sample], model: Coefficients, *, rec
 
 
 def _known_writer(answers: Sequence[Sample], model: Coefficients) -> list[float]:
-    """The estimates with a writer's own prior, learned as `judge learn` does (`agent.judging.learning.prior_of`) from
+    """The estimates with a writer's own prior, learned as `judge learn` does (`agent.judging.refit.prior_of`) from
     the answers to the other half of the questions. Answers that ran teach it."""
     priors = [
         prior_of(

@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { healthQuery } from "./api/queries";
 import css from "./App.module.css";
 import { Home } from "./ask/Home";
-import { Missing } from "./shell/Missing";
+import { NotFound } from "./shell/NotFound";
 import { Notices } from "./shell/Notices";
 import { type Place, placeOf, usePath } from "./shell/router";
 import { Sidebar } from "./shell/Sidebar";
@@ -81,6 +81,6 @@ function Page({ place }: { place: Place }) {
     case "shared":
       return <BoardPage key={place.share} source={{ share: place.share }} />;
     case "lost":
-      return <Missing title="There is nothing at this address." />;
+      return <NotFound title="There is nothing at this address." />;
   }
 }

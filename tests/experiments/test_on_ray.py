@@ -159,7 +159,7 @@ def test_a_cluster_whose_workers_cannot_start_ends_the_run(tmp_path: Path, envir
     script = tmp_path / "driver.py"
     script.write_text(
         "import functools, sys\n"
-        "from eval.spreading import answer_file\n"
+        "from eval.parallel import answer_file\n"
         "class Unreadable:\n"
         "    def __call__(self, record): return {}\n"
         "    def __reduce__(self): return int, ('no number',)\n"

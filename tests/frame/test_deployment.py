@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agent.server.serving import CLOSE_SECONDS
+from agent.server.server_process import CLOSE_SECONDS
 from tests.settings import PLACES
 
 ROOT = Path(__file__).resolve().parents[2]

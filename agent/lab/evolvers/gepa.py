@@ -14,7 +14,7 @@ from gepa.api import optimize
 from gepa.core.adapter import EvaluationBatch
 
 from agent.lab.evolvers.protocol import Proposal, View
-from agent.lab.measuring import LabStopped, Outcome
+from agent.lab.measurement import LabStopped, Outcome
 from agent.lab.questions import Question
 from agent.models.openai import OpenAIModel
 from agent.models.prompts import Prompt

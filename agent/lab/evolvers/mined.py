@@ -16,7 +16,7 @@ import yaml
 
 from agent.lab.evolvers.protocol import Proposal, View
 from agent.lab.journal import BASE
-from agent.lab.measuring import Measurer, Outcome
+from agent.lab.measurement import Measurer, Outcome
 from agent.lab.questions import Question
 from eval.language.inflection import light_stem
 from eval.language.lexicon import FUNCTION_WORDS

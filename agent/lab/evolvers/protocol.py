@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent.lab.journal import BASE, State
-from agent.lab.measuring import Kits, Measurer
+from agent.lab.measurement import Kits, Measurer
 from agent.lab.questions import Question
-from agent.lab.rating import elo
+from agent.lab.ratings import elo
 from agent.models.protocol import Model
 
 __all__ = ["Evolver", "Proposal", "View", "ranked", "scores"]

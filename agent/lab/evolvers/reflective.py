@@ -20,7 +20,7 @@ from agent.knowledge.schema_context import estimate_tokens, schema_context
 from agent.lab.budget import BudgetSpent
 from agent.lab.evolvers.protocol import Proposal, View, ranked
 from agent.lab.journal import BASE
-from agent.lab.measuring import LabStopped, Outcome
+from agent.lab.measurement import LabStopped, Outcome
 from agent.lab.questions import Question
 from agent.models.openai import OpenAIModel
 from agent.models.prompts import Prompt, as_data, fill, template

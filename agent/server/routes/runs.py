@@ -143,7 +143,7 @@ async def feedback(services: CurrentServices, client: CurrentClient, verdict: Fe
         created=datetime.now(UTC),
     )
     await services.store.add_feedback(kept)
-    services.learning.noticed(client, record.preset)
+    services.judge_refits.noticed(client, record.preset)
     return FeedbackReply(feedback_id=kept.feedback_id)
 
 

@@ -20,7 +20,7 @@ _ANYHOW = "|".join((*NUMBER_WORDS, *(name.casefold() for name in (*day_name, *mo
 _SAID_ANYHOW = re.compile(rf"\d+$|(?:{_ANYHOW})$")
 """Stored values that questions say without looking for them: numbers, days and months."""
 _INCLUDED = re.compile(r"(?:\s+[^\W\d_]+){0,2}\s+(?:counts?|too|included|as well)\b")
-_SURE = 0.3
+_LINKED = 0.3
 """Confidence from which a value that the reading found is one that the question means."""
 _SHORT = 3
 """Letters of words that name nothing."""
@@ -105,7 +105,7 @@ def _left_out(r: Reading, opinion: SecondOpinion) -> Observations:
             named = shown(constant.value)
             if _denied(value, r.question):
                 yield Observation("denied_value_kept", 1, f"The question leaves out {named}; the query does not.")
-            elif opinion.confidence >= _SURE:
+            elif opinion.confidence >= _LINKED:
                 said = f"The question names {named}, a stored value that the query does not look for."
                 yield Observation("value_missing", 1, said)
             break

@@ -8,7 +8,7 @@ import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { fileName } from "../shell/fileName";
 import { Menu } from "../shell/Menu";
-import { Missing } from "../shell/Missing";
+import { NotFound } from "../shell/NotFound";
 import { address, go, paths } from "../shell/router";
 import { useToast } from "../shell/useToast";
 import { BoardTitle } from "./BoardTitle";
@@ -41,7 +41,7 @@ export default function BoardPage({ source }: { source: BoardSource }) {
     },
   });
 
-  if (error) return <Missing title="This board can't be shown." reason={error.message} />;
+  if (error) return <NotFound title="This board can't be shown." reason={error.message} />;
   if (!board) return <p className={css["page"]}>Fetching the board…</p>;
 
   const attempt = (work: Promise<unknown>, done: string) =>

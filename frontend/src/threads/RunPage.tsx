@@ -6,7 +6,7 @@ import { fromStored } from "../run/fromStored";
 import { liveRuns } from "../run/liveRuns";
 import { useLiveRuns, useRunActions } from "../run/useRuns";
 import { Icon } from "../shell/Icon";
-import { Missing } from "../shell/Missing";
+import { NotFound } from "../shell/NotFound";
 import { followLink, go, paths } from "../shell/router";
 import css from "./RunPage.module.css";
 import { SqlRunView } from "./SqlRunView";
@@ -23,7 +23,7 @@ export function RunPage({ runId }: { runId: string }) {
       resume(runId, data.question, data.preset, data.thread_id);
   }, [data, runId, resume]);
 
-  if (error) return <Missing title="This run can't be shown." reason={error.message} />;
+  if (error) return <NotFound title="This run can't be shown." reason={error.message} />;
   if (data?.kind === "sql") return <SqlRunView run={data} />;
   if (!data || !state) return <p className={css["page"]}>Fetching the run…</p>;
   const thread = data.thread_id;

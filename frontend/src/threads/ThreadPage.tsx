@@ -5,7 +5,7 @@ import { presetsQuery, threadQuery } from "../api/queries";
 import { Composer } from "../ask/Composer";
 import { liveRuns } from "../run/liveRuns";
 import { type RunActions, useLiveRuns, useRunActions } from "../run/useRuns";
-import { Missing } from "../shell/Missing";
+import { NotFound } from "../shell/NotFound";
 import { usePassed } from "../shell/usePassed";
 import css from "./ThreadPage.module.css";
 import { ThreadHeader } from "./ThreadHeader";
@@ -44,7 +44,7 @@ export function ThreadPage({ threadId }: { threadId: string }) {
   const onAsk = useCallback((question: string) => void ask(question, null, threadId), [ask, threadId]);
 
   if (stored.error && turns.length === 0)
-    return <Missing title="This thread can't be shown." reason={stored.error.message} />;
+    return <NotFound title="This thread can't be shown." reason={stored.error.message} />;
 
   return (
     <div className={css["page"]}>

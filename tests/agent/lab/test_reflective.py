@@ -10,7 +10,7 @@ import pytest
 
 from agent.config import Settings
 from agent.knowledge.kit import read_kit
-from agent.lab.measuring import LabStopped
+from agent.lab.measurement import LabStopped
 from eval.errors import InputError
 from tests.agent.lab.conftest import Tuned
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error

@@ -17,7 +17,7 @@ from agent.lab.budget import Budget, BudgetSpent
 from agent.lab.evolvers import evolver
 from agent.lab.journal import Journal
 from agent.lab.questions import needed, read_questions, splits
-from agent.lab.rating import bradley_terry, elo
+from agent.lab.ratings import bradley_terry, elo
 from agent.lab.run import too_few
 from agent.models import shared_model
 from agent.models.openai import OpenAIModel

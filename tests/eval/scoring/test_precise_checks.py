@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.judging.learning import Lesson, prior_of
+from agent.judging.refit import Lesson, prior_of
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine

@@ -1,8 +1,8 @@
 /** What stands where something should be that is not there, and the way on. */
-import css from "./Missing.module.css";
+import css from "./NotFound.module.css";
 import { followLink, paths } from "./router";
 
-export function Missing({ title, reason = "" }: { title: string; reason?: string }) {
+export function NotFound({ title, reason = "" }: { title: string; reason?: string }) {
   return (
     <div className={css["missing"]}>
       <h1 className={css["title"]}>{title}</h1>

@@ -30,7 +30,7 @@ class _Built:
 
 
 @dataclass(slots=True)
-class Posting:
+class RepeatedRequests:
     """For one endpoint and key: the address and the headers are the same with each request."""
 
     _built: dict[bool, _Built] = field(default_factory=dict)

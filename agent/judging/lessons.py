@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from agent.judging.learning import Learned, Lesson, learn
+from agent.judging.refit import Learned, Lesson, learn
 from agent.parser.second_opinion import second_opinion
 from eval.databases.base import Database
 from eval.databases.types import Limits

@@ -68,7 +68,7 @@ def test_a_line_is_json_without_secrets(lines: io.StringIO) -> None:
     assert reply[1]["api_key"] == "***"
     assert reply[1]["url"] == "mysql://***@h/d"
     assert reply[3]["error"] == "ValueError"
-    assert re.search(r"test_observing\.py:\d+ test_a_line_is_json", reply[3]["at"][-1])
+    assert re.search(r"test_telemetry\.py:\d+ test_a_line_is_json", reply[3]["at"][-1])
     assert all({"timestamp", "level", "logger", "event"} <= line.keys() for line in reply)
 
 

@@ -1,7 +1,7 @@
 """What it costs to spread a batch, and how many questions an hour several workers answer.
 
-    python -m experiments.spreading overhead [--records 20000] [--chunk 25]
-    python -m experiments.spreading model [--questions 400] [--rounds 3] [--out docs/images/questions-an-hour.svg]
+    python -m experiments.parallel overhead [--records 20000] [--chunk 25]
+    python -m experiments.parallel model [--questions 400] [--rounds 3] [--out docs/images/questions-an-hour.svg]
 
 `overhead` spreads records whose work is nothing: what is left is the price of a record. `model` answers questions on
 the demo database with the built-in engine on one and on two workers in turn, and carries the figures to 100 workers on
@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.jsonl import Record, answer_lines
-from eval.spreading import CHUNK, ray_workers, spread
+from eval.parallel import CHUNK, ray_workers, spread
 from eval.tasks.demos import demo_path
+from experiments.parallel.plot import Measured, svg
 from experiments.processes import command_line, descendants, processor_seconds
-from experiments.spreading.plot import Measured, svg
 
 QUESTIONS = ("How many customers are there?", "Which customers live in Berlin?", "What is the average price?")
 
@@ -109,7 +109,7 @@ def model(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    from experiments.spreading import __main__ as named  # by its name: actors import its functions
+    from experiments.parallel import __main__ as named  # by its name: actors import its functions
 
     named.run()
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.judging.learning import Lesson, learn
+from agent.judging.lessons import Judged, lessons
 from agent.judging.local import BadJudge, LocalJudge, forget, keep, kept, local_judge, name_of
-from agent.judging.verdicts import Judged, lessons
+from agent.judging.refit import Lesson, learn
 from eval.databases import open_database
 from eval.examination import Query, examine
 from eval.scoring import score

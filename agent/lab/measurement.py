@@ -217,7 +217,7 @@ class Measurer:
     ) -> None:
         """In processes of a cluster. Each result's calls are counted when it arrives, so what is under way when the
         budget is spent goes beyond it. Raises LabStopped."""
-        from eval.spreading import Lasting, results_in_order
+        from eval.parallel import Lasting, results_in_order
 
         work = Lasting(functools.partial(elsewhere.opening, self._config(name)))
         records = ({"question": question} for question in left.values() if self._affordable())

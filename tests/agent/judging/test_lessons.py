@@ -15,7 +15,7 @@ from agent.config import DatabaseSettings, JudgingSettings, StateSettings, setti
 from agent.judging.local import local_judge
 from agent.runtime.catalogue import close_all
 from agent.server.access import Client
-from agent.server.learning import Learning
+from agent.server.judge_refits import JudgeRefits
 from agent.server.presets import Presets
 from agent.store import Store, open_store
 from agent.store.records import FeedbackRecord, RunRecord
@@ -74,11 +74,11 @@ def test_a_server_learns_after_so_many_verdicts(judged: Path) -> None:
             super().__init__(DatabaseSettings(), chosen, sources=None)  # type: ignore[arg-type]
 
     async def noticed(store: Store) -> None:
-        learning = Learning(chosen, store, Shop())
-        learning.noticed(Client("local"), "shop")
-        assert not learning.busy
-        learning.noticed(Client("local"), "shop")
-        await asyncio.gather(*learning.busy)
+        refits = JudgeRefits(chosen, store, Shop())
+        refits.noticed(Client("local"), "shop")
+        assert not refits.busy
+        refits.noticed(Client("local"), "shop")
+        await asyncio.gather(*refits.busy)
 
     async def run() -> None:
         store = await open_store(StateSettings())

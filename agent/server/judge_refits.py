@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 
 from agent.config import JudgingSettings
+from agent.judging.lessons import learned_from
 from agent.judging.local import BadJudge, keep, name_of
-from agent.judging.verdicts import learned_from
 from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.presets import Presets
@@ -23,7 +23,7 @@ from eval.databases.types import DatabaseError
 log = logging.getLogger(__name__)
 
 
-class Learning:
+class JudgeRefits:
     def __init__(self, settings: JudgingSettings, store: Store, presets: Presets) -> None:
         self._every = settings.learn_every if settings.learned else 0
         self._path = Path(settings.learned or "")

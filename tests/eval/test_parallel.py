@@ -15,7 +15,7 @@ import pytest
 
 from eval.errors import InputError
 from eval.jsonl import LineError, Record, answer_lines, results
-from eval.spreading import Pace, is_ray, spread
+from eval.parallel import Pace, is_ray, spread
 from tests import commands
 
 CLUSTER_SECONDS = 240
@@ -63,7 +63,7 @@ def test_requests_of_all_workers_take_their_turns() -> None:
 def apart(code: str) -> list[Record]:
     """What `code` prints as lines of JSON, in a process of its own: a cluster leaves threads and processes behind."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'text2sql[ray]'")
-    script = f"import functools, json\nfrom tests.eval.test_spreading import *\n{code}"
+    script = f"import functools, json\nfrom tests.eval.test_parallel import *\n{code}"
     ended = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=CLUSTER_SECONDS, check=False
     )

@@ -1,4 +1,4 @@
-"""Figures: the unit, the scale and the number of the figures that come back, against what the question asks for."""
+"""Quantities: the unit, the scale and the number of the figures that come back, against what the question asks for."""
 
 from __future__ import annotations
 

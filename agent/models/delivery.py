@@ -1,6 +1,6 @@
 """Whether a request to a model left this machine: one that did not costs nothing, and its budget gets it back.
 
-In: the requests of an HTTP client. Out: its `Sending`, which says whether it left.
+In: the requests of an HTTP client. Out: its `Delivery`, which says whether it left.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["Sending", "begin_sending", "watched"]
+__all__ = ["Delivery", "begin_delivery", "watched"]
 
 
 @dataclass(slots=True)
-class Sending:
+class Delivery:
     sent: bool = False
     """Set just before the request's body is written to the connection."""
 
 
-_current: ContextVar[Sending | None] = ContextVar("sending", default=None)
+_current: ContextVar[Delivery | None] = ContextVar("delivery", default=None)
 
 
-def begin_sending() -> Sending:
+def begin_delivery() -> Delivery:
     """Watch the next request of the current task."""
-    sending = Sending()
-    _current.set(sending)
-    return sending
+    delivery = Delivery()
+    _current.set(delivery)
+    return delivery
 
 
 async def watched(request: httpx2.Request) -> None:
     """The client's hook on each request: notice when its body begins to be written."""
-    if (sending := _current.get()) is not None:
+    if (delivery := _current.get()) is not None:
 
         async def heard(event: str, _: dict[str, object]) -> None:
-            sending.sent = sending.sent or event.endswith("send_request_body.started")
+            delivery.sent = delivery.sent or event.endswith("send_request_body.started")
 
         request.extensions = {**request.extensions, "trace": heard}

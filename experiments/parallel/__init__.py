@@ -1,0 +1,1 @@
+"""What it costs to spread a batch over processes and over Ray: `python -m experiments.parallel --help`."""

@@ -1,1 +1,0 @@
-"""What it costs to spread a batch over processes and over Ray: `python -m experiments.spreading --help`."""
