@@ -40,6 +40,7 @@ from agent.parser.sorts import linked_question
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.state import Draft
 from agent.parser.stored_rows import StoredRows
+from agent.parser.versions import of_current_versions
 from agent.parser.wording import Known, Wording, worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES
@@ -304,7 +305,7 @@ class _Parser:
         doubted(draft, q)
         builder = TreeBuilder(words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
-            tree = self._rows.written(builder.build(draft.query))
+            tree = self._rows.written(builder.build(of_current_versions(draft, q)))
         except Unreachable as problem:
             return _Attempt(wording, q, draft, unread, problem=f"I see no way to combine these: {problem}.")
         missing, tied = unaccounted(unread, q, draft, builder.plans)

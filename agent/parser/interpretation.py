@@ -85,6 +85,8 @@ class Membership:
     """The related table."""
     where: tuple[tuple[Condition, ...], ...] = ()
     negated: bool = True
+    key: ColumnKey | None = None
+    """What a row of `of` is known by, if the related table refers to one of its versions."""
 
     @property
     def tables(self) -> tuple[str, ...]:

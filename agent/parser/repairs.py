@@ -255,7 +255,14 @@ def _named_instead_of_keyed(query: Query, q: LinkedQuestion) -> None:
     if (query.group or len(query.select) > 1) and not counted:
         return
     table, name = key.column
-    tied = [e for e in q.graph.edges(table) if e.left == table and e.left_columns == (name,) and e.right != table]
+    tied = [e for e in q.graph.edges(table) if e.left == table and e.left_columns == (name,)]
+    if any(e.right == table for e in tied):
+        others = [replace(e, via=name) for e in q.named_by(table)] if counted else []
+        query.select = [*others, *(e for e in query.select if e.function or not others)]
+        query.group = [*query.group, *others]
+        if others and column.column.nullable:
+            query.where.append((Condition(key, "not null"),))
+        return
     named = q.vocabulary.name_columns(tied[0].right) if len(tied) == 1 else ()
     if named and all(e.left_columns == (name,) or _hinted(q, e) < _hinted(q, tied[0])
                      for e in q.graph.between(table, tied[0].right)):  # fmt: skip

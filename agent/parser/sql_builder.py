@@ -332,6 +332,8 @@ class TreeBuilder:
         for clause in m.where:
             for part in clause:
                 inner_tables.extend(part.tables)
+        if m.key is not None:
+            return self._known_among(m, m.key, inner_tables, alone)
         inner_query = Query(
             select=[Expression(column=(first_table, other[0]))], tables=inner_tables, where=list(m.where)
         )
@@ -355,6 +357,12 @@ class TreeBuilder:
             none = exp.Is(this=left.copy(), expression=exp.Null())  # a row that refers to nothing has no match either
             return exp.paren(exp.or_(none, exp.Not(this=membership), copy=False), copy=False)
         return exp.Not(this=membership)
+
+    def _known_among(self, m: Membership, key: ColumnKey, tables: Sequence[str], alone: bool) -> exp.Expr:
+        """`customer_id [NOT] IN (SELECT customer_id FROM versions JOIN related …)`."""
+        inner = self._select(Query(select=[Expression(column=key)], tables=[m.of, *tables], where=list(m.where)))
+        membership = exp.In(this=self._names.column(key, alone), query=inner.subquery(copy=False))
+        return exp.Not(this=membership) if m.negated else membership
 
 
 def _references(query: Query) -> list[tuple[str, str]]:
