@@ -302,6 +302,7 @@ _ALWAYS_DOUBTED = (
     "doubt similar_word",
     "doubt column_of_many",
     "doubt days_of_a_kind",
+    "doubt deed_of_rows",
     "doubt version_dated",
     "doubt literal_unknown",
     "doubt column_context",

@@ -17,6 +17,7 @@ from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
 from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention
+from agent.parser.persons import SERVED, SERVING
 from agent.parser.stored_states import STATE_WORDS
 from eval.language.inflection import lemma, stem
 from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, similar_words, word_set
@@ -209,18 +210,9 @@ def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
 
 def _counterparts(word: str, other: str) -> bool:
     """`employee` and `customer`, `teacher` and `student` are used alike and are not the same people."""
-    return (word in _SERVING and other in _SERVED) or (word in _SERVED and other in _SERVING)
+    return (word in SERVING and other in SERVED) or (word in SERVED and other in SERVING)
 
 
-_SERVING = word_set(
-    "employee staff worker personnel teacher instructor tutor trainer coach doctor nurse physician vet therapist "
-    "dentist seller salesman vendor supplier agent clerk driver pilot waiter chef manager boss owner landlord host "
-    "author artist lawyer technician mechanic courier librarian lender crew"
-)
-_SERVED = word_set(
-    "customer client patient student pupil learner trainee guest tenant renter member buyer shopper user passenger "
-    "visitor patron subscriber donor reader viewer borrower consumer attendee audience"
-)
 _GENERIC = word_set(
     "type kind sort form way thing part number name id code key value record group list set amount total count sum "
     "size level state status address detail information first last next"

@@ -7,7 +7,7 @@ order of dates stored as text in another format, a rank by one rating among many
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
@@ -17,6 +17,7 @@ from agent.parser.persons import person_word, personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.time_conditions import TIME_WORDS
+from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2}.*)?)?\Z|\d{8}\Z")
@@ -40,6 +41,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
+        ("deed_of_rows", _dates_a_deed(query, q)),
         ("days_of_a_kind", _counts_days_of_a_kind(query, q)),
         ("column_of_many", _lists_column_of_many(query, q)),
         ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
@@ -50,6 +52,22 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
     ):
         if holds:
             draft.doubt(name)
+
+
+def _dates_a_deed(query: Query, q: LinkedQuestion) -> bool:
+    """`travellers who travelled in 2023`: their date of registration does not say when they did."""
+    named = {q.table_of(k) for k, sort in enumerate(q.sorts) if sort == "table"}
+    deeds = {root(t.lower) for t in q.tokens if t.lower.endswith("ed")}
+    dates = (c.left.column for c in query.conditions() if c.left.column and not c.left.function)
+    dated = (q.vocabulary.columns[key] for key in dates if q.vocabulary.columns[key].role == "date")
+    people = {table for table in named if personal(q.vocabulary, table)}
+    acting = {table for table in people if deeds & _doing(q.vocabulary.tables[table].words)}
+    return any(c.table in acting and not deeds & set(map(root, c.words)) for c in dated)
+
+
+def _doing(words: Iterable[str]) -> set[str]:
+    """What people called so do: a traveller travels."""
+    return {root(word.removesuffix("er").removesuffix("or")) for word in words} | {root(word) for word in words}
 
 
 def _counts_days_of_a_kind(query: Query, q: LinkedQuestion) -> bool:
@@ -155,12 +173,21 @@ def _ranks_by_one_rating(query: Query, q: LinkedQuestion) -> bool:
 
 
 def _counts_money(query: Query, q: LinkedQuestion) -> bool:
-    """`top 10 members by payments`: by their number, or by their amount?"""
+    """`top 10 members by payments`, `payments per quarter`: by their number, or by their amount?"""
+    if any(x.is_keyword("count", "sup_count") for x in q.items):
+        return False
+    counted = {e.table for e in query.select if e.function == "count" and e.table and not (e.share or e.column)}
+    if query.group and any(_MONEY & {q.vocabulary.tables[t].words[-1]} and money_column(q, t) for t in counted):
+        return True
     if query.limit is None or any(x.is_keyword("count", "sup_count") for x in q.items):
         return False
     if not any(x.lower == "by" or x.is_keyword("order") for x in q.items):
         return False
     return any(e.function == "count" and e.table and money_column(q, e.table) is not None for e in query.ordered_by())
+
+
+_MONEY = word_set("payment expense donation refund contribution deposit withdrawal cost fee premium fine payout grant")
+"""Rows that people name when they mean the money."""
 
 
 def _shares_part(query: Query, q: LinkedQuestion) -> bool:

@@ -86,7 +86,7 @@ class Membership:
     where: tuple[tuple[Condition, ...], ...] = ()
     negated: bool = True
     key: ColumnKey | None = None
-    """What a row of `of` is known by, if the related table refers to one of its versions."""
+    """What a row of `of` is known by, if that is not the key which the related table refers to."""
 
     @property
     def tables(self) -> tuple[str, ...]:

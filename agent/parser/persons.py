@@ -19,6 +19,19 @@ _NO_PERSON = word_set(
 )
 _PERSONAL = word_set("first last birth birthday gender sex email hire hired salary nationality age phone person party")
 
+SERVING = word_set(
+    "employee staff worker personnel teacher instructor tutor trainer coach doctor nurse physician vet therapist "
+    "dentist seller salesman vendor supplier agent clerk driver pilot waiter chef manager boss owner landlord host "
+    "author artist lawyer technician mechanic courier librarian lender crew guide consultant advisor "
+    "salesperson cashier operator officer engineer developer stylist groomer gardener cleaner director"
+)
+"""People who serve others, or sell to them."""
+SERVED = word_set(
+    "customer client patient student pupil learner trainee guest tenant renter member buyer shopper user passenger "
+    "visitor patron subscriber donor reader viewer borrower consumer attendee audience"
+)
+"""People who are served, or buy."""
+
 
 def personal(vocabulary: Vocabulary, table: str) -> bool:
     """Whether the rows of a table are people."""
@@ -32,4 +45,5 @@ def called_person(vocabulary: Vocabulary, table: str) -> bool:
 
 def person_word(word: str) -> bool:
     """Whether a word (a lemma) ends like one for people."""
-    return word not in _NO_PERSON and _PERSON.fullmatch(word) is not None
+    activity = word.endswith("ing") and word != "king"  # a booking
+    return word not in _NO_PERSON and not activity and _PERSON.fullmatch(word) is not None

@@ -37,6 +37,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
     _times_of_event(query, q)
     _named_kinds(query, q)
     _without_repeats(draft, q)
+    _absent_by_shown(query, q)
     if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
         query.order = [(e, False) for e in query.group if e.part]
         _dated_only(query, q)
@@ -50,6 +51,20 @@ def _dated_only(query: Query, q: LinkedQuestion) -> None:
     for date in dates:
         if date not in restricted and q.vocabulary.columns[date].column.nullable:
             query.where.append((Condition(Expression(column=date), "not null"),))
+
+
+def _absent_by_shown(query: Query, q: LinkedQuestion) -> None:
+    """`countries without departures`: countries none of whose places has one, rather than each place without one."""
+    shown = query.select[0] if len(query.select) == 1 and not (query.group or query.order) else Expression()
+    column = (
+        q.vocabulary.columns.get(shown.column) if shown.column and shown == Expression(column=shown.column) else None
+    )
+    if column is None or column.role != "text" or column.foreign or column in q.vocabulary.name_columns(column.table):
+        return
+    absent = [p for p in query.restrictions() if isinstance(p, Membership) and p.negated and p.of == column.table]
+    if len(absent) == len(query.where) == 1:
+        query.where = [(replace(absent[0], key=column.key),)]
+        query.distinct = True
 
 
 def _share_of_groups(query: Query) -> None:

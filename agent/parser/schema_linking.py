@@ -184,6 +184,8 @@ def _counts_rows(tokens: Sequence[Token], at: int) -> bool:
 def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> float:
     words = item.words
     unique = set(words)
+    if "per" in words[1:] and used.keys() <= set(words[words.index("per") :]):  # a price per person is no person
+        return 0.0
     mean = sum(used.values()) / len(used)
     if len(used) == len(unique):
         return mean - 0.01 * gap

@@ -144,10 +144,13 @@ def _state_of_date(q: LinkedQuestion, i: int) -> bool:
         return False
     after = q.items[i + 1] if i + 1 < len(q.items) else None
     before_rows = after is not None and after.mention is not None and bool(after.mention.tables)
-    said = i > 0 and q.items[i - 1].lower in _COPULAS and (after is None or after.lower not in _WHEN)
-    if not (before_rows or said):
-        return False
     holders = {hit.table for hit in mention.values}
+    said = i > 0 and q.items[i - 1].lower in _COPULAS
+    dates = {c.table for c, _ in mention.columns[:1] if c.role == "date"}
+    if said and dates and not dates & (rows := _firmly_named(q)) and holders & rows:
+        return True  # `departures were cancelled in May`: only bookings have that date
+    if not (before_rows or (said and (after is None or after.lower not in _WHEN))):
+        return False
     return bool(holders) and all(c.role == "date" and c.table in holders for c, _ in mention.columns[:1])
 
 
@@ -235,7 +238,16 @@ def _dates_an_event(q: LinkedQuestion, i: int) -> bool:
     ):
         return False
     verb = root(q.items[i].lower)
-    return any(c.role == "date" and verb in {root(w) for w in c.words} for c in q.vocabulary.columns.values())
+    mention, rows = q.mention(i), _firmly_named(q)
+    stored = {hit.table for hit in mention.values if hit.score > _SURELY} & rows
+    dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date" and verb in {root(w) for w in c.words}}
+    return bool(dated) and (not stored or bool(dated & rows))  # `departures cancelled in May`: bookings have that date
+
+
+def _firmly_named(q: LinkedQuestion) -> set[str]:
+    """The tables that words of the question name."""
+    mentions = (x.mention for x in q.items if x.mention is not None)
+    return {m.tables[0][0].name for m in mentions if m.tables and m.tables[0][1] >= _SURELY}
 
 
 def _before_amount(q: LinkedQuestion, i: int) -> bool:

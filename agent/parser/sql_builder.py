@@ -361,6 +361,8 @@ class TreeBuilder:
     def _known_among(self, m: Membership, key: ColumnKey, tables: Sequence[str], alone: bool) -> exp.Expr:
         """`customer_id [NOT] IN (SELECT customer_id FROM versions JOIN related …)`."""
         inner = self._select(Query(select=[Expression(column=key)], tables=[m.of, *tables], where=list(m.where)))
+        if m.negated and self._vocabulary.columns[key].column.nullable:
+            inner = inner.where(exp.Not(this=exp.Is(this=self._names.column(key), expression=exp.Null())), copy=False)
         membership = exp.In(this=self._names.column(key, alone), query=inner.subquery(copy=False))
         return exp.Not(this=membership) if m.negated else membership
 

@@ -114,7 +114,9 @@ def date_column(
         return _same_event(q, c, column) or column, None
     tables_named = {p for k, x in enumerate(q.items) if q.sorts[k] == "table" for p in range(x.start, x.end)}
     at = q.items[i].start
-    before = [q.tokens[p] for p in range(max(0, at - 6), at) if q.tokens[p].kind == "word" and p not in tables_named]
+    states = {p for k, x in enumerate(q.items) if q.sorts[k] == "value" for p in range(x.start, x.end)}
+    earlier = (p for p in range(max(0, at - 6), at) if p not in tables_named | states)
+    before = [q.tokens[p] for p in earlier if q.tokens[p].kind == "word"]
     stems, roots = {t.stem for t in before}, {root(t.stem) for t in before}
     roots |= {root(same) for t in before for same in SAME_EVENT.get(t.lower, "").split()}
     all_words = {t.stem for t in q.tokens if t.kind == "word"}
@@ -145,7 +147,10 @@ def date_column(
             hinted = sum(stem(w) in stems or root(w) in roots for w in word.words)
             hinted_far = sum(stem(w) in all_words for w in word.words)
             score = 2.0 * hinted + 0.5 * hinted_far + near.get(table, 0.0) * 2 - 1.2 * gap
-            score += 0.3 * bool(words & _EVENTS) - 0.4 * bool(_SIDE_DATES & {root(w) for w in words}) + 1.6 * calendar
+            owner = {root(w.removesuffix("ment")) for w in word.owner}
+            own = bool({root(w) for w in words} & owner)  # `paid_on` of payments
+            side = 0.0 if own else 0.4 * bool(_SIDE_DATES & {root(w) for w in words})
+            score += 0.3 * (own or bool(words & _EVENTS)) - side + 1.6 * calendar
             score -= 0.3 * (filled and word.column.nullable)  # what every row has dates it
             score += 0.5 * (table in counted)  # `how many appointments does Dr. Hill have in 2025`
             score -= 0.3 * bool(measured and table in c.entities and table not in measured)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent.knowledge.vocabulary import ColumnWord, TableWord
+from agent.parser.persons import SERVING, called_person
 from agent.parser.wording.rules import Known, Wording, rule
 from eval.language.inflection import lemma, plural
 
@@ -64,6 +66,36 @@ def reports(match: re.Match[str], known: Known) -> Wording | None:
     """`drivers who report to Ada` as `drivers whose manager is Ada`."""
     _, superior = _superior(known)
     return Wording(f"whose {superior} is {match['who']}") if superior else None
+
+
+_CUSTOMERS = r"customers?|clients?|guests?|people|buyers?"
+_STAFF = SERVING - {"owner"}  # a pet's owner buys
+
+
+@rule(
+    rf"(?<!\d )(?<!\bor more )(?<!\bfewer )(?<!\bwhat )\b(?P<x>{_CUSTOMERS})\b(?! (?:id|name|number|type|group)s?\b)",
+    everywhere=True,
+)
+def customers(match: re.Match[str], known: Known) -> Wording | None:
+    """`customers` as `travellers`, where only these buy and nothing else is called so."""
+    words, said = known.vocabulary, lemma(match["x"].lower())
+    if any(_calls(item, said) for item in words.holders.get(said, ())) or known.values.find(said):
+        return None
+    if any(t.words[-1] in words.affinities(said) and said != "person" for t in words.tables.values()):
+        return None
+    buyers = [
+        t
+        for t in words.tables.values()
+        if called_person(words, t.name) and not _STAFF & set(t.words) and known.events(t) and known.recorded(t)
+    ]
+    if len(buyers) != 1:
+        return None
+    return Wording(buyers[0].plural if lemma(match["x"]) != match["x"] else " ".join(buyers[0].words))
+
+
+def _calls(item: TableWord | ColumnWord, word: str) -> bool:
+    """Whether a name is about such a person: a price per person is not."""
+    return "per" not in item.words[:-1] or word not in item.words[item.words.index("per") :]
 
 
 @rule(r"\b(?P<title>dr|prof|mr|mrs|ms)\.? (?=(?-i:[A-Z])[a-z])", everywhere=True)

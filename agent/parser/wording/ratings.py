@@ -57,6 +57,16 @@ def rated_under(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
+    r"^how (?:do|did) (?:the |our )?(?P<who>[a-z]+) (?:rate|like|score|review) (?:us|our [a-z]+)(?: on average)? "
+    r"(?:in|per|by|for|at) (?:each |every |the different )?(?P<group>.+?)(?: on average)?[?.! ]*$"
+)
+def how_rated(match: re.Match[str], known: Known) -> Wording | None:
+    """`how do guests rate us in each category` as `average rating per category`."""
+    ratings = _ratings(known)
+    return Wording(f"average {' '.join(ratings[0].words)} per {match['group']}") if len(ratings) == 1 else None
+
+
+@rule(
     r"(?P<with>\b(?:with|having|have|has|got) (?:(?:at least|at most|more than|less than|fewer than|over|under) )?"
     rf"(?:\d+|{SMALL_NUMBERS})) (?P<what>ratings|scores|grades|marks)\b"
 )

@@ -17,7 +17,31 @@ _BOTH = (
     r"(?:for )?(?:both|each)(?: of)?(?: the)?(?: two)?(?: (?:years|months|quarters|periods|totals|figures|numbers))?"
 )
 _NAMED = rf"(?:{YEAR}\b|{MONTH}\b|(?:last|this|next) (?:year|month|quarter|week)\b)"
+_PERSONS = r"(?:boss|manager|colleague|friend|wife|husband|teacher|accountant|supervisor|director|team)"
+_DONE_WITH = r"(?:send|write|call|thank|invite|contact|phone|email|mail|congratulate|reward|remind|prepare|plan|give)"
 _PLAIN = Replacements(
+    (r"^(?:(?:haha|hehe|lol|ok|okay|right|well|so|hm+|oh|alright)\b[,.! ]+)+(?=[a-z])", ""),
+    (r"^(?:just |purely )?out of (?:pure |sheer |interest|curiosity)(?: ?curiosity)?[,:]? ", ""),
+    (rf"^(?:my|our|the) {_PERSONS} (?:has |just )?(?:asked|told|wants?|wanted|needs?) me to "
+     r"(?:find out|figure out|work out|know|check|see|look up|list|get)(?: how| about)? ", ""),
+    (r",? (?:(?:do|would|might) you (?:happen to )?know|(?:can|could|would) you (?:please )?help(?: me)?"
+     r"(?: with (?:that|this|it))?|any idea)[?.! ]*$", ""),
+    (rf"[.?!;] (?:i(?:'d| would)? (?:like|want|need|have|plan)|we(?:'d| would)? (?:like|want|need|have|plan)) to "
+     rf"{_DONE_WITH}\b[^.?!]*[.?! ]*$", ""),
+    (r"^i(?:'d| would)? (?:need|want|like|require)(?: to (?:see|know|have|get))? (?=(?:the|our|all|a list)\b)",
+     "show "),
+    (r"^(?:compare|check|tell|show|work out|find out) for (?:me|us)[:,] ", ""),
+    (r"\b(?:end|ends|ended|ending) up (?:being |as )?(?=[a-z]+(?:ed|en)\b)", "are "),
+    (r"\b(?:a|one) single\b", "any"),
+    (rf"\b(?:in|over|during|throughout) the course of (?:the year )?(?={_NAMED})", "in "),
+    (rf"\bin the ({YEAR}) calendar year\b", r"in \1"),
+    (r"\bmethods? of payment\b", "payment method"),
+    (r"\bin terms of (?:what|how much) (?:they|he|she) (?:have |has )?spen[dt]s?(?: with us| here)?\b",
+     "by total spend"),
+    (r"[.?!,;] (?:with )?(?:the )?(?:biggest|largest|highest|best|top)"
+     r"(?: (?:spender|amount|figure|value|number|total|one|payer|seller|earner)s?)? (?:first|on top|at the top)"
+     r"(?:,? please)?[.?! ]*$", ""),
+    (r"^(.+?) ?[-–—:] ?(?:which|what|whose) ([a-z]+s)[?.! ]*$", r"\2 with \1"),
     (r"^(?:hello|hiya|hi|hey|good (?:morning|afternoon|evening))\b(?: there| all| team)?[,.! ]+", ""),
     (r"^(?:please|kindly|excuse me|sorry|pardon(?: me)?)[,.!]? (?!for\b)", ""),
     (r"^(?:sorry to bother(?: you)?|i(?:'m| am) (?:new here|not (?:quite )?sure how to (?:ask|put) (?:this|it))|"
@@ -68,6 +92,15 @@ def courtesy(text: str, _: Known) -> Wording | None:
     """`Could you please list the clients? Please include the city.` as `list the clients and show the city`."""
     new = _PLAIN(text)
     return Wording(new) if new != text else None
+
+
+@rule(
+    r",? for (?:the|my|our|a|this|tomorrow's) (?:[a-z]+ )?(?P<x>meeting|report|presentation|board|newsletter|audit|"
+    r"mailing|review meeting|tax return|budget)(?=[,.?! ]|$)"
+)
+def purpose(match: re.Match[str], known: Known) -> Wording | None:
+    """`sales per year for the board meeting` as `sales per year`, unless a table is called so."""
+    return Wording("") if lemma(match["x"].lower()) not in known.vocabulary.holders else None
 
 
 @rule(

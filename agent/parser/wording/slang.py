@@ -131,6 +131,12 @@ plain = Replacements(
     (r"\b((?:by|per) (?:day|week|month|quarter|year)) ((?:19|20)\d\d)\b", r"\1 in \2"),
     (r"\b(?:top|first) (\d+|three|five|ten) (?=(?:best|top)[- ]selling\b)", r"\1 "),
     (_YEAR_ALONE + r" ((?:19|20)\d\d)(?=\s*[?.!]?$)", r" in \1"),
+    (_YEAR_ALONE + r"(?<=s) ((?:19|20)\d\d)"
+     r"(?= (?:still |yet )?(?:without|with|no|by|per|that|which|who|where|sorted)\b)", r" in \1"),
+    (r"^((?:all |the |our )?[a-z]+s(?: in (?:19|20)\d\d)?) (?:still |yet )?(?:with )?no (?=[a-z]+(?: [a-z]+)?[?.! ]*$)",
+     r"\1 without "),
+    (r"\bdid we (?:have|need) to (?=[a-z]+\b)", "did we "),
+    (r"\bset(?:s|ting)? (?:off|out)\b", "start"),
     (r"^((?:all |the |our )?(?!median|average|avg|mean)[a-z]+ [a-z]+s) (?:in )?total$", r"total \1"),
     (r"^((?:show|list|who are|what are|which are)(?: me)? )?(?:the |our )?(top|best|bottom|worst) ([a-z]+s) by\b",
      r"\1\2 10 \3 by"),
