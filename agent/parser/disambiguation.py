@@ -172,7 +172,7 @@ def _best_column(
     rival = ranked[1] if len(ranked) > 1 else None
     close = rival is not None and worth(rival) > best - _CLOSE and rival[1] > score - ALMOST
     doubts = ["column_ambiguous"] if rival is not None and worth(rival) > best - 0.03 else []
-    if score < 0.75:
+    if score < 0.75 and not (column.foreign and len(column.words) == 2):  # `salesperson` for `salesperson_id`
         doubts.append("column_partial")
     return ColumnChoice(column, close, tuple(doubts))
 

@@ -154,6 +154,10 @@ def _mention(item: Item, vocabulary: Vocabulary, words: dict[str, float], opposi
     return replace(item, kind="mention", mention=mention)
 
 
+_ENDINGS = word_set("come ship side line port able work time over form ever")
+"""Words that end others without a meaning of their own: an `outcome` does not come."""
+
+
 def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
     """`enrollment` for a column `enr`, `room` for `classroom`, `sector` for `industry`."""
     word = lemma(item.lower)
@@ -164,7 +168,7 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
         short = 3 <= len(known) <= 5 and known not in _WORDS and not open_lexicon(known)
         if short and len(word) > len(known) + 2 and word.startswith(known):
             scores[known] = 0.95
-        elif len(known) > len(word) + 2 and known.endswith(word):
+        elif len(known) > len(word) + 2 and known.endswith(word) and word not in _ENDINGS:
             scores[known] = 0.85
     if not scores:
         alike = open_lexicon(word) or open_lexicon(stem(word))

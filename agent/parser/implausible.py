@@ -7,7 +7,7 @@ order of dates stored as text in another format, a rank by one rating among many
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
@@ -16,6 +16,7 @@ from agent.parser.measures import money_column
 from agent.parser.persons import person_word, personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from agent.parser.stored_states import SAME_EVENT
 from agent.parser.time_conditions import TIME_WORDS
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
@@ -57,17 +58,18 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
 def _dates_a_deed(query: Query, q: LinkedQuestion) -> bool:
     """`travellers who travelled in 2023`: their date of registration does not say when they did."""
     named = {q.table_of(k) for k, sort in enumerate(q.sorts) if sort == "table"}
-    deeds = {root(t.lower) for t in q.tokens if t.lower.endswith("ed")}
-    dates = (c.left.column for c in query.conditions() if c.left.column and not c.left.function)
-    dated = (q.vocabulary.columns[key] for key in dates if q.vocabulary.columns[key].role == "date")
     people = {table for table in named if personal(q.vocabulary, table)}
-    acting = {table for table in people if deeds & _doing(q.vocabulary.tables[table].words)}
-    return any(c.table in acting and not deeds & set(map(root, c.words)) for c in dated)
+    dates = (c.left.column for c in query.conditions() if c.left.column and not c.left.function)
+    dated = [c for c in map(q.vocabulary.columns.__getitem__, dates) if c.role == "date" and c.table in people]
+    said = (x.lower for k, x in enumerate(q.items) if q.sorts[k] in ("word", "table") and x.lower.endswith("ed"))
+    deeds = {verb: {root(verb), *map(root, SAME_EVENT.get(verb, "").split())} for verb in said if verb not in _CAME}
+    return any(not same & set(map(root, c.words)) for c in dated for same in deeds.values())
 
 
-def _doing(words: Iterable[str]) -> set[str]:
-    """What people called so do: a traveller travels."""
-    return {root(word.removesuffix("er").removesuffix("or")) for word in words} | {root(word) for word in words}
+_CAME = word_set(
+    "registered joined added enrolled signed hired employed created acquired gained born named called aged"
+)
+"""What a date of a person's own says."""
 
 
 def _counts_days_of_a_kind(query: Query, q: LinkedQuestion) -> bool:

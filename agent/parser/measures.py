@@ -207,7 +207,7 @@ def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | No
         for words in _AMOUNTS:
             called = [c for c in numeric if c.words[-len(words) :] == words]
             if called:
-                return min(called, key=lambda c: len(c.words))
+                return min(called, key=lambda c: (bool(PAID & set(c.words)), len(c.words)))
     return None
 
 

@@ -13,10 +13,10 @@ from agent.parser.implausible import asks_how_often
 from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Membership, Query, Shape
 from agent.parser.joins import Edge
 from agent.parser.measures import AVERAGED
-from agent.parser.persons import personal
+from agent.parser.persons import SERVED, personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
-from eval.language.inflection import root
+from eval.language.inflection import lemma, root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 
@@ -29,8 +29,10 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
         elif not query.group and not query.having and query.limit is None:
             _ranked_by_measure(query, q)
     _share_of_groups(query)
+    _total_of_totals(query, q)
     _average_of_rows(query, q)
     _person_with_most(query, q)
+    _who_did(query, q)
     _added_in_period(draft, q)
     _counted_per_period(draft, q)
     _named_instead_of_keyed(query, q)
@@ -65,6 +67,39 @@ def _absent_by_shown(query: Query, q: LinkedQuestion) -> None:
     if len(absent) == len(query.where) == 1:
         query.where = [(replace(absent[0], key=column.key),)]
         query.distinct = True
+
+
+def _total_of_totals(query: Query, q: LinkedQuestion) -> None:
+    """`state the total amount invoiced in 2025`: a sum, although a column is called the total amount of each row."""
+    shown = query.select[0] if len(query.select) == 1 else Expression()
+    column = q.vocabulary.columns.get(shown.column) if shown.column else None
+    if column is None or shown != Expression(column=column.key) or column.words[0] != "total" or not column.numeric:
+        return
+    words = [t.lower for t in q.tokens]
+    named = words[words.index("total") - 1 :][:3] if "total" in words[1:] else []
+    kept = (p.left.column if isinstance(p, Condition) else None for p in query.restrictions())
+    many = all(key is not None and q.vocabulary.columns[key].role in ("date", "year", "text") for key in kept)
+    plain = not (query.group or query.order) and bool(query.where)
+    if plain and many and named[:1] == ["the"] and named[-1:] == [lemma(named[-1])]:
+        query.select = [replace(shown, function="sum")]
+
+
+def _who_did(query: Query, q: LinkedQuestion) -> None:
+    """`who did a test drive in March`: the customers, where a row refers to one of them, rather than the row."""
+    tables = {t for e in query.select for t in e.tables}
+    if q.tokens[0].lower != "who" or len(tables) != 1 or query.group or query.limit or query.aggregates():
+        return
+    table = next(iter(tables))
+    tied = [e for e in q.graph.edges(table) if e.left == table != e.right and SERVED & {*_words(q, e.right)}]
+    if len(tied) != 1 or personal(q.vocabulary, table):
+        return
+    query.select = list(q.named_by(tied[0].right))
+    query.group = q.one_row(tied[0].right)
+    query.put_first(tied[0].right, *query.tables, table)
+
+
+def _words(q: LinkedQuestion, table: str) -> tuple[str, ...]:
+    return q.vocabulary.tables[table].words
 
 
 def _share_of_groups(query: Query) -> None:
@@ -255,17 +290,23 @@ _NOT_ADDED = AVERAGED - {"hour", "day"}
 _KEYS = word_set("id ids key keys code codes number numbers identifier identifiers no ref reference")
 
 
+def _asks_for_key(q: LinkedQuestion) -> bool:
+    """`order numbers`, but not `the number of orders`."""
+    words = [t.lower for t in q.tokens]
+    return any(w in _KEYS and (w != "number" or words[k : k + 2][-1] != "of") for k, w in enumerate(words))
+
+
 def _named_instead_of_keyed(query: Query, q: LinkedQuestion) -> None:
     """`who manages the north depot`, `which technician did most visits`: the name of the row that the key refers to,
     unless a key is asked for."""
     plain = [e for e in query.select if not e.function]
-    if len(plain) != 1 or query.intersect is not None or _KEYS & {t.lower for t in q.tokens}:
+    if len(plain) != 1 or query.intersect is not None or _asks_for_key(q):
         return
     key = plain[0]
     if key.column is None or not q.vocabulary.columns[key.column].foreign or query.shape is not None:
         return
     column = q.vocabulary.columns[key.column]
-    said = {root(t.lower) for t in q.tokens} & {root(w) for w in column.words}
+    said = {root(t.lemma) for t in q.tokens} & {root(w) for w in column.words}
     counted = query.group == [key] and column.numeric and said  # a code may be what is asked for
     if (query.group or len(query.select) > 1) and not counted:
         return

@@ -247,8 +247,8 @@ def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -
     for start in range(len(tokens)):
         for length in (3, 2, 1):
             name = " ".join(lemmas[start : start + length])
-            meant = not name.startswith(("we ", "you ")) or any(
-                t.lower == "much" for t in tokens[max(0, start - 3) : start]
+            meant = not name.startswith(("we ", "you ", "come ", "came ")) or any(
+                t.lower in ("much", "money", "amount") for t in tokens[max(0, start - 3) : start]
             )
             if start + length <= len(tokens) and name in measures() and meant:  # `how much did we sell`, not `how many`
                 span = spans.setdefault((start, start + length), Span())
@@ -291,7 +291,8 @@ def _add_values(
                 or (token.kind == "word" and len(token.text) < 2 and not token.capital)
             ):
                 continue
-            if token.lower in FUNCTION_WORDS | _NO_VALUE and token.kind != "quoted" and not token.capital:
+            named = token.kind == "quoted" or token.capital or _describes_rows(tokens, span_values, spans)
+            if token.lower in FUNCTION_WORDS | _NO_VALUE and not named:
                 continue
             if token.kind != "quoted" and not token.capital and _names_a_group(tokens, span_values.start, spans):
                 continue
@@ -303,6 +304,20 @@ def _add_values(
         span = spans.setdefault((span_values.start, span_values.end), Span())
         span.values = span_values.hits
         span.matched = max(span.matched, sum(t.kind != "punct" for t in covered))
+
+
+_CONDITIONS = ("new", "used")
+
+
+def _describes_rows(tokens: Sequence[Token], found: ValueSpan, spans: dict[tuple[int, int], Span]) -> bool:
+    """`used cars`, `how many were used`: a stored state of the rows that are named."""
+    if tokens[found.start].lower not in _CONDITIONS or found.hits[0].score < _SAME_TEXT:
+        return False
+    holders = {hit.table for hit in found.hits if hit.score >= _SAME_TEXT}
+    rows = {name: end for (_, end), span in spans.items() for name, (_, score) in span.tables.items() if score >= 0.9}
+    after = tokens[found.end].lower if found.end < len(tokens) else ""
+    following = spans.get((found.end, found.end + 1), Span()).tables
+    return bool(holders & set(following if after not in ("", "ones", "one", "?") else rows))
 
 
 def _whole(found: ValueSpan) -> bool:

@@ -98,7 +98,7 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     column = mention.columns[0][1] if mention.columns else 0.0
     value = mention.value_score
     schema = max(table, column)
-    if value and column and _refers_to_own_rows(q, i):
+    if value and column and (_refers_to_own_rows(q, i) or _plays_a_role(q, i)):
         return "column"
     if value > 0.9 and column and table < 0.9 and _state_of_next(q, i):
         return "value"
@@ -130,9 +130,11 @@ def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
     mention = q.items[i].mention
     if mention is None or mention.tables or mention.values or root(q.items[i].lower) not in _UNITS:
         return False
-    named = {
-        m.tables[0][0].name for x in q.items if (m := x.mention) is not None and m.tables and m.tables[0][1] >= 0.9
-    }
+    named = _firmly_named(q)
+    for k, x in enumerate(q.items):
+        if k != i and x.mention is not None and not x.mention.tables:
+            holders = {c.table for c, score in x.mention.columns if score >= _ALSO}
+            named |= holders if len(holders) == 1 else set()
     dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date"}
     return bool(named & dated) and all(c.table not in named and s < 0.9 for c, s in mention.columns)
 
@@ -184,6 +186,16 @@ def _refers_to_own_rows(q: LinkedQuestion, i: int) -> bool:
         if key.ref_table == name and len(key.columns) == 1
     )
     return any(column is not None and column.words[0] == word for column in own)
+
+
+_EACH = ("per", "each", "every", "by", "which", "what")
+
+
+def _plays_a_role(q: LinkedQuestion, i: int) -> bool:
+    """`sales per salesperson`: whom the key of a sale is called after (`salesperson_id`), not a job of that name."""
+    before, word = q.items[i - 1].lower.split()[-1] if i else "", q.tokens[q.items[i].end - 1].lemma
+    keys = [c for c, _ in q.mention(i).columns if c.foreign and c.words == (word, "id")]
+    return before in _EACH and bool(keys)
 
 
 def _amount_of_event(q: LinkedQuestion, i: int) -> bool:
@@ -253,6 +265,8 @@ def _firmly_named(q: LinkedQuestion) -> set[str]:
 def _before_amount(q: LinkedQuestion, i: int) -> bool:
     """`total sales`, `how much sales`: the words ask for an amount, not for rows."""
     before = " ".join(x.lower for x in q.items[max(0, i - 2) : i])
+    if i and q.items[i - 1].is_keyword("count"):  # `top sellers by number of sales`
+        return False
     if any(w in before for w in ("total", "average", "sum", "much", "by", "highest", "lowest", "most")):
         return True
     grouped = i + 1 < len(q.items) and (q.items[i + 1].lower == "by" or q.items[i + 1].is_keyword("group"))

@@ -98,7 +98,8 @@ _SIDE_DATES = frozenset(
     root(word)
     for word in word_set(
         "birth end update updated modified last valid required due effective expiry load fix pay deliver return close "
-        "resolve complete finish cancel leave delivery payment completion settle opened closed founded response reply"
+        "model fiscal academic resolve complete finish cancel leave delivery payment completion settle opened closed "
+        "founded response reply"
     )
 )
 _CALENDARS = word_set("date calendar time day")
@@ -126,7 +127,11 @@ def date_column(
     measured = measured or _counted_per(q, c) or ({absent.table} if absent else set())
     near = {} if measured else c.near_tables(i)
     counted = {e.table for e in c.query.select if e.function == "count" and e.table}
-    restricted = (clause[0] for clause in c.query.where)
+    done = _tables_of_deeds(q, i)  # `cars sold in 2024`: the date of the sale
+    counted = done or counted
+    restricted = [clause[0] for clause in c.query.where]
+    stored = (x.left.column for x in restricted if isinstance(x, Condition) and x.operator == "=")
+    states_of = {key[0] for key in stored if key is not None}
     tables = measured or {
         *c.entities,
         *q.named,
@@ -152,6 +157,7 @@ def date_column(
             side = 0.0 if own else 0.4 * bool(_SIDE_DATES & {root(w) for w in words})
             score += 0.3 * (own or bool(words & _EVENTS)) - side + 1.6 * calendar
             score -= 0.3 * (filled and word.column.nullable)  # what every row has dates it
+            score += 0.4 * (table in states_of and table not in c.entities)  # `customers with cancelled orders in May`
             score += 0.5 * (table in counted)  # `how many appointments does Dr. Hill have in 2025`
             score -= 0.3 * bool(measured and table in c.entities and table not in measured)
             score += 0.2 * ((word.role == "year") == whole_year) + 0.1 * (word.words in (("date",), ("year",)))
@@ -159,6 +165,13 @@ def date_column(
     candidates.sort(key=lambda pair: -pair[0])
     close = len(candidates) > 1 and candidates[1][0] > candidates[0][0] - 0.25
     return (candidates[0][1] if candidates else None), (candidates[1][1] if close else None)
+
+
+def _tables_of_deeds(q: LinkedQuestion, i: int) -> set[str]:
+    """The tables that verbs name before item i: `sold` for sales."""
+    named = (k for k in range(max(0, i - 3), i) if q.sorts[k] == "table")
+    verbs = [k for k in named if q.tokens[q.items[k].end - 1].lemma not in q.vocabulary.tables[q.table_of(k)].words]
+    return {q.table_of(k) for k in verbs if _has_date(q, q.table_of(k))}
 
 
 def _absent_here(q: LinkedQuestion, c: Context) -> Membership | None:

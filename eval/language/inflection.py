@@ -25,6 +25,8 @@ def lemma(word: str) -> str:
     """The singular or base form of a lower-case English word, as far as its spelling shows."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
+    if word.endswith("people"):
+        return f"{word[:-6]}person"
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.persons import personal
 from agent.parser.stored_states import SAME_EVENT
 from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, rule
@@ -140,13 +141,26 @@ def people_and_number(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['x']} and number of {match['rows']}{match['rest']}") if table else None
 
 
-@rule(r"^(?P<listed>(?:list|show|give)\b.+) with (?:(?:the|its|their) )?(?P<what>[a-z]+(?: [a-z]+)?)$")
+@rule(
+    r"^(?P<listed>(?:(?P<ask>list|show|give)\b)?.+?) with (?:(?:the|its|their) )?"
+    r"(?P<what>[a-z]+(?: [a-z]+)?(?:,? (?:and )?(?:(?:the|its|their) )?[a-z]+(?: [a-z]+)?)*?)"
+    r"(?P<rest>,? (?:sorted|ordered) by .+)?$"
+)
 def listed_with(match: re.Match[str], known: Known) -> Wording | None:
-    """`list of all products with the price` as `… and their price`, where a column is called so."""
-    words = [root(w) for w in match["what"].lower().split()]
-    if not any(words == [root(w) for w in c.words[-len(words) :]] for c in known.vocabulary.columns.values()):
+    """`list of all products with the price` as `… and their price`, where columns are called so."""
+    parts = [part for part in re.split(r", and |,| and ", match["what"].lower()) if part.strip()]
+    names = [re.sub(r"^(?:the|its|their) ", "", part.strip()) for part in parts]
+    named = [_called(name, known) for name in names]
+    always = all(any(not c.column.nullable for c in columns) for columns in named)
+    if not all(named) or not (match["ask"] or (always and len(names) > 1)):
         return None
-    return Wording(f"{match['listed']} and their {match['what']}")
+    return Wording(f"{match['listed']} and their {', '.join(names[:-1])}{' and ' * (len(names) > 1)}{names[-1]}"
+                   f"{match['rest'] or ''}")  # fmt: skip
+
+
+def _called(name: str, known: Known) -> list[ColumnWord]:
+    words = [root(w) for w in name.split()]
+    return [c for c in known.vocabulary.columns.values() if words == [root(w) for w in c.words[-len(words) :]]]
 
 
 @rule(

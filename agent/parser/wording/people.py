@@ -73,7 +73,8 @@ _STAFF = SERVING - {"owner"}  # a pet's owner buys
 
 
 @rule(
-    rf"(?<!\d )(?<!\bor more )(?<!\bfewer )(?<!\bwhat )\b(?P<x>{_CUSTOMERS})\b(?! (?:id|name|number|type|group)s?\b)",
+    rf"(?<!\d )(?<!\bor more )(?<!\bfewer )(?<!\bwhat )(?<!\bmy )\b(?P<x>{_CUSTOMERS})\b"
+    r"(?! (?:id|name|number|type|group)s?\b)",
     everywhere=True,
 )
 def customers(match: re.Match[str], known: Known) -> Wording | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from agent.parser.flags import is_flag
 from agent.parser.wording.rules import MONTH, YEAR, Known, Replacements, Wording, rule
 from eval.language.inflection import lemma, plural
 from eval.language.lexicon import measures
@@ -21,9 +22,26 @@ _PERSONS = r"(?:boss|manager|colleague|friend|wife|husband|teacher|accountant|su
 _DONE_WITH = r"(?:send|write|call|thank|invite|contact|phone|email|mail|congratulate|reward|remind|prepare|plan|give)"
 _PLAIN = Replacements(
     (r"^(?:(?:haha|hehe|lol|ok|okay|right|well|so|hm+|oh|alright)\b[,.! ]+)+(?=[a-z])", ""),
+    (r"\s*[:;]-?[)(DP](?=\s|[.?!]|$)", ""),
+    (r",? if (?:that's|that is|it's|it is) (?:ok|okay|alright|all right|possible|fine)(?: with you)?(?=[.?! ]*$)", ""),
+    (r"^(?:sorry,? |oh,? |and )?(?:just )?one (?:more|last|other) (?:thing|question)[:,] ", ""),
+    (r"^(?:would|do) you mind (?:telling|showing|giving|listing)(?: me)? ", "show "),
+    (r"^i (?:was|am) (?:just )?wondering[,:]? (?:if you could tell me )?", ""),
+    (r"[.?!] (?:the |just the )?(?:number|count|total|name)s?(?: of [a-z]+)? (?:is|are|will be|would be) "
+     r"(?:enough|sufficient|fine|ok|okay)[.?! ]*$", ""),
+    (r"^for (?:the |all |all the )?([a-z]+s (?!and\b)[^,]+), (what|how|which|who|when)\b(.+)$", r"\2\3 for \1"),
+    (r"\b(?:the )?average number of (days|hours|weeks|minutes)\b", r"average \1"),
+    (r"\b(paid|shipped|delivered|returned|completed|finished|closed|arrived) (?:after|past|later than) "
+     r"(?:their|its|the) (?:due|promised|expected|required|planned|scheduled|agreed) (?:dates?|days?|times?)\b",
+     r"\1 late"),
+    (r",? and when (?:did|do|does|were|was) (?:they|he|she|it) ([a-z]+)[?.! ]*$", r" and their \1 date"),
+    (r",? (?:with )?(?:the )?(?:oldest|earliest|lowest|smallest|cheapest) ([a-z]+(?: [a-z]+)?) (?:first|at the top)"
+     r"(?:,? please)?[.?! ]*$", r", sorted by \1 ascending"),
+    (r",? (?:with )?(?:the )?(?:newest|latest|most recent) ([a-z]+(?: [a-z]+)?) (?:first|at the top)"
+     r"(?:,? please)?[.?! ]*$", r", sorted by \1 descending"),
     (r"^(?:just |purely )?out of (?:pure |sheer |interest|curiosity)(?: ?curiosity)?[,:]? ", ""),
     (rf"^(?:my|our|the) {_PERSONS} (?:has |just )?(?:asked|told|wants?|wanted|needs?) me to "
-     r"(?:find out|figure out|work out|know|check|see|look up|list|get)(?: how| about)? ", ""),
+     r"(?:find out|figure out|work out|know|check|see|look up|list|get)(?: about)? ", ""),
     (r",? (?:(?:do|would|might) you (?:happen to )?know|(?:can|could|would) you (?:please )?help(?: me)?"
      r"(?: with (?:that|this|it))?|any idea)[?.! ]*$", ""),
     (rf"[.?!;] (?:i(?:'d| would)? (?:like|want|need|have|plan)|we(?:'d| would)? (?:like|want|need|have|plan)) to "
@@ -39,7 +57,7 @@ _PLAIN = Replacements(
     (r"\bin terms of (?:what|how much) (?:they|he|she) (?:have |has )?spen[dt]s?(?: with us| here)?\b",
      "by total spend"),
     (r"[.?!,;] (?:with )?(?:the )?(?:biggest|largest|highest|best|top)"
-     r"(?: (?:spender|amount|figure|value|number|total|one|payer|seller|earner)s?)? (?:first|on top|at the top)"
+     r"(?: (?:spender|amount|figure|value|number|total|one|payer|seller|earner)s?) (?:first|on top|at the top)"
      r"(?:,? please)?[.?! ]*$", ""),
     (r"^(.+?) ?[-–—:] ?(?:which|what|whose) ([a-z]+s)[?.! ]*$", r"\2 with \1"),
     (r"^(?:hello|hiya|hi|hey|good (?:morning|afternoon|evening))\b(?: there| all| team)?[,.! ]+", ""),
@@ -92,6 +110,38 @@ def courtesy(text: str, _: Known) -> Wording | None:
     """`Could you please list the clients? Please include the city.` as `list the clients and show the city`."""
     new = _PLAIN(text)
     return Wording(new) if new != text else None
+
+
+@rule(
+    r"\b(?:who|that)? ?(?:has |have |had )?(?:signed up|subscribed|registered|opted in|enrolled) (?:for|to|into) "
+    r"(?:the |our )?(?P<x>[a-z]+)\b"
+)
+def signed_up_for(match: re.Match[str], known: Known) -> Wording | None:
+    """`who have signed up for the newsletter` as `with newsletter`, where a yes-or-no column is called so."""
+    flags = [c for c in known.vocabulary.columns.values() if match["x"].lower() in c.words and is_flag(known.values, c)]
+    return Wording(f" with {match['x']}") if len(flags) == 1 else None
+
+
+_PREMISES = (
+    "company|firm|business|shop|store|workshop|practice|clinic|agency|dealership|school|gym|hotel|restaurant|studio|"
+    "salon|garage|yard|premises|house"
+)
+
+
+@rule(rf" (?:in|at|around) (?:the|our) (?P<x>{_PREMISES})(?=[.?!, ]*$)")
+def on_the_premises(match: re.Match[str], known: Known) -> Wording | None:
+    """`which job do we do most often in the workshop` without the workshop, where the data names none."""
+    place = match["x"].lower()
+    return None if place in known.vocabulary.holders or known.values.find(place) else Wording("")
+
+
+@rule(
+    r"\b(?P<been>(?:has|have) (?:been|worked)) (?:with|at|for|in) (?:the|our|this) "
+    r"(?P<x>company|firm|business|agency|team)\b"
+)
+def with_us(match: re.Match[str], known: Known) -> Wording | None:
+    """`who has been with the company the longest` as `who has been with us the longest`."""
+    return Wording(f"{match['been'].split()[0]} been with us") if match["x"] not in known.vocabulary.holders else None
 
 
 @rule(

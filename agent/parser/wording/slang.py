@@ -138,8 +138,8 @@ plain = Replacements(
     (r"\bdid we (?:have|need) to (?=[a-z]+\b)", "did we "),
     (r"\bset(?:s|ting)? (?:off|out)\b", "start"),
     (r"^((?:all |the |our )?(?!median|average|avg|mean)[a-z]+ [a-z]+s) (?:in )?total$", r"total \1"),
-    (r"^((?:show|list|who are|what are|which are)(?: me)? )?(?:the |our )?(top|best|bottom|worst) ([a-z]+s) by\b",
-     r"\1\2 10 \3 by"),
+    (r"^((?:show|list|who are|what are|which are)(?: me)? )?(?:the |our |my )?(top|best|bottom|worst) "
+     r"([a-z]+(?:s|people)) by\b", r"\1\2 10 \3 by"),
     (r"^(?:(?:who|what|which) are |(?:show|list|give)(?: me)? )?(?:our |my )?(newest|latest|most recent) ([a-z]+s)"
      r"(?=[?.! ]*$)", r"the 10 \1 \2"),
     (rf"\b(?:between|from) ({MONTH}) (?:and|to|until|till|through) ({MONTH}) (?:of )?((?:19|20)\d\d)\b",

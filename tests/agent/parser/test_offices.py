@@ -1,0 +1,136 @@
+"""Questions of people in an office: customers under another name, preambles, dates of the event, roles of employees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent.runtime.probability import STATED_DOUBT
+from tests.asked import Asked, Rows, databases_to_ask
+
+CRUISES = """
+CREATE TABLE ports (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);
+CREATE TABLE guides (id INTEGER PRIMARY KEY, name TEXT NOT NULL, hired_on DATE NOT NULL);
+CREATE TABLE sailings (
+    id INTEGER PRIMARY KEY, port_id INTEGER NOT NULL REFERENCES ports(id), guide_id INTEGER REFERENCES guides(id),
+    starts_on DATE NOT NULL, price_per_person REAL NOT NULL, status TEXT NOT NULL);
+CREATE TABLE passengers (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT, newsletter INTEGER NOT NULL, registered_on DATE NOT NULL);
+CREATE TABLE bookings (
+    id INTEGER PRIMARY KEY, sailing_id INTEGER NOT NULL REFERENCES sailings(id),
+    passenger_id INTEGER NOT NULL REFERENCES passengers(id), booked_on DATE NOT NULL, total_price REAL NOT NULL,
+    status TEXT NOT NULL, cancelled_on DATE);
+CREATE TABLE payments (
+    id INTEGER PRIMARY KEY, booking_id INTEGER NOT NULL REFERENCES bookings(id), due_date DATE NOT NULL,
+    paid_on DATE, amount REAL NOT NULL, status TEXT NOT NULL);
+INSERT INTO ports VALUES
+    (1, 'Split', 'Croatia'), (2, 'Zadar', 'Croatia'), (3, 'Bari', 'Italy'), (4, 'Kotor', 'Montenegro');
+INSERT INTO guides VALUES (1, 'Ivo', '2020-01-01'), (2, 'Mara', '2018-05-01');
+INSERT INTO sailings VALUES
+    (1, 1, 1, '2025-05-01', 100, 'completed'), (2, 3, 2, '2025-06-01', 80, 'cancelled'),
+    (3, 1, NULL, '2026-05-01', 120, 'open'), (4, 3, 1, '2026-06-01', 90, 'open');
+INSERT INTO passengers VALUES
+    (1, 'Ann', 'ann@example.com', 1, '2024-01-01'), (2, 'Ben', NULL, 0, '2024-02-01'),
+    (3, 'Cho', NULL, 1, '2025-03-01');
+INSERT INTO bookings VALUES
+    (1, 1, 1, '2025-01-10', 200, 'confirmed', NULL), (2, 2, 1, '2025-02-10', 80, 'cancelled', '2025-03-01'),
+    (3, 3, 2, '2026-01-10', 240, 'pending', NULL);
+INSERT INTO payments VALUES
+    (1, 1, '2024-12-20', '2025-01-15', 200, 'received'), (2, 2, '2025-03-01', NULL, 80, 'refunded'),
+    (3, 3, '2026-01-20', '2026-01-19', 100, 'received');
+"""
+GARAGE = """
+CREATE TABLE employees (
+    employee_id INTEGER PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, termination_date DATE);
+CREATE TABLE customers (
+    customer_id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT NOT NULL, newsletter_opt_in INTEGER NOT NULL);
+CREATE TABLE bikes (
+    bike_id INTEGER PRIMARY KEY, model TEXT NOT NULL, model_year INTEGER NOT NULL, condition TEXT NOT NULL,
+    purchase_date DATE NOT NULL, purchase_price REAL NOT NULL, list_price REAL NOT NULL);
+CREATE TABLE sales (
+    sale_id INTEGER PRIMARY KEY, bike_id INTEGER NOT NULL REFERENCES bikes(bike_id),
+    customer_id INTEGER NOT NULL REFERENCES customers(customer_id),
+    salesperson_id INTEGER NOT NULL REFERENCES employees(employee_id), sale_date DATE NOT NULL);
+CREATE TABLE repairs (
+    repair_id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(customer_id),
+    mechanic_id INTEGER REFERENCES employees(employee_id), kind TEXT NOT NULL, repair_date DATE NOT NULL);
+CREATE TABLE invoices (
+    invoice_id INTEGER PRIMARY KEY, invoice_number TEXT NOT NULL, sale_id INTEGER REFERENCES sales(sale_id),
+    invoice_date DATE NOT NULL, due_date DATE NOT NULL, tax_amount REAL NOT NULL, total_amount REAL NOT NULL,
+    paid_date DATE, status TEXT NOT NULL);
+INSERT INTO employees VALUES
+    (1, 'Sue', 'salesperson', NULL), (2, 'Tom', 'salesperson', '2025-01-31'), (3, 'Uma', 'mechanic', NULL),
+    (4, 'Vic', 'mechanic', NULL);
+INSERT INTO customers VALUES (1, 'Abe', 'York', 1), (2, 'Bo', 'Leeds', 0), (3, 'Cy', 'York', 0);
+INSERT INTO bikes VALUES
+    (1, 'Roadster', 2024, 'new', '2023-11-01', 500, 900), (2, 'Climber', 2022, 'used', '2024-03-01', 200, 400),
+    (3, 'City', 2024, 'used', '2024-05-01', 300, 450);
+INSERT INTO sales VALUES (1, 1, 1, 1, '2024-02-01'), (2, 2, 2, 1, '2024-06-01'), (3, 3, 1, 2, '2025-01-15');
+INSERT INTO repairs VALUES
+    (1, 1, 3, 'inspection', '2024-04-01'), (2, 2, 3, 'inspection', '2024-05-01'), (3, 2, 4, 'tyres', '2024-05-02');
+INSERT INTO invoices VALUES
+    (1, 'R1', 1, '2024-02-02', '2024-03-02', 90, 990, '2024-03-12', 'paid'),
+    (2, 'R2', 2, '2024-06-02', '2024-07-02', 40, 440, NULL, 'overdue'),
+    (3, 'R3', 3, '2025-01-16', '2025-02-16', 45, 495, NULL, 'overdue');
+"""
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    with databases_to_ask(tmp_path_factory.mktemp("offices"), {"cruises": CRUISES, "garage": GARAGE}) as databases:
+        yield databases
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("customers without email", [("Ben",), ("Cho",)]),
+        ("how many people have never booked", [(1,)]),
+        ("pending bookings - which customers", [("Ben",)]),
+        ("customers no email adress", [("Ben",), ("Cho",)]),
+        ("how many sailings were cancelled in 2025", [(1,)]),
+        ("how many bookings were cancelled in 2025", [(1,)]),
+        ("What is the total of the payments received in 2025?", [(200,)]),
+        ("countries without sailings", [("Montenegro",)]),
+        ("sailings 2026 still no guide", [(3,)]),
+        ("Which guide has been with the company the longest, do you know?", [("Mara",)]),
+        ("My boss asked me to find out how many guides we have, can you help me with that?", [(2,)]),
+        ("Just out of curiosity, how many passengers are there?", [(3,)]),
+        ("how many passengers have signed up for the newsletter", [(2,)]),
+        ("What percentage of all bookings ends up being cancelled?", [(33.33,)]),
+    ],
+)
+def test_customers_preambles_and_own_dates(asked: Asked, question: str, expected: Rows) -> None:
+    assert sorted(asked.rows("cruises", question)) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many bikes did we sell in 2024?", [(2,)]),
+        ("how many used bikes do we have", [(2,)]),
+        ("What share of the bikes we sold in 2024 were used ones?", [(50,)]),
+        ("sales per salesperson in 2024", [("Sue", 2)]),
+        ("which mechanic did the most inspections in 2024", [("Uma",)]),
+        ("who are my top salespeople by number of sales", [("Sue",), ("Tom",)]),
+        ("who bought a bike in 2025", [("Abe",)]),
+        ("total tax per year", [("2024", 130), ("2025", 45)]),
+        ("Please state the total amount invoiced in 2024.", [(1430,)]),
+        ("bikes under 450", [(2,)]),
+        ("how many of the invoices of 2024 were paid after their due date", [(1,)]),
+    ],
+)
+def test_roles_sales_and_totals(asked: Asked, question: str, expected: Rows) -> None:
+    assert sorted(asked.rows("garage", question)) == expected
+
+
+def test_columns_listed_with_rows_are_shown(asked: Asked) -> None:
+    question = "Please list all overdue invoices with invoice number and amount, the oldest due date first."
+    assert asked.rows("garage", question) == [("R2", 440), ("R3", 495)]
+
+
+@pytest.mark.parametrize("question", ["payments per quarter in 2025", "how many people travelled in 2024"])
+def test_what_is_open_is_in_doubt(asked: Asked, question: str) -> None:
+    """Their number or their amount? The date on which people registered is none of their travels."""
+    assert asked.reading("cruises", question).confidence < STATED_DOUBT
