@@ -42,6 +42,8 @@ def superlative(q: LinkedQuestion, c: Context, i: int) -> Findings:
         yield from _by_what_follows(q, c, i, keyword.kind == "sup_count", rank)
 
 
+_LATE = frozenset(("latest", "newest", "most recent"))
+_EARLY = frozenset(("earliest", "oldest"))
 _THEIRS = ("and their", "with their", "and its", "with its", "and his", "along with their", "together with their")
 
 
@@ -91,6 +93,9 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
     following = q.next_mention(i)
     if following is not None and q.sorts[following] == "column" and following <= i + 2:
         ranked = c.column_of(following, "number")
+        if ranked.role == "date" and following == i + 1 and keyword.argument in _LATE | _EARLY:
+            yield ranks.by_column(q, c, i, following, replace(rank, descending=keyword.argument in _LATE))
+            return
         if ranked.numeric and ranked.role in ("number", "year"):
             words = keyword.argument
             down = words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"

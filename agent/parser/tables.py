@@ -30,6 +30,8 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
         if column_next or (following == i + 1 and _owned(q, i + 1, table)):
             return named
         return replace(named, groups=(("table", table),), changes={"grouping": False})
+    if c.in_head and _modifies(q, i, table):
+        return Finding((i,))
     if c.negated and _even_without(q, i):
         return replace(named, changes={"empty_too": True, "negated": False})
     if c.negated and c.main_entity not in ("", table) and not _beside_value(q, i, table):
@@ -87,9 +89,15 @@ def _done_by(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 def _owned(q: LinkedQuestion, i: int, table: str) -> bool:
     """`per product category`: rows of the table before refer to the table at item i."""
-    if q.sorts[i] != "table":
+    if q.sort(i) != "table":
         return False
     return any(e.left == table for e in q.graph.between(table, q.table_of(i)))
+
+
+def _modifies(q: LinkedQuestion, i: int, table: str) -> bool:
+    """`beer styles` are the styles that beers refer to, and no beers."""
+    singular = q.tokens[q.items[i].end - 1]
+    return _owned(q, i + 1, table) and singular.lower == singular.lemma and q.plural(i + 1)
 
 
 def _beside_value(q: LinkedQuestion, i: int, table: str) -> bool:

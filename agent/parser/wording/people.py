@@ -106,6 +106,29 @@ def titles(match: re.Match[str], known: Known) -> Wording:
     return Wording(f"{noun} " if noun else "")
 
 
+_KINDS = frozenset(("type", "kind", "category", "class"))
+
+
+@rule(
+    r"^(?P<ask>(?:(?:how many|which|what|list|show|give)(?: me| us)? )?(?:all |the |our )*)(?P<x>[a-z]+s)"
+    r"(?= (?:that|who|which|without|with|in|from|buying|ordering|of|have|are|never)\b|$)"
+)
+def kinds_of_rows(match: re.Match[str], known: Known) -> Wording | None:
+    """`shops that never ordered` as `customers with type shop that …`, where the type of one table's rows is so."""
+    words, kind = known.vocabulary, lemma(match["x"].lower())
+    if kind in words.holders or max(words.affinities(kind).values(), default=0.0) >= _NAMED:
+        return None
+    hits = [h for h in known.values.find(kind) if h.score > _SAME]
+    columns = {words.columns.get((h.table, h.column)) for h in hits}
+    column = columns.pop() if len(columns) == 1 else None
+    if column is None or column.words[-1] not in _KINDS or not words.name_columns(column.table):
+        return None
+    return Wording(f"{match['ask']}{words.tables[column.table].plural} with {' '.join(column.words)} {kind}")
+
+
+_NAMED, _SAME = 0.6, 0.95
+
+
 @rule(r"^(?:the )?names? of (?:all )?(?:of )?(?:our |the )?(?P<x>[a-z]+s)$")
 def names_of_role(match: re.Match[str], known: Known) -> Wording | None:
     """`names of our dentists` as `dentists`, where no table but a stored value is called so."""

@@ -146,7 +146,7 @@ def rule(*patterns: str, everywhere: bool = False) -> Callable[[Rewrite], Rule]:
 class Replacements:
     """Other words in place of patterns, one after the other, in upper or lower case."""
 
-    def __init__(self, *pairs: tuple[str, str]) -> None:
+    def __init__(self, *pairs: tuple[str, str | Callable[[re.Match[str]], str]]) -> None:
         self.patterns = tuple(re.compile(pattern, re.IGNORECASE) for pattern, _ in pairs)
         self._words = tuple(words for _, words in pairs)
 

@@ -39,6 +39,19 @@ _PLAIN = Replacements(
      r"(?:,? please)?[.?! ]*$", r", sorted by \1 ascending"),
     (r",? (?:with )?(?:the )?(?:newest|latest|most recent) ([a-z]+(?: [a-z]+)?) (?:first|at the top)"
      r"(?:,? please)?[.?! ]*$", r", sorted by \1 descending"),
+    (r"^sorry if [^,]+, (?:but )?", ""),
+    (r"[.?!,] (?:many )?thank(?:s| you)(?: so| very)?(?: much| a lot| in advance)?[.?! ]*$", ""),
+    (r"\s*\([^()]*(?:and so (?:on|forth)|etc\.?)\)", ""),
+    (r"^(?:kindly |please )?(?:report|provide|state|supply|indicate)(?: us| me)?(?: with)? (?=(?:the|all|our|a)\b)",
+     "show "),
+    (r",? and (?:in |on |at )?(?:which|what) ([a-z]+) (?:are|is|do|does|did|were|was|has|have) (?:they|it|he|she|each)"
+     r"(?: [a-z]+){0,2}[?.! ]*$", r" and their \1"),
+    (r",? and what (?:is|are|was|were) (?:the|their|its) ([a-z]+(?: [a-z]+)?)(?: of each(?: one)?| for each)?[?.! ]*$",
+     r" and their \1"),
+    (r"\b(?:the )?(?P<every>dai|week|month|quarter|year)ly ([a-z]+) (?:totals?|figures?|numbers?)\b(.*)",
+     lambda m: f"{m[2]} per {'day' if m[1].lower() == 'dai' else m[1]}{m[3]}"),
+    (r"\bno\.? of (?=[a-z]+s\b)", "number of "),
+    (r"\b(day|week|month|quarter) of the year\b", r"\1"),
     (r"^(?:just |purely )?out of (?:pure |sheer |interest|curiosity)(?: ?curiosity)?[,:]? ", ""),
     (rf"^(?:my|our|the) {_PERSONS} (?:has |just )?(?:asked|told|wants?|wanted|needs?) me to "
      r"(?:find out|figure out|work out|know|check|see|look up|list|get)(?: about)? ", ""),

@@ -119,8 +119,8 @@ plain = Replacements(
     (r"\bmost of (?:the |our )?(?=[a-z]+s\b)", "most "),
     (rf"\b(?:the )?top (\d+|{SMALL_NUMBERS}) (?:most )?(expensive|cheap|costly|popular|recent|populous)\b",
      r"the \1 most \2"),
-    (r"\b(?:the )?number and (?:the )?(average|total|maximum|minimum|mean) ([a-z ]+?) of (?:all |the )?([a-z]+s)\b",
-     r"the number of \3 and the \1 \2 of \3"),
+    (r"\b(?:the )?number and (?:the )?(average|total|maximum|minimum|mean) ([a-z ]+?) of (?:all |the )?"
+     r"((?:[a-z]+ed |open |overdue )?[a-z]+s)\b", r"the number of \3 and the \1 \2 of \3"),
     (_MONEY_MADE + r" most (?:money|revenue|sales)\b", "has the highest revenue"),
     (_MONEY_MADE + r" least (?:money|revenue|sales)\b", "has the lowest revenue"),
     (r"^((?:which|what) (?:employee|sales \w+|rep|seller|agent|store|shop|branch|region|country|city|"
