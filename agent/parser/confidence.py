@@ -303,6 +303,8 @@ _ALWAYS_DOUBTED = (
     "doubt column_of_many",
     "doubt days_of_a_kind",
     "doubt deed_of_rows",
+    "doubt second_question_open",
+    "doubt idle_table",
     "doubt version_dated",
     "doubt literal_unknown",
     "doubt column_context",

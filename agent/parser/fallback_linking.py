@@ -161,7 +161,7 @@ _ENDINGS = word_set("come ship side line port able work time over form ever")
 def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
     """`enrollment` for a column `enr`, `room` for `classroom`, `sector` for `industry`."""
     word = lemma(item.lower)
-    if len(word) < 4 or not word.isalpha():
+    if len(word) < 4 or not word.isalpha() or item.lower in STATE_WORDS:
         return None
     scores: dict[str, float] = {}
     for known in vocabulary.holders:

@@ -42,6 +42,8 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
+        ("second_question_open", _asks_twice(query, q)),
+        ("idle_table", _joins_for_nothing(query, q)),
         ("deed_of_rows", _dates_a_deed(query, q)),
         ("days_of_a_kind", _counts_days_of_a_kind(query, q)),
         ("column_of_many", _lists_column_of_many(query, q)),
@@ -245,6 +247,32 @@ def _asks_two_amounts(q: LinkedQuestion) -> bool:
     return "many" in asked and "much" in asked
 
 
+_AND_WHAT = re.compile(
+    r"\w.*(?: and|\?|;) (?:(?:in|on|at|for|by|from|with|also) )*"
+    r"(?:which|what|how (?:many|much|long|old)|when|where|who)\b",
+    re.IGNORECASE,
+)
+
+
+def _asks_twice(query: Query, q: LinkedQuestion) -> bool:
+    """`which batches are fermenting, and which tank are they in`, of which only the first is answered."""
+    names = {e for t in query.tables for e in q.named_by(t)}
+    shown = [e for e in query.select if e not in names]
+    one = len(shown) + bool(len(shown) < len(query.select)) < 2
+    return one and query.shape is None and _AND_WHAT.match(" ".join(t.text for t in q.tokens)) is not None
+
+
+def _joins_for_nothing(query: Query, q: LinkedQuestion) -> bool:
+    """`members of the club`, where a club is taken for a team: its table only drops the members without one."""
+    used = [*query.expressions(), *query.group, *query.restrictions(), *(c for clause in query.base for c in clause)]
+    needed = list(dict.fromkeys(t for part in used for t in part.tables))
+    plan = q.graph.plan(needed, frozenset(needed)) if needed else None
+    idle = set(query.tables) - {*needed, *(plan.tables if plan is not None else ())}
+    guessed = (x.mention for k, x in enumerate(q.items) if q.sorts[k] == "table" and q.table_of(k) in idle)
+    return any(m is not None and m.tables[0][1] < _FIRMLY for m in guessed)
+
+
+_FIRMLY = 0.9
 _YES_OR_NO = word_set("is are was were do does did have has can")
 
 

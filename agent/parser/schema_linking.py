@@ -25,7 +25,10 @@ _OWN, _SYNONYM = 1.0, 0.81
 where a table is called `treatment_type`)."""
 _GAPS = {"of", "the", "'s", "a", "an", "in", "for", "they", "he", "she", "it"}
 _AUXILIARIES = ("do", "does", "did")
-_SMALL = word_set("from to by on at with up out off over under as is be not no all before after since until")
+_SMALL = word_set(
+    "our my your their us we me from to by on at with up out off over under as is be not no all before after "
+    "since until"
+)
 """Words that name something only together with another word of its name (`valid from`)."""
 _PLACES = frozenset(("first", "last"))
 """Words that name a column only when its other word follows (`first and last name`)."""
@@ -37,7 +40,8 @@ _AFTER_ORDERS = {"all", "the", "me", "us", "every", "each", "any", "out"}
 _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "description": 0.8, "title": 0.8,
           "type": 0.66, "date": 0.7, "text": 0.75, "value": 0.72, "amount": 0.78, "detail": 0.74, "million": 0.9,
           "billion": 0.9, "thousand": 0.9, "usd": 0.9, "eur": 0.9, "dollar": 0.9, "percent": 0.88, "percentage": 0.85,
-          "km": 0.9, "kg": 0.9, "cm": 0.9, "mm": 0.9, "meter": 0.9, "foot": 0.88, "mile": 0.9, "year": 0.62,
+          "km": 0.9, "kg": 0.9, "cm": 0.9, "mm": 0.9, "meter": 0.9, "foot": 0.88, "minute": 0.85, "second": 0.85,
+          "mile": 0.9, "year": 0.62,
           "range": 0.66, "string": 0.8, "count": 0.7, "rate": 0.66, "time": 0.66, "day": 0.66, "level": 0.66,
 }  # fmt: skip
 

@@ -136,7 +136,9 @@ def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
             holders = {c.table for c, score in x.mention.columns if score >= _ALSO}
             named |= holders if len(holders) == 1 else set()
     dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date"}
-    return bool(named & dated) and all(c.table not in named and s < 0.9 for c, s in mention.columns)
+    return bool(named & dated) and all(
+        c.table not in named and (s < 0.9 or len(c.words) > 1) for c, s in mention.columns
+    )
 
 
 def _state_of_date(q: LinkedQuestion, i: int) -> bool:

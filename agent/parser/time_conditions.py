@@ -138,6 +138,10 @@ def date_column(
         *(e.column[0] for e in c.query.select if e.column),
         *(x.left.column[0] for x in restricted if isinstance(x, Condition) and x.left.column),
     }
+    named_at = {q.table_of(k): k for k in reversed(range(len(q.items))) if q.sorts[k] == "table"}
+    later = (
+        {t for t, k in named_at.items() if k > i} - set(c.entities) if min(named_at.values(), default=i) < i else set()
+    )
     candidates: list[tuple[float, ColumnWord]] = []
     for table, columns in q.vocabulary.by_table.items():
         gap = min(q.graph.distance(table, t) for t in tables) if tables else 1.0
@@ -158,6 +162,7 @@ def date_column(
             score += 0.3 * (own or bool(words & _EVENTS)) - side + 1.6 * calendar
             score -= 0.3 * (filled and word.column.nullable)  # what every row has dates it
             score += 0.4 * (table in states_of and table not in c.entities)  # `customers with cancelled orders in May`
+            score -= 0.6 * (table in later)  # `who joined in May and has ordered since`
             score += 0.5 * (table in counted)  # `how many appointments does Dr. Hill have in 2025`
             score -= 0.3 * bool(measured and table in c.entities and table not in measured)
             score += 0.2 * ((word.role == "year") == whole_year) + 0.1 * (word.words in (("date",), ("year",)))

@@ -52,6 +52,13 @@ _PLAIN = Replacements(
      lambda m: f"{m[2]} per {'day' if m[1].lower() == 'dai' else m[1]}{m[3]}"),
     (r"\bno\.? of (?=[a-z]+s\b)", "number of "),
     (r"\b(day|week|month|quarter) of the year\b", r"\1"),
+    (r"\b(?:brought|handed|given|taken|sent) back\b", "returned"),
+    (r"\boutstanding (?=(?:[a-z]+ )?(?:fees|invoices|dues|bills|rents?|premiums|subscriptions)\b)", "unpaid "),
+    (r"\b((?:[a-z]+ )?(?:fees|dues|invoices|bills|rents|premiums|subscriptions)) (?:received|collected)\b", r"paid \1"),
+    (r"[.,] (?:and )?(?:please )?(?:also )?(?:include|keep|show|list) (?:the |those )?(?:[a-z]+s|ones) "
+     r"(?:that have |who have |with |without )(?:nobody|none|no one|nothing|any|no [a-z]+)(?: (?:in|at|on) "
+     r"(?:them|it|the list))*[?.! ]*$", ", even those without"),
+    (rf"^(how many .+?) (?:in|during) ({YEAR}),? and how many (?:in|during) ({YEAR})[?.! ]*$", r"\1 in \2 vs \3"),
     (r"^(?:just |purely )?out of (?:pure |sheer |interest|curiosity)(?: ?curiosity)?[,:]? ", ""),
     (rf"^(?:my|our|the) {_PERSONS} (?:has |just )?(?:asked|told|wants?|wanted|needs?) me to "
      r"(?:find out|figure out|work out|know|check|see|look up|list|get)(?: about)? ", ""),
@@ -137,8 +144,20 @@ def signed_up_for(match: re.Match[str], known: Known) -> Wording | None:
 
 _PREMISES = (
     "company|firm|business|shop|store|workshop|practice|clinic|agency|dealership|school|gym|hotel|restaurant|studio|"
-    "salon|garage|yard|premises|house"
+    "salon|garage|yard|premises|house|club|association|brewery|farm|museum|library|charity"
 )
+
+
+@rule(
+    rf"\b(?P<does>does) (?:the|our|this) (?P<x>{_PREMISES}) (?P<verb>have|employ|own|sell|offer|make|run|get)\b",
+    rf"\b(?P<verb>joined|left|joining|leaving) (?:the|our) (?P<x>{_PREMISES})\b",
+)
+def the_business(match: re.Match[str], known: Known) -> Wording | None:
+    """`how many members does the club have` as `how many members do we have`, where the data names no club."""
+    place = match["x"].lower()
+    if place in known.vocabulary.holders or known.values.find(place):
+        return None
+    return Wording(f"{'do we ' * ('does' in match[0].lower().split())}{match['verb']}")
 
 
 @rule(rf" (?:in|at|around) (?:the|our) (?P<x>{_PREMISES})(?=[.?!, ]*$)")
