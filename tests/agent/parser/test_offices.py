@@ -74,11 +74,47 @@ INSERT INTO invoices VALUES
     (2, 'R2', 2, '2024-06-02', '2024-07-02', 40, 440, NULL, 'overdue'),
     (3, 'R3', 3, '2025-01-16', '2025-02-16', 45, 495, NULL, 'overdue');
 """
+CIDER = """
+CREATE TABLE styles (style_id INTEGER PRIMARY KEY, name TEXT NOT NULL, country_of_origin TEXT NOT NULL);
+CREATE TABLE ciders (
+    cider_id INTEGER PRIMARY KEY, name TEXT NOT NULL, style_id INTEGER NOT NULL REFERENCES styles(style_id),
+    abv REAL NOT NULL);
+CREATE TABLE batches (
+    batch_id INTEGER PRIMARY KEY, batch_number TEXT NOT NULL, cider_id INTEGER NOT NULL REFERENCES ciders(cider_id),
+    tank TEXT NOT NULL, status TEXT NOT NULL);
+CREATE TABLE customers (
+    customer_id INTEGER PRIMARY KEY, name TEXT NOT NULL, customer_type TEXT NOT NULL, created_date DATE NOT NULL);
+CREATE TABLE orders (
+    order_id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(customer_id),
+    order_date DATE NOT NULL);
+CREATE TABLE payments (
+    payment_id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders(order_id), amount REAL NOT NULL,
+    status TEXT NOT NULL, payment_date DATE NOT NULL);
+CREATE TABLE crews (crew_id INTEGER PRIMARY KEY, name TEXT NOT NULL, is_volunteer INTEGER NOT NULL);
+CREATE TABLE members (
+    member_id INTEGER PRIMARY KEY, name TEXT NOT NULL, status TEXT NOT NULL, crew_id INTEGER REFERENCES crews(crew_id));
+CREATE TABLE fees (
+    fee_id INTEGER PRIMARY KEY, member_id INTEGER NOT NULL REFERENCES members(member_id), fee_year INTEGER NOT NULL,
+    amount REAL NOT NULL, paid_on DATE);
+INSERT INTO styles VALUES (1, 'Brut', 'France'), (2, 'Scrumpy', 'England');
+INSERT INTO ciders VALUES (1, 'Orchard', 1, 4.5), (2, 'Windfall', 2, 7.2), (3, 'Pippin', 1, 5.0);
+INSERT INTO batches VALUES (1, 'B1', 1, 'T1', 'fermenting'), (2, 'B2', 2, 'T2', 'bottled');
+INSERT INTO customers VALUES
+    (1, 'The Bell', 'pub', '2024-02-01'), (2, 'Corner', 'shop', '2025-02-01'), (3, 'Larder', 'shop', '2025-03-01');
+INSERT INTO orders VALUES (1, 1, '2025-02-03'), (2, 1, '2025-06-09'), (3, 2, '2026-01-05');
+INSERT INTO payments VALUES
+    (1, 1, 50, 'cleared', '2025-02-10'), (2, 2, 70, 'bounced', '2025-06-20'), (3, 3, 20, 'bounced', '2026-02-01');
+INSERT INTO crews VALUES (1, 'Pressing', 1);
+INSERT INTO members VALUES (1, 'Ann', 'active', 1), (2, 'Ben', 'active', NULL), (3, 'Cho', 'former', NULL);
+INSERT INTO fees VALUES (1, 1, 2025, 30, '2025-01-10'), (2, 2, 2025, 30, NULL), (3, 3, 2024, 30, '2024-02-01');
+"""
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    with databases_to_ask(tmp_path_factory.mktemp("offices"), {"cruises": CRUISES, "garage": GARAGE}) as databases:
+    with databases_to_ask(
+        tmp_path_factory.mktemp("offices"), {"cruises": CRUISES, "garage": GARAGE, "cider": CIDER}
+    ) as databases:
         yield databases
 
 
@@ -123,6 +159,25 @@ def test_customers_preambles_and_own_dates(asked: Asked, question: str, expected
 )
 def test_roles_sales_and_totals(asked: Asked, question: str, expected: Rows) -> None:
     assert sorted(asked.rows("garage", question)) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("which cider styles come from France", [("Brut",)]),
+        ("Which batches are still fermenting and which tank are they in?", [("B1", "T1")]),
+        ("last order date The Bell", [("2025-06-09",)]),
+        ("which customers joined in the first half of 2025 and have ordered something", [("Corner",)]),
+        ("shops that never ordered", [("Larder",)]),
+        ("what is the strongest cider we make", [("Windfall",)]),
+        ("Kindly report the number and the total amount of bounced payments.", [(2, 90)]),
+        ("How many active members does the club have?", [(2,)]),
+        ("how many fees are unpaid", [(1,)]),
+        ("What proportion of the fees for 2025 is still unpaid?", [(50,)]),
+    ],
+)
+def test_heads_kinds_and_second_questions(asked: Asked, question: str, expected: Rows) -> None:
+    assert sorted(asked.rows("cider", question)) == expected
 
 
 def test_columns_listed_with_rows_are_shown(asked: Asked) -> None:
