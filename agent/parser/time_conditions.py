@@ -131,7 +131,8 @@ def date_column(
     counted = done or counted
     restricted = [clause[0] for clause in c.query.where]
     stored = (x.left.column for x in restricted if isinstance(x, Condition) and x.operator == "=")
-    states_of = {key[0] for key in stored if key is not None}
+    compared = (q.vocabulary.columns[key] for key in stored if key is not None)
+    states_of = {column.table for column in compared if column not in q.vocabulary.name_columns(column.table)}
     tables = measured or {
         *c.entities,
         *q.named,
