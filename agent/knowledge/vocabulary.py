@@ -129,6 +129,9 @@ class Vocabulary:
         columns = self.by_table[table]
         words = self.tables[table].words
         named = [c for c in columns if c.words[-1:] and c.words[-1] in NAME_WORDS and not c.foreign]
+        firm = [c for c in named if c.words in _WHOLE_NAMES]
+        if firm and any("contact" in c.words for c in named):  # the customer is the company
+            return (firm[0],)
         first = [c for c in named if c.words[-2:] == ("first", "name")]
         last = [c for c in named if c.words[-2:] == ("last", "name")]
         own = [c for c in named if c.words in (("name",), ("full", "name"), ("display", "name"))]
@@ -137,8 +140,7 @@ class Vocabulary:
             return (own[0],)
         if first and last:
             return (first[0], last[0])
-        titled = [c for c in named if c.words == ("title",)]
-        if titled:
+        if titled := [c for c in named if c.words == ("title",)]:
             return (titled[0],)
         if named and not (self.key_column(table) and self.tables[table].table.foreign_keys):
             return (next((c for c in named if not c.numeric), named[0]),)
@@ -146,8 +148,7 @@ class Vocabulary:
         named = [c for c in named if not _CONTACT & set(c.words)]
         if whole and whole[0] is (*named, *whole)[0]:  # the company of a stay's guest does not name the stay
             return (whole[0],)
-        same = [c for c in columns if c.words == words and not c.numeric and not c.foreign]
-        if same:
+        if same := [c for c in columns if c.words == words and not c.numeric and not c.foreign]:
             return (same[0],)
         described = [c for c in columns if c.words[-1:] == ("description",) and set(c.words[:-1]) <= set(words)]
         coded = [c for c in columns if not (c.primary or c.foreign or c.numeric) and _labels(c.words, words)]
@@ -216,8 +217,7 @@ _SILENT = word_set("of in the and for to by a an on at be have")
 
 
 def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
-    short = abbreviations().get(piece)
-    if short is not None:
+    if (short := abbreviations().get(piece)) is not None:
         return short
     if len(piece) > 5 and piece not in known:
         for cut in range(2, len(piece) - 1):

@@ -303,6 +303,7 @@ _ALWAYS_DOUBTED = (
     "doubt column_of_many",
     "doubt days_of_a_kind",
     "doubt deed_of_rows",
+    "doubt route_open",
     "doubt second_question_open",
     "doubt idle_table",
     "doubt version_dated",

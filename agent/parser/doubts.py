@@ -34,6 +34,7 @@ _SENTENCES = {
     "version_dated": "the date says when a version of the row began or ended; name another date if one is meant",
     "second_question_open": "only the first of two questions is answered; ask the second one by itself",
     "idle_table": "rows are kept that belong to something named by a similar word; leave that word out if not meant",
+    "route_open": "several tables link what you name; name the one that is meant",
     "deed_of_rows": "the date says when they were recorded, not when they did it; name another date if one is meant",
     "days_of_a_kind": "rows are counted, whatever their length; ask for the total days if these are meant",
     "only_open": "“only” is not read as “and nothing else”; ask for those without the others if that is meant",

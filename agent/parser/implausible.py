@@ -42,6 +42,8 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
+        ("superlative_open", _ranks_by_nothing(query, q)),
+        ("route_open", _two_routes(query, q)),
         ("second_question_open", _asks_twice(query, q)),
         ("idle_table", _joins_for_nothing(query, q)),
         ("deed_of_rows", _dates_a_deed(query, q)),
@@ -245,6 +247,28 @@ def _asks_two_amounts(q: LinkedQuestion) -> bool:
     """`How many and how much`."""
     asked = [after.lower for before, after in pairwise(q.tokens) if before.lower == "how"]
     return "many" in asked and "much" in asked
+
+
+def _ranks_by_nothing(query: Query, q: LinkedQuestion) -> bool:
+    """`the three best carers` read as any three."""
+    unordered = query.limit is not None and not (query.order or query.default_order or query.within)
+    return unordered and query.shape is None and any(x.is_keyword("sup", "sup_adj", "sup_count") for x in q.items)
+
+
+def _two_routes(query: Query, q: LinkedQuestion) -> bool:
+    """`carers of clients in York`, whom both visits and care plans link, and neither is named."""
+    joined = {
+        *query.tables,
+        *(t for e in query.expressions() for t in e.tables),
+        *(t for part in query.restrictions() for t in part.tables),
+    }
+    pairs = ((a, b) for a in joined for b in joined if a < b and not q.graph.between(a, b))
+    return any(len(_links(q, a, b)) > 1 and not _links(q, a, b) & joined for a, b in pairs)
+
+
+def _links(q: LinkedQuestion, one: str, other: str) -> set[str]:
+    """The tables whose rows refer to both."""
+    return set(q.graph.referring(one)) & set(q.graph.referring(other))
 
 
 _AND_WHAT = re.compile(

@@ -75,12 +75,17 @@ def _in_head(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, opposite
         yield from _shown(q, c, i, column, plain)
 
 
+_DOERS = ("we", "they", "you", "i", "he", "she")
+
+
 def _names_event(q: LinkedQuestion, i: int) -> bool:
     """`bookings`, `stays booked`: the words name what happened, and the column when it did."""
     item = q.items[i]
     last = q.tokens[item.end - 1]
     if q.tokens[0].lower == "when" or {q.tokens[p].lemma for p in range(item.start, item.end)} & TIME_WORDS:
         return False
+    if i > 0 and q.items[i - 1].lower in _DOERS:  # `how many people did we hire`
+        return True
     if last.lower.endswith("ed"):
         ranked = i + 1 < len(q.items) and q.items[i + 1].is_keyword("sup", "sup_adj", "order")
         return i > 0 and q.sorts[i - 1] == "table" and not ranked

@@ -205,6 +205,8 @@ def _ranked_thing(q: LinkedQuestion, c: Context, i: int, counting: bool) -> tupl
         elif owner:
             used.append(j)
             owners.append(q.table_of(j))
+        elif q.sorts[j] in ("value", "qualifier") and q.sort(j + 1) == "table":  # `the most completed visits`
+            pass
         elif not (x.is_keyword("distinct") or (q.sorts[j] == "word" and x.lower in _BEFORE_RANKED) or j in c.consumed):
             break
         j += 1

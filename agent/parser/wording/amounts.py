@@ -48,6 +48,18 @@ def total_of(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['ask']}sum of {match['figure']} of {match['rows']}{match['rest']}")
 
 
+@rule(
+    r"\btotal (?:value|worth)(?: of)?(?: (?:the|all|our))* (?P<rows>(?:[a-z]+ ){0,2}?(?P<x>[a-z]+s))\b",
+)
+def total_value(match: re.Match[str], known: Known) -> Wording | None:
+    """`total value of rejected quotes` as `total amount of rejected quotes`, where no column is called a value."""
+    table = known.table(match["x"])
+    amount = amount_of(known, table.name) if table is not None else None
+    if amount is None or "value" in known.vocabulary.holders:
+        return None
+    return Wording(f"total {' '.join(amount.words)} of {match['rows']}")
+
+
 @rule(r"^(?:who|which (?P<who>[a-z]+)s?) (?:still )?(?:owes?|has to pay)(?: us)?(?: any)?(?: money)?$")
 def who_owes(match: re.Match[str], known: Known) -> Wording | None:
     """`who owes us money` as `different customers with unpaid invoices`."""

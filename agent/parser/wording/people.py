@@ -54,6 +54,13 @@ def whom(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"who is the {superior} of {match['who']}") if superior else None
 
 
+@rule(r"^who (?:manages|supervises|leads) how many (?P<x>[a-z]+s)[?.! ]*$")
+def who_supervises(match: re.Match[str], known: Known) -> Wording | None:
+    """`who supervises how many carers` as `number of carers per supervisor`, if a column is called so."""
+    _, superior = _superior(known)
+    return Wording(f"number of {match['x']} per {superior}") if superior else None
+
+
 @rule(rf"^(?:who|which \w+|list who|show who) {_REPORT} (?P<who>.+)$")
 def who_reports(match: re.Match[str], known: Known) -> Wording | None:
     """`who reports to Ada` as `employees whose manager is Ada`."""
