@@ -269,9 +269,14 @@ class _Parser:
         if attempt.tree is None:
             return attempt
         observed = self._rows.observed(attempt.tree)
-        if attempt.features["names shown"] and (attempt.draft.query.each_once or not attempt.features["joins"]):
+        one_row = attempt.draft.query.each_once or self._by_key(attempt.draft.query) or not attempt.features["joins"]
+        if attempt.features["names shown"] and one_row:
             observed = {**observed, "result repeats": 0.0}  # two things with the same name
         return attempt.with_features(observed)
+
+    def _by_key(self, query: Query) -> bool:
+        """Whether each row of the result is one row of a table: repeated rows only have equal names and figures."""
+        return any(e.column and not e.part and self._known.vocabulary.columns[e.column].primary for e in query.group)
 
     def _nearly_as_likely(self, other: _Attempt, first: _Attempt) -> bool:
         return self._looked_at(other).confidence >= self._looked_at(first).confidence - _WORSE

@@ -32,9 +32,10 @@ from agent.parser.wording.rules import Known, Wording
 
 _Rule = Callable[[str, Known], Wording | None]
 _REPHRASED: tuple[_Rule, ...] = (
-    sentences.largest_number, sentences.courtesy, sentences.purpose, sentences.signed_up_for,
-    sentences.on_the_premises, sentences.the_business, sentences.with_us, people.customers, people.kinds_of_rows,
-    sentences.broken_down, sentences.counted_before, ratings.how_rated, ratings.times_rated, dates.every_period,
+    sentences.largest_number, sentences.courtesy, sentences.purpose, sentences.not_a_single,
+    sentences.signed_up_for, sentences.on_the_premises, sentences.the_business, sentences.with_us,
+    people.customers, people.kinds_of_rows, sentences.broken_down, sentences.figures_by, sentences.rows_by,
+    sentences.sorted_by, sentences.counted_before, ratings.how_rated, ratings.times_rated, dates.every_period,
     dates.month_of, dates.by_time_in_two, dates.amount_after_period, dates.trend, dates.most_at_time,
     dates.end_for_each, slang.mentioning, slang.person_names, slang.kinds, slang.signed_up, slang.short_name,
     slang.levels, slang.every_one, single_rows.of_row, single_rows.whole_row, single_rows.contents,

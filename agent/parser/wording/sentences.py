@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 from agent.parser.flags import is_flag
+from agent.parser.wording.computations import MONEY_ROWS
 from agent.parser.wording.rules import MONTH, YEAR, Known, Replacements, Wording, rule
 from eval.language.inflection import lemma, plural
-from eval.language.lexicon import measures
+from eval.language.lexicon import measures, word_set
 
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _SHOW = r"(?:please )?(?:also )?(?:show|include|give|list|add|state)(?: me)?"
@@ -21,7 +22,7 @@ _NAMED = rf"(?:{YEAR}\b|{MONTH}\b|(?:last|this|next) (?:year|month|quarter|week)
 _PERSONS = r"(?:boss|manager|colleague|friend|wife|husband|teacher|accountant|supervisor|director|team)"
 _DONE_WITH = r"(?:send|write|call|thank|invite|contact|phone|email|mail|congratulate|reward|remind|prepare|plan|give)"
 _PLAIN = Replacements(
-    (r"^(?:(?:haha|hehe|lol|ok|okay|right|well|so|hm+|oh|alright)\b[,.! ]+)+(?=[a-z])", ""),
+    (r"^(?:(?:(?:haha|hehe|lol|hm+)\b[,.! ]+|(?:ok|okay|right|well|so|oh|alright)[,.!]+ *))+(?=[a-z])", ""),
     (r"\s*[:;]-?[)(DP](?=\s|[.?!]|$)", ""),
     (r",? if (?:that's|that is|it's|it is) (?:ok|okay|alright|all right|possible|fine)(?: with you)?(?=[.?! ]*$)", ""),
     (r"^(?:sorry,? |oh,? |and )?(?:just )?one (?:more|last|other) (?:thing|question)[:,] ", ""),
@@ -51,7 +52,6 @@ _PLAIN = Replacements(
     (r"\b(?:the )?(?P<every>dai|week|month|quarter|year)ly ([a-z]+) (?:totals?|figures?|numbers?)\b(.*)",
      lambda m: f"{m[2]} per {'day' if m[1].lower() == 'dai' else m[1]}{m[3]}"),
     (r"\bno\.? of (?=[a-z]+s\b)", "number of "),
-    (r"\b(day|week|month|quarter) of the year\b", r"\1"),
     (r"\b(?:brought|handed|given|taken|sent) back\b", "returned"),
     (r"\boutstanding (?=(?:[a-z]+ )?(?:fees|invoices|dues|bills|rents?|premiums|subscriptions)\b)", "unpaid "),
     (r"\b((?:[a-z]+ )?(?:fees|dues|invoices|bills|rents|premiums|subscriptions)) (?:received|collected)\b", r"paid \1"),
@@ -70,7 +70,6 @@ _PLAIN = Replacements(
      "show "),
     (r"^(?:compare|check|tell|show|work out|find out) for (?:me|us)[:,] ", ""),
     (r"\b(?:end|ends|ended|ending) up (?:being |as )?(?=[a-z]+(?:ed|en)\b)", "are "),
-    (r"\b(?:a|one) single\b", "any"),
     (rf"\b(?:in|over|during|throughout) the course of (?:the year )?(?={_NAMED})", "in "),
     (rf"\bin the ({YEAR}) calendar year\b", r"in \1"),
     (r"\bmethods? of payment\b", "payment method"),
@@ -176,6 +175,13 @@ def with_us(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['been'].split()[0]} been with us") if match["x"] not in known.vocabulary.holders else None
 
 
+@rule(r"\b(?:a|one) single\b")
+def not_a_single(_: re.Match[str], known: Known) -> Wording | None:
+    """`never sold a single car` as `never sold any car`, unless rooms are single."""
+    stored = known.values.find("single") or "single" in known.vocabulary.holders
+    return None if stored else Wording("any")
+
+
 @rule(
     r",? for (?:the|my|our|a|this|tomorrow's) (?:[a-z]+ )?(?P<x>meeting|report|presentation|board|newsletter|audit|"
     r"mailing|review meeting|tax return|budget)(?=[,.?! ]|$)"
@@ -187,14 +193,68 @@ def purpose(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     r"^(?:(?:show|give)(?: me)? )?(?:an? |the )?(?:breakdown of|break down|split up|split of|split) (?:the |our )?"
-    r"(?P<x>(?P<first>[a-z]+).*?) (?:by|per|into) (?P<y>[a-z ]+)$"
+    r"(?P<x>(?P<first>[a-z]+).*?) (?:by|per|into) (?P<y>[a-z ]+)$",
 )
 def broken_down(match: re.Match[str], known: Known) -> Wording | None:
     """`break down the tickets of 2025 by category` as `number of tickets of 2025 by category`."""
-    first = match["first"].lower()
-    figures = {*measures(), *(word for c in known.figures() for word in c.words)}
-    rows = lemma(first) != first and lemma(first) not in figures
-    return Wording(f"{'number of ' if rows else ''}{match['x']} by {match['y']}")
+    number = "number of " if _rows(match["first"], known) else ""
+    return Wording(f"{number}{match['x']} by {match['y']}")
+
+
+_OF_ROWS = "in|for|during|since|from|last|this|of|between|before|after|until|where|with|without"
+
+
+@rule(
+    r"^(?P<ask>(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s) "
+    rf"(?P<when>(?:(?:in|for|of|during|from) )?(?:{MONTH} )?{YEAR}) (?:by|per) (?P<y>[a-z ]+)$",
+    r"^(?P<ask>(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s) by (?P<y>(?!the\b)[a-z]+(?: [a-z]+)?) "
+    rf"(?P<when>(?:{_OF_ROWS})\b.+)$",
+)
+def rows_by(match: re.Match[str], known: Known) -> Wording | None:
+    """`tickets 2025 by category`, `tickets by category in 2025` as `number of tickets per category in 2025`."""
+    words, group = known.vocabulary, match["y"].lower().split()
+    named = [item for item in words.holders.get(lemma(group[-1]), ()) if set(map(lemma, group)) <= set(item.words)]
+    if not known.plural_table(match["x"]) or not named or lemma(group[-1]) in _SORTED_BY:
+        return None
+    number = "number of " if _rows(match["x"], known) else ""
+    when = re.sub(rf"^(?=(?:{MONTH} )?{YEAR}$)", "in ", match["when"])
+    return Wording(f"{match['ask'] or ''}{number}{match['x']} per {match['y']} {when}")
+
+
+@rule(
+    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s) by (?:the |their )?"
+    r"(?P<y>(?:number of|total|average|overall) [a-z]+(?: [a-z]+)??|(?:money |amount )?(?:spent|spend|spending))"
+    rf"(?P<when> (?:{_OF_ROWS})\b.+)?$"
+)
+def figures_by(match: re.Match[str], known: Known) -> Wording | None:
+    """`customers by number of orders` as `number of orders per customer`, `by total spend` as `total spend per …`."""
+    figure, table = match["y"].lower(), known.table(match["x"])
+    own = table is not None and any(" ".join(c.words) == figure for c in known.vocabulary.by_table[table.name])
+    if table is None or own or not known.plural_table(match["x"]):
+        return None
+    figure = "total spend" if figure.split()[-1] in ("spent", "spend", "spending") else figure
+    return Wording(f"{figure} per {lemma(match['x'].lower())}{match['when'] or ''}")
+
+
+@rule(r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s) by (?P<y>(?:[a-z]+ )?[a-z]+)$")
+def sorted_by(match: re.Match[str], known: Known) -> Wording | None:
+    """`products by price` as `products sorted by price`, with the price."""
+    one, table = match["y"].lower().split()[-1], known.table(match["x"])
+    if table is None or one not in _SORTED_BY or not known.plural_table(match["x"]):
+        return None
+    own = [c for c in known.figures() if c.table == table.name and c.words[-1] == one]
+    new = f"{match['x']} and their {match['y']}, highest {match['y']} first"
+    return Wording(new, notes=(f"{match[0]}: {new}",)) if own else None
+
+
+_SORTED_BY = word_set("price cost amount total salary wage weight length height size distance duration population area "
+                      "revenue balance turnover income profit value age mileage")  # fmt: skip
+
+
+def _rows(word: str, known: Known) -> bool:
+    """Whether a plural means rows to count, and neither a figure nor sums of money."""
+    one, figures = lemma(word.lower()), {*measures(), *(w for c in known.figures() for w in c.words)}
+    return one != word.lower() and one not in figures | MONEY_ROWS
 
 
 @rule(r"\bthe (?:largest|highest|greatest|biggest) number of (?P<x>[a-z]+s)\b")
