@@ -115,7 +115,7 @@ class Vocabulary:
         if max(scores.values(), default=0.0) < _SAME_WORD:
             base = lemma(word)
             for short, schema_word in self.shortened:
-                if abbreviates(short, base):
+                if abbreviates(short, base) and base not in _NEVER_SHORT:
                     scores[schema_word] = _ABBREVIATED
         return scores
 
@@ -176,8 +176,8 @@ def _labels(words: tuple[str, ...], owner: tuple[str, ...]) -> bool:
 
 
 _SAME_WORD = 0.9
-_ABBREVIATED = 0.9
-"""The affinity of a word to its abbreviation in a name."""
+_ABBREVIATED = 0.9  # the affinity of a word to its abbreviation in a name
+_NEVER_SHORT = word_set("above below under after before")  # nor is `abv` short for any of them
 
 _Key = tuple[str, tuple[tuple[tuple[str, str], str], ...]]
 _cache: dict[_Key, Vocabulary] = {}

@@ -42,6 +42,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
+        ("group_open", _by_for_nothing(query, q)),
         ("superlative_open", _ranks_by_nothing(query, q)),
         ("route_open", _two_routes(query, q)),
         ("second_question_open", _asks_twice(query, q)),
@@ -247,6 +248,15 @@ def _asks_two_amounts(q: LinkedQuestion) -> bool:
     """`How many and how much`."""
     asked = [after.lower for before, after in pairwise(q.tokens) if before.lower == "how"]
     return "many" in asked and "much" in asked
+
+
+def _by_for_nothing(query: Query, q: LinkedQuestion) -> bool:
+    """`customers by number of orders` read as one number: nothing is grouped or sorted by anything."""
+    if query.group or query.order or query.within or query.shape is not None:
+        return False
+    said = [k for k, x in enumerate(q.items[:-1]) if x.lower == "by" and k and q.sorts[k - 1] == "table"]
+    groups = (k for k in said if q.sorts[k + 1] in ("table", "column") and q.sort(k + 2) not in ("value", "literal"))
+    return any(groups) or any(q.items[k + 1].is_keyword("count", "agg") for k in said)
 
 
 def _ranks_by_nothing(query: Query, q: LinkedQuestion) -> bool:

@@ -6,6 +6,7 @@ are stated plainly. The interpretation of the question is shown next to the answ
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -203,13 +204,13 @@ def _several(result: QueryResult, many: str) -> str:
     """Many rows of several columns: the leader and its margin, the course of a series, or the first row."""
     if len(result.columns) == 3 and result.columns[2] == GROWTH:
         grown = [[row[0], row[2]] for row in result.data if row[2] is not None]
-        if grown:
+        if len(grown) > 1:
             growth = {"columns": result.columns[::2], "data": grown, "units": result.units[::2]}
             return _several(result.model_copy(update=growth), str(len(grown)))
     columns = result.columns
     rows: list[list[Any]] = [[_named_part(c, v) for c, v in zip(columns, row, strict=False)] for row in result.data]
     names, figures = _split(rows[0])
-    alike = all(_split(row) == (names, figures) for row in rows[:50])
+    alike = all(_split(row) == (names, figures) for row in rows)  # not so where a figure is missing
     if not alike or len(figures) != 1 or not names or result.truncated:
         return f"There are {many} rows. The first is {_row(columns, rows[0], result.units)}."
     at = figures[0]
@@ -270,6 +271,8 @@ def _cell(value: object, unit: str = "") -> str:
 
 def _decimal(value: float) -> str:
     """A measured number without binary noise: thousands set apart, two decimals at most, three digits below one."""
+    if not math.isfinite(value):
+        return str(value)
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     if len(repr(value).partition(".")[2]) <= 2:

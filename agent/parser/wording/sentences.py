@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from agent.knowledge.vocabulary import TableWord
 from agent.parser.flags import is_flag
 from agent.parser.wording.computations import MONEY_ROWS
 from agent.parser.wording.rules import MONTH, YEAR, Known, Replacements, Wording, rule
@@ -205,16 +206,17 @@ _OF_ROWS = "in|for|during|since|from|last|this|of|between|before|after|until|whe
 
 
 @rule(
-    r"^(?P<ask>(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s) "
+    r"^(?P<ask>(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+(?: [a-z]+)?s) "
     rf"(?P<when>(?:(?:in|for|of|during|from) )?(?:{MONTH} )?{YEAR}) (?:by|per) (?P<y>[a-z ]+)$",
-    r"^(?P<ask>(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s) by (?P<y>(?!the\b)[a-z]+(?: [a-z]+)?) "
+    r"^(?P<ask>(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+(?: [a-z]+)?s) by "
+    r"(?P<y>(?!the\b)[a-z]+(?: [a-z]+)?) "
     rf"(?P<when>(?:{_OF_ROWS})\b.+)$",
 )
 def rows_by(match: re.Match[str], known: Known) -> Wording | None:
     """`tickets 2025 by category`, `tickets by category in 2025` as `number of tickets per category in 2025`."""
     words, group = known.vocabulary, match["y"].lower().split()
     named = [item for item in words.holders.get(lemma(group[-1]), ()) if set(map(lemma, group)) <= set(item.words)]
-    if not known.plural_table(match["x"]) or not named or lemma(group[-1]) in _SORTED_BY:
+    if _table(match["x"], known) is None or not named or lemma(group[-1]) in _SORTED_BY:
         return None
     number = "number of " if _rows(match["x"], known) else ""
     when = re.sub(rf"^(?=(?:{MONTH} )?{YEAR}$)", "in ", match["when"])
@@ -222,27 +224,27 @@ def rows_by(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s) by (?:the |their )?"
+    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+(?: [a-z]+)?s) by (?:the |their )?"
     r"(?P<y>(?:number of|total|average|overall) [a-z]+(?: [a-z]+)??|(?:money |amount )?(?:spent|spend|spending))"
     rf"(?P<when> (?:{_OF_ROWS})\b.+)?$"
 )
 def figures_by(match: re.Match[str], known: Known) -> Wording | None:
     """`customers by number of orders` as `number of orders per customer`, `by total spend` as `total spend per …`."""
-    figure, table = match["y"].lower(), known.table(match["x"])
-    own = table is not None and any(" ".join(c.words) == figure for c in known.vocabulary.by_table[table.name])
-    if table is None or own or not known.plural_table(match["x"]):
+    figure, table = match["y"].lower(), _table(match["x"], known)
+    if table is None or any(" ".join(c.words) == figure for c in known.vocabulary.by_table[table.name]):
         return None
     figure = "total spend" if figure.split()[-1] in ("spent", "spend", "spending") else figure
-    return Wording(f"{figure} per {lemma(match['x'].lower())}{match['when'] or ''}")
+    return Wording(f"{figure} per {' '.join(table.words)}{match['when'] or ''}")
 
 
-@rule(r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+s) by (?P<y>(?:[a-z]+ )?[a-z]+)$")
+@rule(r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+(?: [a-z]+)?s) by (?P<y>(?:[a-z]+ )?[a-z]+)$")
 def sorted_by(match: re.Match[str], known: Known) -> Wording | None:
     """`products by price` as `products sorted by price`, with the price."""
-    one, table = match["y"].lower().split()[-1], known.table(match["x"])
-    if table is None or one not in _SORTED_BY or not known.plural_table(match["x"]):
+    one, table = match["y"].lower().split()[-1], _table(match["x"], known)
+    if table is None:
         return None
     own = [c for c in known.figures() if c.table == table.name and c.words[-1] == one]
+    own = [c for c in own if one in _SORTED_BY or re.search("real|float|doub|dec|money", c.column.type, re.IGNORECASE)]
     new = f"{match['x']} and their {match['y']}, highest {match['y']} first"
     return Wording(new, notes=(f"{match[0]}: {new}",)) if own else None
 
@@ -251,10 +253,18 @@ _SORTED_BY = word_set("price cost amount total salary wage weight length height 
                       "revenue balance turnover income profit value age mileage")  # fmt: skip
 
 
+def _table(rows: str, known: Known) -> TableWord | None:
+    """The table whose rows are called so: `sales reps`."""
+    said = rows.lower().split()
+    words = tuple(map(lemma, said))
+    named = (t for t in known.vocabulary.tables.values() if t.words == words)
+    return next(named, None) if words[-1] != said[-1] else None
+
+
 def _rows(word: str, known: Known) -> bool:
     """Whether a plural means rows to count, and neither a figure nor sums of money."""
-    one, figures = lemma(word.lower()), {*measures(), *(w for c in known.figures() for w in c.words)}
-    return one != word.lower() and one not in figures | MONEY_ROWS
+    one, figures = lemma(word.lower().split()[-1]), {*measures(), *(w for c in known.figures() for w in c.words)}
+    return one != word.lower().split()[-1] and one not in figures | MONEY_ROWS
 
 
 @rule(r"\bthe (?:largest|highest|greatest|biggest) number of (?P<x>[a-z]+s)\b")

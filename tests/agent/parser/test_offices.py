@@ -197,6 +197,7 @@ def test_roles_sales_and_totals(asked: Asked, question: str, expected: Rows) -> 
         ("which customers joined in the first half of 2025 and have ordered something", [("Corner",)]),
         ("shops that never ordered", [("Larder",)]),
         ("what is the strongest cider we make", [("Windfall",)]),
+        ("ciders with an abv above 6", [("Windfall",)]),
         ("Kindly report the number and the total amount of bounced payments.", [(2, 90)]),
         ("How many active members does the club have?", [(2,)]),
         ("how many fees are unpaid", [(1,)]),
@@ -228,6 +229,7 @@ def test_companies_and_what_people_did(asked: Asked, question: str, expected: Ro
         ("visits 2025 by status", [("completed", 3), ("missed", 4)]),
         ("cleaners by number of visits", [("Kim", 3), ("Lou", 2), ("Max", 1), ("Max", 1)]),
         ("customers by total amount", [("Acme", 100), ("Bolt", 40)]),
+        ("customers by number of quotes in 2025", [("Acme", 1), ("Bolt", 1)]),
     ],
 )
 def test_rows_by_something_are_groups(asked: Asked, question: str, expected: Rows) -> None:

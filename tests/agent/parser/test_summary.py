@@ -1,0 +1,43 @@
+"""The summary of any rows: no value, and no missing one, breaks the answer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.models.protocol import SummaryRequest
+from agent.parser.summary import summary_text
+from agent.state import QueryPlan, QueryResult, QueryTask
+
+_CELLS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("2024-01")
+_SQL = (
+    "SELECT name, price FROM items",
+    "SELECT name, price FROM items ORDER BY price DESC",
+    "SELECT name, COUNT(*) AS n FROM items GROUP BY name ORDER BY n DESC LIMIT 5",
+)
+_QUESTIONS = ("items by price", "is there any item", "who has the most items", "how many items per month")
+
+
+def _summary(question: str, sql: str, columns: list[str], rows: list[list[object]]) -> str:
+    result = QueryResult(
+        task_id="1", attempt=1, sql=sql, data=rows, columns=columns, rows_returned=len(rows), status="success"
+    )
+    plan = QueryPlan(plan_type="single", confidence=0.9, tasks=[QueryTask(id="1", description=question)])
+    return summary_text(SummaryRequest(question, plan, (result,)))
+
+
+@pytest.mark.parametrize("sql", _SQL)
+def test_a_missing_figure_after_many_rows_is_no_figure(sql: str) -> None:
+    rows: list[list[object]] = [[f"item {k}", 100.0 - k] for k in range(60)]
+    assert "60 rows" in _summary("items by price", sql, ["name", "price"], [*rows[:-1], ["item 59", None]])
+
+
+@given(st.data(), st.sampled_from(_QUESTIONS), st.sampled_from(_SQL), st.integers(1, 4))
+@settings(max_examples=300, deadline=None)
+def test_any_rows_can_be_summarized(data: st.DataObject, question: str, sql: str, width: int) -> None:
+    names = st.sampled_from(["name", "month", "price", "n", "growth_percent", "is_active", "hour_of_day", "weekday"])
+    columns = data.draw(st.lists(names, min_size=width, max_size=width, unique=True))
+    drawn = data.draw(st.lists(st.lists(_CELLS, min_size=width, max_size=width), max_size=70))
+    rows: list[list[object]] = [[*row] for row in drawn]
+    assert _summary(question, sql, columns, rows)
