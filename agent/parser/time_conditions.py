@@ -157,7 +157,7 @@ def date_column(
             hinted = sum(stem(w) in stems or root(w) in roots for w in word.words)
             hinted_far = sum(stem(w) in all_words for w in word.words)
             score = 2.0 * hinted + 0.5 * hinted_far + near.get(table, 0.0) * 2 - 1.2 * gap
-            owner = {root(w.removesuffix("ment")) for w in word.owner}
+            owner = {root(w.removesuffix("ment")) for w in word.owner if w not in _CALENDARS}
             own = bool({root(w) for w in words} & owner)  # `paid_on` of payments
             side = 0.0 if own else 0.4 * bool(_SIDE_DATES & {root(w) for w in words})
             score += 0.3 * (own or bool(words & _EVENTS)) - side + 1.6 * calendar

@@ -216,7 +216,8 @@ def rows_by(match: re.Match[str], known: Known) -> Wording | None:
     """`tickets 2025 by category`, `tickets by category in 2025` as `number of tickets per category in 2025`."""
     words, group = known.vocabulary, match["y"].lower().split()
     named = [item for item in words.holders.get(lemma(group[-1]), ()) if set(map(lemma, group)) <= set(item.words)]
-    if _table(match["x"], known) is None or not named or lemma(group[-1]) in _SORTED_BY:
+    summed = {match["x"].lower(), lemma(match["x"].lower())} & measures().keys()  # `sales by category in 2024`
+    if _table(match["x"], known) is None or not named or summed or lemma(group[-1]) in _SORTED_BY:
         return None
     number = "number of " if _rows(match["x"], known) else ""
     when = re.sub(rf"^(?=(?:{MONTH} )?{YEAR}$)", "in ", match["when"])
