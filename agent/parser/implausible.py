@@ -80,10 +80,7 @@ _CAME = word_set(
 def _counts_days_of_a_kind(query: Query, q: LinkedQuestion) -> bool:
     """`how many sick days`: the rows are counted, and not the days of each."""
     counts = any(e.function == "count" for e in query.select)
-    named = (
-        x.lower in _SPANS and q.sorts[k] == "value" for k, x in zip(range(len(q.items)), q.items[1:], strict=False)
-    )
-    return counts and any(named)
+    return counts and any(x.lower in _SPANS and q.sorts[k] == "value" for k, x in enumerate(q.items[1:]))
 
 
 _SPANS = ("days", "hours", "minutes", "weeks", "nights")
@@ -184,9 +181,9 @@ def _counts_money(query: Query, q: LinkedQuestion) -> bool:
     if any(x.is_keyword("count", "sup_count") for x in q.items):
         return False
     counted = {e.table for e in query.select if e.function == "count" and e.table and not (e.share or e.column)}
-    if query.group and any(_MONEY & {q.vocabulary.tables[t].words[-1]} and money_column(q, t) for t in counted):
+    if query.group and any(q.vocabulary.tables[t].words[-1] in _MONEY and money_column(q, t) for t in counted):
         return True
-    if query.limit is None or any(x.is_keyword("count", "sup_count") for x in q.items):
+    if query.limit is None:
         return False
     if not any(x.lower == "by" or x.is_keyword("order") for x in q.items):
         return False
@@ -273,7 +270,7 @@ def _two_routes(query: Query, q: LinkedQuestion) -> bool:
         *(t for part in query.restrictions() for t in part.tables),
     }
     pairs = ((a, b) for a in joined for b in joined if a < b and not q.graph.between(a, b))
-    return any(len(_links(q, a, b)) > 1 and not _links(q, a, b) & joined for a, b in pairs)
+    return any(len(links) > 1 and not links & joined for links in (_links(q, a, b) for a, b in pairs))
 
 
 def _links(q: LinkedQuestion, one: str, other: str) -> set[str]:

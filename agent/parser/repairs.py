@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.implausible import asks_how_often
 from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Membership, Query, Shape
 from agent.parser.joins import Edge
@@ -57,10 +58,7 @@ def _dated_only(query: Query, q: LinkedQuestion) -> None:
 
 def _absent_by_shown(query: Query, q: LinkedQuestion) -> None:
     """`countries without departures`: countries none of whose places has one, rather than each place without one."""
-    shown = query.select[0] if len(query.select) == 1 and not (query.group or query.order) else Expression()
-    column = (
-        q.vocabulary.columns.get(shown.column) if shown.column and shown == Expression(column=shown.column) else None
-    )
+    column = _only_column(query, q)
     if column is None or column.role != "text" or column.foreign or column in q.vocabulary.name_columns(column.table):
         return
     absent = [p for p in query.restrictions() if isinstance(p, Membership) and p.negated and p.of == column.table]
@@ -69,19 +67,24 @@ def _absent_by_shown(query: Query, q: LinkedQuestion) -> None:
         query.distinct = True
 
 
+def _only_column(query: Query, q: LinkedQuestion) -> ColumnWord | None:
+    """The column that a query lists as it is, and nothing else."""
+    shown = query.select[0].column if len(query.select) == 1 else None
+    listed = query.select == [Expression(column=shown)] and not (query.group or query.order)
+    return q.vocabulary.columns.get(shown) if shown is not None and listed else None
+
+
 def _total_of_totals(query: Query, q: LinkedQuestion) -> None:
     """`state the total amount invoiced in 2025`: a sum, although a column is called the total amount of each row."""
-    shown = query.select[0] if len(query.select) == 1 else Expression()
-    column = q.vocabulary.columns.get(shown.column) if shown.column else None
-    if column is None or shown != Expression(column=column.key) or column.words[0] != "total" or not column.numeric:
+    column = _only_column(query, q)
+    if column is None or column.words[0] != "total" or not column.numeric:
         return
     words = [t.lower for t in q.tokens]
     named = words[words.index("total") - 1 :][:3] if "total" in words[1:] else []
     kept = (p.left.column if isinstance(p, Condition) else None for p in query.restrictions())
     many = all(key is not None and q.vocabulary.columns[key].role in ("date", "year", "text") for key in kept)
-    plain = not (query.group or query.order) and bool(query.where)
-    if plain and many and named[:1] == ["the"] and named[-1:] == [lemma(named[-1])]:
-        query.select = [replace(shown, function="sum")]
+    if query.where and many and named[:1] == ["the"] and named[-1:] == [lemma(named[-1])]:
+        query.select = [Expression("sum", column.key)]
 
 
 def _who_did(query: Query, q: LinkedQuestion) -> None:
@@ -90,16 +93,16 @@ def _who_did(query: Query, q: LinkedQuestion) -> None:
     if q.tokens[0].lower != "who" or len(tables) != 1 or query.group or query.limit or query.aggregates():
         return
     table = next(iter(tables))
-    tied = [e for e in q.graph.edges(table) if e.left == table != e.right and SERVED & {*_words(q, e.right)}]
+    tied = [
+        e
+        for e in q.graph.edges(table)
+        if e.left == table != e.right and SERVED & set(q.vocabulary.tables[e.right].words)
+    ]
     if len(tied) != 1 or personal(q.vocabulary, table):
         return
     query.select = list(q.named_by(tied[0].right))
     query.group = q.one_row(tied[0].right)
     query.put_first(tied[0].right, *query.tables, table)
-
-
-def _words(q: LinkedQuestion, table: str) -> tuple[str, ...]:
-    return q.vocabulary.tables[table].words
 
 
 def _share_of_groups(query: Query) -> None:
@@ -313,11 +316,11 @@ def _named_instead_of_keyed(query: Query, q: LinkedQuestion) -> None:
     table, name = key.column
     tied = [e for e in q.graph.edges(table) if e.left == table and e.left_columns == (name,)]
     if any(e.right == table for e in tied):
-        others = [replace(e, via=name) for e in q.named_by(table)] if counted else []
-        query.select = [*others, *(e for e in query.select if e.function or not others)]
-        query.group = [*query.group, *others]
-        if others and column.column.nullable:
-            query.where.append((Condition(key, "not null"),))
+        if counted:
+            others = [replace(e, via=name) for e in q.named_by(table)]
+            query.select = [*others, *(e for e in query.select if e.function)]
+            query.group = [*query.group, *others]
+            query.where.extend([(Condition(key, "not null"),)] if column.column.nullable else [])
         return
     named = q.vocabulary.name_columns(tied[0].right) if len(tied) == 1 else ()
     if named and all(e.left_columns == (name,) or _hinted(q, e) < _hinted(q, tied[0])

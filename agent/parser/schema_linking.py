@@ -318,10 +318,10 @@ def _describes_rows(tokens: Sequence[Token], found: ValueSpan, spans: dict[tuple
     if tokens[found.start].lower not in _CONDITIONS or found.hits[0].score < _SAME_TEXT:
         return False
     holders = {hit.table for hit in found.hits if hit.score >= _SAME_TEXT}
-    rows = {name: end for (_, end), span in spans.items() for name, (_, score) in span.tables.items() if score >= 0.9}
     after = tokens[found.end].lower if found.end < len(tokens) else ""
-    following = spans.get((found.end, found.end + 1), Span()).tables
-    return bool(holders & set(following if after not in ("", "ones", "one", "?") else rows))
+    if after not in ("", "ones", "one", "?"):
+        return bool(holders & spans.get((found.end, found.end + 1), Span()).tables.keys())
+    return any(score >= 0.9 and name in holders for span in spans.values() for name, (_, score) in span.tables.items())
 
 
 def _whole(found: ValueSpan) -> bool:

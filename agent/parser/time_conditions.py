@@ -140,9 +140,8 @@ def date_column(
         *(x.left.column[0] for x in restricted if isinstance(x, Condition) and x.left.column),
     }
     named_at = {q.table_of(k): k for k in reversed(range(len(q.items))) if q.sorts[k] == "table"}
-    later = (
-        {t for t, k in named_at.items() if k > i} - set(c.entities) if min(named_at.values(), default=i) < i else set()
-    )
+    begun = min(named_at.values(), default=i) < i
+    later = {t for t, k in named_at.items() if begun and k > i} - set(c.entities)
     candidates: list[tuple[float, ColumnWord]] = []
     for table, columns in q.vocabulary.by_table.items():
         gap = min(q.graph.distance(table, t) for t in tables) if tables else 1.0

@@ -129,8 +129,10 @@ def _history(q: LinkedQuestion, table: str) -> _History | None:
 
 
 def _dated(column: ColumnWord, side: Set[str]) -> bool:
+    if column.role != "date":
+        return False
     parts = {part.lower() for part in _PARTS.findall(column.name)}
-    return column.role == "date" and bool(_VALID & parts) and bool(side & parts)
+    return bool(_VALID & parts and side & parts)
 
 
 def _repeated_by_key(q: LinkedQuestion, history: _History, tables: Set[str]) -> bool:

@@ -75,10 +75,20 @@ class Known:
         noun = self.noun(*nouns)
         return plural(noun) if noun else ""
 
+    def table_of_rows(self, rows: str) -> TableWord | None:
+        """The table whose rows are called so, in the plural: `orders`, `sales reps`."""
+        said = rows.lower().split()
+        words = tuple(map(lemma, said))
+        named = (t for t in self.vocabulary.tables.values() if t.words == words)
+        return next(named, None) if words[-1] != said[-1] else None
+
     def plural_table(self, word: str) -> bool:
         """Whether the plural word names the rows of a table (`orders`)."""
-        one = lemma(word.lower())
-        return one != word.lower() and any(t.words == (one,) for t in self.vocabulary.tables.values())
+        return self.table_of_rows(word) is not None
+
+    def stored(self, word: str) -> bool:
+        """Whether the data knows the word, as part of a name or as a value."""
+        return word.lower() in self.vocabulary.holders or bool(self.values.find(word.lower()))
 
     def dated(self, table: TableWord) -> bool:
         """Whether the rows of the table have a date."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from agent.knowledge.vocabulary import TableWord
 from agent.parser.flags import is_flag
 from agent.parser.wording.computations import MONEY_ROWS
 from agent.parser.wording.rules import MONTH, YEAR, Known, Replacements, Wording, rule
@@ -154,8 +153,7 @@ _PREMISES = (
 )
 def the_business(match: re.Match[str], known: Known) -> Wording | None:
     """`how many members does the club have` as `how many members do we have`, where the data names no club."""
-    place = match["x"].lower()
-    if place in known.vocabulary.holders or known.values.find(place):
+    if known.stored(match["x"]):
         return None
     return Wording(f"{'do we ' * ('does' in match[0].lower().split())}{match['verb']}")
 
@@ -163,8 +161,7 @@ def the_business(match: re.Match[str], known: Known) -> Wording | None:
 @rule(rf" (?:in|at|around) (?:the|our) (?P<x>{_PREMISES})(?=[.?!, ]*$)")
 def on_the_premises(match: re.Match[str], known: Known) -> Wording | None:
     """`which job do we do most often in the workshop` without the workshop, where the data names none."""
-    place = match["x"].lower()
-    return None if place in known.vocabulary.holders or known.values.find(place) else Wording("")
+    return None if known.stored(match["x"]) else Wording("")
 
 
 @rule(
@@ -179,8 +176,7 @@ def with_us(match: re.Match[str], known: Known) -> Wording | None:
 @rule(r"\b(?:a|one) single\b")
 def not_a_single(_: re.Match[str], known: Known) -> Wording | None:
     """`never sold a single car` as `never sold any car`, unless rooms are single."""
-    stored = known.values.find("single") or "single" in known.vocabulary.holders
-    return None if stored else Wording("any")
+    return None if known.stored("single") else Wording("any")
 
 
 @rule(
@@ -194,7 +190,7 @@ def purpose(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     r"^(?:(?:show|give)(?: me)? )?(?:an? |the )?(?:breakdown of|break down|split up|split of|split) (?:the |our )?"
-    r"(?P<x>(?P<first>[a-z]+).*?) (?:by|per|into) (?P<y>[a-z ]+)$",
+    r"(?P<x>(?P<first>[a-z]+).*?) (?:by|per|into) (?P<y>[a-z ]+)$"
 )
 def broken_down(match: re.Match[str], known: Known) -> Wording | None:
     """`break down the tickets of 2025 by category` as `number of tickets of 2025 by category`."""
@@ -202,22 +198,20 @@ def broken_down(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{number}{match['x']} by {match['y']}")
 
 
+_LISTED = r"^(?P<ask>(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+(?: [a-z]+)?s)"
 _OF_ROWS = "in|for|during|since|from|last|this|of|between|before|after|until|where|with|without"
 
 
 @rule(
-    r"^(?P<ask>(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+(?: [a-z]+)?s) "
-    rf"(?P<when>(?:(?:in|for|of|during|from) )?(?:{MONTH} )?{YEAR}) (?:by|per) (?P<y>[a-z ]+)$",
-    r"^(?P<ask>(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+(?: [a-z]+)?s) by "
-    r"(?P<y>(?!the\b)[a-z]+(?: [a-z]+)?) "
-    rf"(?P<when>(?:{_OF_ROWS})\b.+)$",
+    rf"{_LISTED} (?P<when>(?:(?:in|for|of|during|from) )?(?:{MONTH} )?{YEAR}) (?:by|per) (?P<y>[a-z ]+)$",
+    rf"{_LISTED} by (?P<y>(?!the\b)[a-z]+(?: [a-z]+)?) (?P<when>(?:{_OF_ROWS})\b.+)$",
 )
 def rows_by(match: re.Match[str], known: Known) -> Wording | None:
     """`tickets 2025 by category`, `tickets by category in 2025` as `number of tickets per category in 2025`."""
     words, group = known.vocabulary, match["y"].lower().split()
     named = [item for item in words.holders.get(lemma(group[-1]), ()) if set(map(lemma, group)) <= set(item.words)]
     summed = {match["x"].lower(), lemma(match["x"].lower())} & measures().keys()  # `sales by category in 2024`
-    if _table(match["x"], known) is None or not named or summed or lemma(group[-1]) in _SORTED_BY:
+    if known.table_of_rows(match["x"]) is None or not named or summed or lemma(group[-1]) in _SORTED_BY:
         return None
     number = "number of " if _rows(match["x"], known) else ""
     when = re.sub(rf"^(?=(?:{MONTH} )?{YEAR}$)", "in ", match["when"])
@@ -225,23 +219,23 @@ def rows_by(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+(?: [a-z]+)?s) by (?:the |their )?"
+    rf"{_LISTED} by (?:the |their )?"
     r"(?P<y>(?:number of|total|average|overall) [a-z]+(?: [a-z]+)??|(?:money |amount )?(?:spent|spend|spending))"
     rf"(?P<when> (?:{_OF_ROWS})\b.+)?$"
 )
 def figures_by(match: re.Match[str], known: Known) -> Wording | None:
     """`customers by number of orders` as `number of orders per customer`, `by total spend` as `total spend per …`."""
-    figure, table = match["y"].lower(), _table(match["x"], known)
+    figure, table = match["y"].lower(), known.table_of_rows(match["x"])
     if table is None or any(" ".join(c.words) == figure for c in known.vocabulary.by_table[table.name]):
         return None
     figure = "total spend" if figure.split()[-1] in ("spent", "spend", "spending") else figure
     return Wording(f"{figure} per {' '.join(table.words)}{match['when'] or ''}")
 
 
-@rule(r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our )?(?P<x>[a-z]+(?: [a-z]+)?s) by (?P<y>(?:[a-z]+ )?[a-z]+)$")
+@rule(rf"{_LISTED} by (?P<y>(?:[a-z]+ )?[a-z]+)$")
 def sorted_by(match: re.Match[str], known: Known) -> Wording | None:
     """`products by price` as `products sorted by price`, with the price."""
-    one, table = match["y"].lower().split()[-1], _table(match["x"], known)
+    one, table = match["y"].lower().split()[-1], known.table_of_rows(match["x"])
     if table is None:
         return None
     own = [c for c in known.figures() if c.table == table.name and c.words[-1] == one]
@@ -252,14 +246,6 @@ def sorted_by(match: re.Match[str], known: Known) -> Wording | None:
 
 _SORTED_BY = word_set("price cost amount total salary wage weight length height size distance duration population area "
                       "revenue balance turnover income profit value age mileage")  # fmt: skip
-
-
-def _table(rows: str, known: Known) -> TableWord | None:
-    """The table whose rows are called so: `sales reps`."""
-    said = rows.lower().split()
-    words = tuple(map(lemma, said))
-    named = (t for t in known.vocabulary.tables.values() if t.words == words)
-    return next(named, None) if words[-1] != said[-1] else None
 
 
 def _rows(word: str, known: Known) -> bool:
