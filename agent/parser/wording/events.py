@@ -143,7 +143,7 @@ def people_and_number(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     r"^(?P<listed>(?:(?P<ask>list|show|give)\b)?.+?) with (?:(?:the|its|their) )?"
-    r"(?P<what>[a-z]+(?: [a-z]+)?(?:,? (?:and )?(?:(?:the|its|their) )?[a-z]+(?: [a-z]+)?)*?)"
+    r"(?P<what>[a-z]+(?:,? [a-z]+)*?)"
     r"(?P<rest>,? (?:sorted|ordered) by .+)?$"
 )
 def listed_with(match: re.Match[str], known: Known) -> Wording | None:
