@@ -14,14 +14,15 @@ from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from eval.language.tokens import tokenize
 
-_MARK = re.compile(r"\n\s*\n\s*evidence:", re.IGNORECASE)
+_MARK = re.compile(r"\n[^\S\n]*+\n\s*+evidence:", re.IGNORECASE)
 _STATEMENT = re.compile(
-    r"""^\W*(?:the\s+)?(?P<phrase>[^=;]{1,80}?)\s+
-    (?:refers?\s+to|means|is\s+stored\s+(?:in|as)|stands\s+for|is\s+given\s+by|=)\s+
-    (?P<column>[\w.`"\[\] ]{1,80}?)\s*(?:(?:=|is)\s*(?P<value>'[^']*'|"[^"]*"|[\w.+-]+)\s*)?\W*$""",
-    re.IGNORECASE | re.VERBOSE,
+    r"^\W*+(?:the )?(?P<phrase>[^=;]{1,80}?) "
+    r"(?:refers? to|means|is stored (?:in|as)|stands for|is given by|=) "
+    r"""(?P<column>[\w.`"\[\] ]{1,80}?) ?(?:(?:=|is) ?(?P<value>'[^']*'|"[^"]*"|[\w.+-]++) ?)?\W*+$""",
+    re.IGNORECASE,
 )
-_VALUE = re.compile(r"""^\W*(?P<column>[\w.`\[\] ]{1,60}?)\s*=\s*(?P<value>'[^']*'|"[^"]*"|[\w.+-]+)\W*$""")
+_VALUE = re.compile(r"""^\W*+(?P<column>[\w.`\[\] ]{1,60}?) ?= ?(?P<value>'[^']*'|"[^"]*"|[\w.+-]++)\W*+$""")
+"""Both read a statement with single spaces."""
 _MAX_STATEMENTS = 20
 
 
@@ -45,7 +46,8 @@ def meanings(evidence: str, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
     """The statements of the evidence that name a column of this schema."""
     known: list[Meaning] = []
     for statement in re.split(r"[;\n]|,(?=[^']*\brefers?\s+to\b)|\.(?=\s|$)", evidence)[:_MAX_STATEMENTS]:
-        pair, match = _VALUE.match(statement), _STATEMENT.match(statement)
+        plain = " ".join(statement.split())
+        pair, match = _VALUE.match(plain), _STATEMENT.match(plain)
         if match is not None and (columns := _columns(match["column"], vocabulary)):
             phrase = tuple(t.lemma for t in tokenize(match["phrase"]))
             if match["value"] is not None:

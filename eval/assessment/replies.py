@@ -21,8 +21,8 @@ MAX_WORDS = 4_000
 _MAX_STARTS = 40
 """Positions at which an object is searched for, so that a text consisting only of braces stays cheap."""
 _SQL_KEYS = ("sql", "SQL", "query", "sql_query")
-_FENCE = re.compile(r"```[ \t]*\w{0,16}[ \t]*\r?\n?(.*?)```", re.DOTALL)
-_QUERY = re.compile(r"\s*(?:--[^\n]*\n\s*)*\(*\s*(?:SELECT|WITH|VALUES)\b", re.IGNORECASE)
+_FENCE = re.compile(r"```[ \t]*+\w{0,16}+[ \t]*+\r?\n?(.*?)```", re.DOTALL)
+_QUERY = re.compile(r"\s*+(?:--[^\n]*+\n\s*+)*+\(*+\s*+(?:SELECT|WITH|VALUES)\b", re.IGNORECASE)
 
 
 def read_answer(parts: Sequence[Any], task_id: str) -> Answer:

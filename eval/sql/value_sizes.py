@@ -46,7 +46,7 @@ MAX_PARTS = 1_000
 _UNITS = {"microsecond": 1e-6, "millisecond": 1e-3, "second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0} | {
     "week": 604800.0
 }
-_LENGTH = re.compile(rf" *(?:interval )? *(\d{{1,9}}) +({'|'.join(_UNITS)})s? *")
+_LENGTH = re.compile(rf" *+(?:interval )? *+(\d{{1,9}}) ++({'|'.join(_UNITS)})s? *+")
 
 _WIDE = re.compile(r"%[^%a-zA-Z]*(\d{4,}|\*)|\{[^{}]*(\d{4,}|\{)")
 _COUNTED_SERIES = {"numbers": 1, "numbers_mt": 1, "zeros": 0, "zeros_mt": 0}

@@ -1,0 +1,164 @@
+"""Every regular expression of the installed code, and how long each takes on the texts made to slow it down.
+
+Run as a command in a process of its own (`python -m tests.frame.installed_patterns agent.parser …`), which prints one
+line of JSON for each pattern that is too slow; so a pattern that never ends stops no test.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import pkgutil
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+from tests.frame.backtracking import LENGTH, attacks
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 0.25
+"""Processor time that a pattern may take for one text of 2,000 characters."""
+_SHORT, _QUICK = 400, 0.004
+"""A pattern that takes less for so many characters is far from the limit: its time grows with the square at most, or
+it is so quick that the cube does no harm."""
+_CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
+Patterns = dict[tuple[str, int], str]
+"""Where each pattern with its flags was found."""
+
+
+class _TooSlow(Exception):
+    pass
+
+
+def modules(packages: list[str]) -> Iterator[ModuleType]:
+    """The modules of packages; those whose libraries are not installed are left out."""
+    for name in packages:
+        package = importlib.import_module(name)
+        yield package
+        for found in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{name}."):
+            if not found.name.endswith("__main__"):
+                try:
+                    yield importlib.import_module(found.name)
+                except ImportError:
+                    continue
+
+
+def compiled_at_import(packages: list[str]) -> tuple[list[ModuleType], Patterns]:
+    """The modules, and the patterns that they compile when they are imported."""
+    found: Patterns = {}
+    original: Callable[..., re.Pattern[str]] = re._compile
+
+    def noted(pattern: Any, flags: int) -> re.Pattern[str]:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and (place := _place(frame.f_code.co_filename)) is None:
+            frame = frame.f_back if "/re/" in frame.f_code.co_filename else None
+        if frame is not None and isinstance(pattern, str) and not isinstance(pattern, re.Pattern):
+            found.setdefault((pattern, int(flags)), f"{place}:{frame.f_lineno}")
+        return original(pattern, flags)
+
+    re._compile = noted
+    try:
+        return list(modules(packages)), found
+    finally:
+        re._compile = original
+
+
+def _place(file: str) -> str | None:
+    path = Path(file)
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) and ".venv" not in path.parts else None
+
+
+def compiled_in_functions(module: ModuleType) -> Patterns:
+    """The patterns in the calls of a module, by its syntax tree; a name that only a function knows stands for `x`."""
+    found: Patterns = {}
+    if not (file := getattr(module, "__file__", None)) or (place := _place(file)) is None:
+        return found
+    for node in ast.walk(ast.parse(Path(file).read_text())):
+        if isinstance(node, ast.Call) and node.args and _is_call(node.func):
+            pattern = _value(node.args[0], module)
+            flags = next((_value(k.value, module) for k in node.keywords if k.arg == "flags"), None)
+            if flags is None:
+                flags = next((v for arg in node.args[1:] if isinstance(v := _value(arg, module), re.RegexFlag)), 0)
+            if isinstance(pattern, str):
+                found[pattern, int(flags) if isinstance(flags, int) else 0] = f"{place}:{node.lineno}"
+    return found
+
+
+def _is_call(func: ast.expr) -> bool:
+    return (
+        isinstance(func, ast.Attribute)
+        and isinstance(func.value, ast.Name)
+        and func.value.id == "re"
+        and func.attr in _CALLS
+    )
+
+
+class _Unknown(dict[str, Any]):
+    def __missing__(self, name: str) -> Any:
+        return getattr(__builtins__, name, None) if hasattr(__builtins__, name) else "x"
+
+
+def _value(node: ast.expr, module: ModuleType) -> Any:
+    """The value of an expression over the names of a module; None where it cannot be told."""
+    try:
+        return eval(compile(ast.Expression(node), "<pattern>", "eval"), _Unknown(vars(module)))  # its own source
+    except Exception:  # noqa: BLE001 - what an expression may raise is not known
+        return None
+
+
+def collected(packages: list[str]) -> Patterns:
+    """All patterns of packages."""
+    loaded, found = compiled_at_import(packages)
+    for module in loaded:
+        for key, place in compiled_in_functions(module).items():
+            found.setdefault(key, place)
+    return found
+
+
+def slow(pattern: re.Pattern[str]) -> tuple[float, str] | None:
+    """The seconds of the slowest text and its beginning, where they are too many."""
+    worst = (0.0, "")
+    for text in attacks(pattern):
+        if _seconds(pattern, text(_SHORT)) >= _QUICK:
+            worst = max(worst, (_seconds(pattern, text(LENGTH)), text(80)))
+    return worst if worst[0] > SECONDS else None
+
+
+def _seconds(pattern: re.Pattern[str], text: str) -> float:
+    """Processor seconds of one search; it is stopped after two."""
+    begun = time.process_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, 2.0)
+    try:
+        pattern.search(text)
+    except _TooSlow:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return time.process_time() - begun
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise _TooSlow
+
+
+def main(packages: list[str]) -> None:
+    signal.signal(signal.SIGVTALRM, _stop)
+    found = collected(packages)
+    for (text, flags), place in sorted(found.items(), key=lambda item: item[1]):
+        try:
+            pattern = re.compile(text, flags)
+        except re.error:
+            continue
+        if (worst := slow(pattern)) is not None:
+            print(json.dumps({"at": place, "seconds": round(worst[0], 2), "text": worst[1]}), flush=True)
+    print(json.dumps({"patterns": len(found)}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

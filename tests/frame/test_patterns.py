@@ -1,0 +1,47 @@
+"""No regular expression of the installed code can be slowed down by the text it reads."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.frame.backtracking import attacks
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "word"),
+    [
+        (r"(?:a+)+b", "a"),
+        (r"(?:a*)*b", "a"),
+        (r"(?:a|ab?)+b?c", "a"),
+        (r"^(?:x,? (?:and )?[a-z]+(?: [a-z]+)?)*$", ""),
+        (r"^list .+ and .+ or .+ by$", " and "),
+        (r"\d+-\d+", "5"),
+    ],
+)
+def test_a_loop_that_can_divide_its_text_in_many_ways_is_found(pattern: str, word: str) -> None:
+    assert any(word in attack.word for attack in attacks(re.compile(pattern)))
+
+
+@pytest.mark.parametrize("pattern", [r"^(?: [a-z]+)*$", r"^\w+ of \d+$", r"^(?:a|b)+c$"])
+def test_a_loop_with_one_way_round_is_none(pattern: str) -> None:
+    assert list(attacks(re.compile(pattern))) == []
+
+
+@pytest.mark.slow
+def test_no_installed_pattern_is_slowed_down_by_its_text() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.frame.installed_patterns", "agent", "eval", "text2sql"],
+        cwd=ROOT, capture_output=True, text=True, timeout=280, check=True,
+    )  # fmt: skip
+    *slow, counted = map(json.loads, run.stdout.splitlines())
+
+    assert slow == []
+    assert counted["patterns"] > 500
