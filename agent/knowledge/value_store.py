@@ -15,32 +15,37 @@ import threading
 import time
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 
 from rapidfuzz.distance import OSA
 
+from agent.knowledge.column_facts import ColumnFacts
 from agent.knowledge.indexed_columns import may_hold_names
+from agent.knowledge.value_lookup import ValueLookup
 from agent.knowledge.values import (
     EMPTY,
     SCANNED_ROWS,
     SPAN_WORDS,
     VALUE_LENGTH,
-    VALUES_IN_ALL,
     VALUES_PER_COLUMN,
+    How,
     ValueHit,
     ValueIndex,
+    ValueParts,
     distinct_texts,
     fold,
     likeness,
     singular,
     value_index,
+    value_parts,
     values_key,
 )
 from eval.databases.base import Database
 from eval.databases.types import Limits
+from eval.language.inflection import lemma
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import table_source
@@ -50,7 +55,7 @@ STORED_VALUES = 1_000_000
 """Maximum distinct values kept per database; about 100 bytes each on disk."""
 BUILD_SECONDS = 120.0
 """Time limit for reading one database's values."""
-_FORMAT = 3
+_FORMAT = 4
 _CANDIDATES = 400
 """Maximum stored values examined for one part of a value or one misspelling."""
 _WORDS_ALIKE = 10_000
@@ -64,12 +69,14 @@ _building: set[Path] = set()
 
 _TABLES = """
 CREATE TABLE place (first INTEGER PRIMARY KEY, name TEXT, field TEXT);
+CREATE TABLE partial (name TEXT, field TEXT);
 CREATE TABLE stored (id INTEGER PRIMARY KEY, form TEXT, text TEXT);
 CREATE VIRTUAL TABLE word USING fts5(form, content='', detail=none, columnsize=0, tokenize="ascii tokenchars '_'");
 CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, word, row);
 CREATE TABLE spelling (word TEXT PRIMARY KEY) WITHOUT ROWID;
 """
-"""The values of a column are contiguous, from `first` up to the next column's first."""
+"""The values of a column are contiguous, from `first` up to the next column's first. `partial` names the columns that
+have more values than the file."""
 _INDEXES = (
     "INSERT INTO word (word, rank) VALUES ('hashsize', 16777216)",
     "INSERT INTO word (rowid, form) SELECT id, form FROM stored WHERE instr(form, ' ') ORDER BY id",
@@ -90,11 +97,13 @@ class StoredValueIndex(ValueIndex):
         self._file_lock = threading.Lock()
         places = self._rows("SELECT first, name, field FROM place ORDER BY first")
         self._firsts = [first for first, _, _ in places]
-        self._places = [(table, column) for _, table, column in places]
+        self._columns = [(table, column) for _, table, column in places]
+        self._places = {key: i for i, key in enumerate(self._columns)}
         self._count = int(self._rows("SELECT max(id) FROM stored")[0][0] or 0)
         self._rows("SELECT 1 FROM word LIMIT 0")  # raises if SQLite lacks FTS5
         longest = self._rows("SELECT words FROM longest")[0][0]
         self._longest_span = min(SPAN_WORDS, longest or 1)
+        self._lookup = ValueLookup(self._rows("SELECT name, field FROM partial"))
 
     def __len__(self) -> int:
         return self._count
@@ -103,21 +112,57 @@ class StoredValueIndex(ValueIndex):
         """Up to `VALUES_PER_COLUMN` values of a column."""
         if (table, column) not in self._places:
             return self._sample.values(table, column)
-        place = self._places.index((table, column))
+        place = self._places[table, column]
         first, beyond = [*self._firsts, self._count + 1][place : place + 2]
         most = min(beyond, first + VALUES_PER_COLUMN)
         return tuple(text for (text,) in self._rows("SELECT text FROM stored WHERE id >= ? AND id < ?", (first, most)))
+
+    def complete(self, table: str, column: str) -> bool:
+        """Whether the file holds every value of a column."""
+        if (table, column) not in self._places:
+            return self._sample.complete(table, column)
+        return (table, column) not in self._lookup.places
 
     @cached_property
     def date_forms(self) -> dict[tuple[str, str], str]:
         return self._sample.date_forms
 
+    def facts(self, table: str, column: str) -> ColumnFacts:
+        return self._sample.facts(table, column)
+
+    def related(self, phrase: str) -> tuple[ValueHit, ...]:
+        """Those of the index in memory, which holds every value of the columns that are categories."""
+        return self._sample.related(phrase)
+
+    def attach(self, database: Database, schema: Schema) -> None:
+        super().attach(database, schema)
+        self._sample.attach(database, schema)
+
+    def look_up(self, phrases: Sequence[str]) -> tuple[ValueHit, ...]:
+        found = self._lookup.find(phrases) if self._lookup.places else ()
+        return tuple(ValueHit(*place, value, 0.97, "folded") for place, value in found)
+
     def _rows(self, sql: str, given: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         with self._file_lock:
             return self._file.execute(sql, given).fetchall()
 
-    def _hit(self, number: int, text: str, score: float) -> ValueHit:
-        return ValueHit(*self._places[bisect_right(self._firsts, number) - 1], text, score)
+    def _hit(self, number: int, text: str, score: float, how: How) -> ValueHit:
+        return ValueHit(*self._place(number), text, score, how)
+
+    def _place(self, number: int) -> tuple[str, str]:
+        return self._columns[bisect_right(self._firsts, number) - 1]
+
+    def _longest_from(self, word: str) -> int:  # noqa: ARG002
+        return self._longest_span
+
+    def _counted(self, word: str) -> Iterator[ValueParts]:
+        """By the first `_CANDIDATES` values with the word; the beginning of a word is not looked up."""
+        rows = self._rows("SELECT id, text, form FROM stored WHERE form = ? LIMIT ?", (lemma(word), _CANDIDATES))
+        rows += self._matching(f'"{lemma(word)}"')
+        found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for number, text, form in rows:
+            found.setdefault(self._place(number), []).append((text, form))
+        return (value_parts(*place, lemma(word), texts) for place, texts in found.items())
 
     def _may_be_stored(self, folded: Sequence[str]) -> bool:  # noqa: ARG002
         """`find` itself is one look-up."""
@@ -126,7 +171,9 @@ class StoredValueIndex(ValueIndex):
     def _same(self, phrase: str, folded: str) -> list[ValueHit]:
         rows = self._rows("SELECT id, text FROM stored WHERE form = ? LIMIT ?", (singular(folded), _CANDIDATES))
         return [
-            self._hit(number, text, 1.0 if text == phrase else 0.97 if fold(text) == folded else 0.9)
+            self._hit(number, text, 1.0, "same")
+            if text == phrase
+            else self._hit(number, text, *((0.97, "folded") if fold(text) == folded else (0.9, "inflected")))
             for number, text in rows
         ]
 
@@ -136,7 +183,7 @@ class StoredValueIndex(ValueIndex):
         if not telling:
             return []
         return [
-            self._hit(number, text, 0.5 + 0.3 * len(words) / (value.count(" ") + 1))
+            self._hit(number, text, 0.5 + 0.3 * len(words) / (value.count(" ") + 1), "part")
             for number, text, value in self._matching(" AND ".join(f'"{w}"' for w in telling))
             if f" {form} " in f" {value} "
         ]
@@ -154,7 +201,7 @@ class StoredValueIndex(ValueIndex):
         else:
             rows = self._matching(" AND ".join(self._spelt_like(word) for word in words))
         scored = [(likeness(form, other), number, text) for number, text, other in rows]
-        return [self._hit(number, text, 0.75 * near) for near, number, text in scored if near >= 0.5]
+        return [self._hit(number, text, 0.75 * near, "misspelt") for near, number, text in scored if near >= 0.5]
 
     def _matching(self, words: str) -> list[tuple]:  # type: ignore[type-arg]
         """Number, text and form of the multi-word values that match an expression of the full-text index."""
@@ -201,20 +248,29 @@ def _nearest(word: str, others: Iterable[str]) -> list[str]:
     return [other for edits, other in sorted(near)[:4] if edits <= most]
 
 
-def build(path: Path, columns: Iterable[tuple[str, str, Iterable[str]]], *, most: int = STORED_VALUES) -> int:
-    """Write the file and return the number of values in it, at most `most`, taken column by column. Raises
-    sqlite3.Error, also if SQLite was compiled without FTS5."""
+def build(
+    path: Path,
+    columns: Sequence[tuple[str, str, Iterable[str]]],
+    *,
+    most: int = STORED_VALUES,
+    cut: Collection[tuple[str, str]] = (),
+) -> int:
+    """Write the file and return the number of values in it, at most `most`. Each column gets an equal share of the room
+    that those before it left, so small ones should come first. `cut`: columns of which not all values were given, known
+    when all have been read. Raises sqlite3.Error, also if SQLite was compiled without FTS5."""
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o600)
     os.close(descriptor)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
         file.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;" + _TABLES)
         file.execute("BEGIN")
-        written = 0
-        for table, column, values in columns:
+        written, partial = 0, set()
+        for place, (table, column, values) in enumerate(columns):
             file.execute("INSERT OR REPLACE INTO place VALUES (?, ?, ?)", (written + 1, table, column))
-            written += _insert(file, islice(_with_forms(values), most - written))
-            if written >= most:
-                break
+            rows = _with_forms(values)
+            written += _insert(file, islice(rows, (most - written) // (len(columns) - place)))
+            if next(rows, None) is not None:
+                partial.add((table, column))
+        file.executemany("INSERT INTO partial VALUES (?, ?)", sorted(partial | set(cut)))
         for statement in _INDEXES:
             file.execute(statement)
         file.execute("COMMIT")
@@ -233,8 +289,7 @@ def _insert(file: sqlite3.Connection, rows: Iterator[tuple[str, str]]) -> int:
 
 def _with_forms(values: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Pairs of look-up form and value; values without any word are left out."""
-    folding = fold.__wrapped__  # its cache would only fill with values that never recur
-    return ((singular(folded), value) for value in values if (folded := folding(value)))
+    return ((singular(folded), value) for value in values if (folded := fold(value)))
 
 
 def complete_value_index(database: Database, schema: Schema) -> ValueIndex:
@@ -246,7 +301,9 @@ def complete_value_index(database: Database, schema: Schema) -> ValueIndex:
     try:
         path = _path(database, schema)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return _opened(kept_file(path, lambda unfinished: _fill(unfinished, database, schema)), small)
+        index = _opened(kept_file(path, lambda unfinished: _fill(unfinished, database, schema, small)), small)
+        index.attach(database, schema)
+        return index
     except (OSError, sqlite3.Error):
         return small
 
@@ -260,7 +317,9 @@ def values_soon(database: Database, schema: Schema) -> ValueIndex:
     try:
         path = _path(database, schema)
         if path.exists():
-            return _opened(path, small)
+            index = _opened(path, small)
+            index.attach(database, schema)
+            return index
     except (OSError, sqlite3.Error):
         return small
     with _lock:
@@ -281,27 +340,38 @@ def _opened(path: Path, sample: ValueIndex) -> StoredValueIndex:
 
 
 def _holds_all(index: ValueIndex, schema: Schema) -> bool:
-    if len(index) >= VALUES_IN_ALL:
-        return False
+    """Whether every column that may hold names is complete in the index; one without any value is not in it."""
     for table in schema.tables:
-        if table.kind == "table" and (table.row_count is None or table.row_count > SCANNED_ROWS):
-            return False
-        if any(len(index.values(table.name, c.name)) >= VALUES_PER_COLUMN for c in table.columns):
-            return False
+        large = table.row_count is None or table.row_count > SCANNED_ROWS
+        for column in table.columns:
+            empty = not large and not index.values(table.name, column.name)
+            if may_hold_names(table, column) and not empty and not index.complete(table.name, column.name):
+                return False
     return True
 
 
-def _fill(path: Path, database: Database, schema: Schema) -> None:
+def _fill(path: Path, database: Database, schema: Schema, small: ValueIndex) -> None:
+    """Columns that the index in memory holds whole come first and from there; then the others, by how many rows their
+    table has."""
     deadline = time.monotonic() + BUILD_SECONDS
     wanted = [(t, c) for t in schema.tables for c in t.columns if may_hold_names(t, c)]
-    build(path, ((t.name, c.name, _distinct(database, schema, t, c, deadline)) for t, c in wanted))
+    whole = [(t.name, c.name, small.values(t.name, c.name)) for t, c in wanted if small.complete(t.name, c.name)]
+    rest = [(t, c) for t, c in wanted if not small.complete(t.name, c.name)]
+    rest.sort(key=lambda pair: pair[0].row_count or 1 << 62)
+    cut: set[tuple[str, str]] = set()
+    read = [(t.name, c.name, _distinct(database, schema, t, c, deadline, cut)) for t, c in rest]
+    build(path, [*sorted(whole, key=lambda w: len(w[2])), *read], cut=cut)
 
 
-def _distinct(database: Database, schema: Schema, table: Table, column: Column, deadline: float) -> Iterator[str]:
-    """A column's distinct texts, streamed from the engine; none after the deadline."""
+def _distinct(
+    database: Database, schema: Schema, table: Table, column: Column, deadline: float, cut: set[tuple[str, str]]
+) -> Iterator[str]:
+    """A column's distinct texts, streamed from the engine; none after the deadline. A column that was not read to the
+    end is noted in `cut`."""
     query = distinct_texts(column, table_source(table), schema.dialect)
     verdict = check(parsed_from_tree(query, schema.dialect))
     left = deadline - time.monotonic()
+    cut.add((table.name, column.name))
     if verdict.statement is None or left <= 0:
         return
     limits = Limits(seconds=left, rows=STORED_VALUES, bytes=1 << 30, cell_bytes=4 * VALUE_LENGTH)
@@ -310,3 +380,5 @@ def _distinct(database: Database, schema: Schema, table: Table, column: Column, 
             for (value,) in batch:
                 if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH:
                     yield value
+    if rows.ok and rows.rows_read < STORED_VALUES:
+        cut.discard((table.name, column.name))

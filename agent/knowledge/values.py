@@ -2,232 +2,304 @@
 
 In: an open `Database` and its `Schema`. Out: a `ValueIndex`, bounded in values, kept in memory per process and as a
 compact file in the cache folder, keyed by the schema's fingerprint and the database's data version. Writing it removes
-the files of earlier versions. `_read_values` is the only place where row values are read.
+the files of earlier versions. What the index has no room for is looked up in the engine (`value_lookup`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import json
-import re
-import time
-import unicodedata
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 
-from sqlglot import exp
+from rapidfuzz import fuzz, process
 
-from agent.knowledge.indexed_columns import dated_name, may_hold_bits, may_hold_dates, may_hold_names
-from agent.knowledge.stored_dates import ISO, SAMPLE, date_form
+from agent.knowledge.column_facts import ColumnFacts
+from agent.knowledge.indexed_columns import dated_name
+from agent.knowledge.stored_dates import date_form
+from agent.knowledge.value_forms import How, fold, folded_forms, singular
+from agent.knowledge.value_hits import ValueHit, ValueParts, ValueSpan, value_parts
+from agent.knowledge.value_lookup import ValueLookup
+from agent.knowledge.value_reading import (
+    BITS,
+    SCANNED_ROWS,
+    VALUE_LENGTH,
+    VALUES_IN_ALL,
+    VALUES_PER_COLUMN,
+    StoredColumn,
+    distinct_texts,
+    read_columns,
+)
+from agent.knowledge.value_relations import ValueRelations
+from agent.knowledge.value_words import ValueWords
 from eval.databases.base import Database
-from eval.databases.types import Limits
 from eval.language.inflection import lemma
-from eval.schema import Column, Dialect, Schema, Table
-from eval.sql import check, parsed_from_tree
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.language.lexicon import FUNCTION_WORDS
+from eval.schema import Schema
 from eval.tasks.cache_folder import cache_folder, write_private
 
-VALUES_PER_COLUMN = 3_000
-"""Maximum distinct values kept per column."""
-VALUES_IN_ALL = 60_000
-VALUE_LENGTH = 80
-"""Maximum characters of a value; longer ones are prose, which questions do not name."""
-SCANNED_ROWS = 50_000
-"""Maximum rows examined per table; of a larger table, the index covers only the beginning."""
-BUILD_SECONDS = 10.0
-"""Time limit for reading values; tables not reached in time are left out of the index."""
-_BITS = {"0", "1"}
-"""The values of an integer column that says yes or no."""
+__all__ = [
+    "EMPTY",
+    "SCANNED_ROWS",
+    "SPAN_WORDS",
+    "VALUES_IN_ALL",
+    "VALUES_PER_COLUMN",
+    "VALUE_LENGTH",
+    "ColumnFacts",
+    "How",
+    "ValueHit",
+    "ValueIndex",
+    "ValueParts",
+    "ValueSpan",
+    "data_state",
+    "digest",
+    "distinct_texts",
+    "fold",
+    "likeness",
+    "singular",
+    "value_index",
+    "value_parts",
+    "values_key",
+]
+
 SPAN_WORDS = 8
 """Maximum words of a phrase that is looked up."""
-_FORMAT = 6
-
-_WORDS = re.compile(r"[^\W_]+")
-_JOINED = re.compile(r"(?<=[a-z])(?=[A-Z])")
-"""Where two words of a value meet that is written without a space (`bankTransfer`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueHit:
-    """A stored value that a phrase may mean."""
-
-    table: str
-    column: str
-    value: str
-    """Exactly as stored."""
-    score: float
-    """1.0 same text; 0.97 same except for case, accents and signs; 0.9 inflected; less for a part or a misspelling."""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueSpan:
-    """Words `start` to `end` (exclusive) of a question, and the values that they may mean."""
-
-    start: int
-    end: int
-    hits: tuple[ValueHit, ...]
-
-
-@lru_cache(maxsize=50_000)
-def fold(text: str) -> str:
-    """Lower case, without accents and signs, single spaces: `Café-Bar` and `cafe bar` fold alike."""
-    if not text.isascii():
-        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).casefold()
-        return " ".join(_WORDS.findall(text))
-    text = text.lower()
-    if text.replace(" ", "").isalnum() and "  " not in text and text[0] != " " and text[-1] != " ":
-        return text  # true of most values, and four times as fast
-    return " ".join(_WORDS.findall(text))
-
-
-def _written(value: str) -> set[str]:
-    """The folded forms of a value: `bankTransfer` is also looked up as two words."""
-    folded = fold(value)
-    if not folded:
-        return set()
-    return {folded, fold(_JOINED.sub(" ", value))} if " " not in value and not value.islower() else {folded}
-
-
-def singular(folded: str) -> str:
-    """Each word in its base form: enough to make `Electronics` meet `electronic`."""
-    return " ".join(map(lemma, folded.split())) if "s " in folded or folded.endswith("s") else folded
+_FORMAT = 7
+_MOST_HITS = 24
 
 
 class ValueIndex:
-    """Stored values by phrase. Build with `value_index`, or from columns and their values directly."""
+    """Stored values by phrase. Build with `value_index`, or from columns and their values directly. What a question
+    needs is built on first use, once, and kept with the index."""
 
     _longest_span = SPAN_WORDS
 
-    def __init__(self, columns: Sequence[tuple[str, str, Sequence[str]]]) -> None:
-        """`columns`: (table, column, distinct values)."""
+    def __init__(
+        self, columns: Sequence[tuple[str, str, Sequence[str]]], incomplete: Collection[tuple[str, str]] = ()
+    ) -> None:
+        """`columns`: (table, column, distinct values); `incomplete`: those that have more values than these."""
         self._columns = [(table, column) for table, column, _ in columns]
-        self._by_column = {(table, column): tuple(values) for table, column, values in columns}
-        self._exact: dict[str, list[tuple[int, str]]] = {}
-        for i, (_, _, values) in enumerate(columns):
-            if set(values) <= _BITS:
-                continue  # no question names them
-            for value in values:
-                for folded in _written(value):
-                    self._exact.setdefault(folded, []).append((i, value))
+        self._values = [tuple(values) for _, _, values in columns]
+        self._places = {key: i for i, key in enumerate(self._columns)}
+        dates = {key for key in incomplete if date_form(self.values(*key), dated_name(key[1]))}
+        self._lookup = ValueLookup(incomplete, dates)
+        self._homes: Mapping[tuple[str, str], str] = {}
+        self._facts: dict[str, dict[str, ColumnFacts]] = {}
+        self._parts: dict[str, tuple[ValueParts, ...]] = {}
 
     def __len__(self) -> int:
-        return sum(len(v) for v in self._by_column.values())
+        return sum(map(len, self._values))
 
     def values(self, table: str, column: str) -> tuple[str, ...]:
         """The known distinct values of a column; empty when it is not indexed."""
-        return self._by_column.get((table, column), ())
+        place = self._places.get((table, column))
+        return () if place is None else self._values[place]
+
+    def complete(self, table: str, column: str) -> bool:
+        """Whether `values` gives every value of a column (but for texts that are too long)."""
+        place = self._places.get((table, column))
+        return place is not None and self._read_from(place) not in self._lookup.places
+
+    def facts(self, table: str, column: str) -> ColumnFacts:
+        """Figures of a column, read on first use for its whole table, in one statement."""
+        place = self._places.get((table, column))
+        source = self._read_from(place)[0] if place is not None else self._sources.get(table, table)
+        if source not in self._facts:
+            self._facts[source] = self._lookup.facts(source)
+        found = self._facts[source].get(column, ColumnFacts())
+        known = len(self._values[place]) if place is not None else None
+        return replace(found, distinct=known, complete=self.complete(table, column))
+
+    @cached_property
+    def _sources(self) -> dict[str, str]:
+        """The table that is read for each table under which values were moved."""
+        return {home: table for (table, _), home in self._homes.items()}
+
+    def _read_from(self, place: int) -> tuple[str, str]:
+        """The table and column of the database that a column's values were read from."""
+        return self._origins[place]
+
+    @cached_property
+    def _origins(self) -> list[tuple[str, str]]:
+        return list(self._columns)
 
     def moved(self, homes: Mapping[tuple[str, str], str]) -> ValueIndex:
-        """The same values, some of them under another table: (table, column) -> table."""
-        columns = ((homes.get(key, key[0]), key[1], self._by_column[key]) for key in self._columns)
-        return ValueIndex(list(columns))
+        """The same values, some of them under another table: (table, column) -> table. All that was built is shared."""
+        moved = copy.copy(self)
+        moved._origins = self._origins
+        moved._columns = [(homes.get(key, key[0]), key[1]) for key in self._columns]
+        moved._places = {key: i for i, key in enumerate(moved._columns)}
+        moved._homes, moved._parts = homes, {}
+        moved.__dict__.pop("_sources", None)
+        moved.__dict__.pop("date_forms", None)
+        return moved
+
+    def attach(self, database: Database, schema: Schema) -> None:
+        """The open database in which values are looked up that the index has no room for."""
+        self._lookup.attach(database, schema)
 
     def find(self, phrase: str, *, fuzzy: bool = False) -> tuple[ValueHit, ...]:
-        """Values that a phrase may mean, best first. With `fuzzy`, parts of values and misspellings too."""
+        """Values that a phrase may mean, best first. With `fuzzy`, parts of values and misspellings too, and for a name
+        or number that the index does not hold, those in the engine."""
         folded = fold(phrase)
         if not folded:
             return ()
         hits = self._same(phrase, folded)
         if fuzzy and not hits:
-            hits = self._containing(singular(folded)) or self._misspelled(folded)
-        return tuple(sorted(hits, key=lambda h: -h.score)[:24])
+            named = phrase != phrase.lower() or any(map(str.isdigit, phrase))
+            hits = list(self.look_up([phrase])) if named else []
+            hits = hits or self._containing(singular(folded)) or self._misspelled(folded)
+        return tuple(sorted(hits, key=lambda h: -h.score)[:_MOST_HITS])
+
+    def look_up(self, phrases: Sequence[str]) -> tuple[ValueHit, ...]:
+        """The values in the engine itself, of the columns of which the index holds only some. One statement a table;
+        without a question's need for it, not to be called: it may take seconds on very large tables."""
+        if not self._lookup.places:
+            return ()
+        places = {self._read_from(i): key for i, key in enumerate(self._columns)}
+        wanted = {fold(phrase): phrase for phrase in phrases}
+        return tuple(
+            ValueHit(*places[place], value, *_likeness(wanted.get(fold(value), ""), value))
+            for place, value in self._lookup.find(phrases)
+        )
+
+    def parts(self, word: str) -> tuple[ValueParts, ...]:
+        """Columns with values that have this word (`kershaw` in `Clayton Kershaw`), else a word that begins so; best
+        first."""
+        folded = fold(word)
+        if not folded or folded in FUNCTION_WORDS:
+            return ()
+        if (known := self._parts.get(folded)) is None:
+            if len(self._parts) > 1_000:
+                self._parts.clear()
+            known = self._parts[folded] = tuple(sorted(self._counted(folded), key=lambda p: (-p.score, -p.count)))
+        return known
+
+    def _counted(self, word: str) -> Iterator[ValueParts]:
+        found = self._words.counted(word)
+        for place, holding, first, last, examples in found or self._words.beginning_with(word):
+            yield ValueParts(*self._columns[place], holding, first, last, examples, prefix=not found)
+
+    def related(self, phrase: str) -> tuple[ValueHit, ...]:
+        """Values that a phrase means without naming them: another word of the family (`rainy` for `rain`), a short form
+        (`Saturday` for `Sat`, `women` for `F`) or a country (`Japanese` for `Japan`), in columns of such values."""
+        folded = fold(phrase)
+        if not folded:
+            return ()
+        found = self._relations.meant(folded)[:_MOST_HITS]
+        return tuple(ValueHit(*self._columns[place], value, score, how) for place, value, score, how in found)
 
     def spans(self, words: Sequence[str]) -> tuple[ValueSpan, ...]:
         """Every run of words that is a stored value (no fuzzy matches), longest first at each start."""
         folded = [fold(w) for w in words]
         spans = []
-        for start in range(len(words)):
-            if not folded[start]:
+        for start, first in enumerate(folded):
+            if not first:
                 continue
-            for end in range(min(len(words), start + self._longest_span), start, -1):
+            for end in range(min(len(words), start + self._longest_from(first)), start, -1):
                 if folded[end - 1] and self._may_be_stored(folded[start:end]):
                     hits = self.find(" ".join(words[start:end]))
                     if hits:
                         spans.append(ValueSpan(start, end, hits))
         return tuple(spans)
 
+    def _longest_from(self, word: str) -> int:
+        """Maximum words of a phrase that begins with this word; signs between them count as words."""
+        return self._longest_span if " " in word or lemma(word) in self._beginnings else 1
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        """The first words of the values of several words, as lemmas."""
+        return frozenset({lemma(folded.partition(" ")[0]) for folded in self._exact if " " in folded})
+
     def _may_be_stored(self, folded: Sequence[str]) -> bool:
         """Whether `find` is worth its time for these words."""
-        key = " ".join(f for f in folded if f)
-        return key in self._exact or singular(key) in self._inflected
+        key = folded[0] if len(folded) == 1 else " ".join(f for f in folded if f)
+        one = singular(key)
+        return key in self._exact or one in self._exact or one in self._plurals
 
     def _same(self, phrase: str, folded: str) -> list[ValueHit]:
         """The values with this text, or with an inflection of it."""
         hits = [
-            ValueHit(*self._columns[i], value, 1.0 if value == phrase else 0.97)
-            for i, value in self._exact.get(folded, ())
+            ValueHit(*self._columns[i], value, *_likeness(phrase, value)) for i, value in self._exact.get(folded, ())
         ]
-        for other in self._inflected.get(singular(folded), ()):
+        one = singular(folded)
+        for other in chain((one,) if one in self._exact else (), self._plurals.get(one, ())):
             if other != folded:
-                hits.extend(ValueHit(*self._columns[i], value, 0.9) for i, value in self._exact[other])
+                hits.extend(self._hits(other, 0.9, "inflected"))
         return hits
+
+    def _hits(self, folded: str, score: float, how: How) -> Iterator[ValueHit]:
+        """The values with this folded text."""
+        return (ValueHit(*self._columns[i], value, score, how) for i, value in self._exact.get(folded, ()))
 
     @cached_property
     def date_forms(self) -> dict[tuple[str, str], str]:
         """The columns whose values are dates, each with their form."""
-        forms = {key: date_form(values, dated_name(key[1])) for key, values in self._by_column.items()}
-        return {key: form for key, form in forms.items() if form}
+        columns = zip(self._columns, self._values, strict=True)
+        return {key: form for key, values in columns if (form := date_form(values, dated_name(key[1])))}
 
     @cached_property
-    def _inflected(self) -> dict[str, list[str]]:
+    def _exact(self) -> dict[str, list[tuple[int, str]]]:
+        """Folded text -> places of columns and values."""
+        exact: dict[str, list[tuple[int, str]]] = {}
+        for i, values in enumerate(self._values):
+            if BITS.issuperset(values):
+                continue  # no question names them
+            for value in values:
+                for folded in folded_forms(value):
+                    exact.setdefault(folded, []).append((i, value))
+        return exact
+
+    @cached_property
+    def _plurals(self) -> dict[str, list[str]]:
+        """Singular -> the folded values that are another form of it."""
         by_form: dict[str, list[str]] = {}
         for folded in self._exact:
-            by_form.setdefault(singular(folded), []).append(folded)
+            if (one := singular(folded)) != folded:
+                by_form.setdefault(one, []).append(folded)
         return by_form
 
     @cached_property
-    def _holding(self) -> dict[str, list[str]]:
-        """Word -> folded multi-word values that contain it."""
-        by_word: dict[str, list[str]] = {}
-        for folded in self._exact:
-            words = folded.split()
-            if 1 < len(words) <= 12:
-                for word in dict.fromkeys(singular(folded).split()):
-                    by_word.setdefault(word, []).append(folded)
-        return by_word
+    def _words(self) -> ValueWords:
+        return ValueWords(self._exact)
+
+    @cached_property
+    def _relations(self) -> ValueRelations:
+        return ValueRelations([column for _, column in self._columns], self._values, self._exact, self._words)
 
     def _containing(self, form: str) -> list[ValueHit]:
         """Values that contain the phrase."""
-        words = form.split()
-        telling = [w for w in words if len(w) > 2 or w.isdecimal()]
-        if not telling:
-            return []
-        candidates = min((self._holding.get(w, []) for w in telling), key=len)
-        hits: list[ValueHit] = []
-        for folded in candidates:
-            if f" {form} " in f" {singular(folded)} ":
-                share = len(words) / (folded.count(" ") + 1)
-                hits.extend(ValueHit(*self._columns[i], v, 0.5 + 0.3 * share) for i, v in self._exact[folded])
-            if len(hits) > 200:
-                break
-        return hits
+        parts = self._words.containing(form)
+        return list(islice((h for folded, share in parts for h in self._hits(folded, 0.5 + 0.3 * share, "part")), 200))
 
     @cached_property
-    def _trigrams(self) -> dict[str, list[str]]:
-        by_trigram: dict[str, list[str]] = {}
+    def _spellings(self) -> dict[tuple[str, int], list[str]]:
+        """First letter and length -> folded values."""
+        alike: dict[tuple[str, int], list[str]] = {}
         for folded in self._exact:
             if 4 <= len(folded) <= 40:
-                for gram in _grams(folded):
-                    by_trigram.setdefault(gram, []).append(folded)
-        return by_trigram
+                alike.setdefault((folded[0], len(folded)), []).append(folded)
+        return alike
 
     def _misspelled(self, folded: str) -> list[ValueHit]:
         if not 4 <= len(folded) <= 40 or folded.isdecimal():
             return []
-        shared: dict[str, int] = {}
-        grams = _grams(folded)
-        for gram in grams:
-            for other in self._trigrams.get(gram, ()):
-                shared[other] = shared.get(other, 0) + 1
-        hits: list[ValueHit] = []
-        for other, count in shared.items():
-            likeness = 2 * count / (len(grams) + len(other))
-            if likeness >= 0.6 and abs(len(other) - len(folded)) <= 2 and other[0] == folded[0]:
-                hits.extend(ValueHit(*self._columns[i], v, 0.75 * likeness) for i, v in self._exact[other])
-        return hits
+        lengths = range(len(folded) - 2, len(folded) + 3)
+        others = chain.from_iterable(self._spellings.get((folded[0], length), ()) for length in lengths)
+        near = process.extract(folded, others, scorer=fuzz.ratio, score_cutoff=60, limit=_MOST_HITS)
+        scored = ((likeness(folded, other), other) for other, _, _ in near)
+        return [hit for near_, other in scored if near_ >= 0.6 for hit in self._hits(other, 0.75 * near_, "misspelt")]
+
+
+def _likeness(phrase: str, value: str) -> tuple[float, How]:
+    """The score of a value with the same folded text."""
+    return (1.0, "same") if value == phrase else (0.97, "folded")
 
 
 def likeness(one: str, other: str) -> float:
@@ -253,18 +325,19 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
     if not database.holds_rows:
         return EMPTY
     key = values_key(database, schema)
-    known = _memory.get(key)
-    if known is not None:
-        return known
-    path = cache_folder(cache_dir) / "values" / f"{key}.json"
-    columns = _load(path)
-    if columns is None:
-        columns = _read_values(database, schema)
-        _store(path, columns)
-    index = ValueIndex(columns)
-    while len(_memory) >= 16:
-        _memory.pop(next(iter(list(_memory)), ""), None)
-    _memory[key] = index
+    index = _memory.get(key)
+    if index is None:
+        path = cache_folder(cache_dir) / "values" / f"{key}.json"
+        columns = _load(path)
+        if columns is None:
+            columns = read_columns(database, schema)
+            _store(path, columns)
+        incomplete = {(c.table, c.column) for c in columns if not c.complete}
+        index = ValueIndex([(c.table, c.column, c.values) for c in columns], incomplete)
+        while len(_memory) >= 16:
+            _memory.pop(next(iter(list(_memory)), ""), None)
+        _memory[key] = index
+    index.attach(database, schema)
     return index
 
 
@@ -286,90 +359,20 @@ def data_state(database: Database) -> str:
         return ""
 
 
-Columns = list[tuple[str, str, list[str]]]
-
-
-def _load(path: Path) -> Columns | None:
+def _load(path: Path) -> list[StoredColumn] | None:
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        return [(str(t), str(c), [str(v) for v in values]) for t, c, values in stored]
+        return [StoredColumn(str(t), str(c), tuple(map(str, v)), bool(complete)) for t, c, complete, v in stored]
     except (OSError, ValueError, TypeError):
         return None
 
 
-def _store(path: Path, columns: Columns) -> None:
+def _store(path: Path, columns: Sequence[StoredColumn]) -> None:
     """Write the file and remove those of earlier states of the database, including the index on disk; a process that
     still reads one keeps its open file."""
     with contextlib.suppress(OSError, ValueError):
-        write_private(path, json.dumps(columns, separators=(",", ":")))
+        rows = [(c.table, c.column, c.complete, c.values) for c in columns]
+        write_private(path, json.dumps(rows, separators=(",", ":")))
         for other in path.parent.glob(f"{path.stem.partition('-')[0]}-*"):
             if not other.name.startswith(path.stem):
                 other.unlink(missing_ok=True)
-
-
-def _read_values(database: Database, schema: Schema) -> Columns:
-    """Distinct values of the text columns, with one statement per table, checked by the guard."""
-    columns: Columns = []
-    budget = VALUES_IN_ALL
-    deadline = time.monotonic() + BUILD_SECONDS
-    for table in schema.tables:
-        dated = {c.name for c in table.columns if may_hold_dates(table, c, schema)}
-        bits = {c.name for c in table.columns if may_hold_bits(table, c)} - dated
-        wanted = [c for c in table.columns if may_hold_names(table, c) or c.name in dated | bits]
-        if budget <= 0 or time.monotonic() > deadline:
-            break
-        if not wanted:
-            continue
-        by_column: dict[str, list[str]] = {c.name: [] for c in wanted}
-        for number, value in _distinct(database, schema, table, wanted, bits):
-            if isinstance(value, int) and wanted[number].name in dated | bits:
-                value = str(int(value))
-            if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH:
-                by_column[wanted[number].name].append(value)
-        for column in wanted:
-            kept = by_column[column.name][:budget]
-            if column.name in dated:
-                kept = kept[:SAMPLE] if date_form(kept, dated=True) not in ("", ISO) else []
-            if column.name in bits and set(kept) != _BITS:
-                kept = []
-            budget -= len(kept)
-            if kept:
-                columns.append((table.name, column.name, kept))
-    return columns
-
-
-def distinct_texts(column: Column, source: exp.Expression, dialect: Dialect) -> exp.Select:
-    """A query for a column's distinct values, as texts where the engine has types."""
-    value: exp.Expression = quoted_column(column.name)
-    if dialect != "sqlite":
-        value = exp.cast(value, exp.DataType.Type.TEXT)
-    return exp.select(exp.alias_(value, "value")).distinct().from_(source)
-
-
-def _distinct(
-    database: Database, schema: Schema, table: Table, columns: list[Column], bits: Collection[str]
-) -> list[tuple[int, object]]:
-    """Pairs of a column's place and a value; of a column that may hold bits, three values are enough to tell."""
-    parts: list[exp.Select] = []
-    for number, column in enumerate(columns):
-        source: exp.Expression = table_source(table)
-        if table.row_count is None or table.row_count > SCANNED_ROWS:
-            source = exp.select(quoted_column(column.name)).from_(source).limit(SCANNED_ROWS).subquery("scanned")
-        most = len(_BITS) + 1 if column.name in bits else VALUES_PER_COLUMN
-        distinct = distinct_texts(column, source, schema.dialect).limit(most)
-        parts.append(
-            exp.select(exp.alias_(exp.Literal.number(number), "number"), exp.column("value")).from_(
-                distinct.subquery("found")
-            )
-        )
-    tree: exp.Expression = parts[0]
-    for part in parts[1:]:
-        tree = exp.union(tree, part, distinct=False, copy=False)
-    verdict = check(parsed_from_tree(tree, schema.dialect))
-    if verdict.statement is None:
-        return []
-    result = database.execute(
-        verdict.statement,
-        limits=Limits(seconds=5.0, rows=VALUES_PER_COLUMN * len(columns), cell_bytes=4 * VALUE_LENGTH),
-    )
-    return [(int(str(row[0])), row[1]) for row in result.rows] if result.ok else []

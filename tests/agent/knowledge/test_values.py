@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agent.knowledge import value_reading
 from agent.knowledge import values as room
 from agent.knowledge.values import ValueIndex, fold, value_index
-from eval.databases import open_database
+from eval.databases import Database, ExecutionResult, open_database
+from eval.sql import ReadStatement
 
 INDEX = ValueIndex(
     [
@@ -115,7 +119,159 @@ def test_a_broken_cache_file_is_built_again(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "VALUES_PER_COLUMN", 5)
+    monkeypatch.setattr(value_reading, "VALUES_PER_COLUMN", 5)
     path = _file(tmp_path / "d.sqlite", [f"value {k}" for k in range(50)])
     with open_database(str(path)) as database:
         assert len(value_index(database, database.schema(), cache_dir=tmp_path)) == 5
+
+
+CARS = ValueIndex(
+    [
+        ("car", "Name", ["ford torino", "ford galaxie 500", "Ford", "chevrolet impala", "old ford"]),
+        ("car", "Origin", ["USA", "Japan", "Europe"]),
+        ("player", "nameLast", ["Kershaw", "Ford", "Young"]),
+        ("player", "throws", ["R", "L"]),
+        ("player", "grade", ["R", "L", "F", "M"]),
+        ("player", "gender", ["F", "M"]),
+        ("visit", "weather", ["rain", "sun", "fog", "Cloudy"]),
+        ("visit", "day", ["Sat", "Sun", "Mon"]),
+        ("visit", "town", ["Miami, FL", "Austin, TX"]),
+    ]
+)
+
+
+def test_values_are_counted_by_a_word_of_theirs() -> None:
+    name, last = CARS.parts("fords")
+
+    assert (name.column, name.count, name.first, name.last, name.score) == ("Name", 4, 3, 2, 0.8)
+    assert name.examples[0] == "Ford"
+    assert (last.column, last.count, last.first, last.score) == ("nameLast", 1, 1, 0.8)
+    assert [(p.column, p.count, p.prefix) for p in CARS.parts("chevr")] == [("Name", 1, True)]
+    assert CARS.parts("zebra") == CARS.parts("the") == CARS.parts("") == ()
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("rainy", ["weather:rain"]),
+        ("sunny", ["weather:sun"]),
+        ("foggy", ["weather:fog"]),
+        ("clouds", ["weather:Cloudy"]),
+        ("saturday", ["day:Sat"]),
+        ("Saturdays", ["day:Sat"]),
+        ("japanese", ["Origin:Japan"]),
+        ("American", ["Origin:USA"]),
+        ("women", ["gender:F"]),
+        ("female", ["gender:F"]),
+        ("left-handed", ["throws:L"]),
+        ("Florida", ["town:Miami, FL"]),
+        ("monkeys", []),
+        ("", []),
+    ],
+)
+def test_values_are_meant_by_other_words(phrase: str, expected: list[str]) -> None:
+    """`L` is the left hand only in a column whose name says so, and `Sun` a day only among days."""
+    assert [f"{hit.column}:{hit.value}" for hit in CARS.related(phrase)] == expected
+
+
+def test_each_hit_says_how_it_was_found() -> None:
+    found = {phrase: CARS.find(phrase, fuzzy=True) for phrase in ("Japan", "japan", "kershaws", "galaxie", "Kershau")}
+    meant = {phrase: CARS.related(phrase) for phrase in ("rainy", "women", "american")}
+
+    assert [hits[0].how for hits in found.values()] == ["same", "folded", "inflected", "part", "misspelt"]
+    assert [hits[0].how for hits in meant.values()] == ["inflected", "abbreviation", "demonym"]
+
+
+def test_moved_values_are_found_under_their_new_table() -> None:
+    moved = CARS.moved({("car", "Origin"): "origins"})
+
+    assert [(h.table, h.column) for h in moved.find("Japan")] == [("origins", "Origin")]
+    assert moved.values("origins", "Origin") == ("USA", "Japan", "Europe")
+    assert [h.table for h in moved.related("japanese")] == ["origins"]
+    assert CARS.find("Japan")[0].table == "car"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "room", "share"),
+    [([5, 5, 5], 100, 5), ([5, 50, 500], 100, 47), ([5, 500, 500], 105, 50), ([500, 500], 1, 0), ([], 10, 0)],
+)
+def test_small_columns_are_kept_whole_and_the_others_share_the_room(sizes: list[int], room: int, share: int) -> None:
+    assert value_reading.fair_share(sizes, room) == share
+    assert sum(min(size, share) for size in sizes) <= room
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    """A table of which the first rows are read, a column with few kinds of values, and one with many."""
+    monkeypatch.setattr(value_reading, "SCANNED_ROWS", 1_000)
+    monkeypatch.setattr(value_reading, "VALUES_PER_COLUMN", 500)
+    with sqlite3.connect(tmp_path / "large.sqlite") as file:
+        file.execute("CREATE TABLE parcels (id INTEGER PRIMARY KEY, client TEXT, city TEXT, sent_on TEXT, weight REAL)")
+        file.executemany(
+            "INSERT INTO parcels (client, city, sent_on, weight) VALUES (?, ?, ?, ?)",
+            (
+                (
+                    f"Client {i}",
+                    "Badheim" if i == 5_000 else f"Town {i % 20}",
+                    f"2024-01-{1 + i % 30:02}",
+                    i % 8 or None,
+                )
+                for i in range(1, 5_001)
+            ),
+        )
+    file.close()
+    with open_database(str(tmp_path / "large.sqlite")) as database:
+        yield database
+
+
+def test_a_value_of_the_last_row_is_found(large: Database, tmp_path: Path) -> None:
+    index = value_index(large, large.schema(), cache_dir=tmp_path)
+
+    assert [h.column for h in index.find("badheim")] == ["city"]
+    assert index.complete("parcels", "city")
+    assert not index.complete("parcels", "client")
+    assert index.find("Client 5000") == ()
+    assert [(h.column, h.value, h.how) for h in index.find("client 5000", fuzzy=True)] == [
+        ("client", "Client 5000", "folded")
+    ]
+    assert [h.value for h in index.look_up(["CLIENT 4999", "no such client"])] == ["Client 4999"]
+
+
+def test_an_absent_name_is_looked_up_once(large: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = value_index(large, large.schema(), cache_dir=tmp_path)
+    run = large.execute
+    asked: list[str] = []
+
+    def execute(statement: ReadStatement, **settings: Any) -> ExecutionResult:
+        asked.append(statement.sql)
+        return run(statement, **settings)
+
+    monkeypatch.setattr(large, "execute", execute)
+    for phrase in ("Nobody'; DROP TABLE parcels --", "Nobody'; DROP TABLE parcels --", "nobody here"):
+        index.find(phrase, fuzzy=True)
+
+    assert len(asked) == 1
+    assert "sent_on" not in asked[0], "a name is no date"
+
+
+def test_moved_values_are_looked_up_in_their_own_table(large: Database, tmp_path: Path) -> None:
+    index = value_index(large, large.schema(), cache_dir=tmp_path).moved({("parcels", "client"): "clients"})
+
+    assert [(h.table, h.value) for h in index.look_up(["Client 4711"])] == [("clients", "Client 4711")]
+
+
+def test_a_closed_database_gives_nothing_more(large: Database, tmp_path: Path) -> None:
+    index = value_index(large, large.schema(), cache_dir=tmp_path)
+    large.close()
+
+    assert index.look_up(["Client 4998"]) == ()
+
+
+def test_figures_of_columns(large: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = value_index(large, large.schema(), cache_dir=tmp_path)
+    weight, sent = index.facts("parcels", "weight"), index.facts("parcels", "sent_on")
+
+    assert (weight.least, weight.greatest, weight.nulls) == (1, 7, 0.125)
+    assert (sent.least, sent.greatest, sent.distinct) == ("2024-01-01", "2024-01-30", 30)
+    assert index.facts("parcels", "city").complete
+    assert ValueIndex([]).facts("parcels", "city").least is None

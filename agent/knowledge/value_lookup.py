@@ -1,0 +1,160 @@
+"""Looks phrases up in the engine itself, in the columns of which the value index does not hold every value.
+
+In: the columns, the database they are in, a few phrases. Out: the stored values that are these phrases, but for
+capitals and plural. One statement a table, built as a tree and passed by the guard, with a deadline; what was found or
+not found is remembered for as long as the index lives, which is until the data change.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Collection, Sequence
+
+from sqlglot import exp
+
+from agent.knowledge.column_facts import ColumnFacts, read_facts
+from agent.knowledge.value_forms import fold, singular
+from agent.knowledge.value_reading import VALUE_LENGTH, as_text
+from eval.databases.base import Database
+from eval.databases.types import Limits
+from eval.language.inflection import plural
+from eval.schema import Column, Dialect, Schema, Table
+from eval.sql import check, parsed_from_tree
+from eval.sql.quoted_names import quoted_column, table_source
+
+SECONDS = 3.0
+"""Time limit for the look-up of one question's phrases."""
+PHRASES = 12
+"""Maximum phrases of one look-up."""
+_ROWS = 24
+"""Maximum values that one statement gives."""
+_REMEMBERED = 2_000
+_PATIENCE = 3
+"""A database that was too slow so many times is not asked again."""
+
+Place = tuple[str, str]
+"""Table and column."""
+
+
+class ValueLookup:
+    """The columns of one database that are too large for the index. Safe to use from several threads."""
+
+    def __init__(self, places: Collection[Place], dates: Collection[Place] = ()) -> None:
+        """`dates`: those of the places whose values are dates, which are not looked up."""
+        self.places = frozenset(places)
+        self._asked: dict[str, list[str]] = {}
+        for table, column in sorted(self.places - set(dates)):
+            self._asked.setdefault(table, []).append(column)
+        self._database: weakref.ref[Database] | None = None
+        self._schema: Schema | None = None
+        self._known: dict[str, tuple[tuple[Place, str], ...]] = {}
+        self._late = 0
+
+    def attach(self, database: Database, schema: Schema) -> None:
+        """The open database to ask; the index outlives it."""
+        if self._database is None or self._database() is not database:
+            self._database, self._schema, self._late = weakref.ref(database), schema, 0
+
+    def facts(self, table: str) -> dict[str, ColumnFacts]:
+        """The facts of a table's columns by name; empty without a database."""
+        database = self._database() if self._database is not None else None
+        found = self._schema.table(table) if self._schema is not None else None
+        if database is None or self._schema is None or found is None:
+            return {}
+        return read_facts(database, self._schema, found)
+
+    def find(self, phrases: Sequence[str], seconds: float = SECONDS) -> tuple[tuple[Place, str], ...]:
+        """Each place of a phrase, with the value as stored. Never raises: a database that is closed, fails or is too
+        slow gives nothing."""
+        asked = {key: p for p in phrases[:PHRASES] if (key := fold(p)) and len(p) <= VALUE_LENGTH}
+        unknown = {key: phrase for key, phrase in asked.items() if key not in self._known}
+        if unknown and self.places:
+            self._ask(unknown, seconds)
+        return tuple(dict.fromkeys(found for key in asked for found in self._known.get(key, ())))
+
+    def _ask(self, phrases: dict[str, str], seconds: float) -> None:
+        database = self._database() if self._database is not None else None
+        if database is None or self._schema is None or self._late >= _PATIENCE:
+            return
+        deadline = time.monotonic() + seconds
+        found: dict[str, list[tuple[Place, str]]] = {key: [] for key in phrases}
+        forms = {singular(key): key for key in phrases}
+        for name, columns in self._asked.items():
+            table, left = self._schema.table(name), deadline - time.monotonic()
+            if table is None or left <= 0:
+                continue
+            for column, value in self._matching(database, table, columns, list(phrases.values()), left):
+                if (key := forms.get(singular(fold(value)))) is not None:
+                    found[key].append(((name, column), value))
+        if time.monotonic() >= deadline:
+            self._late += 1
+        if len(self._known) > _REMEMBERED:
+            self._known = {}
+        self._known.update({key: tuple(values) for key, values in found.items()})
+
+    def _matching(
+        self, database: Database, table: Table, columns: Sequence[str], phrases: Sequence[str], seconds: float
+    ) -> list[tuple[str, str]]:
+        """Pairs of a column and a value that is one of the phrases."""
+        assert self._schema is not None
+        tree = _statement(table, columns, phrases, self._schema.dialect)
+        statement = check(parsed_from_tree(tree, self._schema.dialect)).statement
+        if statement is None:
+            return []
+        result = database.execute(statement, limits=Limits(seconds=seconds, rows=_ROWS, cell_bytes=4 * VALUE_LENGTH))
+        self._late += result.status == "timeout"
+        return [
+            (column, value)
+            for row in result.rows
+            for column, value in zip(columns, row, strict=False)
+            if isinstance(value, str)
+        ]
+
+
+def _statement(table: Table, columns: Sequence[str], phrases: Sequence[str], dialect: Dialect) -> exp.Select:
+    """One pass over the table: of each column the value if it is one of the phrases, else NULL."""
+    indexed = {index.columns[0] for index in table.indexes} | set(table.primary_key[:1])
+    conditions: list[exp.Expr] = []
+    values: list[exp.Expression] = []
+    for name in columns:
+        column = table.column(name)
+        if column is None:
+            values.append(exp.null())
+            continue
+        condition = _is_one_of(column, phrases, dialect, column.name in indexed)
+        conditions.append(condition)
+        values.append(exp.Case(ifs=[exp.If(this=condition.copy(), true=as_text(column, dialect))]))
+    named = [exp.alias_(value, f"v{k}") for k, value in enumerate(values)]
+    return exp.select(*named).distinct().from_(table_source(table)).where(exp.or_(*conditions)).limit(_ROWS)
+
+
+def _is_one_of(column: Column, phrases: Sequence[str], dialect: Dialect, indexed: bool) -> exp.Expr:
+    """Whether a column holds one of the phrases. A list of spellings can use an index of the table and needs no
+    function for each row; SQLite reads a table without an index in half the time where capitals do not count."""
+    forms = dict.fromkeys(form for phrase in phrases for form in _numbers(phrase))
+    value = as_text(column, dialect) if dialect != "mysql" else quoted_column(column.name)  # where an index helps
+    if dialect == "sqlite" and not indexed:
+        folded = exp.Collate(this=value, expression=exp.Var(this="NOCASE"))
+        texts = map(exp.Literal.string, forms)
+        return exp.or_(*(exp.EQ(this=folded.copy(), expression=text) for text in texts))
+    spelt = dict.fromkeys(f(form) for form in forms for f in (str, str.lower, str.upper, _title, _capital))
+    return exp.In(this=value, expressions=[exp.Literal.string(text) for text in spelt])
+
+
+def _numbers(phrase: str) -> tuple[str, ...]:
+    """A phrase as it is written, in the singular and in the plural, without signs."""
+    lower, folded = phrase.lower(), fold(phrase)
+    one = singular(lower)
+    first, _, last = one.rpartition(" ")
+    several = f"{first} {plural(last)}".strip() if last.isalpha() else lower
+    written = dict.fromkeys((lower, one, several, folded))
+    return (phrase, *(form for form in written if form != phrase.lower()))
+
+
+def _title(text: str) -> str:
+    return " ".join(word[:1].upper() + word[1:].lower() for word in text.split(" "))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:].lower()

@@ -1,0 +1,231 @@
+"""Reads the distinct values of a database's columns; the only place where row values are read for the index.
+
+In: an open `Database` and its `Schema`. Out: `StoredColumn`s: values up to a fair share for each column, and whether
+they are all. Small tables are read first and whole, many columns in one statement. Of a large table the first rows are
+read, then the columns with few kinds of values to the end, for as long as there is time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from agent.knowledge.indexed_columns import dated_name, may_hold_bits, may_hold_dates, may_hold_names
+from agent.knowledge.stored_dates import ISO, SAMPLE, date_form
+from eval.databases.base import Database
+from eval.databases.types import Limits
+from eval.schema import Column, Dialect, Schema, Table
+from eval.sql import check, parsed_from_tree
+from eval.sql.quoted_names import quoted_column, table_source
+
+VALUES_PER_COLUMN = 10_000
+"""Maximum distinct values kept per column."""
+VALUES_IN_ALL = 100_000
+VALUE_LENGTH = 80
+"""Maximum characters of a value; longer ones are prose, which questions do not name."""
+SCANNED_ROWS = 50_000
+"""A table with more rows is large: its first rows are read, then its columns with few kinds of values."""
+BUILD_SECONDS = 10.0
+"""Time limit for reading values; tables not reached in time are left out of the index."""
+SCAN_SECONDS = 2.0
+"""Time limit for reading columns of large tables to the end."""
+BITS = frozenset({"0", "1"})
+"""The values of an integer column that says yes or no."""
+_PARTS = 60
+"""Columns that are read by one statement."""
+_KINDS = 0.2
+"""A column of a large table is read to the end if the first rows repeat its values: at most this share is distinct."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumn:
+    """The distinct values of a column, as texts."""
+
+    table: str
+    column: str
+    values: tuple[str, ...]
+    complete: bool = True
+    """Whether they are all, but for texts that are too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A column to read, and what its values may be besides names."""
+
+    table: Table
+    column: Column
+    dated: bool
+    bits: bool
+
+    @property
+    def large(self) -> bool:
+        return self.table.row_count is None or self.table.row_count > SCANNED_ROWS
+
+    @property
+    def most(self) -> int:
+        """Of a column that may hold bits, three values are enough to tell."""
+        return len(BITS) + 1 if self.bits else VALUES_PER_COLUMN + 1
+
+
+def read_columns(database: Database, schema: Schema) -> list[StoredColumn]:
+    """The columns that the index holds, in the schema's order; none that are empty or could not be read."""
+    wanted = list(_wanted(schema))
+    deadline = time.monotonic() + BUILD_SECONDS
+    found: dict[tuple[str, str], StoredColumn] = {}
+    for batch in _batches(wanted):
+        if time.monotonic() > deadline:
+            break
+        for stored in _read(database, schema, batch):
+            found[stored.table, stored.column] = stored
+        if sum(len(c.values) for c in found.values()) > 2 * VALUES_IN_ALL:
+            found = _shared(found)
+    scanned = time.monotonic() + SCAN_SECONDS
+    for one in sorted((w for w in wanted if _worth_a_scan(w, found)), key=lambda w: _size(w, found)):
+        if (seconds := min(scanned, deadline) - time.monotonic()) <= 0:
+            break
+        key = one.table.name, one.column.name
+        found[key] = _scanned(database, schema, one, found[key], seconds)
+    kept = _shared(found)
+    return [kept[key] for w in wanted if (key := (w.table.name, w.column.name)) in kept]
+
+
+def distinct_texts(column: Column, source: exp.Expression, dialect: Dialect) -> exp.Select:
+    """A query for a column's distinct values, as texts where the engine has types."""
+    return exp.select(exp.alias_(as_text(column, dialect), "value")).distinct().from_(source)
+
+
+def as_text(column: Column, dialect: Dialect) -> exp.Expression:
+    """A column's value as text. MySQL casts to CHAR, which gives texts of different collations one."""
+    value: exp.Expression = quoted_column(column.name)
+    if dialect == "sqlite":
+        return value
+    return exp.cast(value, exp.DataType.Type.CHAR if dialect == "mysql" else exp.DataType.Type.TEXT)
+
+
+def _wanted(schema: Schema) -> Iterator[_Wanted]:
+    for table in schema.tables:
+        if table.row_count == 0 and not table.row_count_estimated:
+            continue
+        for column in table.columns:
+            dated = may_hold_dates(table, column, schema)
+            bits = not dated and may_hold_bits(table, column)
+            if dated or bits or may_hold_names(table, column):
+                yield _Wanted(table, column, dated, bits)
+
+
+def _batches(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:
+    """The columns of small tables, many at a time; then those of the large ones, table by table."""
+    small = sorted((w for w in wanted if not w.large), key=lambda w: w.table.row_count or 0)
+    yield from (small[i : i + _PARTS] for i in range(0, len(small), _PARTS))
+    tables = {w.table.name: w.table for w in wanted if w.large}
+    for name in sorted(tables, key=lambda name: tables[name].row_count or 1 << 62):
+        columns = [w for w in wanted if w.table.name == name]
+        yield from (columns[i : i + _PARTS] for i in range(0, len(columns), _PARTS))
+
+
+def _read(database: Database, schema: Schema, batch: Sequence[_Wanted]) -> Iterator[StoredColumn]:
+    """The columns of one statement; where it fails (one table of it may be locked or broken), table by table."""
+    rows = _rows(database, schema, batch)
+    if rows is None:
+        names = dict.fromkeys(w.table.name for w in batch)
+        if len(names) > 1:
+            for name in names:
+                yield from _read(database, schema, [w for w in batch if w.table.name == name])
+        return
+    values: list[list[str]] = [[] for _ in batch]
+    counted = [0] * len(batch)
+    for number, value in rows:
+        one, counted[number] = batch[number], counted[number] + 1
+        if isinstance(value, int) and (one.dated or one.bits):
+            value = str(int(value))
+        if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH:
+            values[number].append(value)
+    for one, kept, count in zip(batch, values, counted, strict=True):
+        if stored := _as_stored(one, kept, count < one.most and not one.large):
+            yield stored
+
+
+def _as_stored(one: _Wanted, values: list[str], complete: bool) -> StoredColumn | None:
+    if one.dated:
+        values = values[:SAMPLE] if date_form(values, dated=True) not in ("", ISO) else []
+    if one.bits and set(values) != BITS:
+        values = []
+    if not values:
+        return None
+    kept = tuple(values[:VALUES_PER_COLUMN])
+    return StoredColumn(one.table.name, one.column.name, kept, complete or one.bits or one.dated)
+
+
+def _rows(database: Database, schema: Schema, batch: Sequence[_Wanted]) -> list[tuple[int, object]] | None:
+    """Pairs of a column's place in the batch and a value; None if the statement failed."""
+    parts: list[exp.Select] = []
+    for number, one in enumerate(batch):
+        source: exp.Expression = table_source(one.table)
+        if one.large:
+            column = exp.select(quoted_column(one.column.name))
+            source = column.from_(source).limit(SCANNED_ROWS).subquery("scanned")
+        distinct = distinct_texts(one.column, source, schema.dialect).limit(one.most)
+        value = (exp.alias_(exp.Literal.number(number), "number"), exp.column("value"))
+        parts.append(exp.select(*value).from_(distinct.subquery("found")))
+    tree: exp.Expression = parts[0]
+    for part in parts[1:]:
+        tree = exp.union(tree, part, distinct=False, copy=False)
+    statement = check(parsed_from_tree(tree, schema.dialect)).statement
+    if statement is None:
+        return None
+    most = sum(one.most for one in batch)
+    limits = Limits(seconds=5.0, rows=most, cell_bytes=4 * VALUE_LENGTH)
+    result = database.execute(statement, limits=limits)
+    return [(int(str(row[0])), row[1]) for row in result.rows] if result.ok else None
+
+
+def _size(one: _Wanted, found: dict[tuple[str, str], StoredColumn]) -> int:
+    return len(found[one.table.name, one.column.name].values)
+
+
+def _worth_a_scan(one: _Wanted, found: dict[tuple[str, str], StoredColumn]) -> bool:
+    stored = found.get((one.table.name, one.column.name))
+    few = min(VALUES_PER_COLUMN - 1, _KINDS * SCANNED_ROWS)
+    named = one.large and not dated_name(one.column.name)
+    return named and stored is not None and not stored.complete and len(stored.values) <= few
+
+
+def _scanned(database: Database, schema: Schema, one: _Wanted, known: StoredColumn, seconds: float) -> StoredColumn:
+    """The column read to the end, or as far as the time allows."""
+    query = distinct_texts(one.column, table_source(one.table), schema.dialect).limit(one.most)
+    statement = check(parsed_from_tree(query, schema.dialect)).statement
+    if statement is None:
+        return known
+    values, count = dict.fromkeys(known.values), 0
+    limits = Limits(seconds=seconds, rows=one.most, cell_bytes=4 * VALUE_LENGTH)
+    with database.stream(statement, limits=limits) as rows:
+        for batch in rows:
+            count += len(batch)
+            kept = (value for (value,) in batch if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH)
+            values.update(dict.fromkeys(kept))
+    complete = rows.ok and count < one.most and len(values) <= VALUES_PER_COLUMN
+    return replace(known, values=tuple(values)[:VALUES_PER_COLUMN], complete=complete)
+
+
+def _shared(found: dict[tuple[str, str], StoredColumn]) -> dict[tuple[str, str], StoredColumn]:
+    """The columns cut so that all fit: small ones whole, the larger ones each as many values as any other."""
+    share = fair_share([len(c.values) for c in found.values()], VALUES_IN_ALL)
+    return {
+        key: replace(c, values=c.values[:share], complete=False) if len(c.values) > share else c
+        for key, c in found.items()
+        if share
+    }
+
+
+def fair_share(sizes: Iterable[int], room: int) -> int:
+    """The largest number of values that each column may keep, so that all fit into the room."""
+    ordered = sorted(sizes)
+    for place, size in enumerate(ordered):
+        share = room // (len(ordered) - place)
+        if size > share:
+            return share
+        room -= size
+    return max(ordered, default=0)
