@@ -36,19 +36,19 @@ _OF_NUMBERS = ("%Y%m%d", UNIX, UNIX_MS)
 
 
 def date_form(values: Iterable[str], dated: bool) -> str:
-    """The form that nearly all values have. Numbers are dates only in a column that is `dated` by its name."""
+    """The form that all values have. Numbers are dates only in a column that is `dated` by its name."""
     sample = [v for v in islice(values, SAMPLE) if v.strip()]
     if not sample:
         return ""
-    counts = {
-        form: sum(pattern.fullmatch(v) is not None for v in sample)
+    forms = [
+        form
         for form, pattern in _FORMS.items()
-        if dated or form not in _OF_NUMBERS
-    }
-    best = max(counts, key=lambda form: counts[form])
-    if counts[best] < len(sample):
+        if (dated or form not in _OF_NUMBERS) and all(pattern.fullmatch(v) for v in sample)
+    ]
+    if not forms:
         return ""
-    if best == "%d/%m/%Y" and counts["%m/%d/%Y"] == counts[best]:
+    best = forms[0]
+    if best == "%d/%m/%Y" and "%m/%d/%Y" in forms:
         return ""  # no day after the 12th tells the two apart
     timed = any((m := _FORMS[best].fullmatch(v)) and m.groupdict().get("time") for v in sample)
     return f"{best} %H:%M" if timed else best

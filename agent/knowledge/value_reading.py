@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from sqlglot import exp
 
@@ -35,7 +36,10 @@ SCAN_SECONDS = 2.0
 BITS = frozenset({"0", "1"})
 """The values of an integer column that says yes or no."""
 _PARTS = 60
-"""Columns that are read by one statement."""
+"""Columns, or tiny tables, that are read by one statement."""
+_TINY_ROWS = 500
+_GROUP_ROWS = 4_000
+"""Maximum rows of the tiny tables that are read by one statement."""
 _KINDS = 0.2
 """A column of a large table is read to the end if the first rows repeat its values: at most this share is distinct."""
 
@@ -59,6 +63,8 @@ class _Wanted:
     column: Column
     dated: bool
     bits: bool
+    tiny: bool
+    """Its table has so few rows that they are read as they are, those of many tables by one statement."""
 
     @property
     def large(self) -> bool:
@@ -75,7 +81,14 @@ def read_columns(database: Database, schema: Schema) -> list[StoredColumn]:
     wanted = list(_wanted(schema))
     deadline = time.monotonic() + BUILD_SECONDS
     found: dict[tuple[str, str], StoredColumn] = {}
-    for batch in _batches(wanted):
+    left = [w for w in wanted if not w.tiny]
+    for group in _groups(wanted):
+        if time.monotonic() > deadline:
+            break
+        whole = _read_whole(database, schema, group)
+        found |= {(c.table, c.column): c for c in whole or ()}
+        left += group if whole is None else ()
+    for batch in _batches(left):
         if time.monotonic() > deadline:
             break
         for stored in _read(database, schema, batch):
@@ -109,11 +122,72 @@ def _wanted(schema: Schema) -> Iterator[_Wanted]:
     for table in schema.tables:
         if table.row_count == 0 and not table.row_count_estimated:
             continue
+        tiny = not table.row_count_estimated and 0 < (table.row_count or 0) <= _TINY_ROWS
         for column in table.columns:
             dated = may_hold_dates(table, column, schema)
             bits = not dated and may_hold_bits(table, column)
             if dated or bits or may_hold_names(table, column):
-                yield _Wanted(table, column, dated, bits)
+                yield _Wanted(table, column, dated, bits, tiny)
+
+
+def _groups(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:
+    """The columns of tiny tables, many tables at a time, those with as many columns together."""
+    tables: dict[str, list[_Wanted]] = {}
+    for one in wanted:
+        if one.tiny:
+            tables.setdefault(one.table.name, []).append(one)
+    group: list[_Wanted] = []
+    rows = parts = 0
+    for columns in sorted(tables.values(), key=len):
+        rows, parts = rows + (columns[0].table.row_count or 0), parts + 1
+        group += columns
+        if rows >= _GROUP_ROWS or parts >= _PARTS:
+            yield group
+            group, rows, parts = [], 0, 0
+    if group:
+        yield group
+
+
+def _read_whole(database: Database, schema: Schema, group: Sequence[_Wanted]) -> list[StoredColumn] | None:
+    """The columns of tiny tables, from all their rows; None if the statement failed or gave more rows than expected."""
+    tables: dict[str, list[_Wanted]] = {}
+    for one in group:
+        tables.setdefault(one.table.name, []).append(one)
+    tree = _all_rows(list(tables.values()), schema.dialect)
+    statement = check(parsed_from_tree(tree, schema.dialect)).statement
+    most = 2 * sum(columns[0].table.row_count or 0 for columns in tables.values())
+    limits = Limits(seconds=5.0, rows=most, cell_bytes=4 * VALUE_LENGTH)
+    result = database.execute(statement, limits=limits) if statement is not None else None
+    if result is None or not result.ok or len(result.rows) >= most:
+        return None
+    values: list[list[dict[object, None]]] = [[{} for _ in columns] for columns in tables.values()]
+    for place, *row in result.rows:
+        for kept, value in zip(values[int(str(place))], row, strict=False):
+            kept[value] = None
+    each = zip(chain.from_iterable(tables.values()), chain.from_iterable(values), strict=True)
+    return [stored for one, known in each if (stored := _as_stored(one, _texts(one, known), True))]
+
+
+def _all_rows(tables: Sequence[Sequence[_Wanted]], dialect: Dialect) -> exp.Expression:
+    """The rows of tables with their place among these; a table with fewer columns than another is filled with NULL."""
+    width = max(map(len, tables))
+    tree: exp.Expression | None = None
+    for place, columns in enumerate(tables):
+        cells: list[exp.Expr] = [exp.Literal.number(place)]
+        cells += [as_text(one.column, dialect) for one in columns]
+        cells += [exp.null() for _ in range(width - len(columns))]
+        if tree is None:
+            cells = [exp.alias_(cell, f"v{k}") for k, cell in enumerate(cells)]
+        part = exp.Select(expressions=cells).from_(table_source(columns[0].table), copy=False)
+        tree = part if tree is None else exp.union(tree, part, distinct=False, copy=False)
+    assert tree is not None
+    return tree
+
+
+def _texts(one: _Wanted, values: Iterable[object]) -> list[str]:
+    """The values that a question may name: texts that are not too long, and numbers that say dates or yes and no."""
+    shown = (str(int(v)) if isinstance(v, int) and (one.dated or one.bits) else v for v in values)
+    return [value for value in shown if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH]
 
 
 def _batches(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:
@@ -135,16 +209,11 @@ def _read(database: Database, schema: Schema, batch: Sequence[_Wanted]) -> Itera
             for name in names:
                 yield from _read(database, schema, [w for w in batch if w.table.name == name])
         return
-    values: list[list[str]] = [[] for _ in batch]
-    counted = [0] * len(batch)
+    values: list[list[object]] = [[] for _ in batch]
     for number, value in rows:
-        one, counted[number] = batch[number], counted[number] + 1
-        if isinstance(value, int) and (one.dated or one.bits):
-            value = str(int(value))
-        if isinstance(value, str) and 0 < len(value) <= VALUE_LENGTH:
-            values[number].append(value)
-    for one, kept, count in zip(batch, values, counted, strict=True):
-        if stored := _as_stored(one, kept, count < one.most and not one.large):
+        values[number].append(value)
+    for one, known in zip(batch, values, strict=True):
+        if stored := _as_stored(one, _texts(one, known), len(known) < one.most and not one.large):
             yield stored
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from agent.knowledge.stored_dates import ISO
@@ -34,6 +35,7 @@ _WHOLE_NAMES = (
 """Names of rows, whatever the table is called (`accounts.company_name`)."""
 _TABLE_PREFIXES = {"tbl", "dim", "dimension", "fact", "fct", "stg", "staging", "ref", "reference", "vw", "table",
                    "lkp", "lkup", "lookup", "lu", "mst", "mstr"}  # fmt: skip
+_SIGNS = re.compile(r"[\W_]+")
 _SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 
 
@@ -114,15 +116,27 @@ class Vocabulary:
                     scores[schema_word] = score
         if max(scores.values(), default=0.0) < _SAME_WORD:
             base = lemma(word)
-            for short, schema_word in self.shortened:
-                if abbreviates(short, base) and base not in _NEVER_SHORT:
+            for short, schema_word in self._shortened_by_letter.get(base[:1], ()) if base not in _NEVER_SHORT else ():
+                if abbreviates(short, base):
                     scores[schema_word] = _ABBREVIATED
         return scores
 
+    @cached_property
+    def _shortened_by_letter(self) -> dict[str, list[tuple[str, str]]]:
+        """The abbreviations by their first letter, which is that of the word that they stand for."""
+        by_letter: dict[str, list[tuple[str, str]]] = {}
+        for short, schema_word in self.shortened:
+            by_letter.setdefault(short[0], []).append((short, schema_word))
+        return by_letter
+
     def table_named(self, word: str) -> TableWord | None:
         """The first table whose name ends in this word, which may be in the plural."""
-        noun = lemma(word.lower())
-        return next((t for t in self.tables.values() if t.words[-1:] == (noun,)), None)
+        return self._by_noun.get(lemma(word.lower()))
+
+    @cached_property
+    def _by_noun(self) -> dict[str, TableWord]:
+        """The first table for each last word of a name."""
+        return {t.words[-1]: t for t in reversed(self.tables.values()) if t.words}
 
     def name_columns(self, table: str) -> tuple[ColumnWord, ...]:
         """The columns that identify a row of this table to a person; empty if there are none."""
@@ -200,9 +214,10 @@ def vocabulary(schema: Schema, date_forms: Mapping[tuple[str, str], str] | None 
 def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """The lower-case lemmas of a name: `custName` -> customer, name. `known` words help to split `custname`."""
     pieces: list[str] = []
-    for part in re.split(r"[\W_]+", name):
-        if part.lower() in abbreviations():
-            pieces.extend(abbreviations()[part.lower()])
+    short = abbreviations()
+    for part in _SIGNS.split(name):
+        if (full := short.get(part.lower())) is not None:
+            pieces.extend(full)
             continue
         for raw in _SPLIT.findall(part):
             pieces.extend(_expand(raw.lower(), known))
@@ -222,6 +237,8 @@ def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:
     if len(piece) > 5 and piece not in known:
         for cut in range(2, len(piece) - 1):
             left, right = piece[:cut], piece[cut:]
+            if right not in known and right not in _TAILS:
+                continue
             if right in _TAILS and (left in known or left in abbreviations() or lemma(left) in known):
                 return (*_expand(left, known), *_expand(right, known))
             if len(left) > 2 and len(right) > 2 and left in known and right in known:
@@ -311,7 +328,8 @@ def _shortened(schema: Schema, holders: Collection[str]) -> tuple[tuple[str, str
     names = (name for t in schema.tables for name in (t.name, *(c.name for c in t.columns)))
     pieces = {p.lower() for name in names for p in _SPLIT.findall(name)}
     listed = {p: abbreviations()[p] for p in pieces if p in abbreviations()}
-    found = {(p, words[0]) for p, words in listed.items() if len(words) == 1 and words[0] in {*holders} - _UNMISTAKABLE}
+    single = ((p, words[0]) for p, words in listed.items() if len(words) == 1)
+    found = {(p, word) for p, word in single if word in holders and word not in _UNMISTAKABLE}
     opaque = (w for w in holders if 2 <= len(w) <= 5 and w.isalpha() and _is_abbreviation(w))
     return tuple(sorted(found | {(w, w) for w in opaque}))
 
@@ -353,22 +371,28 @@ def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, 
         words = tuple(_FLAGS.get(w, w) for w in words)
     elif words[0] == "date" or words[-1] == "date":
         words = tuple(_event(w, column.name) for w in words)
-    numeric = bool(_NUMERIC.search(column.type))
+    numeric, temporal, boolean = _type(column.type)
     primary = column.primary_key or column.name in table.primary_key
     role: Role = "text"
     if words[-1] == "id" or (words[-1] in _ID_WORDS and (primary or foreign)):
         role = "id"
-    elif _FLAGGED.match(column.name) or words[-1] in ("flag", "indicator") or re.search("bool", column.type, re.I):
+    elif _FLAGGED.match(column.name) or words[-1] in ("flag", "indicator") or boolean:
         role = "flag"
     elif words[-1] == "year" or (words[0] == "year" and (len(words) == 1 or (numeric and words[1] in _BEGUN))):
         role = "year"
-    elif (_TEMPORAL.search(column.type) and not numeric) or "date" in words or _DATED.search(column.name):
+    elif (temporal and not numeric) or "date" in words or _DATED.search(column.name):
         role = "date" if not (numeric and words[-1] in ("key", "id")) else "id"
     elif words[-1] in NAME_WORDS and not numeric:
         role = "name"
     elif numeric:
         role = "id" if primary or foreign else "number"
     return ColumnWord(table.name, column, words, role, numeric, primary, foreign, owner)
+
+
+@lru_cache(maxsize=1_000)
+def _type(declared: str) -> tuple[bool, bool, bool]:
+    """Whether a declared type is a number, a time, a truth value."""
+    return bool(_NUMERIC.search(declared)), bool(_TEMPORAL.search(declared)), "bool" in declared.lower()
 
 
 def _dated(column: ColumnWord, form: str) -> ColumnWord:

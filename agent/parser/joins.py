@@ -100,6 +100,7 @@ class JoinGraph:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._edges: dict[str, list[Edge]] = {name: [] for name in vocabulary.tables}
+        self._between: dict[tuple[str, str], list[Edge]] = {}
         stored = tuple(t.table for t in vocabulary.tables.values())
         some_declared = any(not fk.inferred for table in stored for fk in table.foreign_keys)
         self._words = {name: frozenset(table.words) for name, table in vocabulary.tables.items()}
@@ -116,12 +117,15 @@ class JoinGraph:
                     continue
                 single = set(fk.columns) == set(table.primary_key)
                 edge = Edge(table.name, fk.columns, target.name, fk.ref_columns, fk.inferred, single)
-                self._edges[table.name].append(edge)
-                if target.name != table.name:
-                    self._edges[target.name].append(edge)
+                self._add(edge)
         self._add_shared_keys(vocabulary)
         self._add_shared_names(vocabulary)
         self.distance = lru_cache(maxsize=20_000)(self._distance)
+
+    def _add(self, edge: Edge) -> None:
+        for one, other in dict.fromkeys(((edge.left, edge.right), (edge.right, edge.left))):
+            self._edges[one].append(edge)
+            self._between.setdefault((one, other), []).append(edge)
 
     def _add_shared_keys(self, vocabulary: Vocabulary) -> None:
         """Treat a column that has the name of another table's only key as a foreign key, if none is declared."""
@@ -138,13 +142,11 @@ class JoinGraph:
                     continue
                 target, key = owners[0]
                 if not self.between(table.name, target):
-                    edge = Edge(table.name, (column.name,), target, (key,), True)
-                    self._edges[table.name].append(edge)
-                    self._edges[target].append(edge)
+                    self._add(Edge(table.name, (column.name,), target, (key,), True))
 
     def _add_shared_names(self, vocabulary: Vocabulary) -> None:
         """Tables that no key reaches are linked by a column name they share (`state_name`), as a guess."""
-        lonely = [name for name, edges in self._edges.items() if not any(e.left != e.right for e in edges)]
+        lonely = {name for name, edges in self._edges.items() if not any(e.left != e.right for e in edges)}
         shared: dict[str, list[tuple[str, str]]] = {}
         for table, columns in list(vocabulary.by_table.items())[:100]:
             for column in columns:
@@ -158,9 +160,7 @@ class JoinGraph:
                     if one != other and (one in lonely or other in lonely):
                         owner_first = set(vocabulary.tables[other].words) & set(vocabulary.columns[other, there].words)
                         left, right = ((one, own), (other, there)) if owner_first else ((other, there), (one, own))
-                        edge = Edge(left[0], (left[1],), right[0], (right[1],), True, chance=not owned)
-                        self._edges[one].append(edge)
-                        self._edges[other].append(edge)
+                        self._add(Edge(left[0], (left[1],), right[0], (right[1],), True, chance=not owned))
 
     def _strange(self, edge: Edge, hints: frozenset[str]) -> float:
         """Cost of one of several keys between two tables. It is lower when the question contains the key's words (`home
@@ -178,7 +178,7 @@ class JoinGraph:
         return tuple(self._edges.get(table, ()))
 
     def between(self, one: str, other: str) -> tuple[Edge, ...]:
-        return tuple(e for e in self._edges.get(one, ()) if e.other(one) == other)
+        return tuple(self._between.get((one, other), ()))
 
     def referring(self, table: str, many: bool = False) -> list[str]:
         """The other tables whose rows refer to this one; with `many`, only those that may have several for one row."""

@@ -113,10 +113,12 @@ def _pairs(schema: Schema, looked_at: Mapping[str, Column]) -> list[_Pair]:
 
 
 def _by_name(targets: Iterable[_Target]) -> dict[tuple[str, ...], list[_Target]]:
-    """Targets under each name that a column could end with, so that only a few pairs need a closer look."""
+    """Targets under each name that a column could end with, so that only a few pairs need a closer look. A key that is
+    only called `id` is no such name: it may be the key of every table."""
     named: dict[tuple[str, ...], list[_Target]] = defaultdict(list)
     for target in targets:
-        for name in {target.words, target.table_words, target.about}:
+        alone = len(target.words) == 1 and set(target.words) <= GENERIC and not ends_like_key(target.words[0])
+        for name in {target.table_words, target.about, *(() if alone else (target.words,))}:
             named[name].append(target)
     return named
 

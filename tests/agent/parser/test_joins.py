@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from agent.knowledge.vocabulary import vocabulary
@@ -80,3 +81,15 @@ def test_many_threads_may_read_at_once() -> None:
     with ThreadPoolExecutor(8) as threads:
         statements = list(threads.map(lambda k: read(f"How many thing{k}?", schemas[k], threshold=0.0).sql, range(60)))
     assert statements == [f"SELECT COUNT(*) AS things FROM thing{k}" for k in range(60)]
+
+
+def test_a_table_to_which_two_thousand_refer_is_joined_quickly() -> None:
+    tables = [_table(f"part_{i}", "hub_id", refers=("hub",)) for i in range(2_000)]
+    graph = JoinGraph(vocabulary(Schema("sqlite", (_table("hub", "name"), *tables))))
+    begun = time.process_time()
+    plan = graph.plan(["part_7", "part_1234"])
+
+    assert time.process_time() - begun < 1
+    assert plan is not None
+    assert plan.tables == ("part_7", "hub", "part_1234")
+    assert len(graph.between("hub", "part_7")) == len(graph.between("part_7", "hub")) == 1
