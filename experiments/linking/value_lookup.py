@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "values.sqlite"
         wall, start = time.perf_counter(), time.process_time()
-        written = build(path, [("person", "name", names), ("item", "code", codes)], most=chosen.values)
+        written = build(path, [("item", "code", codes), ("person", "name", names)], most=chosen.values)
         spent, wall = time.process_time() - start, time.perf_counter() - wall
         sys.stdout.write(
             f"{written:,} values in {spent:.1f} s of processor time ({wall:.1f} s by the clock): "

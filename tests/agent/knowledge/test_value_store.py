@@ -168,3 +168,19 @@ def test_without_full_text_search_the_index_in_memory_answers(large: Database, m
     monkeypatch.setattr(room, "_TABLES", room._TABLES.replace("fts5", "no_such_module"))
 
     assert 0 < len(complete_value_index(large, large.schema())) <= VALUES_PER_COLUMN
+
+
+def test_the_first_column_leaves_room_for_the_others(tmp_path: Path) -> None:
+    """Small columns are whole, the others have equal shares, and the file says which are not complete."""
+    columns = [("t", "small", ["A", "B"]), *(("t", name, [f"{name} {i}" for i in range(100)]) for name in ("x", "y"))]
+    build(tmp_path / "v.sqlite", columns, most=42)
+    index = StoredValueIndex(tmp_path / "v.sqlite")
+
+    assert [len(index.values("t", name)) for name in ("small", "x", "y")] == [2, 20, 20]
+    assert [index.complete("t", name) for name in ("small", "x", "y")] == [True, False, False]
+
+
+def test_values_on_disk_are_counted_by_a_word_of_theirs(stored: StoredValueIndex) -> None:
+    assert [(p.column, p.count, p.first, p.last) for p in stored.parts("garden")] == [("category", 2, 2, 0)]
+    assert [(p.column, p.examples) for p in stored.parts("york")] == [("city", ("York", "New York"))]
+    assert stored.parts("zebra") == ()
