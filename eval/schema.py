@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, wraps
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 Dialect = Literal[
     "sqlite", "duckdb", "postgres", "mysql", "spark", "clickhouse",
@@ -121,11 +121,26 @@ class Schema:
         """SHA-256 (hex) over the structure only: neither time, row counts nor table order change it."""
         tables = []
         for table in sorted(self.tables, key=lambda t: (t.namespace or "", t.name)):
-            shape = asdict(table)
-            del shape["row_count"], shape["row_count_estimated"]
+            shape = _stated(table, _STRUCTURE)
+            shape["columns"] = [_stated(c, _OF_COLUMN) for c in table.columns]
+            shape["foreign_keys"] = [_stated(k, _OF_KEY) for k in table.foreign_keys]
+            shape["indexes"] = [_stated(x, _OF_INDEX) for x in table.indexes]
             tables.append(shape)
         text = json.dumps([self.dialect, tables], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _names_of(kind: type[Column | ForeignKey | Index | Table]) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind))
+
+
+_OF_COLUMN, _OF_KEY, _OF_INDEX = _names_of(Column), _names_of(ForeignKey), _names_of(Index)
+_STRUCTURE = tuple(n for n in _names_of(Table) if n not in ("row_count", "row_count_estimated"))
+
+
+def _stated(part: Column | ForeignKey | Index | Table, names: tuple[str, ...]) -> dict[str, Any]:
+    """These fields of a part; `dataclasses.asdict` copies every text of them, four times slower."""
+    return {name: getattr(part, name) for name in names}
 
 
 def kept_with_schema(read: Callable[[Schema], T]) -> Callable[[Schema], T]:

@@ -100,17 +100,19 @@ def schema_context(schema: Schema, *, budget_tokens: int | None = None) -> str:
     budget = DEFAULT_BUDGET if budget_tokens is None else max(budget_tokens, 0)
     blocks: list[str] = []
     for detail in _STEPS:
-        blocks = [_block(table, schema.dialect, detail) for table in schema.tables]
-        if sum(estimate_tokens(block) + 2 for block in blocks) <= budget:
+        described = (_block(table, schema.dialect, detail) for table in schema.tables)
+        blocks = within_budget(described, budget, separator=2)  # of a wide schema, only what fits is written
+        if len(blocks) == len(schema.tables):
             return "\n\n".join(blocks)
-    return _fitting(blocks, budget)
+    return _fitting(blocks, len(schema.tables), budget)
 
 
-def _fitting(blocks: list[str], budget: int) -> str:
+def _fitting(blocks: list[str], tables: int, budget: int) -> str:
+    """The first blocks of so many tables, with a note on the rest."""
     note = "({} more tables not shown)"
     kept = within_budget(blocks, budget - estimate_tokens(note) - 4, separator=2)
-    if len(kept) < len(blocks):
-        kept.append(note.format(f"{len(blocks) - len(kept):,}"))
+    if len(kept) < tables:
+        kept.append(note.format(f"{tables - len(kept):,}"))
     return "\n\n".join(kept)
 
 

@@ -7,6 +7,7 @@ in terms of the one table: a join with `members` falls away, and `members` alone
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -149,8 +150,9 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     renamed: dict[str, Table] = {}
     homes: dict[tuple[str, str], str] = {}
     tables: list[Table] = []
+    common = _InCommon(schema)
     for table in schema.tables:
-        if not _stands_alone(table, schema):
+        if not common.stands_alone(table):
             tables.append(table)
             continue
         columns, foreign_keys = list(table.columns), list(table.foreign_keys)
@@ -181,12 +183,24 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     return Entities(replace(schema, tables=tuple(tables)), values.moved(homes), sources, keys, renamed)
 
 
-def _stands_alone(table: Table, schema: Schema) -> bool:
-    """Whether a table has nothing in common with another: no foreign key, and no column but its number and its name."""
-    others = [t for t in schema.tables if t is not table and t.kind == "table"]
-    shared = {c.name.casefold() for t in others for c in t.columns} & {c.name.casefold() for c in table.columns}
-    referred = any(fk.ref_table == table.name for t in schema.tables for fk in t.foreign_keys)
-    return table.kind == "table" and not table.foreign_keys and not referred and shared <= {"id", "name", "date"}
+class _InCommon:
+    """What the tables of a schema have in common, counted once."""
+
+    def __init__(self, schema: Schema) -> None:
+        stored = [t for t in schema.tables if t.kind == "table"]
+        self._holders = Counter(name for t in stored for name in {c.name.casefold() for c in t.columns})
+        self._referred = {fk.ref_table for t in schema.tables for fk in t.foreign_keys}
+
+    def stands_alone(self, table: Table) -> bool:
+        """Whether a table has nothing in common with another: no foreign key, and no column but its number and its
+        name."""
+        if table.kind != "table" or table.foreign_keys or table.name in self._referred:
+            return False
+        return {name for c in table.columns if self._holders[name := c.name.casefold()] > 1} <= _USUAL
+
+
+_USUAL = frozenset(("id", "name", "date"))
+"""Columns that many tables have, whatever they are about."""
 
 
 _FILES = word_set(

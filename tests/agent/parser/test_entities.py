@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from sqlglot import exp
 
-from agent.knowledge.values import value_index
+from agent.knowledge.values import EMPTY, value_index
 from agent.parser import Reading, read
+from agent.parser.entities import with_entities
 from agent.parser.execution_probe import looker
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases import Database, open_database
+from eval.schema import Column, Schema, Table
 from eval.sql import check, parse
 
 ROWS: list[tuple[object, ...]] = [
@@ -146,3 +148,21 @@ def test_tables_that_refer_to_each_other_stay_as_they_are(tmp_path: Path) -> Non
     )
     with open_database(str(path)) as database:
         assert ask(database, "how many potters are there")[1] == [(4,)]
+
+
+def test_what_tables_have_in_common_is_counted_once() -> None:
+    """Each of 2,000 tables was once compared with all others."""
+
+    class Counted(str):
+        looked_at = 0
+
+        def casefold(self) -> str:
+            Counted.looked_at += 1
+            return super().casefold()
+
+    def table(n: int) -> Table:
+        return Table(f"t{n}", (Column(Counted("id")), Column(Counted("city"))), row_count=9)
+
+    with_entities(Schema("sqlite", tuple(table(n) for n in range(200))), EMPTY)
+
+    assert Counted.looked_at < 200 * 2 * 20
