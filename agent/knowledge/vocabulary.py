@@ -7,7 +7,7 @@ names (`custname`, `orderDetails`, `emp_id`) are split by case, signs and the wo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Literal
@@ -129,6 +129,34 @@ class Vocabulary:
             by_letter.setdefault(short[0], []).append((short, schema_word))
         return by_letter
 
+    @cached_property
+    def spellings(self) -> dict[int, list[str]]:
+        """The schema words by their length."""
+        return _by_length(self.holders)
+
+    @cached_property
+    def known_spellings(self) -> dict[int, list[str]]:
+        """The longer words that lead to a schema word, by their length."""
+        return _by_length(form for form in self.forms if form[0] not in "~^" and len(form) > 5)
+
+    def beginning_or_ending(self, word: str) -> list[str]:
+        """The schema words of 3 to 5 letters with which a word begins, and those that end in it; in their order."""
+        short = (word[:size] for size in (3, 4, 5))
+        found = {w for w in short if w in self.holders} | {*self._by_ending.get(word[-_ENDING:], ())}
+        return sorted((w for w in found if word.startswith(w) or w.endswith(word)), key=self._order.__getitem__)
+
+    @cached_property
+    def _by_ending(self) -> dict[str, list[str]]:
+        """The schema words by their last letters."""
+        by_ending: dict[str, list[str]] = {}
+        for word in self.holders:
+            by_ending.setdefault(word[-_ENDING:], []).append(word)
+        return by_ending
+
+    @cached_property
+    def _order(self) -> dict[str, int]:
+        return {word: place for place, word in enumerate(self.holders)}
+
     def table_named(self, word: str) -> TableWord | None:
         """The first table whose name ends in this word, which may be in the plural."""
         return self._by_noun.get(lemma(word.lower()))
@@ -140,6 +168,16 @@ class Vocabulary:
 
     def name_columns(self, table: str) -> tuple[ColumnWord, ...]:
         """The columns that identify a row of this table to a person; empty if there are none."""
+        if table not in self._naming:
+            self._naming[table] = self._name_columns(table)
+        return self._naming[table]
+
+    @cached_property
+    def _naming(self) -> dict[str, tuple[ColumnWord, ...]]:
+        """The name columns of the tables that were asked about."""
+        return {}
+
+    def _name_columns(self, table: str) -> tuple[ColumnWord, ...]:
         columns = self.by_table[table]
         words = self.tables[table].words
         named = [c for c in columns if c.words[-1:] and c.words[-1] in NAME_WORDS and not c.foreign]
@@ -178,6 +216,17 @@ class Vocabulary:
                 if c.role == "id" and not c.foreign:
                     return c
         return None
+
+
+_ENDING = 4
+"""Minimum letters of a word that others end in."""
+
+
+def _by_length(words: Iterable[str]) -> dict[int, list[str]]:
+    by_length: dict[int, list[str]] = {}
+    for word in words:
+        by_length.setdefault(len(word), []).append(word)
+    return by_length
 
 
 _LABELS = (("code",), ("number",), ("no",), ("registration",), ("registration", "number"), ("plate",), ("reference",),

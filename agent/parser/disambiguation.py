@@ -46,8 +46,9 @@ def near_tables(q: LinkedQuestion, i: int, entities: Sequence[str], shown: Seque
     owner = owner_after(q, i)
     if owner:
         near[owner] = max(near.get(owner, 0.0), 0.3)
-    for table in _tables_of_values(q, i):
-        near[table] = max(near.get(table, 0.0), 0.1)
+    for j, table in q.rows_named:
+        if j != i:
+            near[table] = max(near.get(table, 0.0), 0.1)
     for table in _tables_of_siblings(q, i):
         near[table] = near.get(table, 0.0) + _SIBLING
     if entities and i and q.items[i - 1].lower.split()[-1] in ("their", "its", "his", "her"):
@@ -73,16 +74,6 @@ def owner_after(q: LinkedQuestion, i: int) -> str:
         if q.items[j].is_keyword("relative", "cmp", "cmp_adj", "sup", "neg", "order"):
             return ""
     return ""
-
-
-def _tables_of_values(q: LinkedQuestion, i: int) -> Iterator[str]:
-    """Tables in which another item names a row by its name."""
-    for j, item in enumerate(q.items):
-        if j != i and q.sorts[j] == "value" and item.mention is not None:
-            for hit in item.mention.values[:8]:
-                named = q.vocabulary.name_columns(hit.table) if hit.table in q.vocabulary.tables else ()
-                if hit.score > 0.95 and any(c.name == hit.column for c in named):
-                    yield hit.table
 
 
 def _tables_of_siblings(q: LinkedQuestion, i: int) -> Iterator[str]:

@@ -47,9 +47,9 @@ def place_or_language(text: str, vocabulary: Vocabulary, values: ValueIndex) -> 
     `Florida` when the places end in `, FL`. With the text that the values contain."""
     lands, tongues = countries()
     hits: list[ValueHit] = []
-    for column in vocabulary.columns.values():
-        for known in (lands, states(), tongues):
-            stored = known.get(text.lower(), frozenset())
+    meanings = [(known, known[text.lower()]) for known in (lands, states(), tongues) if text.lower() in known]
+    for column in vocabulary.columns.values() if meanings else ():
+        for known, stored in meanings:
             if stored and _holds(column, known, values):
                 found = (v for v in values.values(*column.key) if v.lower() in stored)
                 hits.extend(ValueHit(column.table, column.name, value, _SAME) for value in found)

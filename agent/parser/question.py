@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
@@ -24,6 +25,8 @@ ALMOST = 0.15
 """Scores that differ by at most this much are rivals."""
 _SAME_WORD = 0.85
 """A stored value with at least this score is the word itself, or its singular."""
+_THE_NAME = 0.95
+"""A stored value with a higher score is the name itself."""
 _KIND_COLUMNS = 4
 """A table of kinds has at most this many columns."""
 _DETERMINERS = word_set("the a an all any every each these those different distinct")
@@ -49,10 +52,23 @@ class LinkedQuestion:
     """The choices among close alternatives that gave the sorts and tables."""
     doubts: tuple[str, ...] = ()
 
-    @property
-    def named(self) -> list[str]:
+    @cached_property
+    def named(self) -> tuple[str, ...]:
         """The tables that the question names, in order."""
-        return [self.tables[i] for i, sort in enumerate(self.sorts) if sort == "table"]
+        return tuple(self.tables[i] for i, sort in enumerate(self.sorts) if sort == "table")
+
+    @cached_property
+    def rows_named(self) -> tuple[tuple[int, str], ...]:
+        """The items that name a row by its name, each with the tables in which they do."""
+        found: dict[tuple[int, str], None] = {}
+        for i, item in enumerate(self.items):
+            if self.sorts[i] == "value" and item.mention is not None:
+                for hit in item.mention.values[:8]:
+                    known = hit.score > _THE_NAME and hit.table in self.vocabulary.tables
+                    named = self.vocabulary.name_columns(hit.table) if known else ()
+                    if any(c.name == hit.column for c in named):
+                        found[i, hit.table] = None
+        return tuple(found)
 
     def mention(self, i: int) -> Mention:
         """What item i may name; only for an item that names something."""
