@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from sqlglot import exp
 
 from agent.knowledge.column_facts import ColumnFacts, read_facts
+from agent.knowledge.effort import spend
 from agent.knowledge.value_forms import fold, singular
 from agent.knowledge.value_reading import VALUE_LENGTH, as_text
 from eval.databases.base import Database
@@ -32,6 +33,9 @@ _ROWS = 24
 _REMEMBERED = 2_000
 _PATIENCE = 3
 """A database that was too slow so many times is not asked again."""
+
+_STEPS_A_STATEMENT = 400
+"""The work of asking one table in the engine."""
 
 Place = tuple[str, str]
 """Table and column."""
@@ -70,6 +74,7 @@ class ValueLookup:
         asked = {key: p for p in phrases[:PHRASES] if (key := fold(p)) and len(p) <= VALUE_LENGTH}
         unknown = {key: phrase for key, phrase in asked.items() if key not in self._known}
         if unknown and self.places:
+            spend(_STEPS_A_STATEMENT * len(self._asked))
             self._ask(unknown, seconds)
         return tuple(dict.fromkeys(found for key in asked for found in self._known.get(key, ())))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, islice
 
+from agent.knowledge.effort import spend
 from agent.knowledge.value_forms import singular
 from agent.knowledge.value_hits import EXAMPLES
 from eval.language.inflection import lemma, plural
@@ -48,6 +49,7 @@ class ValueWords:
             return
         rarest = min(telling, key=lambda w: sum(len(self._by_word.get(other, ())) for other in _forms(w)))
         for folded in dict.fromkeys(self._holders(rarest)):
+            spend()
             if f" {form} " in f" {singular(folded)} ":
                 yield folded, len(words) / (folded.count(" ") + 1)
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from rapidfuzz import fuzz, process
 
 from agent.knowledge.column_facts import ColumnFacts
+from agent.knowledge.effort import spend
 from agent.knowledge.indexed_columns import dated_name
 from agent.knowledge.stored_dates import date_form
 from agent.knowledge.value_forms import How, fold, folded_forms, singular
@@ -67,6 +68,8 @@ __all__ = [
     "values_key",
 ]
 
+_STEPS_A_LOOK_UP = 4
+"""The work of looking up one phrase, apart from the values that are compared with it."""
 SPAN_WORDS = 8
 """Maximum words of a phrase that is looked up."""
 _FORMAT = 7
@@ -149,6 +152,7 @@ class ValueIndex:
         folded = fold(phrase)
         if not folded:
             return ()
+        spend(_STEPS_A_LOOK_UP)
         hits = self._same(phrase, folded)
         if fuzzy and not hits:
             named = phrase != phrase.lower() or any(map(str.isdigit, phrase))
@@ -291,7 +295,8 @@ class ValueIndex:
         if not 4 <= len(folded) <= 40 or folded.isdecimal():
             return []
         lengths = range(len(folded) - 2, len(folded) + 3)
-        others = chain.from_iterable(self._spellings.get((folded[0], length), ()) for length in lengths)
+        others = list(chain.from_iterable(self._spellings.get((folded[0], length), ()) for length in lengths))
+        spend(len(others) // 100)
         near = process.extract(folded, others, scorer=fuzz.ratio, score_cutoff=60, limit=_MOST_HITS)
         scored = ((likeness(folded, other), other) for other, _, _ in near)
         return [hit for near_, other in scored if near_ >= 0.6 for hit in self._hits(other, 0.75 * near_, "misspelt")]

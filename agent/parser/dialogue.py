@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from agent.knowledge.effort import MOST_STEPS, TooTangled, limited
 from agent.knowledge.values import ValueIndex, value_index
 from agent.knowledge.vocabulary import vocabulary
 from agent.models.protocol import PlanRequest
@@ -80,10 +81,22 @@ def ambiguity(question: str, reading: Reading, schema: Schema, values: ValueInde
     are several to choose from. None when there are fewer than two answers to offer."""
     if not may_be_ambiguous(reading) or not _SUPERLATIVE.search(question):
         return None
+    try:
+        with limited(MOST_STEPS):
+            options = _readable_options(question, schema, values)
+    except TooTangled:
+        return None
+    if len(options) < 2:
+        return None
+    return Clarification(question="By which measure?", options=options)
+
+
+def _readable_options(question: str, schema: Schema, values: ValueIndex) -> list[str]:
+    """The question by each measure that its table can be ranked by, where the readings differ."""
     utterance = Utterance(question, schema, values)
     named = {m.tables[0][0].name for k in utterance.tables() if (m := utterance.items[k].mention) is not None}
     if len(named) != 1 or utterance.measures() or utterance.columns():
-        return None
+        return []
     options: dict[str, str] = {}
     body = question.strip().rstrip("?!. ")
     for tried, measure in enumerate(_measures(named.pop(), schema)):
@@ -93,9 +106,7 @@ def ambiguity(question: str, reading: Reading, schema: Schema, values: ValueInde
         sql = read(option, schema, values).sql
         if sql:
             options.setdefault(sql, option)
-    if len(options) < 2:
-        return None
-    return Clarification(question="By which measure?", options=list(options.values()))
+    return list(options.values())
 
 
 def _measures(entity: str, schema: Schema) -> Iterator[str]:

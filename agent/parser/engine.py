@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from agent.knowledge.effort import MOST_STEPS, TooTangled, limited, spend
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import vocabulary
 from agent.parser import abstention, confidence, doubts, explanation
@@ -118,10 +119,13 @@ def read(
         look if filled else None,
     )
     try:
-        reading = parser.read(
-            text, knowledge[:MAX_QUESTION], confidence.THRESHOLD if threshold is None else threshold, place
-        )
+        with limited(MOST_STEPS):
+            reading = parser.read(
+                text, knowledge[:MAX_QUESTION], confidence.THRESHOLD if threshold is None else threshold, place
+            )
         return _rewritten(reading, target, schema) if rewritten else reading
+    except TooTangled as end:
+        return _abstain(str(end))
     except RecursionError:
         return _abstain("The question is nested too deeply to read.")
 
@@ -212,6 +216,7 @@ class _Parser:
     def _best(self, text: str, knowledge: str, place: int) -> _Attempt:
         """The likeliest attempt, or with `place` a further one."""
         known = meanings(knowledge, self._known.vocabulary) if knowledge else ()
+        spend(len(text) // 4)
         wording = worded(text, self._known)
         attempt = self._first(wording, known)
         if wording.shape is not None and attempt.tree is None:
@@ -259,7 +264,10 @@ class _Parser:
         """The reading of an attempt, with similar questions to offer when its confidence is too low."""
         reading = self._as_reading(self._looked_at(attempt), threshold)
         if reading.abstained and threshold > 0:
-            offered = rephrasings(attempt.question, attempt.draft, attempt.unread, self._answers(threshold))
+            try:
+                offered = rephrasings(attempt.question, attempt.draft, attempt.unread, self._answers(threshold))
+            except TooTangled:
+                return reading
             return replace(reading, alternatives=offered)
         return reading
 
@@ -292,6 +300,7 @@ class _Parser:
         avoid: frozenset[object] = frozenset(),
     ) -> _Attempt:
         words, today = self._known.vocabulary, self._known.today
+        spend(_work(items))
         q = linked_question(tokens, items, words, self._graph, self._known.values, today, avoid)
         draft = read_items(q)
         unread = (*not_understood(q, draft), *wording.lost)
@@ -359,6 +368,13 @@ class _Parser:
             return attempt.confidence >= least and not attempt.unread and not self._hollow(attempt)
 
         return sure
+
+
+def _work(items: Sequence[Item]) -> int:
+    """The steps of reading these items: some rules look at all pairs of them, others at all columns that one may
+    mean."""
+    columns = sum(len(x.mention.columns) for x in items if x.mention is not None)
+    return 20 * len(items) + len(items) ** 2 // 60 + columns // 2
 
 
 _MARGIN = 0.08

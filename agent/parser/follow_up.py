@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
+from agent.knowledge.effort import MOST_STEPS, TooTangled, limited
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.parser.ellipsis import ASKING, asks, incomplete, without_links
 from agent.parser.utterance import RELATIVE, Utterance
@@ -44,10 +45,18 @@ def restate(question: str, earlier: Sequence[Turn], schema: Schema, values: Valu
     body, joined, narrowed = without_links(question)
     if not body or not schema.tables:
         return None
-    utterance = Utterance(body, schema, values)
+    try:
+        with limited(MOST_STEPS):
+            return _completed(Utterance(body, schema, values), joined, narrowed, earlier[-1])
+    except TooTangled:
+        return None
+
+
+def _completed(utterance: Utterance, joined: bool, narrowed: bool, last: Turn) -> str | None:
+    schema, values = utterance.schema, utterance.values
     if not incomplete(utterance, joined or narrowed):
         return None
-    before = Utterance(earlier[-1].question, schema, values, earlier[-1].sql)
+    before = Utterance(last.question, schema, values, last.sql)
     for rule in _RULES:
         restated = rule(utterance, before, joined)
         if restated is not None:

@@ -10,6 +10,7 @@ import heapq
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.knowledge.effort import spend
 from agent.knowledge.vocabulary import Vocabulary
 from eval.language.inflection import root
 
@@ -226,7 +227,9 @@ class JoinGraph:
             if (here, up) in done:
                 continue
             done.add((here, up))
-            for edge in self._edges.get(here, ()):
+            edges = self._edges.get(here, ())
+            spend(1 + len(edges) // 2)
+            for edge in edges:
                 there = edge.other(here)
                 if there in sources or any(there == passed for passed, _ in path):
                     continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
+from agent.knowledge.effort import spend
 from agent.knowledge.values import ValueIndex, ValueSpan
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.cover import Span, covered
@@ -46,11 +47,16 @@ _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "de
 }  # fmt: skip
 
 
+_STEPS_A_TOKEN, _STEPS_A_NAME = 8, 3
+"""The work of linking one token, and for each table or column that its word is in the name of."""
+
+
 def link(
     tokens: Sequence[Token], vocabulary: Vocabulary, values: ValueIndex, known: Sequence[Meaning] = ()
 ) -> tuple[Item, ...]:
     """Cover the question with the best non-overlapping items. `known`: the meanings that the question's
     evidence gives."""
+    spend(_STEPS_A_TOKEN * len(tokens))
     spans = _schema_spans(tokens, vocabulary)
     _add_rows(tokens, spans, vocabulary)
     _add_dates(tokens, spans)
@@ -89,6 +95,7 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
             own.add(i)
         if any(word in heads and score >= _OWN for word, score in meant.items()):  # `users` are app users, no accounts
             meant = {w: score if score >= _OWN or w not in heads else min(score, 0.65) for w, score in meant.items()}
+        spend(_STEPS_A_NAME * sum(len(vocabulary.holders[word]) for word in meant))
         for word, score in meant.items():
             if token.lower in FUNCTION_WORDS and score < 0.93:
                 continue

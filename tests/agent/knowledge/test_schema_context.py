@@ -210,7 +210,7 @@ def test_of_a_wide_schema_only_what_fits_is_written(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         schema_context_room,
         "table_heading",
-        lambda table, *how: headings.append(table.name) or written(table, *how),  # type: ignore[func-returns-value]
+        lambda table, *how: headings.append(table.name) or written(table, *how),
     )
     tables = tuple(Table(f"t{k}", (ID, Column("name", "TEXT"))) for k in range(3_000))
     text = schema_context(Schema("sqlite", tables), budget_tokens=1_000)

@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.parser import Reading
-from experiments.parser.hostile_questions import ask_all
+from agent.knowledge.effort import MOST_STEPS, TooTangled, limited, spend
+from agent.knowledge.values import value_index
+from agent.parser import Reading, read, restate
+from agent.runtime.catalogue import resolve_database
+from eval.databases import open_database
+from eval.schema import Column, Schema, Table
+from experiments.parser.hostile_questions import SLOWEST, Said, ask_all
 
 
 @pytest.mark.parametrize(("name", "seed"), [("shop", 11), ("enterprise", 12)])
@@ -17,7 +22,74 @@ def test_garbled_questions_are_read_safely(name: str, seed: int) -> None:
     figures = ask_all(1_000, seed, name)
     assert (figures.crashed, figures.refused) == (0, 0), figures.worst
     assert figures.asked == 1_000
-    assert figures.slowest < 2_000
+    assert figures.slowest < 2 * SLOWEST
+
+
+@pytest.mark.parametrize(("name", "seed"), [("shop", 21), ("enterprise", 22)])
+def test_long_questions_are_read_safely(name: str, seed: int) -> None:
+    figures = ask_all(100, seed, name, long=True)
+    assert (figures.crashed, figures.refused) == (0, 0), figures.worst
+    assert figures.asked == 100
+    assert figures.slowest < 2 * SLOWEST, figures.slowest_question
+
+
+def _steps(question: str, schema: Schema, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The steps that a reading needs."""
+    left: list[int] = []
+
+    def counted(steps: int = 1) -> None:
+        left.append(steps)
+        spend(steps)
+
+    for room in ("agent.parser.engine", "agent.parser.schema_linking", "agent.parser.fallback_linking",
+                 "agent.parser.joins", "agent.knowledge.values", "agent.knowledge.value_words"):  # fmt: skip
+        monkeypatch.setattr(f"{room}.spend", counted)
+    read(question, schema)
+    return sum(left)
+
+
+def test_two_thousand_tables_that_share_their_columns_do_not_make_a_question_endless(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    columns = tuple(Column(name, "TEXT") for name in ("id", "city", "amount", "status", "note"))
+    schema = Schema("sqlite", tuple(Table(f"orders_{n}", columns, row_count=1) for n in range(2_000)))
+    long = "list " + "city amount status note orders and " * 50
+
+    assert "too long or too tangled" in read(long, schema).interpretation
+    assert _steps(long, schema, monkeypatch) < 2 * MOST_STEPS
+    assert restate(f"and {long}"[:280], [Said("how many orders are there")], schema) is None
+
+
+def test_words_that_nothing_is_called_are_looked_up_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run of unknown words was once looked up whole: half a minute for a question of 2,000 characters."""
+    with open_database(resolve_database("shop").url) as database:
+        schema = database.schema()
+        values = value_index(database, schema)
+        looked_up: list[str] = []
+        find = type(values).find
+        monkeypatch.setattr(
+            type(values), "find", lambda self, phrase, **how: looked_up.append(phrase) or find(self, phrase, **how)
+        )
+        reading = read(" ".join(f"zq{a}{b}v" for a in "bcdfg" for b in "hjklmnp"), schema, values)
+
+    assert reading.abstained
+    assert max(phrase.count(" ") for phrase in looked_up) < 8
+
+
+def test_the_steps_of_a_question_have_one_end() -> None:
+    with limited(10), limited(1_000):
+        spend(10)
+        with pytest.raises(TooTangled, match="fewer words"):
+            spend()
+    spend(1_000_000)  # nothing is counted outside
+
+
+def test_usual_questions_are_far_from_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_database(resolve_database("enterprise").url) as database:
+        schema = database.schema()
+    question = "What is the average salary of the employees per department, highest first?"
+
+    assert _steps(question, schema, monkeypatch) < MOST_STEPS / 10
 
 
 @pytest.mark.parametrize("ending", ["5", "sorted by", "", "and 5 with"])
