@@ -312,11 +312,12 @@ _TAILS = word_set("name names id ids code date time number num no type price cou
 def _known_words(schema: Schema) -> frozenset[str]:
     """Words that occur alone in the schema, used to split compounds such as `custname`."""
     vocabulary: set[str] = set(_TAILS)
-    for table in schema.tables:
-        for name in (table.name, *(c.name for c in table.columns)):
-            pieces = [p.lower() for p in _SPLIT.findall(name)]
-            vocabulary.update(p for p in pieces if len(p) > 2 and (len(pieces) > 1 or name == table.name))
-            vocabulary.update(lemma(p) for p in pieces if len(pieces) > 1 or name == table.name)
+    names = dict.fromkeys((c.name, c.name == t.name) for t in schema.tables for c in t.columns)
+    names |= dict.fromkeys((t.name, True) for t in schema.tables)
+    for name, whole in names:  # many tables share the names of their columns
+        pieces = [p.lower() for p in _SPLIT.findall(name)]
+        vocabulary.update(p for p in pieces if len(p) > 2 and (len(pieces) > 1 or whole))
+        vocabulary.update(lemma(p) for p in pieces if len(pieces) > 1 or whole)
     for word in (w for words in abbreviations().values() for w in words):
         vocabulary.add(word)
     return frozenset(vocabulary)
@@ -327,6 +328,7 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
     tables: dict[str, TableWord] = {}
     columns: dict[tuple[str, str], ColumnWord] = {}
     by_table: dict[str, tuple[ColumnWord, ...]] = {}
+    split: dict[str, tuple[str, ...]] = {}
     stored = tuple(t for t in schema.tables if t.kind == "table") or schema.tables
     for table in stored:
         words = split_name(table.name, known)
@@ -339,7 +341,12 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
             bridge=len(table.foreign_keys) >= 2
             and (bool(keyed and keyed <= foreign) or len(foreign) >= len(table.columns) - 1),
         )
-        infos = tuple(_column(table, c, known, c.name.casefold() in foreign, trimmed or words) for c in table.columns)
+        for column in table.columns:
+            if column.name not in split:
+                split[column.name] = split_name(column.name, known) or (column.name.lower(),)
+        infos = tuple(
+            _column(table, c, split[c.name], c.name.casefold() in foreign, trimmed or words) for c in table.columns
+        )
         infos = tuple(_dated(c, forms.get(c.key, "")) for c in infos)
         by_table[table.name] = infos
         columns.update({(table.name, c.name): c for c in infos})
@@ -410,8 +417,7 @@ def _event(word: str, name: str) -> str:
     return _EVENTS[short] if short is not None else word
 
 
-def _column(table: Table, column: Column, known: frozenset[str], foreign: bool, owner: tuple[str, ...]) -> ColumnWord:
-    words = split_name(column.name, known) or (column.name.lower(),)
+def _column(table: Table, column: Column, words: tuple[str, ...], foreign: bool, owner: tuple[str, ...]) -> ColumnWord:
     if len(words) > 1 and len(words[0]) == 1 and any(words[0] == w[0] for w in owner):
         words = words[1:]  # `DPhone` of a department
     if words[-1] == "minimum" and _LASTING & set(words):

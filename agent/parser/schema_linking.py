@@ -47,7 +47,7 @@ _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "de
 }  # fmt: skip
 
 
-_STEPS_A_TOKEN, _STEPS_A_NAME = 8, 3
+_STEPS_A_TOKEN, _STEPS_A_NAME = 12, 3
 """The work of linking one token, and for each table or column that its word is in the name of."""
 
 

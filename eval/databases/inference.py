@@ -98,13 +98,16 @@ def _keyed(table: Table, fitting: list[tuple[str, _Target]]) -> Table:
 def _pairs(schema: Schema, looked_at: Mapping[str, Column]) -> list[_Pair]:
     """For each column without a declared key, the targets that its name fits best, if they are few."""
     targets = _by_name(_targets(schema, looked_at))
+    called: dict[str, list[_Target]] = {}
     pairs: list[_Pair] = []
     for table in schema.tables:
         declared = {c.casefold() for key in table.foreign_keys for c in key.columns}
         for column in table.columns if table.kind == "table" else ():
             if column.name.casefold() in declared or len(pairs) >= _MAX_QUESTIONS:
                 continue
-            ranked = [(_strength(schema.dialect, table, column, t), t) for t in _called(targets, column)]
+            if column.name not in called:
+                called[column.name] = _called(targets, column.name)
+            ranked = [(_strength(schema.dialect, table, column, t), t) for t in called[column.name]]
             most = max((strength for strength, _ in ranked), default=0)
             best = [t for strength, t in ranked if strength == most > 0]
             if len(best) <= 4:
@@ -123,8 +126,8 @@ def _by_name(targets: Iterable[_Target]) -> dict[tuple[str, ...], list[_Target]]
     return named
 
 
-def _called(named: dict[tuple[str, ...], list[_Target]], column: Column) -> list[_Target]:
-    words = _unnumbered(singular_words(column.name))
+def _called(named: dict[tuple[str, ...], list[_Target]], column: str) -> list[_Target]:
+    words = _unnumbered(singular_words(column))
     tables_by_id = {id(t): t for start in range(len(words)) for t in named.get(words[start:], ())}
     return list(tables_by_id.values())
 
