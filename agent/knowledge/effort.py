@@ -13,7 +13,7 @@ from contextvars import ContextVar
 
 from eval.errors import Text2SQLError
 
-MOST_STEPS = 80_000
+MOST_STEPS = 70_000
 """The work that reading one question may cause, a third of a second. A usual question needs a twentieth of it."""
 
 
