@@ -1,6 +1,7 @@
 """Read DuckDB's catalogue into a `Schema`: four catalogue-wide statements and one that counts all tables.
 
-In: an open connection. Out: tables and views of the opened database, of all its schemas. Raises duckdb.Error.
+In: an open connection. Out: tables and views of the opened database, of all its schemas but the one that keeps the
+cells of imported files as they were written: views show those. Raises duckdb.Error.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from eval.schema import Column, ForeignKey, Index, Schema
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+AS_WRITTEN = "as_written"
+"""Name of the schema whose tables are reached through views alone."""
 _RELATIONS = """
 SELECT table_oid, schema_name, schema_name = current_schema(), table_name, comment, false, 0
 FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND NOT temporary
@@ -45,6 +48,8 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
 
     drafts: dict[tuple[str, str], Draft] = {}
     for _oid, schema, reached, name, comment, is_view, _order in rows(_RELATIONS):
+        if schema == AS_WRITTEN:
+            continue
         drafts[schema, name] = Draft(
             name,
             None if reached else schema,
