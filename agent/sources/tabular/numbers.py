@@ -54,7 +54,8 @@ _SCALED = re.compile(rf"(?i)({_SCALE})(?:\s+(.*))?")
 _PLAIN = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?|[+-]?\.[0-9]+")
 _IDENTIFIERS = re.compile(
     r"(?i)\b(zip|zip ?codes?|postal|post ?codes?|plz|phone|phones|telephone|tel|mobile|cell|fax|iban|bic|ssn|"
-    r"isbn|issn|ean|upc|gtin|sku|bar ?codes?|vat|imei|account (no|nr|num|number)|card (no|nr|num|number)|tax (id|no|number)|routing)\b"
+    r"isbn|issn|ean|upc|gtin|sku|bar ?codes?|vat|imei|account (no|nr|num|number)|card (no|nr|num|number)|"
+    r"tax (id|no|number)|routing)\b"
 )
 LONGEST = 60
 """Characters of a cell that may be a number or a date."""

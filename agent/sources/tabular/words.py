@@ -56,27 +56,34 @@ def renamed(pairs: Sequence[str]) -> list[str]:
 
 def notes(reading: Reading) -> list[str]:
     """What a user should know, each with its table; nothing of columns whose cells say what they mean."""
-    return [f"{table.plan.table}: {note}" for table in reading.tables for note in _notes(table)]
+    return [
+        f"{table.plan.table}: {note}"
+        for table in reading.tables
+        for note in (*table_notes(table), *_column_notes(table))
+    ]
 
 
-def _notes(table: TableReading) -> list[str]:
+def table_notes(table: TableReading) -> list[str]:
+    """What is told of a table beside its columns."""
     found, plan = table.found, table.plan
     told = list(found.notes)
     if found.left_out_count:
-        told.append(
-            f"{counted(found.left_out_count, 'row')} left out that sum up or explain others: {_rows(found.left_out)}"
-        )
-    told += [
-        f"{of.name}: {of.line}{f' ({_rows(of.misfits)})' if of.misfits else ''}"
-        for of in found.columns
-        if of.name and (of.changed or of.doubt)
-    ]
+        count = counted(found.left_out_count, "row")
+        told.append(f"{count} left out that sum up or explain others: {_rows(found.left_out)}")
     if found.repeats:
         done = "left out" if plan.repeats == "leave out" else "counted each time"
         verb = "repeats" if found.repeats == 1 else "repeat"
         told.append(f"{counted(found.repeats, 'row')} {verb} an earlier one; {done}")
     told += [f"{key} of its values occur more than once, though it looks like a key" for key in found.repeated_keys]
     return told
+
+
+def _column_notes(table: TableReading) -> list[str]:
+    return [
+        f"{of.name}: {of.line}{f' ({_rows(of.misfits)})' if of.misfits else ''}"
+        for of in table.found.columns
+        if of.name and (of.changed or of.doubt)
+    ]
 
 
 def _rows(rows: Sequence[Row]) -> str:
