@@ -47,18 +47,35 @@ def open_files(path: Path, cache: str | None, on_note: Callable[[str], None], re
     path = path.absolute()
     try:
         files = _data_files(path)
-        folder = cache_folder(cache) / "files" / hashlib.sha256(str(path).encode()).hexdigest()[:16]
-        state = _state([*files, *_saved(path)])
-        store = UploadStore(folder, LIMITS, keeps_files=False)
-        if not store.sources(owner=state):
-            before = _planned(path) or _earlier(folder)
-            _forget_earlier(folder)
-            asyncio.run(_imported(files, store, state, before, on_note, review))
-        [source, *_] = store.sources(owner=state)
-        database = store.open(source.id, owner=state)
+        return _opened(files, [path], cache, on_note, review)
     except (SourceError, OSError) as error:
         raise DatabaseError(f"{path.name} cannot be imported: {error}") from None
-    database.name = path.stem
+
+
+def open_list(paths: Sequence[Path], cache: str | None, on_note: Callable[[str], None]) -> Database:
+    """Open several data files as one database. Raises DatabaseError."""
+    files = [path.absolute() for path in paths]
+    try:
+        return _opened(files, files, cache, on_note, None)
+    except (SourceError, OSError) as error:
+        raise DatabaseError(f"{', '.join(path.name for path in files)} cannot be imported: {error}") from None
+
+
+def _opened(
+    files: list[Path], named: Sequence[Path], cache: str | None, on_note: Callable[[str], None], review: Review | None
+) -> Database:
+    """`named`: what the user named, by which the import is kept."""
+    key = hashlib.sha256("\0".join(map(str, named)).encode()).hexdigest()[:16]
+    folder = cache_folder(cache) / "files" / key
+    state = _state([*files, *_saved(named[0])])
+    store = UploadStore(folder, LIMITS, keeps_files=False)
+    if not store.sources(owner=state):
+        before = _planned(named[0]) or _earlier(folder)
+        _forget_earlier(folder)
+        asyncio.run(_imported(files, store, state, before, on_note, review))
+    [source, *_] = store.sources(owner=state)
+    database = store.open(source.id, owner=state)
+    database.name = named[0].stem
     return database
 
 
