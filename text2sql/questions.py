@@ -29,17 +29,17 @@ for _package in ("agent", "eval"):  # a library leaves the output of its log to 
 async def run(question: str, **options: Unpack[runner.RunOptions]) -> Answer:
     """Ask a question, in async code.
 
-    `options`: `database` (a demo, a path, a URL, a list of data files, a pandas, Polars or Arrow table, a dict of tables
-    by name, a DuckDB connection or an open Database), `model` (a name, `offline`, or a Model), `settings`, and the
-    other fields of `agent.runner.RunRequest`; what is left out comes from the settings. Tables in memory are copied for
-    each question; a `Thread` copies them once. A question that is declined is an Answer of status `abstained`. Raises
-    QuestionFailed if the database, the model or the settings failed; InputError, DatabaseError for data that cannot be
-    read.
+    `options`: `database` (a demo, a path, a URL, a list of data files, a pandas, Polars or Arrow table, a dict of
+    tables by name, a DuckDB connection or an open Database), `model` (a name, `offline`, or a Model), `settings`, and
+    the other fields of `agent.runner.RunRequest`; what is left out comes from the settings. Tables in memory are copied
+    for each question; a `Thread` copies them once. A question that is declined is an Answer of status `abstained`.
+    Raises QuestionFailed if the database, the model or the settings failed; InputError, DatabaseError for data that
+    cannot be read.
     """
     given = options.get("database")
-    database = await asyncio.to_thread(database_of, given)
+    options["database"] = database = await asyncio.to_thread(database_of, given)
     try:
-        answer = Answer.model_construct(**dict(await runner.run(question, **{**options, "database": database})))
+        answer = Answer.model_construct(**dict(await runner.run(question, **options)))
     finally:
         if isinstance(database, Database) and database is not given:
             await asyncio.to_thread(database.close)
