@@ -41,7 +41,7 @@ class Layout:
     titles: int
     """Rows above the header."""
     irregular: bool
-    """Whether the beginning shows what only a lenient reader reads: a blank in front of a quote."""
+    """Whether only a lenient reader reads it: blanks in front of quotes, lines that end in several ways."""
 
 
 def text_encoding(head: bytes) -> str | None:
@@ -65,7 +65,7 @@ def text_encoding(head: bytes) -> str | None:
 
 def found_layout(path: Path) -> Layout:
     """Raises SourceRefused for what is no text or holds no rows."""
-    encoding = _encoding(path)
+    encoding, ends_alike = _encoding(path)
     text, is_all = _beginning(path, encoding)
     lines = io.StringIO(text, newline="").readlines()
     named = re.fullmatch(r"sep=(.)\s*", lines[0], re.IGNORECASE) if lines else None
@@ -87,32 +87,41 @@ def found_layout(path: Path) -> Layout:
         lines=start + (ends[above] if has_header else ends[above - 1] if above else 0),
         row=1 + (ends[above] if has_header else ends[above - 1] if above else 0) + start,
         titles=above,
-        irregular=any(f'{delimiter} "' in line for line in lines),
+        irregular=not ends_alike or any(f'{delimiter} "' in line for line in lines),
     )
 
 
-def _encoding(path: Path) -> str:
+def _encoding(path: Path) -> tuple[str, bool]:
+    """The encoding, and whether all lines end alike."""
     with path.open("rb") as file:
         head = file.read(64 * 1024)
     encoding = text_encoding(head)
     if encoding is None:
         raise SourceRefused("the file is neither text nor a database that is known here")
     for candidate in (encoding, "cp1252", "latin-1") if encoding.startswith("utf-8") else (encoding,):
-        if _decodes(path, candidate):
-            return candidate
+        try:
+            return candidate, _ends_alike(path, candidate)
+        except UnicodeDecodeError:
+            continue
     raise SourceRefused("the file's text is in no encoding that is known here (UTF-8, UTF-16, Latin-1)")
 
 
-def _decodes(path: Path, encoding: str) -> bool:
+def _ends_alike(path: Path, encoding: str) -> bool:
+    """Decode the whole file. Raises UnicodeDecodeError."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
-    try:
-        with path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                decoder.decode(piece)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
+    feeds = returns = both = 0
+    before = ""
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            text = before + decoder.decode(piece)
+            before = "\r" if text.endswith("\r") else ""
+            text = text.removesuffix("\r")
+            feeds, returns, both = (
+                count + text.count(end) for count, end in ((feeds, "\n"), (returns, "\r"), (both, "\r\n"))
+            )
+    decoder.decode(b"", final=True)
+    returns += len(before)
+    return sum((feeds > both, returns > both, both > 0)) <= 1
 
 
 def _beginning(path: Path, encoding: str) -> tuple[str, bool]:

@@ -107,7 +107,7 @@ def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: in
             )
             return True
         except duckdb.Error as error:
-            if "CSV Error" not in str(error):
+            if "CSV" not in str(error):
                 raise
             if "parallel=false" not in str(error):
                 return False

@@ -131,6 +131,16 @@ def test_encodings_and_delimiters(tmp_path: Path, encoding: str, delimiter: str)
     assert table == ["wörd VARCHAR | n BIGINT", "ä | 1", "ß | 2"]
 
 
+@pytest.mark.parametrize(
+    "data",
+    [b"Report\nof May\n\na,b\r\n1,2\r\n3,4\r\n", b"a,b\r\n1,2\n3,4\r\n", b"a,b\r1,2\r3,4\r", b'a,b\n1,2\n3,"4"\r\n'],
+)
+def test_lines_may_end_in_several_ways(tmp_path: Path, data: bytes) -> None:
+    table, _ = imported(tmp_path, data)
+
+    assert table == ["a BIGINT | b BIGINT", "1 | 2", "3 | 4"]
+
+
 def test_hostile_cells_are_only_text(tmp_path: Path) -> None:
     cells = ["'); DROP TABLE t; --", "\\", "£'", "(?i)(", "%s", "a" * 200, "1 '; x", "\u202e5", "5 [$-]"]
     text = "a'\"b,c;d\n" + "".join(f'"{cell}","5 {cell[:10]}"\n' for cell in cells)
