@@ -171,9 +171,7 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
         try:
             session = _Embedded(t) if t.path is not None else _Remote(t, self._connect_seconds)
         except ImportError:
-            raise DriverMissing(
-                "chdb:/// needs the embedded engine: pip install 'askwell[clickhouse-local]'"
-            ) from None
+            raise DriverMissing("chdb:/// needs the embedded engine: pip install 'askwell[clickhouse-local]'") from None
         except self._errors() as e:
             raise _connect_error(t, str(e)) from None
         self._sends_readonly = session.sends_readonly
