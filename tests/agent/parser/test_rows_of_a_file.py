@@ -1,4 +1,4 @@
-"""A database of one file: its rows may be called rows, entries or records, and a yes-or-no column selects among them."""
+"""A database of one file: its rows may be called rows, entries or records, and a yes-or-no column selects of them."""
 
 from __future__ import annotations
 
