@@ -69,11 +69,7 @@ def _done(job: dict[str, Any]) -> dict[str, Any]:
     _refuse_many(len(tables), sum(len(t.columns) for t in tables))
     return {
         "dialect": database.dialect,
-        "tables": [
-            {"name": t.name, "columns": len(t.columns), "rows": t.row_count}
-            for t in tables
-            if not reading.tables or t.kind == "table"
-        ],
+        "tables": [{"name": t.name, "columns": len(t.columns), "rows": t.row_count} for t in tables],
         "notes": notes,
         "reading": reading.model_dump(mode="json"),
     }

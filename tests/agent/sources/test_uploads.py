@@ -16,8 +16,12 @@ from typing import Any
 
 import pytest
 
+from agent.parser import read
+from agent.results import run_sql
 from agent.sources import Source, SourceError, SourceGone, SourceRefused, SourceTooLarge, UploadLimits, UploadStore
 from eval.databases import Limits
+from eval.sql import parse
+from eval.sql.references import resolve
 from eval.sql.types import ReadStatement
 
 LIMITS = UploadLimits(bytes=2 << 20, rows=20_000, columns=50, kept=5, seconds=20)
@@ -497,3 +501,20 @@ async def test_a_workbook_is_a_table_for_each_sheet(store: UploadStore, tmp_path
     )
     assert any("1 row above the table left out" in note for note in source.notes)
     assert len(left_behind(tmp_path / "sources")) == 5
+
+
+async def test_what_a_file_held_is_no_table_of_its_own_but_a_statement_reads_it(store: UploadStore) -> None:
+    source = await store.receive("fees.csv", pieces(b"Member,Fee\nAnn,\xc2\xa334.99\nBob,\xc2\xa320.00\n"))
+
+    with store.open(source.id) as database:
+        schema = database.schema()
+        sql = 'SELECT "Fee" FROM fees_as_written ORDER BY row'
+        missing = resolve(parse(sql, "duckdb"), schema).phantoms
+        outcome = await run_sql(database, sql, limits=Limits(seconds=20, rows=10))
+        reading = read("how many rows are there", schema)
+    assert [t.name for t in schema.tables] == [t.name for t in source.tables] == ["fees"]
+    assert schema.column_count == 2
+    assert not missing
+    assert [row[0] for row in outcome.rows] == ["£34.99", "£20.00"], outcome.error
+    assert "FROM fees" in reading.sql
+    assert "as_written" not in reading.sql
