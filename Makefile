@@ -1,8 +1,10 @@
-# What a newcomer types. `make help` lists it. Everything runs inside .venv, which the first command makes.
+# What a newcomer types. `make help` lists it. Everything runs inside .venv, which the first command makes: with what
+# running needs; the first command for developers adds their tools.
 
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TOOLS := $(VENV)/.ready-tools
 SHELL := /bin/sh
 
 .DEFAULT_GOAL := help
@@ -11,11 +13,15 @@ SHELL := /bin/sh
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-setup: $(READY) ## Install everything into .venv (the other commands do it when needed)
+setup: $(TOOLS) ## Install everything into .venv, developers' tools too (the other commands do what they need)
 
 $(READY): pyproject.toml constraints.txt tools/setup.sh
 	@sh tools/setup.sh $(VENV)
 	@touch $@
+
+$(TOOLS): pyproject.toml constraints.txt tools/setup.sh
+	@sh tools/setup.sh $(VENV) dev
+	@touch $(READY) $@
 
 run: $(READY) ## Start the server with its page at http://127.0.0.1:8000
 	@sh tools/page.sh try
@@ -27,38 +33,38 @@ ask: $(READY) ## Ask the demo database questions at a prompt
 page: ## Build the page (Node 20 or newer); `make run` does it when something changed
 	@sh tools/page.sh build
 
-screenshots: $(READY) page ## Take the pictures of docs/images from the real page (needs Chromium)
+screenshots: $(TOOLS) page ## Take the pictures of docs/images from the real page (needs Chromium)
 	@$(BIN)/python -m tools.screenshots docs/images
 
-test: $(READY) ## Run all tests but that of the wheel, on every core
+test: $(TOOLS) ## Run all tests but that of the wheel, on every core
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/frame/test_wheel.py
 
-wheel: $(READY) ## Build the wheel into dist/ and try it in an empty environment
+wheel: $(TOOLS) ## Build the wheel into dist/ and try it in an empty environment
 	@sh tools/wheel.sh dist
 	$(BIN)/python -m pytest tests/frame/test_wheel.py
 
-lint: $(READY) ## Style, types and the rules on who may import whom
+lint: $(TOOLS) ## Style, types and the rules on who may import whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy tests
 	$(BIN)/lint-imports
 
-site: $(READY) ## Build the documentation as a site into build/site; a link that leads nowhere fails
+site: $(TOOLS) ## Build the documentation as a site into build/site; a link that leads nowhere fails
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-format: $(READY) ## Lay the code out as `make lint` wants it
+format: $(TOOLS) ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## Measure how long a question takes, warm and from a cold start
+bench: $(TOOLS) ## Measure how long a question takes, warm and from a cold start
 	@$(BIN)/python -m experiments.speed.agent
 	@$(BIN)/python -m experiments.speed.evaluator
 
-picture: $(READY) ## Draw docs/terminal.svg from a real run
+picture: $(TOOLS) ## Draw docs/terminal.svg from a real run
 	@$(BIN)/python tools/picture.py docs/terminal.svg
 
-transcripts: $(READY) ## Ask the questions of docs/transcripts offline and write down what came back
+transcripts: $(TOOLS) ## Ask the questions of docs/transcripts offline and write down what came back
 	@$(BIN)/python docs/transcripts/record.py
 
 clean: ## Remove .venv and all caches of the tools

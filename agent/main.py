@@ -68,8 +68,8 @@ def ask(  # noqa: PLR0913 (an argument for each option)
         str | None,
         typer.Option(
             metavar="URL|FILE|FOLDER|DEMO",
-            help="Database: a URL, a database file, a CSV, Parquet or Excel file, a folder of such files, or a demo "
-            "(shop, enterprise). Default: the configured one.",
+            help="Database: a URL, a database file, a CSV, Excel, JSON lines or Parquet file, a folder of such files, "
+            "or a demo (shop, enterprise). Default: the configured one.",
         ),
     ] = None,
     model: Annotated[
@@ -109,6 +109,7 @@ def ask(  # noqa: PLR0913 (an argument for each option)
         int | None, typer.Option(min=0, metavar="N", help="Rows to print. Default: 20, and all in JSON.")
     ] = None,
     no_color: Annotated[bool, typer.Option("--no-color", help="Plain text, no colours.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Read data files as proposed, without asking how.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the steps.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show log lines on standard error.")] = False,
     version: Annotated[  # noqa: ARG001
@@ -122,7 +123,7 @@ def ask(  # noqa: PLR0913 (an argument for each option)
 
     progress = progress_console(not no_color)
     output = Output(result_console(not no_color), progress, as_json, explain, dry_run, max_rows)
-    asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose, strategy, dialect)
+    asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose, strategy, yes, dialect)
     try:
         nothing_said = not question and sys.stdin.isatty() and not as_json
         code = _prompted(asker, output, question) if interactive or nothing_said else _answered(asker, output, question)

@@ -95,7 +95,8 @@ class RunOptions(TypedDict, total=False):
     """The fields of a `RunRequest` beside the question, as keywords."""
 
     evidence: str
-    database: str | Database | None
+    database: Any
+    """As in a `RunRequest`; the public `ask` and `run` take tables in memory, too."""
     model: str | Model | None
     settings: Settings | None
     execute: bool

@@ -240,7 +240,7 @@ def _connected(address: str, jobs: int | None, say: Callable[[str], None]) -> An
     try:
         import ray
     except ImportError:
-        raise InputError("--on needs Ray: pip install 'text2sql[ray]'") from None
+        raise InputError("--on needs Ray: pip install 'askwell[ray]'") from None
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")  # a busy machine starts slowly
     passed_on = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}

@@ -91,6 +91,8 @@ class Schema:
 
     dialect: Dialect
     tables: tuple[Table, ...] = field(default=())
+    as_written: tuple[Table, ...] = field(default=())
+    """Views of what imported files held before they were read: a statement may name them, and nothing else does."""
 
     def table(self, name: str, namespace: str | None = None) -> Table | None:
         """Find a table by name, ignoring case; a namespace, if one was written, narrows the search."""
@@ -111,7 +113,7 @@ class Schema:
     @cached_property
     def _tables_folded(self) -> dict[str, tuple[Table, ...]]:
         by_name: dict[str, tuple[Table, ...]] = {}
-        for table in self.tables:
+        for table in (*self.tables, *self.as_written):
             key = table.name.casefold()
             by_name[key] = (*by_name.get(key, ()), table)
         return by_name

@@ -120,8 +120,8 @@ def mysql_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def sail_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Sail server, which speaks Spark Connect."""
-    pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'text2sql[spark]'")
-    pytest.importorskip("pysail", reason="Sail is not installed: pip install 'text2sql[sail]'")
+    pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'askwell[spark]'")
+    pytest.importorskip("pysail", reason="Sail is not installed: pip install 'askwell[sail]'")
     from tests.spark_servers import sail
 
     with sail(tmp_path_factory.mktemp("sail")) as url:
@@ -140,7 +140,7 @@ def sail_url(sail_server: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def spark_url() -> Iterator[str]:
     """URL of an empty scratch database on a real Apache Spark; yours to fill (`tests.spark_servers.write`)."""
-    pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'text2sql[spark]'")
+    pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'askwell[spark]'")
     from tests.spark_servers import SPARK_SERVER, scratch_database
 
     if not SPARK_SERVER:
@@ -153,7 +153,7 @@ def spark_url() -> Iterator[str]:
 def chdb_folder() -> Iterator[Path]:
     """The data folder of the ClickHouse engine inside this process, which allows one folder for each process."""
     clickhouse_connect = pytest.importorskip("clickhouse_connect", reason="the driver of ClickHouse is not installed")
-    pytest.importorskip("chdb", reason="chDB is not installed (text2sql[clickhouse-local])")
+    pytest.importorskip("chdb", reason="chDB is not installed (askwell[clickhouse-local])")
     folder = Path(tempfile.mkdtemp(prefix="text2sql-chdb-"))
     keeper = clickhouse_connect.get_client(interface="chdb", path=str(folder))
     yield folder

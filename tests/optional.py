@@ -9,7 +9,7 @@ import pytest
 
 needs_sail = pytest.mark.skipif(
     find_spec("pysail") is None or find_spec("pyspark") is None,
-    reason="Sail is not installed: pip install pysail 'text2sql[spark]'",
+    reason="Sail is not installed: pip install pysail 'askwell[spark]'",
 )
 needs_spark = pytest.mark.skipif(
     find_spec("pyspark") is None or not os.environ.get("TEXT2SQL_TEST_SPARK_URL"),
@@ -17,5 +17,5 @@ needs_spark = pytest.mark.skipif(
 )
 needs_chdb = pytest.mark.skipif(
     find_spec("chdb") is None or find_spec("clickhouse_connect") is None,
-    reason="chDB is not installed: pip install 'text2sql[clickhouse-local]'",
+    reason="chDB is not installed: pip install 'askwell[clickhouse-local]'",
 )

@@ -22,7 +22,7 @@ _STYLE = "border:0;padding:2px 10px;text-align:"
 
 
 class Answer(answer.Answer):
-    """The result of a question. `df`, `arrow` and `plot` need `pip install 'text2sql[notebook]'`."""
+    """The result of a question. `df`, `arrow` and `plot` need `pip install 'askwell[notebook]'`."""
 
     @property
     def df(self) -> pandas.DataFrame:

@@ -76,7 +76,7 @@ class PackageMissing(Text2SQLError):
     """An optional package for a view of an answer is not installed."""
 
     def __init__(self, view: str, package: str) -> None:
-        super().__init__(f"{view} needs {package}: pip install 'text2sql[notebook]'")
+        super().__init__(f"{view} needs {package}: pip install 'askwell[notebook]'")
 
 
 class NoChart(Text2SQLError):

@@ -9,11 +9,14 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 from typing_extensions import Unpack
 
 from agent import runner
+from agent.config import settings
+from eval.databases.base import Database
 from text2sql.answer import Answer
 from text2sql.errors import QuestionFailed
 
@@ -26,15 +29,34 @@ for _package in ("agent", "eval"):  # a library leaves the output of its log to 
 async def run(question: str, **options: Unpack[runner.RunOptions]) -> Answer:
     """Ask a question, in async code.
 
-    `options`: `database` (a demo, a path, a URL or an open Database), `model` (a name, `offline`, or a Model),
-    `settings`, and the other fields of `agent.runner.RunRequest`; what is left out comes from the settings. A question
-    that is declined is an Answer of status `abstained`. Raises QuestionFailed if the database, the model or the
-    settings failed.
+    `options`: `database` (a demo, a path, a URL, a list of data files, a pandas, Polars or Arrow table, a dict of
+    tables by name, a DuckDB connection or an open Database), `model` (a name, `offline`, or a Model), `settings`, and
+    the other fields of `agent.runner.RunRequest`; what is left out comes from the settings. Tables in memory are copied
+    for each question; a `Thread` copies them once. A question that is declined is an Answer of status `abstained`.
+    Raises QuestionFailed if the database, the model or the settings failed; InputError, DatabaseError for data that
+    cannot be read.
     """
-    answer = Answer.model_construct(**dict(await runner.run(question, **options)))
+    given = options.get("database")
+    options["database"] = database = await asyncio.to_thread(database_of, given)
+    try:
+        answer = Answer.model_construct(**dict(await runner.run(question, **options)))
+    finally:
+        if isinstance(database, Database) and database is not given:
+            await asyncio.to_thread(database.close)
     if answer.status == "error":
         raise QuestionFailed(answer)
     return answer
+
+
+def database_of(data: Any) -> str | Database | None:
+    """What the runner takes for the data that a program passes. Raises InputError, DatabaseError."""
+    if data is None or isinstance(data, (str, Database)):
+        return data
+    if isinstance(data, Path):
+        return str(data)
+    from agent.sources.frames import open_data
+
+    return open_data(data, settings().database.cache_dir)
 
 
 def ask(question: str, **options: Unpack[runner.RunOptions]) -> Answer:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from agent.config import Settings
 from agent.conversations import Conversation
 from agent.conversations.checkpointer import memory_checkpointer
 from agent.models.protocol import Model
-from eval.databases.base import Database
 from text2sql import questions
 from text2sql.answer import Answer
 
@@ -16,19 +16,20 @@ from text2sql.answer import Answer
 class Thread:
     """Ask questions one after another: `only those from Berlin` refers to the question before.
 
-    `database` and `model` are those of `ask`. The thread lives as long as this object. `answers` are its answers in
-    order; one of status `waiting` asks back (`clarification`), and the next text in the thread answers it.
+    `database` and `model` are those of `ask`; tables in memory are copied once. The thread lives as long as this
+    object. `answers` are its answers in order; one of status `waiting` asks back (`clarification`), and the next text
+    in the thread answers it.
     """
 
     def __init__(
         self,
-        database: str | Database | None = None,
+        database: Any = None,
         *,
         model: str | Model | None = None,
         settings: Settings | None = None,
     ) -> None:
         self.answers: list[Answer] = []
-        self._database, self._model, self._settings = database, model, settings
+        self._database, self._model, self._settings = questions.database_of(database), model, settings
         self._conversation = Conversation(uuid.uuid4().hex, memory_checkpointer())
 
     async def run(self, question: str) -> Answer:

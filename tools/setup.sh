@@ -1,10 +1,12 @@
 #!/bin/sh
-# Makes a virtual environment with everything that running, testing and checking needs.
-# In: the folder to make. Uses uv where it is installed, otherwise python3 -m venv and pip; both with the pinned
+# Makes a virtual environment with what running needs, or adds extras to it.
+# In: the folder to make, and the extras to install beside (`dev`: everything that testing and checking needs). Uses uv where it is installed, otherwise python3 -m venv and pip; both with the pinned
 # versions of constraints.txt, because pip alone searches for minutes and gives up on the unpinned set.
 set -eu
 
 venv=${1:-.venv}
+extras=${2:-}
+package=.${extras:+[$extras]}
 wanted='import sys; sys.exit(sys.version_info < (3, 11))'
 
 say() { printf '%s\n' "$*" >&2; }
@@ -29,15 +31,16 @@ if [ -z "$python" ]; then
     exit 1
 fi
 
-say "Setting up $venv with $("$python" --version 2>&1); this takes a minute the first time."
+say "Setting up $venv${extras:+ ($extras)} with $("$python" --version 2>&1); this takes a minute the first time."
 if command -v uv >/dev/null 2>&1; then
-    uv venv --quiet --clear --python "$python" "$venv"
-    uv pip install --quiet --python "$venv/bin/python" --constraint constraints.txt --editable '.[dev]'
+    [ -x "$venv/bin/python" ] || uv venv --quiet --clear --python "$python" "$venv"
+    uv pip install --quiet --python "$venv/bin/python" --constraint constraints.txt --editable "$package"
 else
-    if ! "$python" -m venv --clear "$venv"; then
+    if ! [ -x "$venv/bin/python" ] && ! "$python" -m venv --clear "$venv"; then
         say "Python's venv module does not work here. On Debian and Ubuntu: apt-get install python3-venv"
         exit 1
     fi
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        --constraint constraints.txt --editable '.[dev]'
+    # not compiled beforehand: what is used is compiled at its first use, and most never is
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile \
+        --constraint constraints.txt --editable "$package"
 fi

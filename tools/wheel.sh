@@ -13,4 +13,4 @@ sh tools/page.sh build
 rm -rf build
 "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$folder" . >&2
 rm -rf build
-ls "$folder"/text2sql-*.whl
+ls "$folder"/askwell-*.whl

@@ -84,7 +84,7 @@ def _keys(rule: JwtRule) -> Callable[[str], jwt.PyJWK]:
     try:
         import jwt
     except ModuleNotFoundError:
-        raise BadPolicies("Policies with `jwt` need the extra `jwt`: pip install 'text2sql[jwt]'.") from None
+        raise BadPolicies("Policies with `jwt` need the extra `jwt`: pip install 'askwell[jwt]'.") from None
     if rule.keys.startswith("https://"):
         return jwt.PyJWKClient(rule.keys, timeout=5).get_signing_key_from_jwt
     try:

@@ -10,6 +10,7 @@ import asyncio
 import gc
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.logs import direct_logs
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from rich.console import Console
 
+    from agent.cli.import_review import ImportReview
     from agent.config import Settings
     from agent.conversations import Conversation
     from agent.runner import Answer
@@ -46,6 +48,8 @@ class Asker:
     verbose: bool = False
     strategy: str | None = None
     """The strategy; None means the one in the settings."""
+    yes: bool = False
+    """Whether data files are read as proposed, without asking."""
     dialect: str | None = None
     """The dialect to write where nothing can be executed; None means the one in the settings."""
     database: Database | None = None
@@ -123,10 +127,24 @@ class Asker:
         from agent.runtime.catalogue import resolve_database
 
         try:
-            self.database = resolve_database(self.target, self.config.database, steps.working_on, steps.note)
+            self.database = resolve_database(
+                self.target, self.config.database, steps.working_on, steps.note, review=self._review(steps)
+            )
         except DatabaseError as error:
             return failed(question, "database", str(error))
         return None
+
+    def _review(self, steps: Steps) -> ImportReview:
+        """Shows how data files were read; the display of the steps rests meanwhile."""
+        from agent.cli.import_review import ImportReview, asked_at_terminal
+
+        def ask(prompt: str) -> str:
+            steps.rest()
+            return asking(prompt) if asking else ""
+
+        asking = asked_at_terminal(yes=self.yes or self.quiet)
+        target = self.target or (self.config and (self.config.database.url or self.config.database.path)) or ""
+        return ImportReview(self.progress, Path(target), quiet=self.quiet, ask=ask if asking else None)
 
     def _introduce(self, steps: Steps) -> None:
         """Show once which model answers if none was requested."""

@@ -75,6 +75,12 @@ class Steps:
         else:
             self._line("·", "starting", "dim")
 
+    def rest(self) -> None:
+        """Leave the screen to a question; the next step shows itself again."""
+        if self._status:
+            self._status.stop()
+            self._status = None
+
     def note(self, text: str, style: str = "") -> None:
         """A line that is no step."""
         self._line("·", one_line(text, 400), style or "dim")

@@ -31,6 +31,7 @@ _LIKELY = 0.6
 _FEW = range(2, 31)
 """Different values of a column that rows are grouped by."""
 _NUMBERS = re.compile(r"int|num|real|float|doub|dec|money", re.IGNORECASE)
+_TRUTHS = re.compile(r"bool", re.IGNORECASE)
 _DATES = re.compile(r"date|time", re.IGNORECASE)
 _GROUP = re.compile(r"(^|_)(status|type|category|kind|country|region|state|group|level|class)$", re.IGNORECASE)
 _LABEL = re.compile(r"(^|_)(id|code|year|no|number|zip|phone|lat|lon|key)s?$", re.IGNORECASE)
@@ -55,7 +56,8 @@ def _verified(schema: Schema, judging: JudgingSettings) -> list[str]:
 def example_questions(schema: Schema, profile: Profile | None = None) -> list[str]:
     """At most MOST questions, of several kinds and about several tables."""
     facts = {(c.table, c.column): c for c in profile.columns} if profile else {}
-    tables = sorted((t for t in schema.tables if t.row_count != 0), key=lambda t: -(t.row_count or 0))[:_TABLES]
+    stored = [t for t in schema.tables if t.kind == "table"] or schema.tables
+    tables = sorted((t for t in stored if t.row_count != 0), key=lambda t: -(t.row_count or 0))[:_TABLES]
     waiting = [_of_table(table, schema, facts) for table in tables]
     questions: list[str] = []
     kinds: dict[str, int] = {}
@@ -94,6 +96,13 @@ def _of_table(table: Table, schema: Schema, facts: dict[tuple[str, str], ColumnF
     for column in measures:
         yield "top", f"Which 5 {things} have the highest {_words(column.name)}?"
     yield "count", f"How many {things} are there?"
+    labels = [c for c in own if not any(kind.search(c.type) for kind in (_DATES, _NUMBERS, _TRUTHS))]
+    for column in labels:
+        yield "different", f"How many different {plural(_words(column.name))} are there?"
+    for column in labels:
+        yield "list", f"List the {_words(column.name)} of all {things}"
+    for column in dates:
+        yield "latest", f"What is the latest {_words(column.name)} of {things}?"
 
 
 def _is_group(column: Column, known: ColumnFacts | None) -> bool:

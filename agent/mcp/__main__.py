@@ -40,7 +40,7 @@ def serve(
     try:
         import mcp  # noqa: F401
     except ModuleNotFoundError:
-        _refuse("This needs the extra `mcp`: pip install 'text2sql[mcp]'.")
+        _refuse("This needs the extra `mcp`: pip install 'askwell[mcp]'.")
     import asyncio
 
     from agent.server.telemetry import configure_logging

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
+from agent.parser import flags
 from agent.parser.implausible import asks_how_often
 from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Membership, Query, Shape
 from agent.parser.joins import Edge
@@ -29,6 +30,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
             _having_per_row(query, q, draft.entities)
         elif not query.group and not query.having and query.limit is None:
             _ranked_by_measure(query, q)
+    _in_state(draft, q)
     _share_of_groups(query)
     _total_of_totals(query, q)
     _average_of_rows(query, q)
@@ -45,6 +47,26 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
         query.order = [(e, False) for e in query.group if e.part]
         _dated_only(query, q)
     _highest_first(query, q)
+
+
+_KINDS = word_set("distinct different unique value values kind kinds")
+
+
+def _in_state(draft: Draft, q: LinkedQuestion) -> None:
+    """`how many are active`: the rows that are, not the number of answers that a yes-or-no column knows."""
+    query = draft.query
+    shown = [e for e in query.select if e.function == "count" and e.distinct and e.column is not None]
+    said = {t.lower for t in q.tokens}
+    if len(shown) != 1 or shown[0].column is None or _KINDS & said:
+        return
+    column = q.vocabulary.columns[shown[0].column]
+    stated = any(c.left.column == column.key for c in query.conditions())
+    yes = None if stated or not flags.is_flag(q.values, column) else flags.says(q.values, column, wanted=True)
+    if yes is not None and shown[0] not in query.group:
+        query.select = [Expression("count", table=column.table) if e is shown[0] else e for e in query.select]
+        query.order = [(Expression("count", table=column.table) if e == shown[0] else e, d) for e, d in query.order]
+        query.where.append((yes,))
+        draft.notes.append(f"rows are counted whose {' '.join(column.words)} says yes")
 
 
 def _dated_only(query: Query, q: LinkedQuestion) -> None:

@@ -28,7 +28,7 @@ def check_installed() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise ExtraMissing("Parquet needs an optional package: pip install 'text2sql[export]'") from None
+        raise ExtraMissing("Parquet needs an optional package: pip install 'askwell[export]'") from None
 
 
 def parquet_chunks(facts: Sequence[ColumnFacts], batches: Batches, *, folder: Path) -> Iterator[bytes]:

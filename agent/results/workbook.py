@@ -36,7 +36,7 @@ def check_size(rows: int, columns: int) -> None:
     try:
         import xlsxwriter  # noqa: F401
     except ImportError:
-        raise ExtraMissing("XLSX needs an optional package: pip install 'text2sql[export]'") from None
+        raise ExtraMissing("XLSX needs an optional package: pip install 'askwell[export]'") from None
 
 
 def xlsx_chunks(names: Sequence[str], batches: Batches, *, truncated: bool, folder: Path) -> Iterator[bytes]:

@@ -20,7 +20,7 @@ from agent.config import DatabaseSettings, settings
 from agent.knowledge.privacy import private
 from agent.models import make_model
 from agent.runtime.context import RunContext
-from agent.sources.files import files_state, is_data, open_files
+from agent.sources.files import Review, files_state, is_data, open_files
 from agent.sources.without_rows import is_structure, known_dialect, structure_database, written_for
 from eval.collection import Collection
 from eval.databases import open_database
@@ -69,12 +69,13 @@ def resolve_database(
     on_note: Callable[[str], None] = _ignore,
     *,
     whole: bool = False,
+    review: Review | None = None,
 ) -> Database:
     """Open what a user names: a preset's id, a path or a URL; None means the configured database, else the demo.
 
     It shows what the person of the settings may see; with `whole`, everything, for a server that knows its clients.
     `on_progress` is called while a demo database is built, `on_note` when data files are imported, with what was
-    decided. Raises DatabaseError.
+    decided; `review` may change it. Raises DatabaseError.
     """
     config = config or settings().database
     name = target or config.url or config.path or DEFAULT_DEMO
@@ -85,7 +86,7 @@ def resolve_database(
     with place.lock:
         state = files_state(Path(name)) if structure or _names_data(name) else None
         if place.database is None or state != place.state:
-            database = _opened(name, dialect, config, on_progress, on_note)
+            database = _opened(name, dialect, config, on_progress, on_note, review)
             if written and database.executes:
                 database = written_for(database, dialect)
             if place.previous is not None:
@@ -119,6 +120,7 @@ def _opened(
     config: DatabaseSettings,
     on_progress: Callable[[str], None],
     on_note: Callable[[str], None],
+    review: Review | None,
 ) -> Database:
     if name in demo_ids():
         directory = Path(config.cache_dir) if config.cache_dir else None
@@ -136,7 +138,7 @@ def _opened(
     if _names_structure(name):
         return structure_database(Path(name), dialect)
     if _names_data(name):
-        return open_files(Path(name), config.cache_dir, on_note)
+        return open_files(Path(name), config.cache_dir, on_note, review)
     if name == config.path and dialect == "duckdb" and "://" not in name:
         return open_database(f"duckdb:///{Path(name).absolute()}", isolation="process")
     return open_database(name, isolation="process")

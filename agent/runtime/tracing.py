@@ -59,7 +59,7 @@ def start_tracing(*, show_sql: bool = False, exporter: SpanExporter | None = Non
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
     except ModuleNotFoundError:
-        log.error("OpenTelemetry is configured but not installed: pip install 'text2sql[otel]'.")
+        log.error("OpenTelemetry is configured but not installed: pip install 'askwell[otel]'.")
         return False
     named = {} if os.environ.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: "text2sql"}
     provider = TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)

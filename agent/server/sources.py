@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from agent.server.errors import ApiError
 from agent.sources import (
     ConnectionPolicy,
+    Source,
     SourceError,
     SourceGone,
     SourceRefused,
@@ -22,6 +23,7 @@ from agent.sources import (
     UploadStore,
     connect,
 )
+from agent.sources.tabular.plan import Plans, Reading
 from agent.store import Store
 from agent.store.records import SourceRecord
 from eval.databases.base import Database
@@ -91,6 +93,30 @@ class Sources:
         with contextlib.suppress(SourceGone):
             return (await asyncio.to_thread(self.uploads.find, record.location, owner=record.owner)).notes
         return []
+
+    async def reading(self, owner: str, source_id: str) -> Reading:
+        """How the tables of an upload were read. Raises ApiError 404."""
+        return (await self._upload(owner, source_id)).reading
+
+    async def read_again(self, owner: str, source_id: str, plans: Plans) -> Reading:
+        """Read the files of an upload again by other plans. Raises ApiError 400, 404, 413."""
+        upload = await self._upload(owner, source_id)
+        try:
+            again = await self.uploads.read_again(upload.id, plans, owner=owner)
+        except SourceTooLarge as error:
+            raise ApiError(413, str(error)) from error
+        except (SourceError, DatabaseError) as error:
+            raise ApiError(400, str(error)) from error
+        await self._forget(source_id)
+        await self._store.signal(REMOVED, source_id=source_id)  # others open the new file when they are asked
+        return again.reading
+
+    async def _upload(self, owner: str, source_id: str) -> Source:
+        for record in await self._store.sources(owner):
+            if record.source_id == source_id and record.kind == "uploaded":
+                with contextlib.suppress(SourceGone):
+                    return await asyncio.to_thread(self.uploads.find, record.location, owner=owner)
+        raise ApiError(404, "There is no such uploaded database of yours.")
 
     async def opened(self, record: SourceRecord) -> Database:
         """Raises DatabaseError."""

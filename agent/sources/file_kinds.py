@@ -5,12 +5,16 @@ In: the beginning of a file. Out: its kind, or a `SourceRefused` that says what 
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
-from agent.sources.delimited import text_encoding
 from agent.sources.errors import SourceRefused
+from agent.sources.tabular.layout import text_encoding
 
-Kind = Literal["sqlite", "duckdb", "delimited", "excel", "parquet"]
+Kind = Literal["sqlite", "duckdb", "delimited", "json", "excel", "parquet"]
+TABULAR: frozenset[Kind] = frozenset({"delimited", "json", "excel", "parquet"})
+"""Kinds that are imported as tables; several of them make one database."""
+_JSON = re.compile(rb"(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*(\"|\})")
 
 _PACKED = {
     b"\xd0\xcf\x11\xe0": "it is an Office file of before 2007: save it as .xlsx",
@@ -38,5 +42,5 @@ def file_kind(head: bytes) -> Kind:
         if head.startswith(magic):
             raise SourceRefused(f"the file cannot be read: {reason}")
     if text_encoding(head) is None:
-        raise SourceRefused("the file is no SQLite, DuckDB, Parquet, Excel or CSV file")
-    return "delimited"
+        raise SourceRefused("the file is no SQLite, DuckDB, Parquet, Excel, JSON or CSV file")
+    return "json" if _JSON.match(head) else "delimited"

@@ -1,8 +1,8 @@
 """A data file, or a folder of them, as a database: `--db sales.csv`.
 
-In: the path of a CSV, TSV, Parquet or Excel file, or of a folder of such files. Out: a database that is imported on
-first use, kept in the cache folder, and imported again when a file changes. The import before the latest one is kept,
-because questions may still run on it.
+In: the path of a CSV, TSV, JSON lines, Parquet or Excel file, or of a folder of such files. Out: a database that is
+imported on first use, kept in the cache folder, and imported again when a file changes, by the same plan. The import
+before the latest one is kept, because questions may still run on it.
 """
 
 from __future__ import annotations
@@ -10,20 +10,25 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from agent.sources.errors import SourceError, SourceRefused
-from agent.sources.uploads import UploadLimits, UploadStore
+from agent.sources.tabular.plan import Plans, Reading, TablePlan
+from agent.sources.uploads import Progress, Source, UploadLimits, UploadStore
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.tasks.cache_folder import cache_folder
 
-SUFFIXES = frozenset({".csv", ".tsv", ".parquet", ".xlsx"})
+SUFFIXES = frozenset({".csv", ".tsv", ".parquet", ".xlsx", ".jsonl", ".ndjson"})
 """Files that are imported; other files are opened as databases."""
 LIMITS = UploadLimits(bytes=16 << 30, rows=100_000_000, kept=1, seconds=1800.0, memory=8 << 30)
 """What a user's own files may need."""
+Review = Callable[[Reading], Sequence[TablePlan]]
+"""Shows how files were read; returns the changed plans of all tables, or nothing where all is well."""
 _CHUNK = 1 << 20
+_LARGE = 50 << 20
+"""Bytes of files whose import tells its progress."""
 
 
 def is_data(path: Path) -> bool:
@@ -31,33 +36,89 @@ def is_data(path: Path) -> bool:
     return path.is_dir() or path.suffix.lower() in SUFFIXES
 
 
-def open_files(path: Path, cache: str | None, on_note: Callable[[str], None]) -> Database:
+def open_files(path: Path, cache: str | None, on_note: Callable[[str], None], review: Review | None = None) -> Database:
     """Open the data file, or all data files of the folder as one database with a table for each.
 
-    `on_note` gets a text when an import begins, and one for each decision that it made. Blocks while the files are
-    imported; not for use on an event loop. Raises DatabaseError.
+    `on_note` gets a text when an import begins and as it goes on. `review` gets how the files were read, and returns
+    the plans that it changes; without it `on_note` gets each decision. A plan saved beside the file (`plan_beside`)
+    comes before what was decided earlier. Blocks while the files are imported; not for use on an event loop. Raises
+    DatabaseError.
     """
     path = path.absolute()
     try:
         files = _data_files(path)
-        folder = cache_folder(cache) / "files" / hashlib.sha256(str(path).encode()).hexdigest()[:16]
-        state = _state(files)
-        store = UploadStore(folder, LIMITS)
-        if not store.sources(owner=state):
-            _forget_earlier(folder)
-            asyncio.run(_imported(files, store, state, on_note))
-        [source, *_] = store.sources(owner=state)
-        database = store.open(source.id, owner=state)
+        return _opened(files, [path], cache, on_note, review)
     except (SourceError, OSError) as error:
         raise DatabaseError(f"{path.name} cannot be imported: {error}") from None
-    database.name = path.stem
+
+
+def open_list(paths: Sequence[Path], cache: str | None, on_note: Callable[[str], None]) -> Database:
+    """Open several data files as one database. Raises DatabaseError."""
+    files = [path.absolute() for path in paths]
+    try:
+        return _opened(files, files, cache, on_note, None)
+    except (SourceError, OSError) as error:
+        raise DatabaseError(f"{', '.join(path.name for path in files)} cannot be imported: {error}") from None
+
+
+def _opened(
+    files: list[Path], named: Sequence[Path], cache: str | None, on_note: Callable[[str], None], review: Review | None
+) -> Database:
+    """`named`: what the user named, by which the import is kept."""
+    key = hashlib.sha256("\0".join(map(str, named)).encode()).hexdigest()[:16]
+    folder = cache_folder(cache) / "files" / key
+    state = _state([*files, *_saved(named[0])])
+    store = UploadStore(folder, LIMITS, keeps_files=False)
+    if not store.sources(owner=state):
+        before = _planned(named[0]) or _earlier(folder)
+        _forget_earlier(folder)
+        asyncio.run(_imported(files, store, state, before, on_note, review))
+    [source, *_] = store.sources(owner=state)
+    database = store.open(source.id, owner=state)
+    database.name = named[0].stem
     return database
+
+
+def plan_beside(path: Path) -> Path:
+    """Where a plan for a data file, or for a folder of them, is saved to be repeated and edited."""
+    return path / "import.plan.json" if path.is_dir() else path.with_name(f"{path.name}.plan.json")
+
+
+def save_plan(path: Path, reading: Reading) -> None:
+    """Save the plan beside the file. Raises OSError."""
+    plans = Plans(tables=tuple(table.plan for table in reading.tables))
+    plan_beside(path).write_text(plans.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
+
+
+def _saved(path: Path) -> list[Path]:
+    beside = plan_beside(path)
+    return [beside] if beside.is_file() else []
+
+
+def _planned(path: Path) -> Reading | None:
+    """The plan that is saved beside the file. Raises SourceRefused for one that cannot be read."""
+    if not _saved(path):
+        return None
+    try:
+        return Plans.model_validate_json(plan_beside(path).read_bytes()).as_reading()
+    except ValueError as error:
+        raise SourceRefused(f"{plan_beside(path).name} is no plan: {str(error).splitlines()[0]}") from None
+
+
+def _earlier(folder: Path) -> Reading:
+    """How the files were read the last time."""
+    kept = sorted(folder.glob("*/*.json"), key=lambda f: f.stat().st_mtime)
+    try:
+        return Source.model_validate_json(kept[-1].read_bytes()).reading if kept else Reading()
+    except ValueError:
+        return Reading()
 
 
 def files_state(path: Path) -> str | None:
     """What changes when a data file, or one of the folder, is written; None where that cannot be seen."""
     try:
-        return _state(_data_files(path.absolute()))
+        path = path.absolute()
+        return _state([*_data_files(path), *_saved(path)])
     except (SourceError, OSError):
         return None
 
@@ -82,11 +143,36 @@ def _data_files(path: Path) -> list[Path]:
     return files
 
 
-async def _imported(files: list[Path], store: UploadStore, owner: str, on_note: Callable[[str], None]) -> None:
+async def _imported(
+    files: list[Path],
+    store: UploadStore,
+    owner: str,
+    before: Reading,
+    on_note: Callable[[str], None],
+    review: Review | None,
+) -> None:
+    def progress(what: str, part: float) -> None:
+        on_note(f"{what} ({part:.0%})")
+
     on_note(f"importing {files[0].parent.name if len(files) > 1 else files[0].name}")
-    source = await store.receive_all([(f.name, _chunks(f)) for f in files], owner=owner)
-    for note in source.notes:
-        on_note(note)
+    large = sum(f.stat().st_size for f in files) > _LARGE
+    source = await _received(files, store, owner, before, progress if large else None)
+    while review is not None and (changed := review(source.reading)):
+        again = Plans(tables=tuple(changed)).as_reading()
+        store.remove(source.id, owner=owner)
+        source = await _received(files, store, owner, again, None)
+    if review is None:
+        for note in source.notes:
+            on_note(note)
+
+
+async def _received(
+    files: list[Path], store: UploadStore, owner: str, before: Reading, progress: Progress | None
+) -> Source:
+    sent = [(f.name, _chunks(f)) for f in files]
+    if progress is None:
+        return await store.receive_all(sent, owner=owner, before=before)
+    return await store.receive_all(sent, owner=owner, before=before, on_progress=progress)
 
 
 async def _chunks(path: Path) -> AsyncIterator[bytes]:

@@ -1,8 +1,8 @@
 """Checks and imports an uploaded file in a separate process: `python -m agent.sources.upload_worker`.
 
-In: a job as one JSON object on standard input. Out: one JSON object on standard output with the tables and notes, or
-the error. Memory, time and file size of the process are bounded and it has none of the server's secrets, so a crafted
-file that hangs or crashes a reader does no harm.
+In: a job as one JSON object on standard input. Out: lines of JSON on standard output: what is done at the moment, and
+last the tables, notes and plan, or the error. Memory, time and file size of the process are bounded and it has none of
+the server's secrets, so a crafted file that hangs or crashes a reader does no harm.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ import re
 import sqlite3
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from agent.sources.delimited import import_delimited, plain_name, unique_name
 from agent.sources.errors import SourceError, SourceRefused, SourceTooLarge
-from agent.sources.file_kinds import Kind
+from agent.sources.file_kinds import TABULAR, Kind
+from agent.sources.tabular.plan import Reading
+from agent.sources.tabular.stage import Bounds
+from agent.sources.tabular.tables import File, import_tables
+from agent.sources.tabular.words import notes as notes_of
 from agent.sources.workbook import sheets_as_csv
 from eval.databases import DatabaseError, open_database
 from eval.databases.urls import parse_target
@@ -49,11 +53,11 @@ def _done(job: dict[str, Any]) -> dict[str, Any]:
     kinds: list[Kind] = job["kinds"]
     files = [(Path(path), str(name)) for path, name in job["files"]]
     out = Path(job["out"])
-    notes: tuple[str, ...] = ()
-    if kinds[0] in ("delimited", "excel"):
-        notes = _import_tables(files, kinds, out, max_rows=job["rows"], max_columns=job["columns"])
-    elif kinds[0] == "parquet":
-        _import_parquet(files, out, max_rows=job["rows"], max_columns=job["columns"])
+    notes: Sequence[str] = ()
+    reading = Reading()
+    if kinds[0] in TABULAR:
+        reading = _import(job, files, kinds, out)
+        notes = notes_of(reading)
     else:
         files[0][0].replace(out)
         if kinds[0] == "sqlite":
@@ -67,6 +71,7 @@ def _done(job: dict[str, Any]) -> dict[str, Any]:
         "dialect": database.dialect,
         "tables": [{"name": t.name, "columns": len(t.columns), "rows": t.row_count} for t in tables],
         "notes": notes,
+        "reading": reading.model_dump(mode="json"),
     }
 
 
@@ -126,63 +131,25 @@ def _refuse_many(tables: int, columns: int) -> None:
         raise SourceTooLarge(f"the file's tables have more than {MAX_COLUMNS:,} columns together")
 
 
-def _import_tables(
-    files: list[tuple[Path, str]], kinds: list[Kind], out: Path, *, max_rows: int, max_columns: int
-) -> tuple[str, ...]:
-    """Import CSV files and the sheets of workbooks into a new SQLite file."""
-    tables: list[tuple[Path, str]] = []
-    notes: list[str] = []
+def _import(job: dict[str, Any], files: list[tuple[Path, str]], kinds: list[Kind], out: Path) -> Reading:
+    """Import files of tables, and the sheets of workbooks, into a new file."""
+    bounds = Bounds(job["rows"], job["columns"])
+    tables: list[File] = []
     for (path, name), kind in zip(files, kinds, strict=True):
         if kind == "excel":
-            sheets, remarks = sheets_as_csv(path, name, path.parent, max_rows=max_rows, max_columns=max_columns)
-            tables += sheets
-            notes += remarks
+            _report(f"reading {name}", 0.0)
+            sheets = sheets_as_csv(path, name, out.parent, bounds)
+            tables += [File(sheet, Path(title).stem, "delimited") for sheet, title in sheets]
         else:
-            tables.append((path, name))
-    return (*notes, *import_delimited(tables, out, max_rows=max_rows, max_columns=max_columns))
+            tables.append(File(path, Path(name).stem, kind))
+    before = Reading.model_validate(job["before"])
+    return import_tables(tables, out, bounds, before, _report, memory=job["memory"])
 
 
-def _import_parquet(files: list[tuple[Path, str]], out: Path, *, max_rows: int, max_columns: int) -> None:
-    """Import into a new DuckDB file, which keeps the types. The engine can access these files and nothing else."""
-    try:
-        import duckdb
-    except ImportError:
-        raise SourceRefused("Parquet files need DuckDB: pip install 'text2sql[duckdb]'") from None
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "allow_community_extensions": "false",
-        "memory_limit": "512MiB",
-        "threads": "2",
-        "temp_directory": "",
-        "preserve_insertion_order": "true",
-    }
-    sources = ["'" + str(path).replace("'", "''") + "'" for path, _ in files]
-    used: set[str] = set()
-    try:
-        with duckdb.connect(str(out), config=config) as database:
-            database.execute(f"SET allowed_paths = [{', '.join(sources)}]")
-            database.execute("SET enable_external_access = false")
-            database.execute("SET lock_configuration = true")
-            for source, (_, name) in zip(sources, files, strict=True):
-                rows = database.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({source})").fetchone()
-                width = len(database.execute(f"DESCRIBE SELECT * FROM read_parquet({source})").fetchall())
-                if rows and (rows[0] or 0) > max_rows:
-                    raise SourceTooLarge(f"the file has more than {max_rows:,} rows")
-                if width > max_columns:
-                    raise SourceTooLarge(f"the file has more than {max_columns:,} columns")
-                table = unique_name(plain_name(Path(name).stem, "data"), used)
-                database.execute(f'CREATE TABLE "{table}" AS SELECT * FROM read_parquet({source}) LIMIT {max_rows}')
-    except duckdb.Error as e:
-        raise SourceRefused(f"the Parquet file cannot be read: {_shown(e, files)}") from None
-
-
-def _shown(error: Exception, files: list[tuple[Path, str]]) -> str:
-    """An engine's message with the names that the files came with."""
-    text = str(error)
-    for path, name in files:
-        text = text.replace(str(path), name)
-    return text[:300]
+def _report(what: str, part: float) -> None:
+    """Tell the process that waits."""
+    sys.stdout.write(json.dumps({"doing": what, "part": round(part, 3)}) + "\n")
+    sys.stdout.flush()
 
 
 def _bound(job: dict[str, Any]) -> None:

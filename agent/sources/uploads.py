@@ -1,5 +1,5 @@
-"""Uploaded files as private databases: SQLite and DuckDB files as they are; CSV, Excel and Parquet imported into new
-ones.
+"""Uploaded files as private databases: SQLite and DuckDB files as they are; CSV, Excel, JSON lines and Parquet imported
+into new ones.
 
 In: an untrusted file name and stream of bytes. Out: a `Source`, which only its owner can open, or a `SourceError`.
 Files are written to a private folder under random names. A stream over the limit is dropped at once and its file
@@ -17,7 +17,7 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import AsyncIterable, Sequence
+from collections.abc import AsyncIterable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,7 +28,8 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.config import LimitSettings
 from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
-from agent.sources.file_kinds import Kind, file_kind
+from agent.sources.file_kinds import TABULAR, Kind, file_kind
+from agent.sources.tabular.plan import Plans, Reading
 from agent.store.private_folder import private_folder
 from eval.databases import Database, open_database
 
@@ -39,6 +40,15 @@ _HEAD = 4096
 _FLUSH = 1024 * 1024
 _ABANDONED_SECONDS = 3600.0
 _ID = re.compile(r"[0-9a-f]{32}")
+_LISTED = "listed"
+_LINE = 256 << 20
+"""Bytes of a worker's answer."""
+Progress = Callable[[str, float], None]
+"""Gets what is done, and how much of it, 0..1."""
+
+
+def _ignored(what: str, part: float) -> None:
+    """The default listener."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +94,21 @@ class Source(BaseModel):
     """On disk."""
     created_at: str
     """ISO 8601, UTC."""
+    reading: Reading = Reading()
+    """How its tables were read; none for databases."""
+    stem: str = ""
+    """Of the database's file, where it is not the id: the file was read again by another plan."""
 
 
 class UploadStore:
     """The uploaded databases in one folder. Safe to use from several tasks and processes."""
 
-    def __init__(self, folder: Path, limits: UploadLimits | None = None) -> None:
-        """Raises SourceError when the folder cannot be made private."""
+    def __init__(self, folder: Path, limits: UploadLimits | None = None, *, keeps_files: bool = True) -> None:
+        """`keeps_files`: whether files of tables are kept as they came, to be read again by another plan.
+
+        Raises SourceError when the folder cannot be made private."""
         self.limits = limits or UploadLimits()
+        self._keeps_files = keeps_files
         self._folder = folder
         _make_private(folder)
 
@@ -111,9 +128,11 @@ class UploadStore:
         *,
         owner: str = "",
         declared_bytes: int | None = None,
+        before: Reading | None = None,
+        on_progress: Progress = _ignored,
     ) -> Source:
-        """Import files into one database, with a table for each file or sheet. Several files are allowed if all are CSV
-        or Excel, or all are Parquet. Raises like `receive`."""
+        """Import files into one database, with a table for each file or sheet. Several files are allowed if all are
+        CSV, Excel, JSON or Parquet. `before`: how files of these names were read earlier. Raises like `receive`."""
         if declared_bytes is not None and declared_bytes > self.limits.bytes:
             raise self._too_large()
         if not files:
@@ -133,9 +152,20 @@ class UploadStore:
                 left -= size
                 kinds.append(kind)
                 received.append((str(path), shown_name(name)))
-            if len(files) > 1 and not (set(kinds) <= {"delimited", "excel"} or set(kinds) == {"parquet"}):
-                raise SourceRefused("several files make one database if all are CSV or Excel, or all are Parquet")
-            return await self._prepared(source_id, work, place, kinds, received)
+            if len(files) > 1 and not TABULAR.issuperset(kinds):
+                raise SourceRefused("several files make one database if all are CSV, Excel, JSON or Parquet")
+            answer = await self._read(work, kinds, received, before or Reading(), on_progress)
+            source = Source(
+                id=source_id,
+                name=received[0][1],
+                bytes=(work / "out").stat().st_size,
+                created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+                **answer,
+            )
+            if self._keeps_files and TABULAR.issuperset(kinds):
+                _keep_files(place / f"{source_id}.files", kinds, received)
+            self._keep(source, work, place)
+            return source
         except OSError as e:
             raise SourceError(f"the upload cannot be kept: {e.strerror}") from None
         finally:
@@ -156,18 +186,54 @@ class UploadStore:
         except (OSError, ValueError):
             raise SourceGone("this upload does not exist") from None
 
+    async def read_again(self, source_id: str, plans: Plans, *, owner: str = "") -> Source:
+        """Read an upload's files again by other plans; those of tables that are not named stay. Close databases opened
+        from it first. Raises SourceGone, SourceRefused (the files are not kept), SourceTooLarge."""
+        source = await asyncio.to_thread(self.find, source_id, owner=owner)
+        place = self._place(owner)
+        kept = place / f"{source_id}.files"
+        if not (kept / _LISTED).is_file():
+            raise SourceRefused("the files of this database are not kept: upload them again")
+        listed = json.loads((kept / _LISTED).read_bytes())
+        files = [(str(kept / f"raw{i}"), name) for i, name in enumerate(listed["names"])]
+        changed = {plan.table: plan for plan in plans.tables}
+        before = Reading(
+            tables=tuple(
+                table.model_copy(update={"plan": changed.get(table.plan.table, table.plan)})
+                for table in source.reading.tables
+            )
+        )
+        stem = secrets.token_hex(16)
+        work = place / f".{stem}"
+        try:
+            await asyncio.to_thread(work.mkdir, 0o700)
+            answer = await self._read(work, listed["kinds"], files, before, _ignored)
+            size = (work / "out").stat().st_size
+            again = source.model_copy(update={"bytes": size, "stem": stem}).model_dump() | answer
+            self._keep(Source.model_validate(again), work, place)
+            self._database_of(source, owner).unlink(missing_ok=True)
+        except OSError as e:
+            raise SourceError(f"the upload cannot be kept: {e.strerror}") from None
+        finally:
+            await asyncio.shield(asyncio.to_thread(shutil.rmtree, work, ignore_errors=True))
+        return await asyncio.to_thread(self.find, source_id, owner=owner)
+
     def open(self, source_id: str, *, owner: str = "") -> Database:
         """Open the upload read-only, like any database. Raises SourceGone, DatabaseError."""
         source = self.find(source_id, owner=owner)
-        database = open_database(self._path(source_id, owner, source.dialect), isolation="process")
+        database = open_database(self._database_of(source, owner), isolation="process")
         database.name = Path(source.name).stem or source.name
         return database
 
     def remove(self, source_id: str, *, owner: str = "") -> None:
         """Delete the upload permanently; close databases opened from it first. Raises SourceGone."""
         source = self.find(source_id, owner=owner)
-        for ending in (source.dialect, "json"):
-            self._path(source_id, owner, ending).unlink(missing_ok=True)
+        self._database_of(source, owner).unlink(missing_ok=True)
+        shutil.rmtree(self._path(source_id, owner, "files"), ignore_errors=True)
+        self._path(source_id, owner, "json").unlink(missing_ok=True)
+
+    def _database_of(self, source: Source, owner: str) -> Path:
+        return self._path(source.stem or source.id, owner, source.dialect)
 
     def _place(self, owner: str) -> Path:
         return self._folder / hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -210,43 +276,37 @@ class UploadStore:
             os.close(handle)
         return kind, size
 
-    async def _prepared(
-        self, source_id: str, work: Path, place: Path, kinds: list[Kind], received: list[tuple[str, str]]
-    ) -> Source:
+    async def _read(
+        self, work: Path, kinds: list[Kind], files: list[tuple[str, str]], before: Reading, on_progress: Progress
+    ) -> dict[str, Any]:
+        """Check or import the files into `work/out`; returns the fields of the `Source` that follow from them."""
         limits = self.limits
-        ending = "duckdb" if kinds[0] in ("duckdb", "parquet") else "sqlite"
-        out = work / f"out.{ending}"
+        out = work / "out"
         job = {
             "kinds": kinds,
-            "files": received,
+            "files": files,
             "out": str(out),
             "rows": limits.rows,
             "columns": limits.columns,
             "seconds": limits.seconds,
             "memory": limits.memory,
             "out_bytes": 10 * limits.bytes + (64 << 20),
+            "before": before.model_dump(mode="json"),
         }
-        answer = await _in_own_process(job, work, limits.seconds)
+        answer = await _in_own_process(job, work, limits.seconds, on_progress)
         if "too_large" in answer:
             raise SourceTooLarge(answer["too_large"])
         if "refused" in answer:
             raise SourceRefused(answer["refused"])
         out.chmod(0o600)
-        source = Source(
-            id=source_id,
-            name=received[0][1],
-            dialect=answer["dialect"],
-            tables=answer["tables"],
-            notes=list(answer["notes"]),
-            bytes=out.stat().st_size,
-            created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
-        )
+        return answer
+
+    def _keep(self, source: Source, work: Path, place: Path) -> None:
         about = work / "about.json"
         about.write_text(source.model_dump_json(), encoding="utf-8")
         about.chmod(0o600)
-        out.replace(place / f"{source_id}.{ending}")
-        about.replace(place / f"{source_id}.json")  # last: an upload without a description does not exist
-        return source
+        (work / "out").replace(place / f"{source.stem or source.id}.{source.dialect}")
+        about.replace(place / f"{source.id}.json")  # last: an upload without a description does not exist
 
     def _too_large(self) -> SourceTooLarge:
         return SourceTooLarge(f"an upload may have at most {self.limits.bytes >> 20:,} MiB")
@@ -258,7 +318,16 @@ def shown_name(name: str) -> str:
     return "".join(c for c in last if c.isprintable())[-100:].strip(" .") or "upload"
 
 
-async def _in_own_process(job: dict[str, Any], work: Path, seconds: float) -> dict[str, Any]:
+def _keep_files(kept: Path, kinds: list[Kind], files: list[tuple[str, str]]) -> None:
+    kept.mkdir(0o700)
+    for path, _ in files:
+        Path(path).replace(kept / Path(path).name)
+    listed = kept / _LISTED
+    listed.write_text(json.dumps({"kinds": kinds, "names": [name for _, name in files]}), encoding="utf-8")
+    listed.chmod(0o600)
+
+
+async def _in_own_process(job: dict[str, Any], work: Path, seconds: float, on_progress: Progress) -> dict[str, Any]:
     """Check and import in the worker process. Raises SourceRefused for a file on which that fails."""
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "SYSTEMROOT")}
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
@@ -272,18 +341,31 @@ async def _in_own_process(job: dict[str, Any], work: Path, seconds: float) -> di
         stderr=asyncio.subprocess.DEVNULL,
         env=kept | {"HOME": str(work), "TMPDIR": str(work)},
         cwd=work,
+        limit=_LINE,
     )
+    answer: dict[str, Any] = {"doing": ""}
     try:
-        written, _ = await asyncio.wait_for(process.communicate(json.dumps(job).encode()), seconds)
-        answer: dict[str, Any] = json.loads(written)
+        async with asyncio.timeout(seconds):
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with suppress(ConnectionError):
+                process.stdin.write(json.dumps(job).encode())
+                process.stdin.write_eof()
+            while line := await process.stdout.readline():
+                answer = json.loads(line)
+                if "doing" in answer:
+                    on_progress(answer["doing"], answer["part"])
     except TimeoutError:
         raise SourceTooLarge(f"the file takes more than {seconds:g} s to check") from None
     except ValueError:
-        raise SourceRefused("the file cannot be read: it is damaged, or needs more memory than it may have") from None
+        answer = {"doing": ""}
     finally:
         if process.returncode is None:
-            process.kill()
+            with suppress(ProcessLookupError):
+                process.kill()
             await asyncio.shield(process.wait())
+    if "doing" in answer:
+        raise SourceRefused("the file cannot be read: it is damaged, or needs more memory than it may have")
     return answer
 
 

@@ -1,4 +1,4 @@
-"""Says which packages of `text2sql[tuning]` are missing, before anything is begun."""
+"""Says which packages of `askwell[tuning]` are missing, before anything is begun."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def need(*names: str) -> None:
     network unless the environment allows it."""
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
-        raise TuningUnavailable(f"Not installed: {', '.join(missing)}. pip install 'text2sql[tuning]'")
+        raise TuningUnavailable(f"Not installed: {', '.join(missing)}. pip install 'askwell[tuning]'")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 

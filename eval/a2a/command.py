@@ -55,7 +55,7 @@ def serve_at(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("a2a", "google"):
             raise
-        refuse("The A2A protocol needs its package: pip install 'text2sql[a2a]'")
+        refuse("The A2A protocol needs its package: pip install 'askwell[a2a]'")
     except CardUrlUnusable as error:
         refuse(f"--card-url: {error}.")
     except InputError as error:

@@ -166,14 +166,12 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
         try:
             import clickhouse_connect  # noqa: F401
         except ImportError:
-            raise DriverMissing("ClickHouse needs its driver: pip install 'text2sql[clickhouse]'") from None
+            raise DriverMissing("ClickHouse needs its driver: pip install 'askwell[clickhouse]'") from None
         t = self._target
         try:
             session = _Embedded(t) if t.path is not None else _Remote(t, self._connect_seconds)
         except ImportError:
-            raise DriverMissing(
-                "chdb:/// needs the embedded engine: pip install 'text2sql[clickhouse-local]'"
-            ) from None
+            raise DriverMissing("chdb:/// needs the embedded engine: pip install 'askwell[clickhouse-local]'") from None
         except self._errors() as e:
             raise _connect_error(t, str(e)) from None
         self._sends_readonly = session.sends_readonly

@@ -151,7 +151,7 @@ def _open(target: Target, workspace: Workspace | None) -> DuckDBPyConnection:
     try:
         import duckdb
     except ImportError:
-        raise DriverMissing("DuckDB needs its driver: pip install 'text2sql[duckdb]'") from None
+        raise DriverMissing("DuckDB needs its driver: pip install 'askwell[duckdb]'") from None
     try:
         return duckdb.connect(str(target.path), read_only=True, config=_configuration(workspace))
     except duckdb.Error as e:

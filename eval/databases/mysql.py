@@ -246,7 +246,7 @@ class MySQLDatabase(ServerDatabase[Any]):
         try:
             import pymysql
         except ImportError:
-            raise DriverMissing("MySQL and MariaDB need their driver: pip install 'text2sql[mysql]'") from None
+            raise DriverMissing("MySQL and MariaDB need their driver: pip install 'askwell[mysql]'") from None
         t = self._target
         options: dict[str, Any] = dict(t.options)
         try:

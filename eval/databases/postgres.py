@@ -157,7 +157,7 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
 
             from eval.databases.postgres_values import keep_every_value
         except ImportError:
-            raise DriverMissing("PostgreSQL needs its driver: pip install 'text2sql[postgres]'") from None
+            raise DriverMissing("PostgreSQL needs its driver: pip install 'askwell[postgres]'") from None
         t = self._target
         try:
             connection: psycopg.Connection[Any] = psycopg.connect(

@@ -139,7 +139,7 @@ def _built_duckdb(schema: Schema, path: Path, isolation: Isolation) -> Database:
     try:
         import duckdb
     except ImportError:
-        raise DriverMissing("DuckDB needs its driver: pip install 'text2sql[duckdb]'") from None
+        raise DriverMissing("DuckDB needs its driver: pip install 'askwell[duckdb]'") from None
     with duckdb.connect(str(path)) as connection:
         connection.execute("SET enable_external_access=false")
         types = _duckdb_types(schema, connection)

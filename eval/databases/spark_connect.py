@@ -94,7 +94,7 @@ class SparkConnection:
                 import pyarrow
                 from pyspark.sql.connect.proto import base_pb2, base_pb2_grpc
         except Exception as e:  # noqa: BLE001 (pyspark raises its own error for a missing or old dependency)
-            raise DriverMissing(f"Spark needs its driver: pip install 'text2sql[spark]' ({first_line(e)})") from None
+            raise DriverMissing(f"Spark needs its driver: pip install 'askwell[spark]' ({first_line(e)})") from None
         self._grpc, self._arrow, self.messages, self._grpc_stubs = grpc, pyarrow, base_pb2, base_pb2_grpc
 
     # The channel and the session

@@ -106,7 +106,7 @@ def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
     try:
         import duckdb
     except ImportError as error:
-        raise DriverMissing("DuckDB is not installed: pip install 'text2sql[duckdb]'") from error
+        raise DriverMissing("DuckDB is not installed: pip install 'askwell[duckdb]'") from error
     try:
         with duckdb.connect(path) as connection, tempfile.TemporaryDirectory() as folder:
             names = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
@@ -160,7 +160,7 @@ def _postgres(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
     try:
         import psycopg
     except ImportError as error:
-        raise DriverMissing("psycopg is not installed: pip install 'text2sql[postgres]'") from error
+        raise DriverMissing("psycopg is not installed: pip install 'askwell[postgres]'") from error
     try:
         with psycopg.connect(url, connect_timeout=10) as connection, connection.cursor() as cursor:
             cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
@@ -183,7 +183,7 @@ def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
     try:
         import pymysql
     except ImportError as error:
-        raise DriverMissing("pymysql is not installed: pip install 'text2sql[mysql]'") from error
+        raise DriverMissing("pymysql is not installed: pip install 'askwell[mysql]'") from error
     made: list[str] = []
     try:
         with closing(pymysql.connect(**mysql_arguments(url))) as connection, connection.cursor() as cursor:

@@ -28,7 +28,7 @@ def load_clickhouse(filled: Filled, tables: tuple[TableDef, ...], url: str) -> N
         import clickhouse_connect
         from clickhouse_connect.driver.exceptions import Error
     except ImportError as error:
-        raise DriverMissing("ClickHouse needs its driver: pip install 'text2sql[clickhouse]'") from error
+        raise DriverMissing("ClickHouse needs its driver: pip install 'askwell[clickhouse]'") from error
     target = parse_target(url)
     place: dict[str, Any] = {"interface": "chdb", "path": str(target.path)}
     if target.path is None:

@@ -63,8 +63,8 @@ def test_uploaded_files_are_read_asked_and_removed(offline: Running, open_page: 
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_role("heading", name="Harbour")).to_be_visible()
     notes = page.get_by_role("region", name="How the files were read")
-    expect(notes).to_contain_text("boats: length read as numbers with a decimal comma")
-    expect(notes).to_contain_text("boats: launched read as dates with the day first")
+    expect(notes).to_contain_text("length: number, decimal comma")
+    expect(notes).to_contain_text("launched: date, day first")
     page.get_by_role("button", name="What is the average length of boats?").click()
     expect(page.get_by_label("Result")).to_contain_text("10.83")
     page.get_by_role("link", name="Write SQL").click()
@@ -81,6 +81,28 @@ def test_uploaded_files_are_read_asked_and_removed(offline: Running, open_page: 
     page.get_by_role("button", name="Database: Harbour").click()
     page.get_by_role("button", name="Remove Harbour").click()
     expect(page.get_by_role("heading", name="Small shop", level=1)).to_be_visible()
+
+
+def test_a_dropped_file_is_reviewed_column_by_column(offline: Running, open_page: OpenPage, tmp_path: Path) -> None:
+    rows = "".join(f"Boat {n},£{n}.50,{n % 2 + 1:02}/03/2022\n" for n in range(1, 20)) + "Boat 1,£1.50,02/03/2022\n"
+    page = open_page(offline)
+    (tmp_path / "boats.csv").write_text(f"name,Monthly Fee,launched\n{rows}", encoding="utf-8")
+    page.get_by_label("Files to ask").set_input_files(tmp_path / "boats.csv")
+    expect(page.get_by_role("heading", name="boats.csv", level=1)).to_be_visible()
+    review = page.get_by_role("region", name="How the files were read")
+    expect(review).to_contain_text("Monthly Fee: £ → number, 20 of 20")
+    expect(review).to_contain_text("day and month could also be the other way round")
+    expect(page.get_by_role("region", name="For example").get_by_role("listitem").nth(2)).to_be_visible()
+    choice = review.get_by_label("Read launched as")
+    choice.focus()
+    page.keyboard.type("date, month")
+    expect(review).to_contain_text("launched: date, month first")
+    expect(review.get_by_role("status")).to_have_text("Read again.")
+    review.get_by_label("Leave out 1 row that repeats an earlier one").click()
+    expect(review).to_contain_text("boats: 19 rows")
+    page.get_by_label("Your question").fill("total monthly fee of boats launched in february 2022")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Result")).to_contain_text("105")
 
 
 def test_a_file_that_is_no_data_is_refused_with_the_reason(

@@ -62,7 +62,7 @@ def test_requests_of_all_workers_take_their_turns() -> None:
 
 def apart(code: str) -> list[Record]:
     """What `code` prints as lines of JSON, in a process of its own: a cluster leaves threads and processes behind."""
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'text2sql[ray]'")
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'askwell[ray]'")
     script = f"import functools, json\nfrom tests.eval.test_parallel import *\n{code}"
     ended = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=CLUSTER_SECONDS, check=False

@@ -22,7 +22,7 @@ __all__ = ["golds", "place"]
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray is not installed: pip install 'text2sql[ray]'"),
+    pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray is not installed: pip install 'askwell[ray]'"),
 ]
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240.0

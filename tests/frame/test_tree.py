@@ -74,7 +74,7 @@ def test_every_dependency_is_pinned() -> None:
     wanted = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
 
     names = {re.match(r"[A-Za-z0-9._-]+", requirement)[0] for requirement in wanted}  # type: ignore[index]
-    assert {name.lower().replace("_", "-") for name in names} - {"text2sql"} <= pinned
+    assert {name.lower().replace("_", "-") for name in names} - {"askwell"} <= pinned
 
 
 def test_sql_is_parsed_in_one_place() -> None:

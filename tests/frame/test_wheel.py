@@ -27,7 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["sh", "tools/wheel.sh", str(folder), sys.executable], cwd=ROOT, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
-    [built] = folder.glob("text2sql-*.whl")
+    [built] = folder.glob("askwell-*.whl")
     return built
 
 
@@ -52,7 +52,7 @@ def environment(folder: Path) -> dict[str, str]:
 def test_it_holds_the_four_packages_and_the_page(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
 
-    packages = {name.partition("/")[0] for name in names if not re.match(r"text2sql-[\d.]+\.dist-info/", name)}
+    packages = {name.partition("/")[0] for name in names if not re.match(r"askwell-[\d.]+\.dist-info/", name)}
     assert packages == {"agent", "eval", "prompts", "text2sql"}
     assert "agent/server/page/index.html" in names
 

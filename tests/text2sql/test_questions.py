@@ -102,6 +102,6 @@ def test_the_view_in_a_notebook_shows_all_and_trusts_nothing() -> None:
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(PackageMissing, match=r"needs pandas: pip install 'text2sql\[notebook\]'"):
+    with pytest.raises(PackageMissing, match=r"needs pandas: pip install 'askwell\[notebook\]'"):
         _ = answer(["n"], [1]).df
     assert "<table" in answer(["n"], [1])._repr_html_()

@@ -41,5 +41,5 @@ def evolver(name: str, *, approaches: Sequence[str] = (), kits: Sequence[Mapping
 
             return Gepa()
     except ModuleNotFoundError as error:
-        raise InputError(f"{name} needs a package: pip install 'text2sql[lab]' ({error.name} is missing)") from None
+        raise InputError(f"{name} needs a package: pip install 'askwell[lab]' ({error.name} is missing)") from None
     raise InputError(f"there is no evolver {name!r}; there are {', '.join(NAMES)}")

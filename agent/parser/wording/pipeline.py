@@ -38,7 +38,7 @@ _REPHRASED: tuple[_Rule, ...] = (
     sentences.sorted_by, sentences.counted_before, ratings.how_rated, ratings.times_rated, dates.every_period,
     dates.month_of, dates.by_time_in_two, dates.amount_after_period, dates.trend, dates.most_at_time,
     dates.end_for_each, slang.mentioning, slang.person_names, slang.kinds, slang.signed_up, slang.short_name,
-    slang.levels, slang.every_one, single_rows.of_row, single_rows.whole_row, single_rows.contents,
+    slang.levels, slang.every_one, slang.rows_of_file, single_rows.of_row, single_rows.whole_row, single_rows.contents,
     single_rows.amount_of_row, single_rows.person_of_row, single_rows.agent_noun, people.who_supervises,
     slang.set_phrases, amounts.currency, purchases.ordered_when, purchases.top_spenders,
     purchases.people_and_spent, events.people_and_number, purchases.things_we_sell, purchases.rows_we_sell,

@@ -66,6 +66,13 @@ class Known:
         """The table that the word names."""
         return self.vocabulary.table_named(word) if word else None
 
+    def only_table(self) -> TableWord | None:
+        """The table of a database that has only one; those of a single column that it refers to are part of it."""
+        stored = [t for t in self.vocabulary.tables.values() if t.table.kind == "table"]
+        referred = {key.ref_table for t in stored for key in t.table.foreign_keys if key.ref_table != t.name}
+        own = [t for t in stored if len(t.table.columns) > 1 or t.name not in referred]
+        return own[0] if len(own) == 1 else None
+
     def noun(self, *nouns: str) -> str:
         """The first of the nouns that names a table."""
         return next((noun for noun in nouns if self.table(noun)), "")

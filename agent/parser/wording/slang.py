@@ -239,6 +239,30 @@ def every_one(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['ask']} all {plural(match['x'])} {match['rest']}")
 
 
+@rule(
+    r"(?P<before>(?:how many|number of|count(?: of)?|of|which|what|average|list|show(?: me)?|per|are)"
+    r"(?: (?:the|all|all the|these|those|[a-z]+))?) (?P<x>rows|records|entries|lines)(?!['’\w])",
+    r"^(?P<before>)(?P<x>rows|records|entries|lines)(?= (?:that|which|with|without|where|whose|are|per|by|in|of)\b)",
+)
+def rows_of_file(match: re.Match[str], known: Known) -> Wording | None:
+    """`how many rows are active` as `how many members are active`, in a database of one table."""
+    table, before = known.only_table(), match["before"].lower()
+    word, said = lemma(match["x"].lower()), before.split()
+    if table is None or word in known.vocabulary.holders or known.values.find(word):
+        return None
+    whole = not match.string[match.end() :].strip() and (not said or said[-1] in _WHOLE)
+    if whole and not set(said) & _COUNTED:  # `show all rows`: their columns, too
+        return None
+    if known.table(said[-1] if said else "") is not None or "distinct" in said or "different" in said:
+        return None
+    known_plural = lemma(table.plural.split()[-1]) == table.words[-1]  # not of `t.csv`
+    return Wording(f"{match['before']} {table.plural if known_plural else ' '.join(table.words)}".strip())
+
+
+_COUNTED = word_set("many number count average of per")
+_WHOLE = word_set("all the these those show list me of which what")
+
+
 @rule(r"\b(?P<what>[a-z]+) (?P<level>levels?)\b", everywhere=True)
 def levels(match: re.Match[str], known: Known) -> Wording | None:
     """`priority level` as `priority`, `difficulty level` as `level`: whichever of the two is a column."""

@@ -14,10 +14,12 @@ from agent.server.errors import ApiError
 from agent.server.replies import DatabaseIn, PresetReply
 from agent.server.routes.answers import refusals
 from agent.server.services import CurrentServices
+from agent.sources.tabular.plan import Plans, Reading
 
 router = APIRouter(tags=["databases"])
 
 MAX_FILES = 50
+SourceId = Annotated[str, Path(max_length=200)]
 _PIECE = 256 * 1024
 
 _FORM: dict[str, Any] = {
@@ -32,7 +34,8 @@ _FORM: dict[str, Any] = {
                         "file": {
                             "type": "array",
                             "items": {"type": "string", "format": "binary"},
-                            "description": "SQLite, DuckDB, CSV, Excel or Parquet; several tables make one database.",
+                            "description": "SQLite, DuckDB, CSV, Excel, JSON lines or Parquet; "
+                            "several tables make one database.",
                         },
                         "name": {"type": "string", "maxLength": 100},
                     },
@@ -69,10 +72,20 @@ async def upload(services: CurrentServices, client: CurrentClient, request: Requ
     return (await services.presets.noted(record)).reply
 
 
+@router.get("/databases/{source_id}/plan", responses=refusals(404))
+async def plan(services: CurrentServices, client: CurrentClient, source_id: SourceId) -> Reading:
+    """How the tables of an uploaded database were read, column by column."""
+    return await services.sources.reading(client.name, source_id)
+
+
+@router.put("/databases/{source_id}/plan", responses=refusals(404))
+async def change_plan(services: CurrentServices, client: CurrentClient, source_id: SourceId, plans: Plans) -> Reading:
+    """Read the files again by other plans; tables that are not named stay as they are."""
+    return await services.sources.read_again(client.name, source_id, plans)
+
+
 @router.delete("/databases/{source_id}", status_code=204, responses=refusals(404))
-async def remove(
-    services: CurrentServices, client: CurrentClient, source_id: Annotated[str, Path(max_length=200)]
-) -> Response:
+async def remove(services: CurrentServices, client: CurrentClient, source_id: SourceId) -> Response:
     """Take a database of yours away. An uploaded one is deleted; a connected one is only forgotten."""
     if not await services.sources.remove(client.name, source_id):
         raise ApiError(404, "There is no such database of yours.")

@@ -1,6 +1,7 @@
 """Read DuckDB's catalogue into a `Schema`: four catalogue-wide statements and one that counts all tables.
 
-In: an open connection. Out: tables and views of the opened database, of all its schemas. Raises duckdb.Error.
+In: an open connection. Out: tables and views of the opened database, of all its schemas but the one that keeps the
+cells of imported files as they were written; the views that show those stand apart. Raises duckdb.Error.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from eval.schema import Column, ForeignKey, Index, Schema
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+AS_WRITTEN = "as_written"
+"""Name of the schema whose tables are reached through views alone, and the end of their names."""
 _RELATIONS = """
 SELECT table_oid, schema_name, schema_name = current_schema(), table_name, comment, false, 0
 FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND NOT temporary
@@ -44,7 +47,11 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
         return connection.execute(sql).fetchall()
 
     drafts: dict[tuple[str, str], Draft] = {}
+    kept: set[str] = set()
     for _oid, schema, reached, name, comment, is_view, _order in rows(_RELATIONS):
+        if schema == AS_WRITTEN:
+            kept.add(f"{name}_{AS_WRITTEN}")
+            continue
         drafts[schema, name] = Draft(
             name,
             None if reached else schema,
@@ -73,7 +80,13 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
     for start in range(0, len(tables), 200):  # count(*) is answered from DuckDB's own metadata
         chunk = tables[start : start + 200]
         keep_counts(chunk, rows(count_statement(chunk, "duckdb")))
-    return Schema("duckdb", tuple(d.table() for d in drafts.values() if d.columns))
+    found = [d for d in drafts.values() if d.columns]
+    shows_kept = [d for d in found if d.kind == "view" and d.name in kept]
+    return Schema(
+        "duckdb",
+        tuple(d.table() for d in found if d not in shows_kept),
+        as_written=tuple(d.table() for d in shows_kept),
+    )
 
 
 def _indexed_columns(expressions: str, draft: Draft) -> tuple[str, ...]:

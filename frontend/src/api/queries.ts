@@ -6,6 +6,7 @@ import type {
   BoardSummary,
   ColumnValues,
   DatabaseSchema,
+  FileReading,
   Health,
   KeptAnswer,
   ModelSetting,
@@ -46,6 +47,13 @@ export const healthQuery = queryOptions({
   retry: false,
   refetchInterval: (query) => (query.state.status === "error" ? 3000 : 20_000),
 });
+
+/** How the files of an uploaded database were read. */
+export const planQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["plan", id],
+    queryFn: ({ signal }) => get<FileReading>(`/databases/${part(id)}/plan`, signal),
+  });
 
 export const presetsQuery = queryOptions({
   queryKey: ["presets"],

@@ -313,3 +313,53 @@ export interface Trial {
   seconds: number;
   models: string[];
 }
+
+/** How a column of an uploaded file is read; what is null is decided by its values. */
+export interface ColumnPlan {
+  header: string;
+  kind?: "text" | "number" | "date" | "truth" | "as it is" | "left out" | null;
+  decimal?: "." | "," | null;
+  order?: "dmy" | "mdy" | null;
+  unit?: string | null;
+  fold?: boolean;
+  decided?: boolean;
+}
+
+export interface TablePlan {
+  table: string;
+  columns: ColumnPlan[];
+  repeats?: "keep" | "leave out";
+  totals?: "keep" | "leave out";
+}
+
+export interface FileRow {
+  row: number;
+  text: string;
+}
+
+export interface ColumnFound {
+  name: string;
+  type: string;
+  /** `£ → number, 3,000 of 3,000`. */
+  line: string;
+  misfits?: FileRow[];
+  doubt?: string | null;
+}
+
+export interface TableReading {
+  plan: TablePlan;
+  found: {
+    rows: number;
+    columns: ColumnFound[];
+    left_out?: FileRow[];
+    left_out_count?: number;
+    repeats?: number;
+    repeated_keys?: string[];
+    notes?: string[];
+  };
+}
+
+/** How the files of an upload were read. */
+export interface FileReading {
+  tables?: TableReading[];
+}

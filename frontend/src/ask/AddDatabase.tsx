@@ -2,11 +2,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { createPortal } from "react-dom";
-import { post, send } from "../api/client";
+import { post } from "../api/client";
 import { presetsQuery } from "../api/queries";
 import type { Preset } from "../api/types";
 import { Button } from "../shell/Button";
 import css from "../shell/Dialog.module.css";
+import { uploadFiles } from "./uploadFiles";
 
 interface Props {
   way: "connect" | "upload";
@@ -26,7 +27,7 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
   }, []);
 
   const adding = useMutation({
-    mutationFn: () => (way === "connect" ? connect(url, name) : upload(files, name)),
+    mutationFn: () => (way === "connect" ? connect(url, name) : uploadFiles(files, name)),
     onSuccess: (preset) => {
       client.setQueryData(presetsQuery.queryKey, (all) => [...(all ?? []).filter((p) => p.id !== preset.id), preset]);
       void client.invalidateQueries({ queryKey: presetsQuery.queryKey });
@@ -77,7 +78,7 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
               />
             </label>
             <p id={hint} className={css["hint"]}>
-              A SQLite or DuckDB database, or tables as CSV, Excel or Parquet; several files become one database.
+              A SQLite or DuckDB database, or tables as CSV, Excel, JSON lines or Parquet; several files become one database.
             </p>
           </div>
         )}
@@ -104,12 +105,4 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
 
 function connect(url: string, name: string): Promise<Preset> {
   return post<Preset>("/databases", { url: url.trim(), ...(name.trim() ? { name: name.trim() } : {}) });
-}
-
-async function upload(files: readonly File[], name: string): Promise<Preset> {
-  const body = new FormData();
-  for (const file of files) body.append("file", file);
-  if (name.trim()) body.append("name", name.trim());
-  const response = await send("/databases/upload", { method: "POST", body });
-  return (await response.json()) as Preset;
 }

@@ -9,8 +9,9 @@ import { presetToAsk, useChosenPreset } from "./chosenPreset";
 import { Composer } from "./Composer";
 import { Contents } from "./Contents";
 import { DatabasePicker } from "./DatabasePicker";
+import { DropZone } from "./DropZone";
 import css from "./Home.module.css";
-import { ReadingNotes } from "./ReadingNotes";
+import { ImportReview } from "./ImportReview";
 
 export function Home() {
   const presets = useQuery(presetsQuery);
@@ -53,7 +54,7 @@ export function Home() {
       <div className={css["ask"]}>
         <h1 className={css["title"]}>{preset ? preset.name : " "}</h1>
         <p className={css["about"]}>{preset?.description}</p>
-        {preset?.notes && preset.notes.length > 0 && <ReadingNotes notes={preset.notes} />}
+        {preset?.kind === "uploaded" && <ImportReview key={preset.id} id={preset.id} notes={preset.notes ?? []} />}
         <Composer
           label="Your question"
           placeholder={empty ? "This database has no tables yet" : "Ask in plain English"}
@@ -64,6 +65,7 @@ export function Home() {
         >
           <DatabasePicker />
         </Composer>
+        <DropZone />
         {examples.length > 0 && (
           <section className={css["examples"]} aria-labelledby="examples-title">
             <h2 id="examples-title" className={css["heading"]}>

@@ -346,7 +346,7 @@ def test_a_data_file_is_imported_once_and_again_when_it_changed(type_: Type, tmp
     assert [json.loads(done.stdout)["rows"] for done in (first, again, changed)] == [[[2]], [[2]], [[3]]]
     assert ["importing people.csv" in done.stderr for done in (first, again, changed)] == [True, False, True]
     assert "'full name' is full_name" in first.stderr
-    assert len(list((tmp_path / "cache" / "files").rglob("*.sqlite"))) == 2  # the earlier one, too
+    assert len(list((tmp_path / "cache" / "files").rglob("*.duckdb"))) == 2  # the earlier one, too
 
 
 def test_a_folder_is_a_database_with_a_table_for_each_file(type_: Type, tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_a_missing_package_is_named(
     result: KeptResult, file_format: Any, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ExtraMissing, match=r"pip install 'text2sql\[export\]'"):
+    with pytest.raises(ExtraMissing, match=r"pip install 'askwell\[export\]'"):
         export(result, file_format)
 
 

@@ -80,7 +80,7 @@ def test_a_changed_file_is_read_again_while_others_end_on_the_earlier_import(
     assert resolve_database(str(tmp_path / "people.csv"), config) is after
     last = resolve_database(people(tmp_path, "Cy", "Di", "Ed"), config)
     assert (rows(last), rows(after)) == (["Cy", "Di", "Ed"], ["Ada", "Bo"])
-    assert len(list((tmp_path / "cache").rglob("*.sqlite"))) == 2
+    assert len(list((tmp_path / "cache").rglob("*.duckdb"))) == 2
 
 
 def test_a_file_added_to_a_folder_becomes_a_table(tmp_path: Path, config: DatabaseSettings) -> None:

@@ -69,6 +69,8 @@ OPERATIONS = [
     ("GET", "/feedback"),
     ("POST", "/databases"),
     ("POST", "/databases/upload"),
+    ("GET", "/databases/{source_id}/plan"),
+    ("PUT", "/databases/{source_id}/plan"),
     ("DELETE", "/databases/{source_id}"),
     ("GET", "/health"),
     ("GET", "/ready"),

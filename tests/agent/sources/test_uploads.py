@@ -10,13 +10,18 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent.parser import read
+from agent.results import run_sql
 from agent.sources import Source, SourceError, SourceGone, SourceRefused, SourceTooLarge, UploadLimits, UploadStore
 from eval.databases import Limits
+from eval.sql import parse
+from eval.sql.references import resolve
 from eval.sql.types import ReadStatement
 
 LIMITS = UploadLimits(bytes=2 << 20, rows=20_000, columns=50, kept=5, seconds=20)
@@ -82,7 +87,7 @@ async def test_files_and_folders_are_private(store: UploadStore, tmp_path: Path)
 
     for path in paths(tmp_path / "sources"):
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
-    assert sorted(p.suffix for p in paths(tmp_path / "sources") if p.is_file()) == [".json", ".sqlite"]
+    assert sorted(p.suffix for p in paths(tmp_path / "sources") if p.is_file()) == ["", "", ".duckdb", ".json"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +121,7 @@ async def test_encodings_and_delimiters_are_found_out(store: UploadStore, text: 
 
     assert everything(store, source, "a") == ((1, "ä"), (2, "ß"))
     with store.open(source.id) as database:
-        assert [(c.name, c.type) for c in database.schema().tables[0].columns] == [("n", "INTEGER"), ("wörd", "TEXT")]
+        assert [(c.name, c.type) for c in database.schema().tables[0].columns] == [("n", "BIGINT"), ("wörd", "VARCHAR")]
     assert bool(source.notes) == (encoding == "latin-1")
 
 
@@ -132,15 +137,15 @@ async def test_types_follow_from_all_values(store: UploadStore) -> None:
         kinds = {c.name: c.type for c in database.schema().tables[0].columns}
 
     assert kinds == {
-        "id": "INTEGER", "zip": "TEXT", "price": "REAL", "day": "DATE", "at": "TIMESTAMP", "ok": "BOOLEAN",
-        "big": "TEXT", "note": "TEXT", "late": "TEXT",
+        "id": "BIGINT", "zip": "VARCHAR", "price": "DOUBLE", "day": "DATE", "at": "TIMESTAMP", "ok": "BOOLEAN",
+        "big": "VARCHAR", "note": "VARCHAR", "late": "VARCHAR",
     }  # fmt: skip
     assert everything(store, source, "t") == (
-        (1, "01234", 1.5, "2024-02-29", "2024-01-01 10:00:00", 1, "12345678901234567890", 'a, "b"', "1"),
-        (-2, "99999", None, "2023-12-31", "2024-01-01T10:00:00Z", 0, "1", None, "2"),
-        (3, "00001", None, "2023-12-31", "2024-01-01 10:00", 0, "2", "two\nlines", "x"),
+        (1, "01234", 1.5, date(2024, 2, 29), datetime(2024, 1, 1, 10), True, "12345678901234567890", 'a, "b"', "1"),
+        (-2, "99999", None, date(2023, 12, 31), datetime(2024, 1, 1, 10), False, "1", None, "2"),
+        (3, "00001", None, date(2023, 12, 31), datetime(2024, 1, 1, 10), False, "2", "two\nlines", "x"),
     )
-    assert source.notes == ["t: 1 value of price such as NA read as NULL"]
+    assert "t: price: number, 1 of 1; 1 cell such as N/A read as missing" in source.notes
 
 
 @pytest.mark.parametrize(
@@ -151,6 +156,7 @@ async def test_types_follow_from_all_values(store: UploadStore) -> None:
         ("name,city\nAda,London\n", ["name", "city"], 1),
         ("a,a,A\n1,2,3\n", ["a", "a_2", "A_3"], 1),
         (",Order Date,\n1,2,3\n", ["column_1", "Order_Date", "column_3"], 1),
+        ("a,,b\n1,,3\n2,,4\n", ["a", "b"], 2),
         ("a,b\n1,2\n\n3\n4,5,6\n", ["a", "b", "column_3"], 3),
         ("a,b\n", ["a", "b"], 0),
         ("word\nx\ny\n", ["word"], 2),
@@ -162,7 +168,7 @@ async def test_headers_and_ragged_rows(store: UploadStore, text: str, columns: l
         assert [c.name for c in database.schema().tables[0].columns] == columns
     assert source.tables[0].rows == rows
     if "4,5,6" in text:
-        assert source.notes[0].startswith("t: 2 rows with more or fewer than 2 fields (the first is row 3)")
+        assert source.notes[0].startswith("t: 2 rows with more or fewer than 2 fields (the first is row 4)")
 
 
 async def test_several_csv_files_are_one_database(store: UploadStore) -> None:
@@ -174,7 +180,7 @@ async def test_several_csv_files_are_one_database(store: UploadStore) -> None:
         ]
     )
     assert sorted(t.name for t in source.tables) == ["items", "orders", "orders_2"]
-    with pytest.raises(SourceRefused, match="if all are CSV or Excel"):
+    with pytest.raises(SourceRefused, match="if all are CSV, Excel, JSON or Parquet"):
         await store.receive_all([("a.csv", pieces(b"a\n1\n")), ("b.db", pieces(b"SQLite format 3\0" + bytes(600)))])
 
 
@@ -215,7 +221,7 @@ async def test_a_duckdb_file_is_a_database(store: UploadStore, tmp_path: Path) -
         (b"", "empty"),
         (b"PK\x03\x04" + bytes(100), "ZIP"),
         (b"\x1f\x8b" + bytes(100), "compressed"),
-        (bytes(range(256)) * 40, "no SQLite, DuckDB, Parquet, Excel or CSV"),
+        (bytes(range(256)) * 40, "no SQLite, DuckDB, Parquet, Excel, JSON or CSV"),
         (b"SQLite format 3\0" + b"x" * 50, "truncated"),
         (b"SQLite format 3\0" + bytes(5000), "damaged|cannot|not a database"),
         (b"12345678DUCK" + bytes(20_000), "cannot|damaged"),
@@ -435,21 +441,21 @@ async def test_all_columns_together_are_limited(tmp_path: Path) -> None:
     [
         (
             "tag;menge;preis\n03.02.2026;1.200;1.234,50\n28.12.2025;7;0,5\n",
-            ["DATE", "REAL", "REAL"],
-            ("2026-02-03", 1.2, 1234.5),
-            ["tag read as dates with the day first", "preis read as numbers with a decimal comma"],
+            ["DATE", "BIGINT", "DOUBLE"],
+            (date(2026, 2, 3), 1200, 1234.5),
+            ["tag: date, day first", "preis: number, decimal comma"],
         ),
         (
             'day,amount,at\n12/31/2025,"1,234.50",12/31/2025 9:05\n1/2/2026,"3",1/2/2026 23:59:01\n',
-            ["DATE", "REAL", "TIMESTAMP"],
-            ("2025-12-31", 1234.5, "2025-12-31 09:05:00"),
-            ["day read as dates with the month first", "amount read as numbers with commas between thousands"],
+            ["DATE", "DOUBLE", "TIMESTAMP"],
+            (date(2025, 12, 31), 1234.5, datetime(2025, 12, 31, 9, 5)),
+            ["day: date, month first", "amount: number, 2 of 2"],
         ),
-        ("day\n03/04/2026\n05/06/2026\n", ["DATE"], ("2026-03-04",), ["could also be the other way round"]),
-        ("a;day\n1,5;03/04/2026\n", ["REAL", "DATE"], (1.5, "2026-04-03"), ["dates with the day first"]),
-        ('n\n"1,234"\n"5,678"\n', ["INTEGER"], (1234,), ["commas between thousands"]),
-        ("day\n31.02.x\n01.03.2026\n", ["TEXT"], ("31.02.x",), []),
-        ('code\n1.2.3\n"4,5"\n', ["TEXT"], ("1.2.3",), []),
+        ("day\n03/04/2026\n05/06/2026\n", ["DATE"], (date(2026, 3, 4),), ["could also be the other way round"]),
+        ("a;day\n1,5;03/04/2026\n", ["DOUBLE", "DATE"], (1.5, date(2026, 4, 3)), ["day: date, day first"]),
+        ('n\n"1,234"\n"5,678"\n', ["BIGINT"], (1234,), ["the comma could also be the decimal mark"]),
+        ("day\n31.02.x\n01.03.2026\n", ["VARCHAR"], ("31.02.x",), []),
+        ('code\n1.2.3\n"4,5"\n', ["VARCHAR"], ("1.2.3",), []),
     ],
 )
 async def test_numbers_and_dates_are_read_as_people_write_them(
@@ -487,6 +493,28 @@ async def test_a_workbook_is_a_table_for_each_sheet(store: UploadStore, tmp_path
     source = await store.receive_all([("book.xlsx", pieces(data)), ("more.csv", pieces(b"a,b\n1,2\n"))])
 
     assert sorted(t.name for t in source.tables) == ["Sales_2026", "Shops", "more"]
-    assert everything(store, source, "Sales_2026")[0] == ("2026-02-03", 12.5, 1, "2026-02-03 09:30:00")
+    assert everything(store, source, "Sales_2026")[0] == (
+        dt.date(2026, 2, 3),
+        12.5,
+        True,
+        dt.datetime(2026, 2, 3, 9, 30),
+    )
     assert any("1 row above the table left out" in note for note in source.notes)
-    assert len(left_behind(tmp_path / "sources")) == 2
+    assert len(left_behind(tmp_path / "sources")) == 5
+
+
+async def test_what_a_file_held_is_no_table_of_its_own_but_a_statement_reads_it(store: UploadStore) -> None:
+    source = await store.receive("fees.csv", pieces(b"Member,Fee\nAnn,\xc2\xa334.99\nBob,\xc2\xa320.00\n"))
+
+    with store.open(source.id) as database:
+        schema = database.schema()
+        sql = 'SELECT "Fee" FROM fees_as_written ORDER BY row'
+        missing = resolve(parse(sql, "duckdb"), schema).phantoms
+        outcome = await run_sql(database, sql, limits=Limits(seconds=20, rows=10))
+        reading = read("how many rows are there", schema)
+    assert [t.name for t in schema.tables] == [t.name for t in source.tables] == ["fees"]
+    assert schema.column_count == 2
+    assert not missing
+    assert [row[0] for row in outcome.rows] == ["£34.99", "£20.00"], outcome.error
+    assert "FROM fees" in reading.sql
+    assert "as_written" not in reading.sql

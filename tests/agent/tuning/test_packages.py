@@ -1,4 +1,4 @@
-"""Without the packages of `text2sql[tuning]`, the commands that need them say so, and the others work."""
+"""Without the packages of `askwell[tuning]`, the commands that need them say so, and the others work."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
     assert [one.exit_code for one in (trained, tiny, served)] == [2, 2, 2]
     assert "Not installed: torch, transformers, peft, trl, accelerate, datasets, bitsandbytes." in trained.output
-    assert "pip install 'text2sql[tuning]'" in tiny.output
+    assert "pip install 'askwell[tuning]'" in tiny.output
     assert not (tmp_path / "out").exists()
 
 

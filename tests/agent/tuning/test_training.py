@@ -1,5 +1,5 @@
 """The whole path on a model of 590,464 weights made on the spot: data, training, the gate, export. Skipped where
-`text2sql[tuning]` is not installed."""
+`askwell[tuning]` is not installed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from eval.errors import InputError
 from tests.agent.tuning.conftest import lines, write_lines
 
 for package in ("torch", "transformers", "peft", "trl", "accelerate", "datasets", "bitsandbytes"):
-    pytest.importorskip(package, reason=f"{package} is not installed; pip install 'text2sql[tuning]'")
+    pytest.importorskip(package, reason=f"{package} is not installed; pip install 'askwell[tuning]'")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the libraries warn of each other
 

@@ -152,9 +152,9 @@ def test_no_password_is_ever_shown() -> None:
 @pytest.mark.parametrize(
     ("url", "module", "extra"),
     [
-        ("postgresql://u@127.0.0.1/d", "psycopg", "text2sql[postgres]"),
-        ("mysql://u@127.0.0.1/d", "pymysql", "text2sql[mysql]"),
-        ("duckdb", "duckdb", "text2sql[duckdb]"),
+        ("postgresql://u@127.0.0.1/d", "psycopg", "askwell[postgres]"),
+        ("mysql://u@127.0.0.1/d", "pymysql", "askwell[mysql]"),
+        ("duckdb", "duckdb", "askwell[duckdb]"),
     ],
 )
 def test_a_missing_driver_names_the_extra(

@@ -223,7 +223,7 @@ def test_a_closed_database_says_so(url: str) -> None:
 
 @pytest.fixture
 def driver() -> None:
-    pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'text2sql[spark]'")
+    pytest.importorskip("pyspark", reason="no driver for Spark: pip install 'askwell[spark]'")
 
 
 @pytest.mark.usefixtures("driver")

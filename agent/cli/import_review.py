@@ -1,0 +1,116 @@
+"""How data files were read, shown before the answer, and changed by the person at the terminal.
+
+In: a `Reading`. Out: a short table on standard error, and the plans that the person changed. Where nobody is there to
+ask, or with `--yes`, the table is shown and the plan is taken as it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from agent.cli.console import one_line
+from agent.sources.files import save_plan
+from agent.sources.tabular.plan import ColumnPlan, Reading, TablePlan, TableReading
+from agent.sources.tabular.words import table_notes
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_MOST = 60
+"""Columns of a table that are listed."""
+_HELP = "Enter takes it; 3 number, 3 text, 3 date dmy, 3 leave out change column 3; save keeps the plan beside the file"
+_CHOICES: dict[str, dict[str, str | None]] = {
+    "text": {"kind": "text"},
+    "number": {"kind": "number"},
+    "number .": {"kind": "number", "decimal": "."},
+    "number ,": {"kind": "number", "decimal": ","},
+    "date": {"kind": "date"},
+    "date dmy": {"kind": "date", "order": "dmy"},
+    "date mdy": {"kind": "date", "order": "mdy"},
+    "yes/no": {"kind": "truth"},
+    "leave out": {"kind": "left out"},
+}
+
+
+class ImportReview:
+    """Called with each reading; one question is asked for each."""
+
+    def __init__(self, console: Console, path: Path, *, quiet: bool, ask: Callable[[str], str] | None) -> None:
+        """`ask` shows a prompt and returns what was typed; None where nobody is asked."""
+        self._console, self._path, self._quiet, self._ask = console, path, quiet, ask
+
+    def __call__(self, reading: Reading) -> Sequence[TablePlan]:
+        if not self._quiet:
+            self._show(reading)
+        if self._ask is None:
+            return ()
+        while said := self._ask(f"  {_HELP}\n  > ").strip().lower():
+            if said == "save":
+                save_plan(self._path, reading)
+                self._console.print(f"  saved as {one_line(self._path.name)}.plan.json", style="dim")
+            elif changed := edited(reading, said):
+                return changed
+            else:
+                self._console.print("  not understood", style="yellow")
+        return ()
+
+    def _show(self, reading: Reading) -> None:
+        number = 0
+        for table in reading.tables:
+            self._console.print(f"· {one_line(table.plan.table)}: {table.found.rows:,} rows", style="dim")
+            if self._console.is_terminal:
+                lines = Table(box=None, padding=(0, 1), show_header=False)
+                for column, found in _columns(table):
+                    number += 1
+                    lines.add_row(
+                        str(number), escape(one_line(column.header or found[0], 40)), escape(one_line(found[1]))
+                    )
+                self._console.print(lines)
+            else:
+                for column, found in _columns(table):
+                    self._console.print(f"·   {one_line(column.header or found[0], 40)}: {one_line(found[1])}")
+            for note in table_notes(table):
+                self._console.print(f"· {one_line(note, 400)}", style="yellow")
+
+
+def edited(reading: Reading, said: str) -> tuple[TablePlan, ...]:
+    """The plans with the change that was typed (`3 date dmy`); nothing where it is none."""
+    number, _, choice = said.partition(" ")
+    if not number.isdecimal() or choice.strip() not in _CHOICES:
+        return ()
+    left, plans, found = int(number) - 1, [], False
+    for table in reading.tables:
+        columns = list(table.plan.columns)
+        if 0 <= left < len(columns):
+            changes = {"decimal": None, "order": None, "unit": None, "decided": True} | _CHOICES[choice.strip()]
+            columns[left] = columns[left].model_copy(update=changes)
+            found = True
+        left -= len(columns)
+        plans.append(table.plan.model_copy(update={"columns": tuple(columns)}))
+    return tuple(plans) if found else ()
+
+
+def asked_at_terminal(*, yes: bool) -> Callable[[str], str] | None:
+    """What asks the person; None where there is none, or who said yes beforehand."""
+    return None if yes or not (sys.stdin.isatty() and sys.stderr.isatty()) else _typed
+
+
+def _typed(prompt: str) -> str:
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    return sys.stdin.readline()
+
+
+def _columns(table: TableReading) -> list[tuple[ColumnPlan, tuple[str, str]]]:
+    """Each column with its name in the table and how it was read."""
+    pairs = zip(table.plan.columns, table.found.columns, strict=True)
+    return [
+        (plan, (of.name, f"{of.line}{f' (row {of.misfits[0].row:,}: {of.misfits[0].text!r})' if of.misfits else ''}"))
+        for plan, of in list(pairs)[:_MOST]
+    ]

@@ -1,0 +1,126 @@
+"""Tables in memory as a database: pandas, Polars and Arrow tables, and what a DuckDB connection holds.
+
+In: a frame, frames by name, a connection, or a list of data files. Out: a database over a copy in a temporary folder,
+which goes when the database is closed; columns of text are read like those of a file. Raises DatabaseError, InputError.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.sources.errors import SourceError
+from agent.sources.files import open_list
+from agent.sources.tabular.plan import Reading
+from agent.sources.tabular.sql import literal, name
+from agent.sources.tabular.stage import Bounds
+from agent.sources.tabular.tables import File, import_tables, plain_name, unique_name
+from eval.databases import Database, DatabaseError, open_database
+from eval.errors import InputError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+ACCEPTED = (
+    "a demo's name, a path, a URL, a list of data files, a pandas, Polars or Arrow table, a dict of tables by name, "
+    "a DuckDB connection, or an open Database"
+)
+ALONE = "records"
+"""Name of a table that has none."""
+_BOUNDS = Bounds(rows=100_000_000, columns=20_000)
+_MEMORY = 8 << 30
+
+
+def open_data(data: Any, cache: str | None = None) -> Database:
+    """The database over `data`; blocks while it is copied. Raises InputError for what is no data."""
+    if isinstance(data, (list, tuple)) and data and all(isinstance(item, (str, Path)) for item in data):
+        return open_list([Path(item) for item in data], cache, lambda _: None)
+    import duckdb
+
+    if isinstance(data, duckdb.DuckDBPyConnection):
+        return _copied(lambda folder: _from_connection(data, folder))
+    frames = data if isinstance(data, Mapping) else {ALONE: data}
+    if not frames or not all(isinstance(key, str) and _is_frame(frame) for key, frame in frames.items()):
+        raise InputError(f"`database` takes {ACCEPTED}; not {_kind(data)}")
+    return _copied(lambda folder: _from_frames(frames, folder))
+
+
+def _kind(data: Any) -> str:
+    return f"an empty {type(data).__name__}" if isinstance(data, Sequence) and not data else f"a {type(data).__name__}"
+
+
+def _is_frame(value: Any) -> bool:
+    """By what the object offers, so that no package is imported that the program does not use."""
+    if hasattr(value, "__arrow_c_stream__"):
+        return True
+    return type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and hasattr(value, "columns")
+
+
+def _copied(write: Any) -> Database:
+    folder = Path(tempfile.mkdtemp(prefix="text2sql-"))
+    try:
+        out = write(folder)
+        database = open_database(out, isolation="process")
+    except SourceError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise DatabaseError(f"the table cannot be read: {error}") from None
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    database.name = ALONE
+    weakref.finalize(database, shutil.rmtree, folder, ignore_errors=True)
+    return database
+
+
+def _from_frames(frames: Mapping[str, Any], folder: Path) -> Path:
+    import duckdb
+
+    files: list[File] = []
+    with duckdb.connect() as engine:
+        for number, (table, frame) in enumerate(frames.items()):
+            path = folder / f"{number}.parquet"
+            try:
+                _write(engine, frame, path)
+            except duckdb.Error as error:
+                raise DatabaseError(f"the table {table} cannot be read: {str(error).splitlines()[0]}") from None
+            files.append(File(path, table, "parquet"))
+    out = folder / "data.duckdb"
+    import_tables(files, out, _BOUNDS, Reading(), lambda *_: None, memory=_MEMORY)
+    for file in files:
+        file.path.unlink()
+    return out
+
+
+def _write(engine: DuckDBPyConnection, frame: Any, path: Path) -> None:
+    engine.register("frame", frame.to_frame() if type(frame).__name__ == "Series" else frame)
+    engine.execute(f"COPY (SELECT * FROM frame) TO {literal(str(path))} (FORMAT parquet)")
+    engine.unregister("frame")
+
+
+def _from_connection(connection: DuckDBPyConnection, folder: Path) -> Path:
+    """The tables and views of the connection's database, as they are now."""
+    import duckdb
+
+    out = folder / "data.duckdb"
+    try:
+        relations = connection.cursor().execute("SHOW TABLES").fetchall()
+        with duckdb.connect(str(out)):
+            pass
+        used: set[str] = set()
+        cursor = connection.cursor()
+        cursor.execute(f"ATTACH {literal(str(out))} AS text2sql_copy")
+        try:
+            for (relation,) in relations:
+                target = unique_name(plain_name(relation, "data"), used)
+                cursor.execute(f"CREATE TABLE text2sql_copy.{name(target)} AS SELECT * FROM {name(relation)}")
+        finally:
+            cursor.execute("DETACH text2sql_copy")
+    except duckdb.Error as error:
+        raise DatabaseError(f"the connection's tables cannot be copied: {str(error).splitlines()[0]}") from None
+    if not relations:
+        raise DatabaseError("the connection has no tables")
+    return out

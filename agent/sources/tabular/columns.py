@@ -1,0 +1,177 @@
+"""Decides what each column of a file holds.
+
+In: the columns' headers, their cells with how often each occurs, and what a plan has decided. Out: for each column its
+plan completed, and the SQL expression that reads it. Columns of one file help each other: where one shows that people
+write the day first or a comma before decimals, those that could be read in two ways are read so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent.sources.tabular import dates, numbers
+from agent.sources.tabular.plan import ColumnPlan, Mark, Order
+from agent.sources.tabular.sql import BLANKS, literal
+
+Cells = Mapping[str, int]
+"""Cells without blanks around them, with how often each occurs."""
+_MISSING_WORDS = (
+    "na n/a #n/a n.a. n.a n/k null none nan - -- --- – — ? ?? ??? . .. nil (blank) (null) (none) [null] "
+    "#null! #ref! #value! #div/0! #name? #num! missing unknown tbd tba k.a. \\n "
+)
+_MISSING = frozenset(_MISSING_WORDS.split()) | {"not available", "not applicable", "not known", "no data"}
+_MARKS_IN_TEXT_WORDS = (
+    "n/a #n/a null nan - -- --- – — ? ?? ??? (blank) (null) [null] #null! #ref! #value! #div/0! #name? #num! \\n "
+)
+MARKS_IN_TEXT = frozenset(_MARKS_IN_TEXT_WORDS.split())
+"""Fewer: `none`, `unknown` or `NA` may be a category."""
+_TRUTHS = {"yes": True, "no": False, "true": True, "false": False, "y": True, "n": False, "t": True, "f": False,
+           "on": True, "off": False, "1": True, "0": False, "1.0": True, "0.0": False}  # fmt: skip
+_SURE_TRUTHS = frozenset(("yes", "no", "true", "false"))
+_PAIRS = (frozenset("yn"), frozenset("tf"), frozenset(("on", "off")))
+_SPELLED_ALIKE = re.compile(r"(?i)(^|[\W_])(id|ids|key|hash|token|uuid|guid|url|uri|path|password|slug)($|[\W_])")
+_HEADER_UNIT = re.compile(r"[\[(]\s*([^\W\d_]{1,5}|[^\w\s\d()\[\]]{1,3})\s*[\])]\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a column holds and how it is read."""
+
+    plan: ColumnPlan
+    """With a kind, and what was found of marks, order and unit."""
+    number: numbers.Written | None = None
+    date: dates.Written | None = None
+    doubt: str | None = None
+    """What could also be meant, or why it stays text."""
+
+    @property
+    def type(self) -> str:
+        """Of the column in the table."""
+        if self.number is not None:
+            return "BIGINT" if self.number.whole else "DOUBLE"
+        if self.date is not None:
+            return "TIMESTAMP" if self.date.clock else "DATE"
+        return "BOOLEAN" if self.plan.kind == "truth" else "VARCHAR"
+
+    def sql(self, column: str) -> str:
+        """The expression that reads the column; NULL where a cell does not fit. Text stays as it is."""
+        if self.number is not None:
+            return numbers.sql(column, self.number)
+        if self.date is not None:
+            return dates.sql(column, self.date)
+        if self.plan.kind == "truth":
+            yes, no = (", ".join(literal(w) for w, is_true in _TRUTHS.items() if is_true is it) for it in (True, False))
+            word = f"lower({trimmed(column)})"
+            return f"CASE WHEN {word} IN ({yes}) THEN true WHEN {word} IN ({no}) THEN false END"
+        return column
+
+
+def trimmed(column: str) -> str:
+    return f"trim({column}, {literal(BLANKS)})"
+
+
+def is_missing(cell: str, kind: str | None) -> bool:
+    """Whether a cell says that there is no value."""
+    return cell.casefold() in (MARKS_IN_TEXT if kind == "text" else _MISSING)
+
+
+def may_fold(plan: ColumnPlan) -> bool:
+    """Whether spellings of a column of text may be made one: not those of keys and addresses."""
+    return plan.kind == "text" and plan.fold and not _SPELLED_ALIKE.search(plan.header)
+
+
+def decided(plans: Sequence[ColumnPlan], cells: Sequence[Cells], *, semicolons: bool) -> list[Decision]:
+    """A decision for each column."""
+    first = [_decision(plan, of, plan.decimal, plan.order) for plan, of in zip(plans, cells, strict=True)]
+    mark, sure_mark = _mark(first, semicolons)
+    order, sure_order = _order(first, mark)
+    result = []
+    for decision, plan, of in zip(first, plans, cells, strict=True):
+        sure = False
+        if decision.number and decision.number.either and (plan.decimal or mark):
+            decision, sure = _decision(plan, of, plan.decimal or mark, None), bool(plan.decimal) or sure_mark
+        elif decision.date and decision.date.either and (plan.order or order):
+            decision, sure = _decision(plan, of, None, plan.order or order), bool(plan.order) or sure_order
+        result.append(replace(decision, doubt=None) if sure else decision)
+    return result
+
+
+def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | None) -> Decision:
+    """What a person has decided is followed; the rest of a plan only says what is likelier."""
+    wanted = plan.kind if plan.decided or plan.kind in ("left out", "as it is") else None
+    if wanted in ("left out", "as it is", "text"):
+        return Decision(plan)
+    filled = {cell: count for cell, count in cells.items() if not is_missing(cell, None)}
+    if not filled:
+        return Decision(_with(plan, kind=wanted or "text"))
+    if wanted == "truth" or (wanted is None and _are_truths(filled)):
+        return Decision(_with(plan, kind="truth"))
+    why = None
+    if wanted in (None, "date"):
+        when = dates.written(plan.header, filled, order, forced=wanted is not None)
+        if when and when.why_not is None:
+            doubt = "day and month could also be the other way round" if when.either else None
+            return Decision(_with(plan, kind="date", order=when.order), date=when, doubt=doubt)
+        why = when.why_not if when else None
+    if wanted == "number" or (wanted is None and not _is_code(plan, filled)):
+        how = numbers.written(filled, mark, forced=wanted is not None)
+        if how and how.why_not is None:
+            unit = how.unit or _unit_of(plan.header)
+            decision = _with(plan, kind="number", decimal=how.decimal, unit=unit)
+            return Decision(decision, number=how, doubt=_number_doubt(how, filled))
+        why = how.why_not if how else why
+    return Decision(_with(plan, kind="text"), doubt=f"stays text: {why}" if why else None)
+
+
+def _with(plan: ColumnPlan, **changes: object) -> ColumnPlan:
+    return plan.model_copy(update=changes)
+
+
+def _are_truths(cells: Cells) -> bool:
+    words = {cell.casefold() for cell in cells}
+    return words <= _TRUTHS.keys() and (bool(words & _SURE_TRUTHS) or any(pair <= words for pair in _PAIRS))
+
+
+def _is_code(plan: ColumnPlan, cells: Cells) -> bool:
+    figures = sum(count for cell, count in cells.items() if cell.lstrip("+").isdecimal())
+    if numbers.is_identifier(plan.header):
+        return True
+    return figures * 2 > sum(cells.values()) and numbers.looks_like_codes(cells)
+
+
+def _unit_of(header: str) -> str | None:
+    """The unit that a header names: `Price (EUR)`, `Weight [kg]`."""
+    found = _HEADER_UNIT.search(header)
+    return found[1] if found else None
+
+
+def _mark(decisions: Sequence[Decision], semicolons: bool) -> tuple[Mark | None, bool]:
+    """The decimal mark of the file's other numbers, and whether they show it; semicolons only hint at commas."""
+    shown = {d.number.decimal for d in decisions if d.number and d.number.shows_mark}
+    if len(shown) == 1:
+        return next(iter(shown)), True
+    return ("," if semicolons and not shown else None), False
+
+
+def _order(decisions: Sequence[Decision], mark: Mark | None) -> tuple[Order | None, bool]:
+    """The order of the file's other dates, and whether they show it; decimal commas and currencies only hint."""
+    shown = {d.date.order for d in decisions if d.date and d.date.order and not d.date.either}
+    if len(shown) == 1:
+        return next(iter(shown)), True
+    units = {d.plan.unit for d in decisions}
+    if mark == "," or (units & {"€", "£"} and "$" not in units):
+        return "dmy", False
+    return None, False
+
+
+def _number_doubt(how: numbers.Written, cells: Cells) -> str | None:
+    if how.either:
+        commas = any("," in cell for cell in cells)
+        between = commas == (how.decimal == ".")
+        mark = "comma" if commas else "point"
+        return f"the {mark} could also " + ("be the decimal mark" if between else "stand between thousands")
+    if how.unit == "%" and any("%" not in cell for cell in cells):
+        return "some cells have no % sign"
+    return None

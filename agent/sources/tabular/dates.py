@@ -1,0 +1,207 @@
+"""Dates as people write them: in figures, with the month's name, with weekday and clock.
+
+In: the cells of a column with how often each occurs. Out: how its dates are written, or None where it holds none, and
+the SQL expression that reads them. One order of day and month is decided for the whole column. Patterns are for
+Python's `re` and DuckDB's RE2 alike.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agent.sources.tabular.numbers import ENOUGH, LONGEST
+from agent.sources.tabular.plan import Order
+from agent.sources.tabular.sql import PAD, literal
+
+_MONTH = (
+    "(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|m(?:ar(?:ch)?|är(?:z)?|rz)|apr(?:il)?|ma[yi]|june?|juni|july?|juli|"
+    "aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
+)
+_FIRST_LETTERS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_OTHER_LETTERS = {"mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12}
+_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? +)?"
+_DAY, _NUMBER, _YEAR = "(?P<d>[0-9]{1,2})", "(?P<m>[0-9]{1,2})", "(?P<y>[0-9]{4})"
+_ANY_YEAR = "'?(?P<y>[0-9]{4}|[0-9]{2})"
+_NAMED = f"(?P<name>{_MONTH})"
+_CLOCK = (
+    r"(?:(?:T|,? +)(?P<clock>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)"
+    r"(?: *(?P<half>[ap])\.?m\.?)?(?: *(?P<zone>Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?)?"
+)
+FORMS = {
+    "ymd": rf"{_YEAR}[-/. ]{_NUMBER}[-/. ]{_DAY}",
+    "dmy": rf"{_DAY}[-/. ]{_NUMBER}[-/. ]{_ANY_YEAR}",
+    "mdy": rf"{_NUMBER}[-/. ]{_DAY}[-/. ]{_ANY_YEAR}",
+    "named day": rf"{_WEEKDAY}{_DAY}(?:st|nd|rd|th|\.)?(?: of)?[ /-]*{_NAMED}[.,]?[ /-]*{_ANY_YEAR}",
+    "named month": rf"{_WEEKDAY}{_NAMED}\.?[ /-]*{_DAY}(?:st|nd|rd|th)?(?:, *| +|[/-]){_ANY_YEAR}",
+    "named year": rf"{_YEAR}[ /-]{_NAMED}[ /-]{_DAY}",
+    "month of year": rf"{_NAMED}[., ]*[ /'-]*{_ANY_YEAR}",
+    "year and month": rf"{_YEAR}[-/]{_NUMBER}",
+    "month and year": rf"{_NUMBER}/{_YEAR}",
+    "compact": "(?P<y>(?:19|20)[0-9]{2})(?P<m>0[1-9]|1[0-2])(?P<d>[0-3][0-9])",
+}
+"""How a day is written, without its clock. `dmy` and `mdy` are the two readings of one form."""
+WITHOUT_DAY = frozenset({"month of year", "year and month", "month and year"})
+_FULL = {form: re.compile(rf"(?i)\s*{text}{_CLOCK}\s*") for form, text in FORMS.items()}
+_DATE_NAME = re.compile(r"(?i)(^|[\W_])(date|day|dt|datum|tag|on|at|time|timestamp)([\W_]|$)|date")
+_PIVOT = 50
+"""Years of two digits from here on are of the last century."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How the dates of a column are written."""
+
+    forms: tuple[str, ...]
+    """Those that occur, the most frequent first; of `dmy` and `mdy` the one decided."""
+    order: Order | None = None
+    clock: bool = False
+    either: bool = False
+    """Whether day and month could be exchanged in every cell, and are not in all the same."""
+    short_years: bool = False
+    zones: bool = False
+    why_not: str | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether all are ISO dates."""
+        return self.forms == ("ymd",)
+
+
+def written(header: str, cells: Mapping[str, int], order: Order | None, *, forced: bool) -> Written | None:
+    """How the dates of a column are written. `order`: what was decided, or what the file's other columns have."""
+    forms: Counter[str] = Counter()
+    fits: Counter[str] = Counter()
+    firsts: dict[str, set[int]] = {"dmy": set(), "mdy": set()}
+    zones: set[str] = set()
+    total = read = 0
+    clock = short = False
+    compact = forced or bool(_DATE_NAME.search(header))
+    for cell, count in cells.items():
+        total += count
+        found = dict(_found(cell, compact)) if len(cell) <= LONGEST else {}
+        if not found:
+            continue
+        read += count
+        for form, match in found.items():
+            clock = clock or match["clock"] is not None
+            short = short or len(match["y"]) == 2
+            zones.add((match["zone"] or "").upper() if match["clock"] else "")
+            if form in firsts:
+                firsts[form].add(int(match["d"]))
+        forms["in figures" if firsts.keys() & found.keys() else next(iter(found))] += count
+        if firsts.keys() & found.keys():
+            fits[next(iter(found)) if len(found) == 1 else "same" if _same_day(found) else "either"] += count
+    if not read or (not forced and read < ENOUGH * total):
+        return None
+    if len(zones - {"", "Z", "UTC", "GMT"}) > 1 or (zones - {"", "Z", "UTC", "GMT"} and zones & {"Z", "UTC", "GMT"}):
+        return Written((), why_not="its times are of several time zones")
+    days, months = fits["dmy"], fits["mdy"]
+    if days and months and min(days, months) > 0.01 * read and not (forced and order):
+        return Written((), why_not="some of its dates have the day first and some the month")
+    decided: Order = "dmy" if days > months else "mdy" if months else order or _by_firsts(firsts) or "mdy"
+    decided = order if forced and order else decided
+    either = bool(fits["either"]) and not days and not months and _by_firsts(firsts) is None
+    used = [decided if form == "in figures" else form for form, _ in forms.most_common()]
+    return Written(
+        tuple(used), decided if forms["in figures"] else None, clock, either, short, bool(zones - {""}),
+    )  # fmt: skip
+
+
+def _by_firsts(days: Mapping[str, set[int]]) -> Order | None:
+    """The order by which every date is the first of a month, if there are several and one order alone does it."""
+    day_first, month_first = days["dmy"], days["mdy"]
+    if day_first == {1} and len(month_first) > 2:
+        return "dmy"
+    return "mdy" if month_first == {1} and len(day_first) > 2 else None
+
+
+def _found(cell: str, compact: bool) -> Iterator[tuple[str, re.Match[str]]]:
+    """The forms in which the cell is a day that exists; more than one only for `dmy` and `mdy`."""
+    for form, pattern in _FULL.items():
+        match = pattern.fullmatch(cell) if form != "compact" or compact else None
+        if match is not None and _exists(form, match):
+            yield form, match
+            if form != "dmy":
+                return
+
+
+def _exists(form: str, match: re.Match[str]) -> bool:
+    parts = match.groupdict()
+    month = _number(parts["name"]) if parts.get("name") else int(parts["m"])
+    try:
+        dt.date(_year(parts["y"]), month, int(parts.get("d") or 1))
+        hours, minutes, *_ = (parts["clock"] or "0:0").split(":")
+        dt.time(int(hours) % 24 if parts["half"] else int(hours), int(minutes))
+    except ValueError:
+        return False
+    return form != "compact" or _year(parts["y"]) <= 2100
+
+
+def _same_day(found: Mapping[str, re.Match[str]]) -> bool:
+    return all(match["d"].lstrip("0") == match["m"].lstrip("0") for match in found.values())
+
+
+def _number(name: str) -> int:
+    letters = name[:3].lower()
+    return _OTHER_LETTERS.get(letters) or _FIRST_LETTERS.index(letters) + 1
+
+
+def _year(text: str) -> int:
+    return int(text) if len(text) == 4 else int(text) + (1900 if int(text) >= _PIVOT else 2000)
+
+
+def sql(column: str, how: Written) -> str:
+    """The expression that reads the column; NULL where a cell does not fit or there is no such day."""
+    kind = "TIMESTAMP" if how.clock else "DATE"
+    cases = " ".join(_case(column, form, how.clock) for form in how.forms)
+    return f"TRY_CAST(CASE {cases} END AS {kind})"
+
+
+def _case(column: str, form: str, clock: bool) -> str:
+    whole = f"(?i){PAD}" + re.sub(r"\?P<\w+>", "?:", FORMS[form] + _CLOCK) + PAD
+    fits = f"regexp_full_match({column}, {literal(whole)})"
+    if form == "ymd" and not clock:  # what the engine reads by itself is by far the fastest
+        plain = literal(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
+        return f"WHEN regexp_full_match({column}, {plain}) THEN {column} WHEN {fits} THEN {_day(column, form)}"
+    if not clock:
+        return f"WHEN {fits} THEN {_day(column, form)}"
+    return f"WHEN {fits} THEN {_day(column, form)} || ' ' || {_time(column)}"
+
+
+def _group(column: str, text: str, group: str) -> str:
+    """What a group of the pattern holds."""
+    number = re.findall(r"\(\?P<(\w+)>", text).index(group) + 1
+    bare = "(?i)" + re.sub(r"\?P<\w+>", "", text)
+    return f"regexp_extract({column}, {literal(bare)}, {number})"
+
+
+def _day(column: str, form: str) -> str:
+    text = f"^{PAD}{FORMS[form]}"
+    year = _group(column, text, "y")
+    if "{4}|" in FORMS[form]:
+        year = (
+            f"CASE WHEN length({year}) = 4 THEN {year} "
+            f"WHEN TRY_CAST({year} AS INTEGER) >= {_PIVOT} THEN '19' || {year} ELSE '20' || {year} END"
+        )
+    month = _group(column, text, "name" if "P<name>" in text else "m")
+    if "P<name>" in text:
+        letters = f"left(lower({month}), 3)"
+        others = " ".join(f"WHEN {literal(name)} THEN {number}" for name, number in _OTHER_LETTERS.items())
+        place = f"(strpos({literal(''.join(_FIRST_LETTERS))}, {letters}) + 2) // 3"
+        month = f"CASE {letters} {others} ELSE {place} END"
+    day = "'1'" if form in WITHOUT_DAY else _group(column, text, "d")
+    return f"concat_ws('-', {year}, {month}, {day})"
+
+
+def _time(column: str) -> str:
+    clock = literal(r"(?i)[T ]([0-9]{1,2}):([0-9]{2}(?::[0-9]{2}(?:[.][0-9]{1,6})?)?)")
+    hours, rest = (f"regexp_extract({column}, {clock}, {group})" for group in (1, 2))
+    hours = f"TRY_CAST({hours} AS INTEGER)"
+    ends = (literal(f"(?i){letters}[.]?m[.]?{PAD}$") for letters in ("[ap]", "p"))
+    half, afternoon = (f"regexp_matches({column}, {end})" for end in ends)
+    hour = f"CASE WHEN {half} THEN {hours} % 12 + CASE WHEN {afternoon} THEN 12 ELSE 0 END ELSE {hours} END"
+    return f"CASE WHEN {hours} IS NULL THEN '00:00' ELSE concat_ws(':', lpad(({hour})::VARCHAR, 2, '0'), {rest}) END"

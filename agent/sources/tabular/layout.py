@@ -1,0 +1,207 @@
+"""Where the table of a delimited file is: its encoding, its delimiter, the rows above its header, its columns.
+
+In: a file as it came. Out: its layout, found from its beginning; the encoding is checked to the end of the file.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.sources.errors import SourceRefused
+from agent.sources.tabular import dates, numbers
+
+_SAMPLE = 256 * 1024
+_PIECE = 1 << 20
+_RECORDS = 500
+_TITLES = 30
+"""Rows that may stand above a header."""
+FIELD = 1024 * 1024
+"""Characters of a field."""
+_YEAR = re.compile(r"(1[89]|20|21)\d\d", re.ASCII).fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    encoding: str
+    delimiter: str
+    headers: tuple[str, ...]
+    """Empty texts where there is no header row."""
+    has_header: bool
+    lines: int
+    """Lines of text in front of the first row of data."""
+    row: int
+    """Number of the first row of data, the file's first row being 1."""
+    titles: int
+    """Rows above the header."""
+    irregular: bool
+    """Whether only a lenient reader reads it: blanks in front of quotes, lines that end in several ways."""
+
+
+def text_encoding(head: bytes) -> str | None:
+    """The encoding, detected from the beginning of a file; None for binary content."""
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if head.startswith(mark):
+            return name
+    zeros = head.count(0)
+    if not zeros:
+        return "utf-8"
+    if head[1::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
+        return "utf-16-le"
+    if head[::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
+        return "utf-16-be"
+    return None
+
+
+def found_layout(path: Path) -> Layout:
+    """Raises SourceRefused for what is no text or holds no rows."""
+    encoding, ends_alike = _encoding(path)
+    text, is_all = _beginning(path, encoding)
+    lines = io.StringIO(text, newline="").readlines()
+    named = re.fullmatch(r"sep=(.)\s*", lines[0], re.IGNORECASE) if lines else None
+    delimiter = named[1] if named else _delimiter(lines if is_all else lines[:-1] or lines)
+    start = 1 if named else 0
+    records, ends = _records(lines[start:], delimiter, is_all)
+    if not records:
+        raise SourceRefused("the file contains no rows")
+    above = _titles(records)
+    first = records[above]
+    body = records[above + 1 :]
+    has_header = _is_header(first, body)
+    width = max(len(first), *(len(r) for r in body[:1]), 1)
+    return Layout(
+        encoding=encoding,
+        delimiter=delimiter,
+        headers=tuple((*first, *[""] * width)[:width]) if has_header else ("",) * width,
+        has_header=has_header,
+        lines=start + (ends[above] if has_header else ends[above - 1] if above else 0),
+        row=1 + (ends[above] if has_header else ends[above - 1] if above else 0) + start,
+        titles=above,
+        irregular=not ends_alike or any(f'{delimiter} "' in line for line in lines),
+    )
+
+
+def _encoding(path: Path) -> tuple[str, bool]:
+    """The encoding, and whether all lines end alike."""
+    with path.open("rb") as file:
+        head = file.read(64 * 1024)
+    encoding = text_encoding(head)
+    if encoding is None:
+        raise SourceRefused("the file is neither text nor a database that is known here")
+    for candidate in (encoding, "cp1252", "latin-1") if encoding.startswith("utf-8") else (encoding,):
+        try:
+            return candidate, _ends_alike(path, candidate)
+        except UnicodeDecodeError:
+            continue
+    raise SourceRefused("the file's text is in no encoding that is known here (UTF-8, UTF-16, Latin-1)")
+
+
+def _ends_alike(path: Path, encoding: str) -> bool:
+    """Decode the whole file. Raises UnicodeDecodeError."""
+    decoder = codecs.getincrementaldecoder(encoding)("strict")
+    feeds = returns = both = 0
+    before = ""
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            text = before + decoder.decode(piece)
+            before = "\r" if text.endswith("\r") else ""
+            text = text.removesuffix("\r")
+            feeds, returns, both = (
+                count + text.count(end) for count, end in ((feeds, "\n"), (returns, "\r"), (both, "\r\n"))
+            )
+    decoder.decode(b"", final=True)
+    returns += len(before)
+    return sum((feeds > both, returns > both, both > 0)) <= 1
+
+
+def _beginning(path: Path, encoding: str) -> tuple[str, bool]:
+    """The first characters, and whether that is the whole file."""
+    with path.open("rb") as file:
+        head = file.read(_SAMPLE)
+        is_all = not file.read(1)
+    return codecs.getincrementaldecoder(encoding)("strict").decode(head), is_all
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """The delimiter that splits the most lines of a sample into the same number of fields (at least two)."""
+    best = (0.0, 0, ",")
+    for delimiter in ",;\t|":
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row][:_RECORDS]
+        except csv.Error:
+            continue
+        widths = Counter(map(len, rows))
+        several = [(count, width) for width, count in widths.items() if width > 1]
+        if several:
+            count, width = max(several)
+            best = max(best, (round(count / len(rows), 1), width, delimiter))
+    return best[2]
+
+
+def _records(lines: Sequence[str], delimiter: str, is_all: bool) -> tuple[list[list[str]], list[int]]:
+    """Rows that are not blank, and for each the number of lines up to its end."""
+    csv.field_size_limit(FIELD)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    records, ends = [], []
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                records.append([cell.strip() for cell in row])
+                ends.append(reader.line_num)
+            if len(records) > _RECORDS:
+                break
+        else:
+            if not is_all and len(records) > 1:  # the last one may be cut
+                records.pop()
+    except csv.Error as error:
+        raise SourceRefused(f"the file cannot be read as CSV: {error}") from None
+    return records, ends
+
+
+def _titles(records: Sequence[Sequence[str]]) -> int:
+    """How many rows stand above the header: those that fill far fewer cells than the rows of the table do."""
+    filled = [sum(cell != "" for cell in row) for row in records]
+    usual = Counter(filled[1:] if len(filled) > 2 else filled).most_common(1)[0][0]
+    usual = max(usual, sorted(filled)[len(filled) // 2])
+    if usual < 2:
+        return 0
+    for number, (row, count) in enumerate(zip(records[:_TITLES], filled, strict=False)):
+        unnamed_first = row[0] == "" and count * 3 >= usual
+        if count >= 0.7 * usual or unnamed_first:
+            return number
+    return 0
+
+
+def _is_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row is a header: it is, unless it fits the types of the rows below it."""
+    years = [cell for cell in first if _YEAR(cell)]
+    if len(years) == len(set(years)) >= 2 and not all(_YEAR(cell) for cell in first):
+        return True  # a column for each year
+    typed = 0
+    for i, cell in enumerate(first):
+        below = Counter(row[i] for row in body if i < len(row) and row[i])
+        kind = _kind(below)
+        typed += kind is not None
+        if kind is not None and cell and _kind({cell: 1}) == kind:
+            return False
+    return bool(typed) or not any(cell and _kind({cell: 1}) for cell in first)
+
+
+def _kind(cells: dict[str, int] | Counter[str]) -> str | None:
+    if not cells:
+        return None
+    if dates.written("date", cells, None, forced=False) and not all(cell.isdecimal() for cell in cells):
+        return "date"
+    if (how := numbers.written(cells, None, forced=False)) and how.why_not is None:
+        return "number"
+    return "truth" if all(cell.casefold() in ("true", "false", "yes", "no") for cell in cells) else None

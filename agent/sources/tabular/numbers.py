@@ -1,0 +1,250 @@
+"""Numbers as people write them: currency and units, percent, thousands, k and M, parentheses for negatives.
+
+In: the cells of a column with how often each occurs. Out: how its numbers are written, or why it holds none, and the
+SQL expression that reads them. Patterns are for Python's `re` and DuckDB's RE2 alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from agent.sources.tabular.plan import Mark
+from agent.sources.tabular.sql import PAD, literal
+
+_BLANK = "[ \u00a0\u2007\u2009\u202f]"
+_APART = f"(?:['’][0-9]{{3}})+|(?:{_BLANK}[0-9]{{3}})+"
+_EXPONENT = "(?:[eE][+-]?[0-9]{1,3})?"
+_WITHOUT_FRACTION: dict[Mark, str] = {
+    ".": rf"(?:[1-9][0-9]{{0,2}}(?:(?:,[0-9]{{3}})+|,[0-9]{{2}}(?:,[0-9]{{2}})*,[0-9]{{3}}|{_APART})|[0-9]+)",
+    ",": rf"(?:[1-9][0-9]{{0,2}}(?:(?:\.[0-9]{{3}})+|{_APART})|[0-9]+)",
+}
+DIGITS: dict[Mark, str] = {
+    mark: rf"(?:{whole}(?:[{mark}][0-9]*)?|[{mark}][0-9]+)" for mark, whole in _WITHOUT_FRACTION.items()
+}
+"""Numbers by their decimal mark, without sign."""
+_SCALES = {
+    "k": 1e3, "tsd": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mln": 1e6, "mio": 1e6, "million": 1e6,
+    "b": 1e9, "bn": 1e9, "bio": 1e9, "billion": 1e9,
+}  # fmt: skip
+_SCALE = rf"(?:{'|'.join(sorted(_SCALES, key=len, reverse=True))})\.?"
+_CURRENCIES = {
+    "£": "gbp", "€": "eur eur. euro euros", "$": "usd us$ $us dollar dollars", "¥": "jpy yen",
+    "₹": "inr rs rs.", "CN¥": "cny rmb", "SEK": "sek", "NOK": "nok", "DKK": "dkk",
+    "₽": "rub", "₩": "krw", "₺": "try tl", "₴": "uah", "₪": "ils", "฿": "thb", "₫": "vnd", "kr": "kr.",
+    "CHF": "fr. sfr sfr.", "zł": "pln", "Kč": "czk", "Ft": "huf", "R$": "brl", "C$": "cad ca$", "A$": "aud au$",
+    "NZ$": "nzd", "S$": "sgd", "HK$": "hkd", "Mex$": "mxn", "R": "zar",
+}  # fmt: skip
+_UNITS = (
+    "% ‰ kg g mg µg lb lbs oz t km m cm mm µm mi yd ft in l ml cl h hr hrs hour hours min mins minute minutes "
+    "s sec secs second seconds ms day days week weeks month months year years yr yrs °c °f ° kwh mwh wh kw w "
+    "kb mb gb tb px pcs pc pt pts km/h mph m² m³ m2 m3 km² sqm sqft ha bpm kcal cal hz mhz ghz pieces items "
+    "units "
+)
+_NO_UNIT = frozenset(["am", "pm", "a.m.", "p.m.", "st", "nd", "rd", "th", "uhr"])
+_CELL = re.compile(
+    r"\s*(?P<open>\()?\s*(?P<sign>[+\-−])?\s*"
+    r"(?P<before>[^\s0-9().,+\-−'’][^\s0-9()+\-−'’]{0,4}?)?\s*(?P<sign2>[+\-−])?\s*"
+    rf"(?P<digits>[0-9](?:[0-9.,'’]|{_BLANK})*|[.,][0-9]+)(?P<exponent>[eE][+-]?[0-9]{{1,3}})?"
+    r"(?P<gap>\s*)(?P<after>[^\s0-9().,+\-−][^0-9()+\-−]{0,18}?)?\s*(?P<minus>[-−])?\s*(?P<close>\))?\s*"
+)
+_SCALED = re.compile(rf"(?i)({_SCALE})(?:\s+(.*))?")
+_PLAIN = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?|[+-]?\.[0-9]+")
+_IDENTIFIERS = re.compile(
+    r"(?i)\b(zip|zip ?codes?|postal|post ?codes?|plz|phone|phones|telephone|tel|mobile|cell|fax|iban|bic|ssn|"
+    r"isbn|issn|ean|upc|gtin|sku|bar ?codes?|vat|imei|account (no|nr|num|number)|card (no|nr|num|number)|"
+    r"tax (id|no|number)|routing)\b"
+)
+LONGEST = 60
+"""Characters of a cell that may be a number or a date."""
+ENOUGH = 0.9
+"""Part of a column's cells that must be numbers (dates), if the others hold no digit."""
+NEARLY_ALL = 0.98
+"""The same, where the others hold digits: they may be identifiers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How the numbers of a column are written."""
+
+    decimal: Mark = "."
+    unit: str | None = None
+    spellings: tuple[str, ...] = ()
+    """The ways in which the unit is written."""
+    scaled: bool = False
+    """Whether some end in k or M."""
+    whole: bool = True
+    plain: bool = True
+    """Whether the engine's own cast reads them."""
+    shows_mark: bool = False
+    """Whether some can be read with this decimal mark alone."""
+    either: bool = False
+    """Whether the other decimal mark would fit, too, and read other numbers."""
+    why_not: str | None = None
+    """Why the column holds no numbers, where that should be told."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the cells of a column show."""
+
+    fits: Counter[str] = field(default_factory=Counter)
+    """Cells with separators by the mark that fits them: `.`, `,` or `.,` where both do."""
+    units: dict[str, set[str]] = field(default_factory=dict)
+    """Spellings by unit."""
+    marks: set[str] = field(default_factory=set)
+    """The separators that occur."""
+    scaled: bool = False
+    exponent: bool = False
+    plain: bool = True
+
+
+def is_identifier(header: str) -> bool:
+    """Whether figures in a column of this name are no amounts."""
+    return _IDENTIFIERS.search(re.sub(r"[\W_]+", " ", header)) is not None
+
+
+def looks_like_codes(cells: Iterable[str]) -> bool:
+    """Leading zeros, a plus in front, or figures of one length that are too long for amounts."""
+    plain = [c.strip() for c in cells if c.strip().lstrip("+").isdecimal()]
+    if not plain:
+        return False
+    if any(len(c) > 1 and c.startswith("0") for c in plain) or any(len(c.lstrip("+0")) > 15 for c in plain):
+        return True
+    lengths = set(map(len, plain))
+    international = [c for c in plain if c.startswith("+") and len(c) > 8]
+    return len(international) * 2 > len(plain) or (len(plain) > 1 and len(lengths) == 1 and min(lengths) >= 12)
+
+
+def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
+    """How the numbers of a column are written; None where it holds none. `decimal`: the mark that was decided, or that
+    the file's other columns have. With `forced`, the cells that are no numbers are misfits, however many."""
+    seen, parsed, misfits, with_figures = _Seen(), 0, 0, 0
+    for cell, count in cells.items():
+        if _parsed(cell, seen, count):
+            parsed += count
+        else:
+            misfits += count
+            with_figures += count * any(c.isdecimal() for c in cell)
+    if not parsed:
+        return None
+    if not forced:
+        if misfits > (1 - ENOUGH) * (parsed + misfits) or with_figures > (1 - NEARLY_ALL) * parsed:
+            return None
+        if len(seen.units) > 1:
+            return Written(why_not=f"its numbers are in several units ({', '.join(sorted(seen.units)[:5])})")
+        of_both = len(seen.marks) == 2 and seen.fits[".,"] and not seen.fits["."] and not seen.fits[","]
+        if of_both or min(seen.fits["."], seen.fits[","]) > (1 - NEARLY_ALL) * parsed:
+            return Written(why_not="its numbers have both decimal points and decimal commas")
+    points, commas = seen.fits["."], seen.fits[","]
+    mark: Mark = "." if points > commas else "," if commas else decimal or "."
+    mark = decimal if forced and decimal else mark
+    return Written(
+        decimal=mark,
+        unit=next(iter(seen.units)) if len(seen.units) == 1 else None,
+        spellings=tuple(sorted(s for spellings in seen.units.values() for s in spellings)),
+        scaled=seen.scaled,
+        whole=not (seen.scaled or seen.exponent or mark in seen.marks),
+        plain=seen.plain and mark == ".",
+        shows_mark=bool(points or commas),
+        either=bool(seen.fits[".,"]) and not points and not commas,
+    )
+
+
+def _parsed(cell: str, seen: _Seen, count: int) -> bool:
+    """Whether the cell is a number; what it shows is noted."""
+    match = _CELL.fullmatch(cell) if len(cell) <= LONGEST else None
+    if match is None or (match["open"] is None) != (match["close"] is None):
+        return False
+    if sum(match[sign] is not None for sign in ("open", "sign", "sign2", "minus")) > 1:
+        return False
+    digits = match["digits"].strip()
+    fits = "".join(mark for mark, pattern in _WHOLE.items() if pattern.fullmatch(digits))
+    unit = _unit(match) if fits else None
+    if unit is None:
+        return False
+    scaled, spelled, name = unit
+    if name:
+        seen.units.setdefault(name, set()).add(spelled)
+    seen.scaled |= scaled
+    seen.exponent |= match["exponent"] is not None
+    seen.plain = seen.plain and _PLAIN.fullmatch(cell) is not None
+    if marks := set(digits) & {".", ","}:
+        seen.marks |= marks
+        seen.fits[fits] += count
+    return True
+
+
+_WHOLE = {mark: re.compile(pattern) for mark, pattern in DIGITS.items()}
+_NAMES = {spelled: name for name, all_ in _CURRENCIES.items() for spelled in (name.lower(), *all_.split())}
+_KNOWN = frozenset(_UNITS.split())
+
+
+def _unit(match: re.Match[str]) -> tuple[bool, str, str] | None:
+    """(whether k or M follows, the unit as written, its name); empty without a unit, None for what is no unit."""
+    before, after, gap = match["before"] or "", (match["after"] or "").strip(), match["gap"]
+    if before and before.lower() not in _NAMES:
+        return None
+    scale = False
+    if after and (scaled := _SCALED.fullmatch(after)) and (before or after not in ("m", "mm", "b", "B")):
+        scale, after = True, scaled[2] or ""
+    if after:
+        tight = re.fullmatch(rf"(?i)({_SCALE})(\S+)", after)
+        if not scale and tight and tight[2].lower() in _NAMES and after.lower() not in _KNOWN | set(_NAMES):
+            scale, after = True, tight[2]
+    if before and after and _NAMES.get(after.lower()) != _NAMES[before.lower()]:
+        return None
+    spelled = before or after
+    folded = spelled.lower()
+    if not spelled or folded in _NAMES:
+        return scale, spelled, _NAMES.get(folded, "")
+    if folded in _KNOWN:
+        return scale, spelled, folded.rstrip("s") if len(folded) > 2 else folded
+    if not gap or folded in _NO_UNIT or not re.fullmatch(r"[^\W\d_]{2,12}\.?", spelled):
+        return None
+    return scale, spelled, folded.rstrip("s")
+
+
+def pattern(how: Written) -> str:
+    """What a cell must match to be read."""
+    digits = (_WITHOUT_FRACTION if how.whole else DIGITS)[how.decimal]
+    unit = _either(how.spellings)
+    before = f"(?:{unit})?" if unit else ""
+    scale = f"(?:(?i:{_SCALE}))?" if how.scaled else ""
+    after = f"{PAD}(?:{unit})?" if unit else ""
+    core = f"{before}{PAD}[+−-]?{PAD}{digits}{_EXPONENT}{PAD}{scale}{after}{PAD}"
+    return rf"{PAD}(?:\({PAD}{core}\)|[+−-]?{PAD}{core}|{core}[−-]{PAD})"
+
+
+def sql(column: str, how: Written) -> str:
+    """The expression that reads the column; NULL where a cell does not fit."""
+    kind = "BIGINT" if how.whole else "DOUBLE"
+    read = f"WHEN regexp_full_match({column}, {literal(pattern(how))}) THEN {_value(column, how, kind)}"
+    if how.plain:  # what the engine reads by itself is by far the fastest
+        plain = "[+-]?[0-9]+" if how.whole else r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+        read = f"WHEN regexp_full_match({column}, {literal(plain)}) THEN TRY_CAST({column} AS {kind}) {read}"
+    return f"CASE {read} END"
+
+
+def _value(column: str, how: Written, kind: str) -> str:
+    unit = _either(how.spellings)
+    body = f"regexp_replace({column}, {literal(unit)}, ' ', 'g')" if unit else column
+    figures = literal(f"[0-9.,](?:[0-9.,'’]|{_BLANK})*{_EXPONENT}")
+    others = literal(_BLANK[:-1] + "'’" + ("," if how.decimal == "." else ".") + "]")
+    bare = f"regexp_replace(regexp_extract({body}, {figures}), {others}, '', 'g')"
+    value = f"TRY_CAST(replace({bare}, ',', '.') AS {kind})"
+    if how.scaled:
+        powers = " ".join(
+            f"WHEN regexp_matches({body}, {literal(f'(?i)[0-9.,]{PAD}(?:{names})[.]?{PAD}[)]?{PAD}$')}) THEN {power}"
+            for names, power in (("k|tsd", "1e3"), ("bn|b|bio|billion", "1e9"), ("mm|mn|mln|mio|million|m", "1e6"))
+        )
+        value = f"round({value} * CASE {powers} ELSE 1 END, 4)"
+    sign = literal(f"^{PAD}[(−-]|[−-]{PAD}$")
+    return f"{value} * CASE WHEN regexp_matches({body}, {sign}) THEN -1 ELSE 1 END"
+
+
+def _either(spellings: Iterable[str]) -> str:
+    """A pattern of these texts, the longest first; empty for none."""
+    return "|".join(re.escape(s) for s in sorted(set(spellings), key=lambda s: (-len(s), s)))

@@ -1,0 +1,206 @@
+"""Files as they came into temporary tables of DuckDB, every cell as it was written.
+
+In: a file of tables and its kind. Out: what was staged, with where its rows stand in the file. A file that DuckDB's
+strict reader refuses is first rewritten by Python's lenient one.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.sources.errors import SourceRefused, SourceTooLarge
+from agent.sources.tabular.layout import FIELD, Layout, found_layout
+from agent.sources.tabular.sql import literal, name
+from eval.language.inflection import counted
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_DEPTH = 5
+_NAMES_OF_ENCODINGS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A temporary table whose columns are `c0`, `c1`, …"""
+
+    raw: str
+    headers: tuple[str, ...]
+    types: tuple[str, ...]
+    """VARCHAR for what is still to be read."""
+    rows: int
+    row: int
+    """Number of the first row in the file; 1 for files whose rows have no place in a text."""
+    semicolons: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    rows: int
+    columns: int
+
+    def check(self, rows: int, columns: int) -> None:
+        """Raises SourceTooLarge."""
+        if rows > self.rows:
+            raise SourceTooLarge(f"the file has more than {self.rows:,} rows")
+        if columns > self.columns:
+            raise SourceTooLarge(f"the file has more than {self.columns:,} columns")
+
+
+def stage(engine: DuckDBPyConnection, path: Path, kind: str, raw: str, bounds: Bounds, folder: Path) -> Staged:
+    """`folder`: where a file may be rewritten. Raises SourceRefused, SourceTooLarge, duckdb.Error."""
+    if kind == "delimited":
+        return _delimited(engine, path, raw, bounds, folder)
+    reader = f"read_parquet({literal(str(path))})" if kind == "parquet" else _json_reader(path)
+    return _typed(engine, reader, raw, bounds, as_text=kind == "json")
+
+
+def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds, folder: Path) -> Staged:
+    layout = found_layout(path)
+    bounds.check(0, len(layout.headers))
+    notes = []
+    if layout.encoding in _NAMES_OF_ENCODINGS:
+        notes.append(f"is no UTF-8 and was read as {_NAMES_OF_ENCODINGS[layout.encoding]}")
+    if layout.titles:
+        notes.append(f"{counted(layout.titles, 'row')} above the table left out")
+    if not layout.has_header:
+        notes.append("has no header row; its columns are numbered")
+    width, source, skipped, delimiter = len(layout.headers), path, layout.lines, layout.delimiter
+    strict = not layout.irregular
+    if strict and layout.encoding != "utf-8" and not (layout.encoding == "utf-8-sig" and skipped):
+        source = _recoded(path, layout, folder)
+    if not strict or not _read(engine, source, raw, width, skipped, delimiter):
+        source, width, note = _rewritten(path, layout, bounds, folder)
+        notes += note
+        if not _read(engine, source, raw, width, 0, ","):
+            raise SourceRefused("the file cannot be read as CSV")
+    return _staged(engine, raw, layout, width, bounds, notes)
+
+
+def _staged(
+    engine: DuckDBPyConnection, raw: str, layout: Layout, width: int, bounds: Bounds, notes: list[str]
+) -> Staged:
+    rows = _count(engine, raw)
+    bounds.check(rows, width)
+    headers = (*layout.headers, *[""] * width)[:width]
+    return Staged(raw, headers, ("VARCHAR",) * width, rows, layout.row, layout.delimiter == ";", tuple(notes))
+
+
+def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: int, delimiter: str) -> bool:
+    """Whether the strict reader has read the file: not one with rows of several widths or stray quotes."""
+    import duckdb
+
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
+    for parallel in ("true", "false"):  # several threads cannot read line feeds within quotes
+        try:
+            engine.execute(
+                f"CREATE OR REPLACE TEMP TABLE {raw} AS SELECT * FROM read_csv({literal(str(path))}, "
+                f"columns = {{{columns}}}, auto_detect = false, header = false, skip = {skip}, "
+                f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', null_padding = true, "
+                f"max_line_size = {4 * FIELD}, parallel = {parallel})"
+            )
+            return True
+        except duckdb.Error as error:
+            if "CSV" not in str(error):
+                raise
+            if "parallel=false" not in str(error):
+                return False
+    return False
+
+
+def _count(engine: DuckDBPyConnection, raw: str) -> int:
+    found = engine.execute(f"SELECT count(*) FROM {raw}").fetchone()
+    return int(found[0]) if found else 0
+
+
+def _recoded(path: Path, layout: Layout, folder: Path) -> Path:
+    """The file in UTF-8."""
+    target = folder / f"{path.name}.utf8"
+    with (
+        path.open(encoding=layout.encoding, newline="") as file,
+        target.open("w", encoding="utf-8", newline="") as out,
+    ):
+        while piece := file.read(1 << 20):
+            out.write(piece)
+    return target
+
+
+def _rewritten(path: Path, layout: Layout, bounds: Bounds, folder: Path) -> tuple[Path, int, list[str]]:
+    """The rows of data as a file that a strict reader reads, its width, and what is told of rows of other widths."""
+    csv.field_size_limit(FIELD)
+    widths: Counter[int] = Counter()
+    expected, odd = len(layout.headers), 0
+    target = folder / f"{path.name}.csv"
+    try:
+        with path.open(encoding=layout.encoding, newline="") as file:
+            for _ in islice(file, layout.lines):
+                pass
+            for number, row in enumerate(csv.reader(file, delimiter=layout.delimiter, skipinitialspace=True)):
+                if row:
+                    widths[len(row)] += 1
+                    odd = odd or (layout.row + number if len(row) != expected else 0)
+        width = max(expected, *widths)
+        bounds.check(widths.total(), width)
+        with (
+            path.open(encoding=layout.encoding, newline="") as file,
+            target.open("w", encoding="utf-8", newline="") as out,
+        ):
+            for _ in islice(file, layout.lines):
+                pass
+            writer = csv.writer(out, quoting=csv.QUOTE_ALL)
+            for row in csv.reader(file, delimiter=layout.delimiter, skipinitialspace=True):
+                if row:
+                    writer.writerow((row + [""] * width)[:width])
+    except csv.Error as error:
+        raise SourceRefused(f"the file cannot be read as CSV: {error}") from None
+    strange = sum(count for size, count in widths.items() if size != expected)
+    note = (
+        f"{counted(strange, 'row')} with more or fewer than {expected} fields (the first is row {odd:,}); "
+        "missing fields are NULL, further fields have columns of their own"
+    )
+    return target, width, [note] if strange else []
+
+
+def _json_reader(path: Path) -> str:
+    return f"read_json({literal(str(path))}, format = 'auto', sample_size = -1, maximum_object_size = {16 * FIELD})"
+
+
+def _typed(engine: DuckDBPyConnection, reader: str, raw: str, bounds: Bounds, *, as_text: bool) -> Staged:
+    """Stage columns that have types; with `as_text`, they are read like any text, and fields of objects are columns."""
+    source = f"{raw}_typed"
+    engine.execute(f"CREATE OR REPLACE TEMP TABLE {source} AS SELECT * FROM {reader} LIMIT {bounds.rows + 1}")
+    cells: list[_Cell] = []
+    for column, kind in _described(engine, f"SELECT * FROM {source}"):
+        cells += _fields(engine, source, (name(column), column, kind)) if as_text else [(name(column), column, kind)]
+    rows = _count(engine, source)
+    bounds.check(rows, len(cells))
+    shown = ", ".join(f"{cell} AS c{i}" for i, (cell, _, _) in enumerate(cells))
+    engine.execute(f"CREATE OR REPLACE TEMP TABLE {raw} AS SELECT {shown} FROM {source}")
+    engine.execute(f"DROP TABLE {source}")
+    types = tuple("VARCHAR" if as_text else kind for _, _, kind in cells)
+    return Staged(raw, tuple(header for _, header, _ in cells), types, rows, 1)
+
+
+_Cell = tuple[str, str, str]
+"""An expression, its header and its type."""
+
+
+def _described(engine: DuckDBPyConnection, query: str) -> list[tuple[str, str]]:
+    return [(str(row[0]), str(row[1])) for row in engine.execute(f"DESCRIBE {query}").fetchall()]
+
+
+def _fields(engine: DuckDBPyConnection, source: str, column: _Cell, depth: int = 0) -> list[_Cell]:
+    """A column of JSON as text; an object has a column for each of its fields."""
+    cell, header, kind = column
+    if kind.startswith("STRUCT(") and not kind.endswith("[]") and depth < _DEPTH:
+        inner = _described(engine, f"SELECT unnest({cell}) FROM {source}")
+        parts = [(f"({cell}).{name(field)}", f"{header}_{field}", of) for field, of in inner]
+        return [field for part in parts for field in _fields(engine, source, part, depth + 1)]
+    as_text = f"{cell} ->> '$'" if kind == "JSON" else f"CAST({cell} AS VARCHAR)"
+    return [(as_text, header, kind)]

@@ -1,0 +1,413 @@
+"""Imports files of tables into one DuckDB file: staged as text, read by a plan, written with set-based SQL.
+
+In: files with their names and kinds, the plan that was followed before, if any. Out: a new DuckDB file with a table
+for each, and a `Reading`: the plan and what came of it. What a changed column held is kept in the schema `as_written`,
+which the view `{table}_as_written` shows; its column `row` counts as a spreadsheet does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.sources.errors import SourceRefused
+from agent.sources.tabular import extra_rows, words
+from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed
+from agent.sources.tabular.plan import (
+    MOST_SHOWN,
+    ColumnFound,
+    ColumnPlan,
+    Reading,
+    Row,
+    TableFound,
+    TablePlan,
+    TableReading,
+)
+from agent.sources.tabular.sql import BLANKS, literal, name
+from agent.sources.tabular.stage import Bounds, Staged, stage
+from agent.sources.tabular.text_cells import TextChanges, text_changes
+from eval.databases.catalogue.duckdb import AS_WRITTEN
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_SAMPLE_CELLS = 200_000
+_SAMPLE_ROWS = 4_000
+_ROUNDS = 4
+_ODD_CELLS = 5000
+_TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
+"""Cells with a day above 12, or with decimals that are no thousands."""
+_KEYS = 0.9
+"""Part of the values of a key that must differ."""
+_KEY = re.compile(r"(?i)(^|[\W_])(id|key|code|number|no|nr)$|[a-z]Id$|^id")
+Report = Callable[[str, float], None]
+"""Gets what is done, and how much of it, 0..1."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    path: Path
+    name: str
+    """The table's name before it is made plain; the file's without its ending, or the sheet's."""
+    kind: str
+    """`delimited`, `json` or `parquet`."""
+
+
+def import_tables(
+    files: Sequence[File], out: Path, bounds: Bounds, before: Reading, report: Report, *, memory: int
+) -> Reading:
+    """Write all files into the new file `out`. Raises SourceRefused, SourceTooLarge."""
+    try:
+        import duckdb
+    except ImportError:
+        raise SourceRefused("data files need DuckDB: pip install duckdb") from None
+    read: list[TableReading] = []
+    used: set[str] = set()
+    try:
+        with duckdb.connect(str(out), config=_configuration(memory, out.parent)) as engine:
+            places = sorted({str(place) for place in (out.parent, *(file.path.parent for file in files))})
+            engine.execute(f"SET allowed_directories = [{', '.join(map(literal, places))}]")
+            engine.execute("SET enable_external_access = false")
+            engine.execute("SET lock_configuration = true")
+            for number, file in enumerate(files):
+                table = unique_name(plain_name(file.name, "data"), used)
+                share = 1 / len(files)
+                report(f"reading {file.name}", number * share)
+                staged = stage(engine, file.path, file.kind, "staged", bounds, out.parent)
+                report(f"writing {table}", (number + 0.6) * share)
+                read.append(_Import(engine, staged, table, before.plan_of(table)).done())
+                engine.execute("DROP TABLE staged")
+            report("writing", 1.0)
+    except duckdb.Error as error:
+        raise SourceRefused(
+            f"{'the' if len(files) == 1 else 'a'} file cannot be read: {_shown(error, files)}"
+        ) from None
+    return Reading(tables=tuple(read))
+
+
+def plain_name(text: str, fallback: str) -> str:
+    """A name that needs no quotes in most engines: letters, digits and underscores, at most 60."""
+    plain = re.sub(r"\W+", "_", text).strip("_")[:60].strip("_")
+    if not plain:
+        return fallback
+    return f"{fallback}_{plain}" if plain[0].isdecimal() or plain.lower().startswith("sqlite_") else plain
+
+
+def unique_name(text: str, used: set[str]) -> str:
+    """The name, numbered if it is taken already; names are compared without case, as engines do."""
+    unique, number = text, 1
+    while unique.casefold() in used:
+        number += 1
+        unique = f"{text}_{number}"
+    used.add(unique.casefold())
+    return unique
+
+
+def _configuration(memory: int, folder: Path) -> dict[str, str | bool | int | float | list[str]]:
+    return {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "allow_community_extensions": "false",
+        "python_enable_replacements": "false",
+        "memory_limit": f"{max(256, memory >> 21)}MiB",
+        "temp_directory": str(folder / "spilled"),
+        "threads": "2",
+        "preserve_insertion_order": "true",
+    }
+
+
+def _shown(error: Exception, files: Sequence[File]) -> str:
+    """An engine's message with the names that the files came with."""
+    text = str(error)
+    for file in files:
+        text = text.replace(str(file.path), file.name)
+    return text[:300]
+
+
+class _Import:
+    """One staged table, from the decision on its columns to the table that is written."""
+
+    def __init__(self, engine: DuckDBPyConnection, staged: Staged, table: str, before: TablePlan | None) -> None:
+        self._engine, self._staged, self._table = engine, staged, table
+        self._before = before or TablePlan(table=table, columns=())
+        self._raw = staged.raw
+        self._cells = [f"c{i}" for i in range(len(staged.headers))]
+        self._filled: list[int] = []
+        self._where = "true"
+        self._texts: dict[int, TextChanges] = {}
+
+    def done(self) -> TableReading:
+        self._filled = self._count_filled()
+        left_out = extra_rows.found(self._engine, self._staged, self._filled, self._before.totals)
+        self._where = left_out.condition
+        samples = self._samples()
+        decisions, names, odd = self._written(samples)
+        plan = TablePlan(
+            table=self._table,
+            columns=tuple(d.plan for d in decisions),
+            repeats=self._before.repeats,
+            totals=self._before.totals,
+        )
+        rows, repeats = self._repeats()
+        if repeats and plan.repeats == "leave out":
+            self._drop_repeats()
+            rows -= repeats
+        found = [
+            self._found(i, decision, column, odd.get(i, {}), samples[i])
+            for i, (decision, column) in enumerate(zip(decisions, names, strict=True))
+        ]
+        self._keep_written(found)
+        heads = zip(self._staged.headers, names, strict=True)
+        renamed = [f"{head!r} is {column}" for head, column in heads if head and column not in ("", head)]
+        result = TableFound(
+            rows=rows,
+            columns=tuple(found),
+            left_out=left_out.rows,
+            left_out_count=left_out.count,
+            repeats=repeats,
+            repeated_keys=self._repeated_keys(decisions, names, repeats if plan.repeats == "keep" else 0),
+            notes=(*self._staged.notes, *words.renamed(renamed)),
+        )
+        return TableReading(plan=plan, found=result)
+
+    def _written(
+        self, samples: Sequence[dict[str, int]]
+    ) -> tuple[list[Decision], list[str], dict[int, dict[str, int]]]:
+        """Decide by a sample and write the table; where cells do not fit, decide again with those, until they change
+        nothing more. Returns the decisions, the columns' names, and the cells that do not fit."""
+        plans, cells = self._plans(), [dict(sample) for sample in samples]
+        decisions = self._decided(plans, cells)
+        for _ in range(_ROUNDS):
+            names = self._names(decisions)
+            self._write(decisions, names)
+            odd = self._odd(decisions, names)
+            news = {i: odd.get(i, {}) | self._telling(i, d) for i, d in enumerate(decisions)}
+            for i, of in news.items():
+                cells[i] |= self._scaled({v: n for v, n in of.items() if v not in cells[i]}, samples[i])
+            again = self._decided(plans, cells)
+            if again == decisions:
+                break
+            decisions = again
+        return decisions, names, odd
+
+    def _decided(self, plans: Sequence[ColumnPlan], cells: Sequence[Mapping[str, int]]) -> list[Decision]:
+        return decided(plans, cells, semicolons=self._staged.semicolons)
+
+    def _names(self, decisions: Sequence[Decision]) -> list[str]:
+        """The columns' names; empty for those that are left out."""
+        used: set[str] = set()
+        return [
+            "" if decision.plan.kind == "left out" else unique_name(plain_name(head, f"column_{i}"), used)
+            for i, (head, decision) in enumerate(zip(self._staged.headers, decisions, strict=True), 1)
+        ]
+
+    def _all(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._engine.execute(sql).fetchall()
+
+    def _samples(self) -> list[dict[str, int]]:
+        """The cells of some rows, with how often each occurs; none of columns that have a type."""
+        rows = max(200, min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(1, len(self._cells))))
+        source, where = self._raw, self._where
+        if self._staged.rows > rows:
+            self._engine.execute(
+                f"CREATE OR REPLACE TEMP TABLE sampled AS (SELECT * FROM {self._raw} WHERE {where} LIMIT {rows // 2}) "
+                f"UNION ALL (SELECT * FROM {self._raw} USING SAMPLE reservoir({rows // 2} ROWS) REPEATABLE (7))"
+            )
+            source, where = "sampled", "true"
+        samples: list[dict[str, int]] = []
+        for cell, kind in zip(self._cells, self._staged.types, strict=True):
+            counted = f"SELECT {cell} AS v, count(*) FROM {source} WHERE {where} AND v <> '' GROUP BY v"
+            counted += " ORDER BY min(rowid)"
+            samples.append(_counted(self._all(counted)) if kind == "VARCHAR" else {})
+        return samples
+
+    def _count_filled(self) -> list[int]:
+        counts = (
+            f"count({cell})" if kind != "VARCHAR" else f"count(nullif({cell}, ''))"
+            for cell, kind in zip(self._cells, self._staged.types, strict=True)
+        )
+        return [int(n) for n in self._all(f"SELECT {', '.join(counts)} FROM {self._raw}")[0]]
+
+    def _plans(self) -> list[ColumnPlan]:
+        earlier: dict[str, list[ColumnPlan]] = {}
+        for plan in self._before.columns:
+            earlier.setdefault(plan.header, []).append(plan)
+        plans = []
+        for i, (head, kind) in enumerate(zip(self._staged.headers, self._staged.types, strict=True)):
+            matching = earlier.get(head) or []
+            plan = matching.pop(0) if matching else ColumnPlan(header=head[:10_000])
+            if plan.kind in (None, "as it is") and kind != "VARCHAR":
+                plan = plan.model_copy(update={"kind": "as it is"})
+            elif not head and not self._filled[i]:
+                plan = plan.model_copy(update={"kind": "left out"})
+            plans.append(plan)
+        return plans
+
+    def _scaled(self, cells: Mapping[str, int], sample: Mapping[str, int]) -> dict[str, int]:
+        """Cells of the whole file, counted as if they were of the sample; each at least once."""
+        share = min(1.0, max(1, sum(sample.values())) / max(1, self._staged.rows))
+        return {cell: max(1, round(count * share)) for cell, count in cells.items()}
+
+    def _telling(self, i: int, decision: Decision) -> dict[str, int]:
+        """Cells that could tell how the others are to be read, where the sample does not."""
+        if not (decision.number and decision.number.either) and not (decision.date and decision.date.either):
+            return {}
+        return self._cells_where(i, f"regexp_matches({self._cells[i]}, {literal(_TELLING)})")
+
+    def _cells_where(self, i: int, condition: str) -> dict[str, int]:
+        return _counted(
+            self._all(
+                f"SELECT {self._cells[i]} AS v, count(*) FROM {self._raw} WHERE {self._where} AND {condition} "
+                f"GROUP BY v ORDER BY min(rowid) LIMIT {_ODD_CELLS}"
+            )
+        )
+
+    def _odd(self, decisions: Sequence[Decision], names: Sequence[str]) -> dict[int, dict[str, int]]:
+        """The cells that their column's reading leaves out, missing marks among them, by column."""
+        typed = [i for i, d in enumerate(decisions) if d.plan.kind not in ("text", "as it is", "left out")]
+        if not typed:
+            return {}
+        counts = ", ".join(f"count({name(names[i])})" for i in typed)
+        [read] = self._all(f"SELECT {counts} FROM {name(self._table)}")
+        return {
+            i: self._cells_where(i, self._is_odd(i, decisions[i]))
+            for i, count in zip(typed, read, strict=True)
+            if count < self._filled[i]
+        }
+
+    def _is_odd(self, i: int, decision: Decision) -> str:
+        cell = self._cells[i]
+        return f"{cell} <> '' AND {decision.sql(cell)} IS NULL"
+
+    def _text(self, i: int, decision: Decision) -> TextChanges | None:
+        """The changes to a column of text; None for others."""
+        if decision.plan.kind != "text" or self._staged.types[i] != "VARCHAR":
+            return None
+        if i not in self._texts:
+            self._texts[i] = text_changes(self._engine, self._raw, self._cells[i], decision.plan, self._where)
+        return self._texts[i]
+
+    def _write(self, decisions: Sequence[Decision], names: Sequence[str]) -> None:
+        shown, joins = [], []
+        for i, (decision, column) in enumerate(zip(decisions, names, strict=True)):
+            if not column:
+                continue
+            cell = f"{self._raw}.{self._cells[i]}"
+            text = self._text(i, decision)
+            value = f"nullif({cell}, '')" if text else decision.sql(cell)
+            if text and text.table:
+                joins.append(f"LEFT JOIN {text.table} ON {text.table}.v = {cell}")
+                value = f"CASE WHEN {text.table}.v IS NULL THEN {value} ELSE {text.table}.kept END"
+            shown.append(f"{value} AS {name(column)}")
+        if not shown:
+            raise SourceRefused("the file contains no rows")
+        order = f" ORDER BY {self._raw}.rowid" if joins else ""
+        where = self._where.replace("rowid", f"{self._raw}.rowid", 1)
+        self._engine.execute(
+            f"CREATE OR REPLACE TABLE {name(self._table)} AS SELECT {', '.join(shown)} FROM {self._raw} "
+            f"{' '.join(joins)} WHERE {where}{order}"
+        )
+        for decision, column in zip(decisions, names, strict=True):
+            if column and (comment := words.comment(decision.plan, column)):
+                self._engine.execute(f"COMMENT ON COLUMN {name(self._table, column)} IS {literal(comment)}")
+
+    def _repeats(self) -> tuple[int, int]:
+        """(rows of the table, those among them that are the same as an earlier one)."""
+        [(rows, different)] = self._all(f"SELECT count(*), count(DISTINCT hash(t)) FROM {name(self._table)} AS t")
+        return int(rows), int(rows) - int(different)
+
+    def _drop_repeats(self) -> None:
+        table = name(self._table)
+        self._engine.execute(
+            f"DELETE FROM {table} WHERE rowid NOT IN (SELECT min(rowid) FROM {table} AS t GROUP BY hash(t))"
+        )
+
+    def _repeated_keys(self, decisions: Sequence[Decision], names: Sequence[str], repeats: int) -> tuple[str, ...]:
+        """Columns whose name and nearly all values say that they are a key."""
+        table = name(self._table)
+        repeated = []
+        for i, (decision, column) in enumerate(zip(decisions, names, strict=True)):
+            if not column or decision.type in ("DOUBLE", "BOOLEAN") or not _KEY.search(self._staged.headers[i]):
+                continue
+            if decision.date is not None:
+                continue
+            [(filled, different)] = self._all(
+                f"SELECT count({name(column)}), count(DISTINCT {name(column)}) FROM {table}"
+            )
+            more = filled - different - repeats
+            if more > 0 and different >= _KEYS * (filled - repeats):
+                repeated.append(f"{column}: {more:,}")
+        return tuple(repeated)
+
+    def _found(
+        self, i: int, decision: Decision, column: str, odd: Mapping[str, int], sample: Iterable[str]
+    ) -> ColumnFound:
+        kind, text = decision.plan.kind, self._text(i, decision) or TextChanges()
+        if kind in ("as it is", "left out"):
+            type_ = self._staged.types[i]
+            return ColumnFound(name=column, type=type_, line=words.line(decision, 0, 0, 0, 0), filled=0, read=0)
+        misfits = {v: n for v, n in odd.items() if not is_missing(v, kind)}
+        wrong, blank = sum(misfits.values()), odd.get("", 0)
+        missing = text.missing + sum(odd.values()) - wrong - blank
+        filled = self._filled[i] - missing - blank
+        changed = bool(wrong or missing or text.table) or (kind != "text" and not _is_plain(decision))
+        return ColumnFound(
+            name=column,
+            type=decision.type,
+            line=words.line(decision, filled, wrong, missing, text.folded),
+            filled=filled,
+            read=filled - wrong,
+            missing=missing,
+            misfits=self._rows_of(self._cells[i], misfits),
+            folded=text.folded,
+            doubt=decision.doubt,
+            examples=tuple(v[:100] for v in list(sample)[:3]),
+            changed=changed,
+        )
+
+    def _rows_of(self, cell: str, values: Mapping[str, int]) -> tuple[Row, ...]:
+        if not values:
+            return ()
+        listed = ", ".join(map(literal, list(values)[:200]))
+        rows = self._all(
+            f"SELECT rowid, {trimmed(cell)} FROM {self._raw} WHERE {trimmed(cell)} IN ({listed}) "
+            f"ORDER BY rowid LIMIT {MOST_SHOWN}"
+        )
+        return tuple(Row(row=self._staged.row + at, text=str(value)[:200]) for at, value in rows)
+
+    def _keep_written(self, found: Sequence[ColumnFound]) -> None:
+        """Keep the cells of changed columns as they were written, all rows of the file."""
+        changed = [(self._cells[i], of.name) for i, of in enumerate(found) if of.changed and of.name]
+        if not changed:
+            return
+        place = name(AS_WRITTEN, self._table)
+        shown = ", ".join(f"{cell} AS {name(column)}" for cell, column in changed if column.casefold() != "row")
+        self._engine.execute(f"CREATE SCHEMA IF NOT EXISTS {name(AS_WRITTEN)}")
+        self._engine.execute(
+            f"CREATE TABLE {place} AS SELECT rowid + {self._staged.row} AS row{', ' if shown else ''}{shown} "
+            f"FROM {self._raw}"
+        )
+        view = name(f"{self._table}_{AS_WRITTEN}")
+        self._engine.execute(f"CREATE VIEW {view} AS SELECT * FROM {place}")
+
+
+def _counted(rows: Iterable[tuple[Any, ...]]) -> dict[str, int]:
+    """Cells without blanks around them, with how often each occurs."""
+    counts: dict[str, int] = {}
+    for cell, count in rows:
+        bare = str(cell).strip(BLANKS)
+        counts[bare] = counts.get(bare, 0) + count
+    return counts
+
+
+def _is_plain(decision: Decision) -> bool:
+    """Whether the table holds what was written, in the engine's own form."""
+    if decision.number is not None:
+        return decision.number.plain
+    return decision.date is not None and decision.date.plain and not decision.date.zones
+
+
+__all__ = ["File", "Report", "import_tables", "plain_name", "unique_name"]

@@ -1,0 +1,91 @@
+"""What was done with a file, in words for people: a line for each column, notes for the whole.
+
+In: a decision or a reading. Out: texts; names and cells in them are as untrusted as the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.sources.tabular.columns import Decision
+from agent.sources.tabular.plan import ColumnPlan, Reading, Row, TableReading
+from eval.language.inflection import counted
+
+_KINDS = {"text": "text", "number": "number", "date": "date", "truth": "yes or no", "as it is": "as it is",
+          "left out": "left out"}  # fmt: skip
+_ORDERS = {"dmy": "day first (3/2/2026 is 3 February)", "mdy": "month first (2/3/2026 is 3 February)"}
+_LISTED = 5
+
+
+def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int) -> str:
+    """How a column was read: `£ → number, 3,000 of 3,000`."""
+    plan = decision.plan
+    kind = _KINDS[plan.kind or "text"]
+    if plan.kind in ("as it is", "left out"):
+        return kind
+    if decision.date is not None and decision.date.clock:
+        kind = "date and time"
+    parts = [f"{plan.unit} → {kind}" if plan.unit and decision.number is not None else kind]
+    if decision.number is not None and decision.number.decimal == "," and decision.number.shows_mark:
+        parts.append("decimal comma")
+    if decision.number is not None and decision.number.scaled:
+        parts.append("k is 1,000")
+    if decision.date is not None and decision.date.order:
+        parts.append(_ORDERS[decision.date.order])
+    if decision.date is not None and decision.date.zones:
+        parts.append("time zone left out")
+    if plan.kind != "text":
+        parts.append(f"{filled - wrong:,} of {filled:,}")
+    extra = [f"{counted(missing, 'cell')} such as N/A read as missing"] if missing else []
+    extra += [f"{counted(wrong, 'cell')} {'does' if wrong == 1 else 'do'} not fit"] if wrong else []
+    extra += [f"{counted(folded, 'cell')} spelled like the others"] if folded else []
+    extra += [decision.doubt] if decision.doubt else []
+    return "; ".join([", ".join(parts), *extra])
+
+
+def comment(plan: ColumnPlan, column: str) -> str | None:
+    """What a column's comment in the database says: its header where the name differs, and its unit."""
+    parts = [plan.header] if plan.header and plan.header != column else []
+    parts += [f"in {plan.unit}"] if plan.kind == "number" and plan.unit else []
+    return ", ".join(parts)[:200] or None
+
+
+def renamed(pairs: Sequence[str]) -> list[str]:
+    return [f"columns renamed: {', '.join(pairs[:10])}{', …' if len(pairs) > 10 else ''}"] if pairs else []
+
+
+def notes(reading: Reading) -> list[str]:
+    """What a user should know, each with its table; nothing of columns whose cells say what they mean."""
+    return [
+        f"{table.plan.table}: {note}"
+        for table in reading.tables
+        for note in (*table_notes(table), *_column_notes(table))
+    ]
+
+
+def table_notes(table: TableReading) -> list[str]:
+    """What is told of a table beside its columns."""
+    found, plan = table.found, table.plan
+    told = list(found.notes)
+    if found.left_out_count:
+        count = counted(found.left_out_count, "row")
+        told.append(f"{count} left out that sum up or explain others: {_rows(found.left_out)}")
+    if found.repeats:
+        done = "left out" if plan.repeats == "leave out" else "counted each time"
+        verb = "repeats" if found.repeats == 1 else "repeat"
+        told.append(f"{counted(found.repeats, 'row')} {verb} an earlier one; {done}")
+    told += [f"{key} of its values occur more than once, though it looks like a key" for key in found.repeated_keys]
+    return told
+
+
+def _column_notes(table: TableReading) -> list[str]:
+    return [
+        f"{of.name}: {of.line}{f' ({_rows(of.misfits)})' if of.misfits else ''}"
+        for of in table.found.columns
+        if of.name and (of.changed or of.doubt)
+    ]
+
+
+def _rows(rows: Sequence[Row]) -> str:
+    shown = ", ".join(f"row {r.row:,} {r.text!r}" for r in rows[:_LISTED])
+    return f"{shown}{', …' if len(rows) > _LISTED else ''}"

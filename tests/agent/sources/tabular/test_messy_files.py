@@ -1,0 +1,150 @@
+"""Files as offices export them: each block of `fixtures/imports/messy_files.txt` is a file, the table that it should
+become and what should be told. A number that is read wrong without a word is the worst that an import can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from agent.sources.tabular.plan import ColumnPlan, Reading, TablePlan, TableReading
+from agent.sources.tabular.stage import Bounds
+from agent.sources.tabular.tables import File, import_tables
+from agent.sources.tabular.words import notes
+
+FIXTURE = Path(__file__).parents[3] / "fixtures" / "imports" / "messy_files.txt"
+
+
+def blocks() -> list[tuple[str, str, list[str]]]:
+    """(name, file, expected lines)."""
+    found = []
+    for block in FIXTURE.read_text(encoding="utf-8").split("\n# "):
+        name, _, rest = block.removeprefix("# ").partition("\n")
+        text, _, expected = rest.partition("\n=>\n")
+        found.append((name, text + "\n", expected.strip().splitlines()))
+    return found
+
+
+def imported(
+    folder: Path, data: bytes, before: Reading | None = None, bounds: Bounds | None = None
+) -> tuple[list[str], Reading]:
+    """The table as lines, and how it was read."""
+    (folder / "raw").write_bytes(data)
+    (folder / "out").unlink(missing_ok=True)
+    kind = "json" if data.startswith(b"{") else "delimited"
+    bounds = bounds or Bounds(100_000, 100)
+    file = File(folder / "raw", "t", kind)
+    reading = import_tables([file], folder / "out", bounds, before or Reading(), lambda *_: None, memory=1 << 30)
+    with duckdb.connect(str(folder / "out"), read_only=True) as database:
+        columns = database.execute("DESCRIBE t").fetchall()
+        rows = database.execute("SELECT * FROM t").fetchall()
+    shown = ["NULL" if value is None else str(value) for row in rows for value in row]
+    lines = [" | ".join(shown[i : i + len(columns)]) for i in range(0, len(shown), len(columns))]
+    return [" | ".join(f"{c[0]} {c[1]}" for c in columns), *lines], reading
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), blocks(), ids=[name for name, _, _ in blocks()])
+def test_a_messy_file_is_read_as_an_analyst_would(tmp_path: Path, name: str, text: str, expected: list[str]) -> None:
+    table, reading = imported(tmp_path, text.encode())
+
+    told = "\n".join(notes(reading))
+    assert table == [line for line in expected if not line.startswith("! ")], told
+    for words in (line[2:] for line in expected if line.startswith("! ")):
+        assert words in told
+
+
+def edited(reading: Reading, header: str, **changes: object) -> Reading:
+    [table] = reading.tables
+    columns = tuple(
+        c.model_copy(update={**changes, "decided": True}) if c.header == header else c for c in table.plan.columns
+    )
+    plan = table.plan.model_copy(update={"columns": columns})
+    return Reading(tables=(TableReading(plan=plan, found=table.found),))
+
+
+def test_what_a_person_decides_is_followed(tmp_path: Path) -> None:
+    data = b"who,joined,size\na,03/01/2022,10\nb,04/02/2022,M\n"
+    _, first = imported(tmp_path, data)
+
+    table, _ = imported(tmp_path, data, edited(first, "joined", kind="date", order="dmy"))
+    assert table[1] == "a | 2022-01-03 | 10"
+    table, again = imported(tmp_path, data, edited(first, "size", kind="number"))
+    assert table[1:] == ["a | 2022-03-01 | 10", "b | 2022-04-02 | NULL"]
+    assert [(m.row, m.text) for m in again.tables[0].found.columns[2].misfits] == [(3, "M")]
+    table, _ = imported(tmp_path, data, edited(first, "joined", kind="text"))
+    assert table[1] == "a | 03/01/2022 | 10"
+    table, _ = imported(tmp_path, data, edited(first, "joined", kind="left out"))
+    assert table[0] == "who VARCHAR | size VARCHAR"
+
+
+def test_a_plan_is_repeated_on_a_file_that_replaces_the_first(tmp_path: Path) -> None:
+    _, first = imported(tmp_path, b"who,joined\na,25/01/2022\nb,04/02/2022\n")
+    saved = Reading.model_validate_json(first.model_dump_json())
+
+    table, _ = imported(tmp_path, b"who,joined,new\na,03/01/2022,1\nb,04/02/2022,2\n", saved)
+
+    assert table == ["who VARCHAR | joined DATE | new BIGINT", "a | 2022-01-03 | 1", "b | 2022-02-04 | 2"]
+
+
+def test_what_was_written_stays_reachable(tmp_path: Path) -> None:
+    imported(tmp_path, b"who,fee\na,\xc2\xa35\nb,N/A\nTotal,\xc2\xa35\n")
+
+    with duckdb.connect(str(tmp_path / "out"), read_only=True) as database:
+        kept = database.execute("SELECT * FROM t_as_written").fetchall()
+    assert kept == [(2, "£5"), (3, "N/A"), (4, "£5")]
+
+
+def test_repeated_rows_are_left_out_where_that_is_decided(tmp_path: Path) -> None:
+    data = b"who,n\na,1\na,1\nb,2\n"
+    plan = TablePlan(table="t", columns=(ColumnPlan(header="who"), ColumnPlan(header="n")), repeats="leave out")
+    _, first = imported(tmp_path, data)
+    before = Reading(tables=(TableReading(plan=plan, found=first.tables[0].found),))
+
+    table, reading = imported(tmp_path, data, before)
+
+    assert table[1:] == ["a | 1", "b | 2"]
+    assert "1 row repeats an earlier one; left out" in "\n".join(notes(reading))
+
+
+@pytest.mark.parametrize("odd", ["25/01/2022", "1.234,50", "x", "12.50", "7"])
+def test_one_late_cell_decides_as_an_early_one_would(tmp_path: Path, odd: str) -> None:
+    column = "04/02/2022" if "/" in odd else "1.234" if "," in odd else "5"
+    rows = [f"a,{column}"] * 12_000
+    rows[9_000] = f'a,"{odd}"'
+
+    table, reading = imported(tmp_path, ("who,what\n" + "\n".join(rows) + "\n").encode())
+
+    shown = table[9_001].partition(" | ")[2]
+    assert shown == {"25/01/2022": "2022-01-25", "1.234,50": "1234.5", "x": "NULL", "12.50": "12.5", "7": "7"}[odd]
+    assert table[1].partition(" | ")[2] in ("2022-02-04", "1234.0", "5", "5.0")
+    assert (odd != "x") or reading.tables[0].found.columns[1].misfits[0].row == 9_002
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_encodings_and_delimiters(tmp_path: Path, encoding: str, delimiter: str) -> None:
+    text = "wörd,n\nä,1\nß,2\n".replace(",", delimiter)
+
+    table, _ = imported(tmp_path, text.encode(encoding))
+
+    assert table == ["wörd VARCHAR | n BIGINT", "ä | 1", "ß | 2"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"Report\nof May\n\na,b\r\n1,2\r\n3,4\r\n", b"a,b\r\n1,2\n3,4\r\n", b"a,b\r1,2\r3,4\r", b'a,b\n1,2\n3,"4"\r\n'],
+)
+def test_lines_may_end_in_several_ways(tmp_path: Path, data: bytes) -> None:
+    table, _ = imported(tmp_path, data)
+
+    assert table == ["a BIGINT | b BIGINT", "1 | 2", "3 | 4"]
+
+
+def test_hostile_cells_are_only_text(tmp_path: Path) -> None:
+    cells = ["'); DROP TABLE t; --", "\\", "£'", "(?i)(", "%s", "a" * 200, "1 '; x", "\u202e5", "5 [$-]"]
+    text = "a'\"b,c;d\n" + "".join(f'"{cell}","5 {cell[:10]}"\n' for cell in cells)
+
+    table, _ = imported(tmp_path, text.encode())
+
+    assert len(table) == len(cells) + 1
