@@ -40,7 +40,7 @@ class ValueRelations:
         best: dict[tuple[int, str], Related] = {}
         for hit in hits:
             best[hit[:2]] = max(best.get(hit[:2], hit), hit, key=lambda h: h[2])
-        return sorted(best.values(), key=lambda h: -h[2])
+        return sorted(best.values(), key=lambda h: (-h[2], h[0], h[1]))
 
     def _in_categories(self, folded: str) -> Iterator[Related]:
         calendar = [self._columns_of(kind) for kind in KINDS if kind.name in CALENDAR]
