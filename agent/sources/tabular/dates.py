@@ -23,29 +23,29 @@ _MONTH = (
 )
 _FIRST_LETTERS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _OTHER_LETTERS = {"mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12}
-_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? +)?"
+_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? {1,4})?"
 _DAY, _NUMBER, _YEAR = "(?P<d>[0-9]{1,2})", "(?P<m>[0-9]{1,2})", "(?P<y>[0-9]{4})"
 _ANY_YEAR = "'?(?P<y>[0-9]{4}|[0-9]{2})"
 _NAMED = f"(?P<name>{_MONTH})"
 _CLOCK = (
-    r"(?:(?:T|,? +)(?P<clock>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)"
-    r"(?: *(?P<half>[ap])\.?m\.?)?(?: *(?P<zone>Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?)?"
+    r"(?:(?:T|,? {1,4})(?P<clock>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)"
+    r"(?: {0,4}(?P<half>[ap])\.?m\.?)?(?: {0,4}(?P<zone>Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?)?"
 )
 FORMS = {
     "ymd": rf"{_YEAR}[-/. ]{_NUMBER}[-/. ]{_DAY}",
     "dmy": rf"{_DAY}[-/. ]{_NUMBER}[-/. ]{_ANY_YEAR}",
     "mdy": rf"{_NUMBER}[-/. ]{_DAY}[-/. ]{_ANY_YEAR}",
-    "named day": rf"{_WEEKDAY}{_DAY}(?:st|nd|rd|th|\.)?(?: of)?[ /-]*{_NAMED}[.,]?[ /-]*{_ANY_YEAR}",
-    "named month": rf"{_WEEKDAY}{_NAMED}\.?[ /-]*{_DAY}(?:st|nd|rd|th)?(?:, *| +|[/-]){_ANY_YEAR}",
+    "named day": rf"{_WEEKDAY}{_DAY}(?:st|nd|rd|th|\.)?(?: of)?[ /-]{{0,4}}{_NAMED}[.,]?[ /-]{{0,4}}{_ANY_YEAR}",
+    "named month": rf"{_WEEKDAY}{_NAMED}\.?[ /-]{{0,4}}{_DAY}(?:st|nd|rd|th)?(?:, {{0,4}}| {{1,4}}|[/-]){_ANY_YEAR}",
     "named year": rf"{_YEAR}[ /-]{_NAMED}[ /-]{_DAY}",
-    "month of year": rf"{_NAMED}[., ]*[ /'-]*{_ANY_YEAR}",
+    "month of year": rf"{_NAMED}[., ]{{0,2}}[ /'-]{{0,4}}{_ANY_YEAR}",
     "year and month": rf"{_YEAR}[-/]{_NUMBER}",
     "month and year": rf"{_NUMBER}/{_YEAR}",
     "compact": "(?P<y>(?:19|20)[0-9]{2})(?P<m>0[1-9]|1[0-2])(?P<d>[0-3][0-9])",
 }
 """How a day is written, without its clock. `dmy` and `mdy` are the two readings of one form."""
 WITHOUT_DAY = frozenset({"month of year", "year and month", "month and year"})
-_FULL = {form: re.compile(rf"(?i)\s*{text}{_CLOCK}\s*") for form, text in FORMS.items()}
+_FULL = {form: re.compile(rf"(?i){text}{_CLOCK}") for form, text in FORMS.items()}
 _DATE_NAME = re.compile(r"(?i)(^|[\W_])(date|day|dt|datum|tag|on|at|time|timestamp)([\W_]|$)|date")
 _PIVOT = 50
 """Years of two digits from here on are of the last century."""
@@ -122,7 +122,7 @@ def _by_firsts(days: Mapping[str, set[int]]) -> Order | None:
 def _found(cell: str, compact: bool) -> Iterator[tuple[str, re.Match[str]]]:
     """The forms in which the cell is a day that exists; more than one only for `dmy` and `mdy`."""
     for form, pattern in _FULL.items():
-        match = pattern.fullmatch(cell) if form != "compact" or compact else None
+        match = pattern.fullmatch(cell.strip()) if form != "compact" or compact else None
         if match is not None and _exists(form, match):
             yield form, match
             if form != "dmy":

@@ -45,10 +45,10 @@ _UNITS = (
 )
 _NO_UNIT = frozenset(["am", "pm", "a.m.", "p.m.", "st", "nd", "rd", "th", "uhr"])
 _CELL = re.compile(
-    r"\s*(?P<open>\()?\s*(?P<sign>[+\-−])?\s*"
-    r"(?P<before>[^\s0-9().,+\-−'’][^\s0-9()+\-−'’]{0,4}?)?\s*(?P<sign2>[+\-−])?\s*"
+    r"(?P<open>\()?\s{0,4}(?P<sign>[+\-−])?\s{0,4}"
+    r"(?P<before>[^\s0-9().,+\-−'’][^\s0-9()+\-−'’]{0,4}?)?\s{0,4}(?P<sign2>[+\-−])?\s{0,4}"
     rf"(?P<digits>[0-9](?:[0-9.,'’]|{_BLANK})*|[.,][0-9]+)(?P<exponent>[eE][+-]?[0-9]{{1,3}})?"
-    r"(?P<gap>\s*)(?P<after>[^\s0-9().,+\-−][^0-9()+\-−]{0,18}?)?\s*(?P<minus>[-−])?\s*(?P<close>\))?\s*"
+    r"(?P<gap>\s{0,4})(?P<after>[^\s0-9().,+\-−][^0-9()+\-−]{0,18}?)?\s{0,4}(?P<minus>[-−])?\s{0,4}(?P<close>\))?"
 )
 _SCALED = re.compile(rf"(?i)({_SCALE})(?:\s+(.*))?")
 _PLAIN = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?|[+-]?\.[0-9]+")
@@ -155,7 +155,7 @@ def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> 
 
 def _parsed(cell: str, seen: _Seen, count: int) -> bool:
     """Whether the cell is a number; what it shows is noted."""
-    match = _CELL.fullmatch(cell) if len(cell) <= LONGEST else None
+    match = _CELL.fullmatch(cell.strip()) if len(cell) <= LONGEST else None
     if match is None or (match["open"] is None) != (match["close"] is None):
         return False
     if sum(match[sign] is not None for sign in ("open", "sign", "sign2", "minus")) > 1:
