@@ -1,0 +1,1 @@
+"""The meaning of a question before any SQL: a small query algebra over the columns of a schema."""
