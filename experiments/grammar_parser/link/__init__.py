@@ -1,0 +1,1 @@
+"""From words to what they may name: a lattice of scored spans over names, stored values, signals, numbers and dates."""
