@@ -2,13 +2,15 @@
 
 In: a schema, its profile and the semantic model, where there are such. Out: a few questions that are verified, or that
 the engine without a model reads with confidence, so that a model can answer them, too. Those that are made hold names
-only, no value of a row.
+only, no value of a row. `answered` keeps those whose answer has been seen.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from agent.config import JudgingSettings
 from agent.knowledge.memory.examples import Example, usable
@@ -18,11 +20,16 @@ from agent.knowledge.profile import Profile, kept_profile
 from agent.knowledge.profile.facts import ColumnFacts
 from agent.knowledge.semantics.files import semantic_model_of
 from agent.parser.engine import read
+from agent.runtime.answer import Answer
 from eval.databases.base import Database
 from eval.language.inflection import lemma, plural
 from eval.schema import Column, Schema, Table
 
 MOST = 8
+ENOUGH = 3
+"""Questions that are offered of an uploaded file."""
+_SECONDS = 10.0
+"""Time in which questions are tried."""
 _TABLES = 12
 """Tables that are looked at, those with the most rows first."""
 _EACH = 2
@@ -42,6 +49,24 @@ def examples_of(database: Database, schema: Schema, privacy: Privacy, judging: J
     the database's profile knows. Blocks while the profile is first computed."""
     made = example_questions(schema, kept_profile(database, schema, privacy=privacy))
     return list(dict.fromkeys([*_verified(schema, judging)[: MOST // 2], *made]))[:MOST]
+
+
+async def answered(questions: Sequence[str], ask: Callable[[str], Awaitable[Answer]]) -> list[str]:
+    """The first ENOUGH questions that are answered with rows and without a doubt; as many as are found in time."""
+    kept: list[str] = []
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_SECONDS):
+            for question in questions:
+                if _without_doubt(await ask(question)):
+                    kept.append(question)
+                if len(kept) == ENOUGH:
+                    break
+    return kept
+
+
+def _without_doubt(answer: Answer) -> bool:
+    filled = any(cell is not None for row in answer.rows[:1] for cell in row)
+    return answer.status == "success" and not answer.doubts and filled
 
 
 def _verified(schema: Schema, judging: JudgingSettings) -> list[str]:
@@ -96,6 +121,10 @@ def _of_table(table: Table, schema: Schema, facts: dict[tuple[str, str], ColumnF
     for column in measures:
         yield "top", f"Which 5 {things} have the highest {_words(column.name)}?"
     yield "count", f"How many {things} are there?"
+    for column in own:
+        if _TRUTHS.search(column.type):
+            yield "truth", f"How many rows are {_words(column.name)}?"
+    yield "rows", "How many rows are there?"
     labels = [c for c in own if not any(kind.search(c.type) for kind in (_DATES, _NUMBERS, _TRUTHS))]
     for column in labels:
         yield "different", f"How many different {plural(_words(column.name))} are there?"
@@ -103,6 +132,10 @@ def _of_table(table: Table, schema: Schema, facts: dict[tuple[str, str], ColumnF
         yield "list", f"List the {_words(column.name)} of all {things}"
     for column in dates:
         yield "latest", f"What is the latest {_words(column.name)} of {things}?"
+        yield "earliest", f"What is the earliest {_words(column.name)} of {things}?"
+    for column in measures:
+        yield "total", f"What is the total {_words(column.name)} of {things}?"
+        yield "highest", f"What is the highest {_words(column.name)} of {things}?"
 
 
 def _is_group(column: Column, known: ColumnFacts | None) -> bool:

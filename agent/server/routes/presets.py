@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from agent.inspection.examples import examples_of
+from agent.inspection.examples import answered, examples_of
 from agent.inspection.schema import profile_report
+from agent.runner import run
 from agent.server.access import CurrentClient
 from agent.server.replies import (
     ColumnReply,
@@ -77,13 +79,17 @@ async def profile(
 
 @router.get("/schema/{preset_id}/examples", responses=refusals(404))
 async def examples(services: CurrentServices, client: CurrentClient, preset_id: PresetId) -> list[str]:
-    """Questions that this database can answer, made from the semantic model, its names and its profile."""
+    """Questions that this database can answer, made from the semantic model, its names and its profile. Those of an
+    uploaded file, at most three, were asked offline first and are answered with rows and without a doubt."""
     preset = await services.presets.find(client, preset_id)
     if preset.reply.examples:
         return preset.reply.examples
     database, structure = await services.presets.schema(preset)
     settings = services.settings
-    return await asyncio.to_thread(examples_of, database, structure, settings.privacy.mode, settings.judging)
+    made = await asyncio.to_thread(examples_of, database, structure, settings.privacy.mode, settings.judging)
+    if preset.reply.kind != "uploaded":
+        return made
+    return await answered(made, partial(run, database=database, model="offline", settings=settings))
 
 
 @router.get("/schema/{preset_id}/{table}/sample", responses=refusals(404))

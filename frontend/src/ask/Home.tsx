@@ -66,6 +66,13 @@ export function Home() {
           <DatabasePicker />
         </Composer>
         <DropZone />
+        {preset?.kind === "uploaded" && own.isSuccess && examples.length < 3 && (
+          <p className={css["about"]}>
+            {examples.length === 0
+              ? "No example question of this file is answered without a doubt; ask in your own words."
+              : "These are all the example questions of this file that are answered without a doubt."}
+          </p>
+        )}
         {examples.length > 0 && (
           <section className={css["examples"]} aria-labelledby="examples-title">
             <h2 id="examples-title" className={css["heading"]}>
