@@ -37,9 +37,7 @@ Production = Callable[[Context, State, Item], Iterator[State]]
 
 def count(c: Context, s: State, item: Item) -> Iterator[State]:
     a, b = item.start, item.end
-    rows = s.waits("rows")
     yield s.but("count said", a, b, 0.5, waiting=(*s.waiting, Waiting("count", item.argument, a, b)))
-    _ = rows
     order = s.waits("order")
     counted = next((e for e in s.show if isinstance(e, Aggregate) and e.function == "count"), None)
     if order is not None and counted is not None:
@@ -93,7 +91,6 @@ def waits(kind: str, gain: float = 0.5) -> Production:
 
 def group(c: Context, s: State, item: Item) -> Iterator[State]:
     end = item.end
-    words = c.lattice.words
     yield s.but(
         "group said",
         item.start,
@@ -102,7 +99,6 @@ def group(c: Context, s: State, item: Item) -> Iterator[State]:
         waiting=(*s.waiting, Waiting("group", item.text, item.start, end)),
         each=s.each or "each" in item.text or "every" in item.text,
     )
-    _ = words
 
 
 def by(c: Context, s: State, item: Item) -> Iterator[State]:

@@ -96,17 +96,12 @@ _FIELDS = (
     "trail",
     "missed",
     "alternatives",
-    "per",
     "share",
-    "ranked",
     "nested",
     "column",
     "vs",
     "each",
-    "literal",
     "sets",
-    "yesno",
-    "choices",
     "computed",
     "offset",
     "inner",
@@ -142,20 +137,14 @@ class State:
     """Tokens with a meaning of their own that no production consumed."""
     alternatives: bool
     """An `or` stands between the last condition and the next."""
-    per: tuple[Expression | Entity, ...]
     share: str
-    ranked: tuple[Waiting, ...]
     nested: tuple[First, ...]
     column: Expression | None
     """The expression that the last condition was about."""
     vs: bool
     each: bool
-    literal: bool
     sets: tuple[tuple[Expression, str], ...]
     """Values that must each hold, besides those of the conditions."""
-    yesno: bool
-    choices: tuple[tuple[str, float], ...]
-    """Choices among close candidates that this state made: for features and doubts."""
     computed: str
     """`running`, `growth` or `change` of the figures of groups."""
     offset: int
@@ -200,5 +189,5 @@ def initial() -> State:
     new.at, new.score, new.head, new.focus, new.limit, new.distinct = 0, 0.0, "", "", None, False
     new.phase, new.last, new.trail, new.alternatives, new.share = "show", None, None, False, ""
     new.computed, new.offset, new.inner = "", 0, None
-    new.column, new.vs, new.each, new.literal, new.yesno = None, False, False, False, False
+    new.column, new.vs, new.each = None, False, False
     return new

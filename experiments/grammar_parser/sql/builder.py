@@ -39,7 +39,6 @@ from experiments.grammar_parser.plan.algebra import (
     Select,
     Star,
     Within,
-    aggregates,
     own,
     tables_of,
 )
@@ -237,11 +236,8 @@ class Builder:
         if e.function == "count":
             return exp.Count(this=exp.Distinct(expressions=[inner]) if e.distinct else inner)
         if e.function == "median":
-            return self._dates_free_median(inner)
+            return exp.Median(this=inner)
         return _AGGREGATES[e.function](this=inner)
-
-    def _dates_free_median(self, inner: exp.Expr) -> exp.Expr:
-        return exp.Median(this=inner)
 
     def _count_rows(self, e: Aggregate, scope: _Scope) -> exp.Expr:
         key = self._vocabulary.key_column(e.table)
@@ -375,14 +371,6 @@ def _literal(value: object) -> exp.Expr:
     if isinstance(value, dt.date):
         return exp.Literal.string(value.isoformat())
     return exp.Literal.string(str(value))
-
-
-def grouped(plan: Select) -> Select:
-    """The plan with its plain columns grouped where it shows aggregates beside them."""
-    if plan.group or not any(aggregates(e) for e in plan.show):
-        return plan
-    plain = tuple(e for e in plan.show if not aggregates(e))
-    return replace(plan, group=plain)
 
 
 _AGGREGATES: dict[str, type[exp.Expr]] = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
