@@ -8,6 +8,7 @@ docs/access.md has the format.
 from agent.access.audit import audit_of
 from agent.access.database import PersonalDatabase, personal
 from agent.access.identity import Identity, IdentityRefused
+from agent.access.keys import KeysUnavailable
 from agent.access.person import Person
 from agent.access.policies import Access, BadPolicies, access_of
 
@@ -16,6 +17,7 @@ __all__ = [
     "BadPolicies",
     "Identity",
     "IdentityRefused",
+    "KeysUnavailable",
     "Person",
     "PersonalDatabase",
     "access_of",

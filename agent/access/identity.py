@@ -7,17 +7,13 @@ algorithm, unexpired, and made for this server (RFC 7519, OpenID Connect Core 3.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from agent.access.person import Person
-from agent.access.policies import Access, BadPolicies, JwtRule, attributes_of
+from agent.access.keys import KeyUnknown, keys_of
+from agent.access.person import Attribute, Person
+from agent.access.policies import Access, Claim
 from eval.errors import Text2SQLError
-
-if TYPE_CHECKING:
-    import jwt
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 LEEWAY_SECONDS = 30
@@ -33,19 +29,21 @@ class Identity:
         """`reserved`: names that only the server's own tokens may give. Raises BadPolicies."""
         self._access = access
         self._reserved = reserved
-        self._keys = _keys(access.jwt) if access.jwt else None
+        self._keys = keys_of(access.jwt.keys) if access.jwt else None
 
-    def of_token(self, token: str) -> Person | None:
-        """The person that a JWT names; None if the text is no JWT, or none is expected. Raises IdentityRefused."""
+    async def of_token(self, token: str) -> Person | None:
+        """The person that a JWT names; None if the text is no JWT, or none is expected. Raises IdentityRefused, and
+        KeysUnavailable while nobody can tell."""
         rule = self._access.jwt
         if rule is None or self._keys is None or token.count(".") != 2:
             return None
         import jwt
 
         try:
+            key = await self._keys.key(jwt.get_unverified_header(token).get("kid"))
             claims: dict[str, Any] = jwt.decode(
                 token,
-                self._keys(token).key,
+                key.key,
                 algorithms=list(ALGORITHMS),
                 audience=rule.audience,
                 issuer=rule.issuer,
@@ -54,9 +52,11 @@ class Identity:
             )
         except jwt.PyJWTError as error:
             raise IdentityRefused(f"The token is refused: {type(error).__name__}.") from None
+        except KeyUnknown as error:
+            raise IdentityRefused(str(error)) from None
         groups = claims.get(rule.groups, ())
         return self._named(
-            claims.get(rule.name), groups if isinstance(groups, list) else [groups], attributes_of(claims)
+            claims.get(rule.name), groups if isinstance(groups, list) else [groups], _attributes(claims, rule.claims)
         )
 
     def of_proxy(self, peer: str, headers: Callable[[str], list[bytes]]) -> Person | None:
@@ -79,24 +79,25 @@ class Identity:
         return Person(name, known.groups | {str(g) for g in groups}, {**attributes, **known.attributes})
 
 
-def _keys(rule: JwtRule) -> Callable[[str], jwt.PyJWK]:
-    """The key that a token was signed with. Raises BadPolicies, and PyJWTError for an unknown key."""
-    try:
-        import jwt
-    except ModuleNotFoundError:
-        raise BadPolicies("Policies with `jwt` need the extra `jwt`: pip install 'askwell[jwt]'.") from None
-    if rule.keys.startswith("https://"):
-        return jwt.PyJWKClient(rule.keys, timeout=5).get_signing_key_from_jwt
-    try:
-        kept = jwt.PyJWKSet.from_dict(json.loads(Path(rule.keys).read_text(encoding="utf-8")))
-    except (OSError, ValueError, jwt.PyJWTError) as error:
-        raise BadPolicies(f"The keys of `jwt` cannot be read from {Path(rule.keys).name}: {error}") from None
+_TYPES: dict[Claim, tuple[type, ...]] = {"text": (str,), "number": (int, float), "truth": (bool,)}
 
-    def key_of(token: str) -> jwt.PyJWK:
-        wanted = jwt.get_unverified_header(token).get("kid")
-        candidates = [key for key in kept.keys if key.key_id == wanted or len(kept.keys) == 1]
-        if not candidates:
-            raise jwt.InvalidKeyError("unknown key")
-        return candidates[0]
 
-    return key_of
+def _attributes(claims: Mapping[str, Any], listed: Mapping[str, Claim]) -> dict[str, Attribute]:
+    """The claims that the policy file lists. One that the token lacks is no attribute. Raises IdentityRefused for one
+    of another type, so that no rule meets a value that it was not written for."""
+    found: dict[str, Attribute] = {}
+    for name, kind in listed.items():
+        value = claims.get(name)
+        if value is None:
+            continue
+        several = kind.endswith("s")
+        values = value if several and isinstance(value, list) else [value]
+        types = _TYPES[kind.removesuffix("s")]  # type: ignore[index]
+        if (several and not isinstance(value, list)) or not all(_is(v, types) for v in values):
+            raise IdentityRefused(f"The token is refused: its claim {name} is not of the kind {kind}.")
+        found[name] = tuple(values) if several else value
+    return found
+
+
+def _is(value: Any, types: tuple[type, ...]) -> bool:
+    return isinstance(value, types) and (bool in types or not isinstance(value, bool))

@@ -26,8 +26,8 @@ class Person:
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """The person as PostgreSQL settings, for the database's own row-level security."""
-        values = {"person": self.name, "groups": ",".join(sorted(self.groups))}
-        values |= {key: _text(value) for key, value in self.attributes.items()}
+        values = {key: _text(value) for key, value in self.attributes.items()}
+        values |= {"person": self.name, "groups": ",".join(sorted(self.groups))}
         return tuple((f"text2sql.{key}", value) for key, value in sorted(values.items()))
 
 

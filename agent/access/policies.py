@@ -7,7 +7,6 @@ decides; without a matching rule nothing is visible. A rule that does not fit th
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -28,6 +27,12 @@ _KEY = r"^[a-z][a-z0-9_]{0,62}$"
 
 class BadPolicies(InputError):
     """The policy file cannot be used; the message says what is wrong and where."""
+
+
+Claim = Literal["text", "number", "truth", "texts", "numbers"]
+"""What a claim holds; `texts` and `numbers` are lists."""
+RESERVED = frozenset(("name", "person", "groups"))
+"""What every person has by itself; no entry and no claim can set it."""
 
 
 class _Part(BaseModel):
@@ -81,6 +86,8 @@ class JwtRule(_Part):
     """The claim that names the person."""
     groups: str = "groups"
     """The claim that lists the person's groups."""
+    claims: dict[Annotated[str, Field(pattern=_KEY)], Claim] = Field(default_factory=dict)
+    """The claims that become attributes of the person; all others are ignored."""
 
 
 class ProxyRule(_Part):
@@ -181,6 +188,13 @@ def _read(path: str) -> Access:
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False)[:10]]
         raise BadPolicies(f"{place.name} cannot be used: {'; '.join(problems)}") from None
+    named = {key for entry in file.people.values() for key in entry.__pydantic_extra__ or {}}
+    named |= set(file.jwt.claims) if file.jwt else set()
+    if taken := sorted(RESERVED & named):
+        raise BadPolicies(f"{place.name} cannot be used: {taken[0]!r} is given by the person and cannot be set.")
+    asked = {key for rule in file.rules for key in rule.who.claims}
+    if file.jwt and (unlisted := sorted(asked - named)):
+        raise BadPolicies(f"{place.name} cannot be used: a rule asks for the claim {unlisted[0]!r}; list it in `jwt`.")
     people = {name: _person(name, entry) for name, entry in file.people.items()}
     return Access(tuple(file.rules), people, file.jwt, file.proxy)
 
@@ -193,17 +207,6 @@ def _person(name: str, entry: _PersonEntry) -> Person:
 def attribute(value: Value | list[Value]) -> Attribute:
     """A value of YAML or JSON as an attribute."""
     return tuple(value) if isinstance(value, list) else value
-
-
-def attributes_of(claims: Mapping[str, Any]) -> dict[str, Attribute]:
-    """Claims that can be attributes: plain values and lists of them, under plain names."""
-    plain = str | int | float | bool
-    return {
-        key: attribute(value)
-        for key, value in claims.items()
-        if re.match(_KEY, key)
-        and (isinstance(value, plain) or (isinstance(value, list) and all(isinstance(v, plain) for v in value)))
-    }
 
 
 @lru_cache(maxsize=1)

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agent.access import Access, BadPolicies, Identity, IdentityRefused, Person, access_of
+from agent.access import Access, BadPolicies, Identity, IdentityRefused, KeysUnavailable, Person, access_of
 from agent.server.access import Client
 from agent.server.limits import Limits
 from agent.server.middleware.addresses import header_values, is_local, is_open, peer
@@ -170,9 +170,11 @@ class Authentication:
         client = self._tokens.client(name) if name is not None else None
         if client is None and identity:
             try:
-                person = identity.of_token(token.decode("latin-1"))
+                person = await identity.of_token(token.decode("latin-1"))
             except IdentityRefused as error:
                 return 401, str(error), _REFUSED
+            except KeysUnavailable as error:
+                return 503, str(error), {"Retry-After": "10"}
             client = self._tokens.client_of(person) if person else None
         if client is None:
             if wait := await self._limits.failed(address):

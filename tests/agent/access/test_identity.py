@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from agent.access import BadPolicies, Identity, IdentityRefused, access_of
+from agent.access import BadPolicies, Identity, IdentityRefused, Person, access_of
 from agent.config import DatabaseSettings
 from tests.agent.access.company import POLICIES
 from tests.agent.server.running import Running, running, settings_for
@@ -32,7 +33,8 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("identity")
     public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(KEY.public_key()))
     (folder / "keys.json").write_text(json.dumps({"keys": [{**public, "kid": "one"}]}))
-    issuer = f"jwt: {{issuer: 'https://id.example.org', audience: text2sql, keys: {folder / 'keys.json'}}}\n"
+    issuer = f"jwt: {{issuer: 'https://id.example.org', audience: text2sql, keys: {folder / 'keys.json'}, "
+    issuer += "claims: {region: text, level: number, teams: texts}}\n"
     (folder / "access.yaml").write_text(f"{issuer}proxy: {{addresses: [10.0.0.7]}}\n{POLICIES}")
     return str(folder / "access.yaml")
 
@@ -45,9 +47,39 @@ def identity(policies: str) -> Identity:
 
 
 def test_a_token_gives_name_groups_and_attributes(identity: Identity) -> None:
-    person = identity.of_token(token())
+    person = asyncio.run(identity.of_token(token(teams=["a", "b"], city="Oslo")))
     assert person is not None
-    assert (person.name, person.groups, person.attribute("region")) == ("carl", {"sales"}, "EU")
+    assert (person.name, person.groups) == ("carl", {"sales"})
+    assert person.attributes == {"region": "EU", "teams": ("a", "b")}  # and no claim that is not listed
+
+
+def test_a_renewed_token_is_the_same_owner(identity: Identity, policies: str) -> None:
+    access = access_of(DatabaseSettings(TEXT2SQL_POLICIES=policies))
+    now = time.time()
+    tokens = [token(exp=now + 60 * k, iat=now + k, jti=f"t{k}", auth_time=now - k) for k in (1, 2)]
+    first, second = (asyncio.run(identity.of_token(t)) for t in tokens)
+    assert access is not None
+    assert first is not None
+    assert second is not None
+    assert access.digest(first) == access.digest(second)
+    moved = asyncio.run(identity.of_token(token(region="US")))
+    assert moved is not None
+    assert access.digest(moved) != access.digest(first)
+
+
+def test_no_claim_overwrites_who_the_person_is() -> None:
+    carl = Person("carl", frozenset({"sales"}), {"person": "anna", "groups": "finance", "region": "EU"})
+    assert dict(carl.settings()) == {
+        "text2sql.person": "carl",
+        "text2sql.groups": "sales",
+        "text2sql.region": "EU",
+    }
+
+
+@pytest.mark.parametrize("claims", [{"region": ["EU", "US"]}, {"region": 7}, {"level": True}, {"teams": "a"}])
+def test_a_claim_of_another_kind_is_refused(identity: Identity, claims: dict[str, Any]) -> None:
+    with pytest.raises(IdentityRefused, match="is not of the kind"):
+        asyncio.run(identity.of_token(token(**claims)))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +100,7 @@ def test_a_token_gives_name_groups_and_attributes(identity: Identity) -> None:
 )
 def test_a_forged_token_is_refused(identity: Identity, forged: str) -> None:
     with pytest.raises(IdentityRefused):
-        identity.of_token(forged)
+        asyncio.run(identity.of_token(forged))
 
 
 def test_a_proxys_header_counts_only_from_its_address(identity: Identity) -> None:
@@ -105,6 +137,7 @@ def test_claims_decide_which_rows_are_seen(server: Running) -> None:
     assert asked(token(region="US")).json()["rows"] == [["Sentinel-Dora"], ["Sentinel-Egon"]]
     assert asked(token(region="EU' OR '1' = '1")).json()["rows"] == []
     assert asked(token(region=None)).json()["status"] == "error"
+    assert asked(token(region=["EU", "US"])).status_code == 401
     assert asked(token(key=OTHER)).status_code == 401
     assert server.post("/sql", {"sql": "SELECT 1", "preset": "configured"}).status_code == 401
 
@@ -118,6 +151,13 @@ def test_claims_decide_which_rows_are_seen(server: Running) -> None:
         ("rules: []\nrules: []", "twice"),
         ("people: {anna: {Region: EU}}\nrules: []", "Region"),
         ("jwt: {issuer: i, audience: a, keys: nothing.json}\nrules: []", "nothing.json"),
+        ("people: {anna: {person: ben}}\nrules: []", "'person' is given"),
+        ("jwt: {issuer: i, audience: a, keys: k, claims: {groups: texts}}\nrules: []", "'groups' is given"),
+        ("jwt: {issuer: i, audience: a, keys: k, claims: {region: date}}\nrules: []", "claims.region"),
+        (
+            "jwt: {issuer: i, audience: a, keys: k}\nrules: [{who: {claims: {role: x}}, database: '*', tables: {}}]",
+            "the claim 'role'",
+        ),
         ("[", "no YAML"),
     ],
 )

@@ -1,0 +1,143 @@
+"""The public keys that tokens are signed with: a file's, or those that an identity provider publishes (RFC 7517).
+
+In: the `keys` of the policy file's `jwt` part. Out: the key that a token names. A provider's keys are fetched beside
+the requests: one fetch at a time, at most one in ten seconds whoever asks, and the last good set stays valid while the
+provider is away. Nothing here holds the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import ssl
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from agent.access.policies import BadPolicies
+from eval.errors import Text2SQLError
+
+if TYPE_CHECKING:
+    import httpx
+    import jwt
+
+FRESH_SECONDS = 300.0
+"""After that, a request starts a fetch in the background and goes on with the keys that are there."""
+GOOD_SECONDS = 86_400.0
+"""How long keys are believed while the provider is away."""
+PAUSE_SECONDS = 10.0
+"""Between two fetches, so that unknown keys in forged tokens are no way to burden the provider."""
+WAIT_SECONDS = 2.0
+"""How long a request with an unknown key waits for a fetch that is under way."""
+FETCH_SECONDS = 5.0
+MAX_BYTES = 256_000
+log = logging.getLogger(__name__)
+
+
+class KeyUnknown(Text2SQLError):
+    """No key of this name is published."""
+
+
+class KeysUnavailable(Text2SQLError):
+    """The provider could not be reached, so that nobody can be told right or wrong; the message says so."""
+
+
+class Keys(Protocol):
+    async def key(self, name: str | None) -> jwt.PyJWK:
+        """The key of a token's `kid`; the only one there is without a `kid`. Raises KeyUnknown, KeysUnavailable."""
+        ...
+
+
+def keys_of(place: str) -> Keys:
+    """The keys at a path or https address. Raises BadPolicies."""
+    try:
+        import jwt  # noqa: F401
+    except ModuleNotFoundError:
+        raise BadPolicies("Policies with `jwt` need the extra `jwt`: pip install 'askwell[jwt]'.") from None
+    return ProviderKeys(place) if place.startswith("https://") else FileKeys(Path(place))
+
+
+class FileKeys:
+    def __init__(self, path: Path) -> None:
+        """Raises BadPolicies."""
+        try:
+            self._keys = _read(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise BadPolicies(f"The keys of `jwt` cannot be read from {path.name}: {error}") from None
+
+    async def key(self, name: str | None) -> jwt.PyJWK:
+        return _named(self._keys, name)
+
+
+class ProviderKeys:
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._keys: Mapping[str | None, jwt.PyJWK] = {}
+        self._fetched = self._tried = float("-inf")
+        self._fetching: asyncio.Task[None] | None = None
+
+    async def key(self, name: str | None) -> jwt.PyJWK:
+        if time.monotonic() - self._fetched > FRESH_SECONDS or name not in self._keys:
+            self._fetch_beside()
+        if name not in self._keys and self._fetching is not None:
+            await asyncio.wait({self._fetching}, timeout=WAIT_SECONDS)
+        if time.monotonic() - self._fetched > GOOD_SECONDS:
+            raise KeysUnavailable("The identity provider's keys cannot be fetched; try again in a little while.")
+        return _named(self._keys, name)
+
+    def _fetch_beside(self) -> None:
+        """Start a fetch, if none is under way and the last one is long enough ago."""
+        running = self._fetching is not None and not self._fetching.done()
+        if not running and time.monotonic() - self._tried > PAUSE_SECONDS:
+            self._tried = time.monotonic()
+            self._fetching = asyncio.create_task(self._fetch())
+
+    async def _fetch(self) -> None:
+        import httpx
+
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                trusted = await asyncio.to_thread(ssl.create_default_context)
+                async with httpx.AsyncClient(verify=trusted, timeout=FETCH_SECONDS, follow_redirects=False) as client:
+                    text = await _downloaded(client, self._address)
+            self._keys = await asyncio.to_thread(_read, text)
+            self._fetched = time.monotonic()
+        except (TimeoutError, OSError, ValueError, httpx.HTTPError) as error:
+            log.warning("the identity provider's keys could not be fetched: %s", type(error).__name__)
+
+
+async def _downloaded(client: httpx.AsyncClient, address: str) -> bytes:
+    """The body of an answer. Raises ValueError for a larger one, httpx.HTTPError for any that is no success."""
+    async with client.stream("GET", address) as reply:
+        if not reply.is_success:
+            raise ValueError(f"status {reply.status_code}")
+        text = b""
+        async for part in reply.aiter_bytes():
+            text += part
+            if len(text) > MAX_BYTES:
+                raise ValueError(f"more than {MAX_BYTES} bytes")
+        return text
+
+
+def _read(text: bytes) -> dict[str | None, jwt.PyJWK]:
+    """Keys for signatures by name; the only one also without a name. Raises ValueError."""
+    import jwt
+
+    try:
+        found = jwt.PyJWKSet.from_dict(json.loads(text)).keys
+    except (jwt.PyJWTError, RecursionError, AttributeError, TypeError) as error:
+        raise ValueError(f"no set of keys ({type(error).__name__})") from None
+    usable = [key for key in found if key.public_key_use in ("sig", None)]
+    if not usable:
+        raise ValueError("no key for signatures")
+    by_name: dict[str | None, jwt.PyJWK] = {key.key_id: key for key in usable if key.key_id}
+    return by_name | ({None: usable[0]} if len(usable) == 1 else {})
+
+
+def _named(keys: Mapping[str | None, jwt.PyJWK], name: str | None) -> jwt.PyJWK:
+    alone = keys.get(None)
+    if name not in keys and (alone is None or alone.key_id):
+        raise KeyUnknown("The token is refused: its key is not known.")
+    return keys[name] if name in keys else keys[None]
