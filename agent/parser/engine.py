@@ -26,6 +26,7 @@ from agent.parser.discounts import less_discounts
 from agent.parser.entities import with_entities
 from agent.parser.execution_probe import Look
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
+from agent.parser.form import asked_form
 from agent.parser.implausible import doubted
 from agent.parser.interpretation import Condition, Query
 from agent.parser.joins import JoinPlan, join_graph
@@ -45,6 +46,7 @@ from agent.parser.versions import of_current_versions
 from agent.parser.wording import Known, Wording, worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES
+from eval.language.inflection import lemma
 from eval.language.tokens import Token, tokenize
 from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
 from eval.sql.written_forms import written_in
@@ -120,9 +122,12 @@ def read(
     )
     try:
         with limited(MOST_STEPS):
+            asked = asked_form(text, parser.names)
             reading = parser.read(
-                text, knowledge[:MAX_QUESTION], confidence.THRESHOLD if threshold is None else threshold, place
+                asked.text, knowledge[:MAX_QUESTION], confidence.THRESHOLD if threshold is None else threshold, place
             )
+        if asked.note and reading.tree is not None:
+            reading = replace(reading, interpretation=f"{reading.interpretation}; {asked.note}")
         return _rewritten(reading, target, schema) if rewritten else reading
     except TooTangled as end:
         return _abstain(str(end))
@@ -179,6 +184,12 @@ class _Parser:
         self._known = Known(words, self._entities.values, today)
         self._graph = join_graph(words)
         self._rows = StoredRows(look, self._entities, words, self._graph)
+
+    def names(self, word: str) -> bool:
+        """Whether a table or column has this word in its name."""
+        known = self._existing
+        tables, columns = (w.words for w in known.tables.values()), (w.words for w in known.columns.values())
+        return any(word in map(lemma, words) for words in (*tables, *columns))
 
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""

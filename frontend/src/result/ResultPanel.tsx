@@ -5,6 +5,7 @@ import { rowsQuery } from "../api/queries";
 import type { RunState } from "../run/state";
 import { seconds } from "../run/steps";
 import { Button } from "../shell/Button";
+import { askedView, preferred } from "./askedView";
 import { type Chart, chooseCharts, type Look } from "./chooseChart";
 import { cellText } from "./columnKinds";
 import css from "./ResultPanel.module.css";
@@ -72,11 +73,12 @@ interface ViewProps {
 
 export function ResultView({ result: first, traced, name, keepable = true }: ViewProps) {
   const result = useWhole(first);
-  const charts = useMemo(() => chooseCharts(result.columns, result.rows), [result]);
+  const asked = useMemo(() => askedView(name), [name]);
+  const charts = useMemo(() => preferred(chooseCharts(result.columns, result.rows), asked), [result, asked]);
   const [chosen, setView] = useState<"table" | "chart" | null>(null);
   const [picked, setPicked] = useState<Look | null>(null);
   const best = charts[0];
-  const view = chosen ?? (best && SAYS_MORE.has(best.kind) ? "chart" : "table");
+  const view = chosen ?? asked?.view ?? (best && SAYS_MORE.has(best.kind) ? "chart" : "table");
   const look = useMemo(() => {
     if (picked && charts.some((chart) => chart.kind === picked.kind)) return picked;
     return best ? { ...best, order: "given" as const } : null;

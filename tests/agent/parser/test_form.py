@@ -1,0 +1,62 @@
+"""Words that ask for a chart, a table or a file choose the view; the rest is the question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.knowledge.values import value_index
+from agent.parser import read
+from agent.parser.form import asked_form
+from agent.runtime.probability import STATED_DOUBT
+from eval.databases import open_database
+
+
+@pytest.mark.parametrize(
+    ("question", "rest", "form"),
+    [
+        ("plot funding by sector", "show funding by sector", "chart"),
+        ("Please plot me the sales by month.", "show the sales by month.", "chart"),
+        ("funding by sector as a pie chart", "funding by sector", "chart"),
+        ("draw a line graph of revenue per month", "show revenue per month", "chart"),
+        ("a bar chart of customers by country", "show customers by country", "chart"),
+        ("show startups in a table", "show startups", "table"),
+        ("orders by city, as a table", "orders by city", "table"),
+        ("export the orders of 2024 to Excel", "show the orders of 2024", "file"),
+        ("export customers to a csv file", "show customers", "file"),
+    ],
+)
+def test_words_at_either_end_ask_for_a_form(question: str, rest: str, form: str) -> None:
+    asked = asked_form(question, lambda _: False)
+    assert (asked.text, asked.form) == (rest, form)
+
+
+@pytest.mark.parametrize("question", ["which songs are in the chart", "plot", "how many came in a file", "as a table"])
+def test_other_words_stay(question: str) -> None:
+    assert asked_form(question, lambda _: False).text == question
+
+
+def test_a_word_of_the_schema_is_no_form() -> None:
+    for question in ("plot sizes", "guests by name at a table", "export volumes by year", "seats in a table"):
+        assert asked_form(question, lambda word: word in {"plot", "table", "export"}).form is None
+
+
+def test_a_chart_is_read_without_a_doubt(tmp_path: Path) -> None:
+    import duckdb
+
+    path = tmp_path / "startups.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute(
+            "CREATE TABLE startups AS SELECT * FROM (VALUES ('Acme', 'Energy', 100), ('Bolt', 'Energy', 50),"
+            " ('Cora', 'Health', 70)) AS t(name, sector, funding)"
+        )
+    with open_database(str(path)) as database:
+        schema = database.schema()
+        values = value_index(database, schema)
+        plain, asked = (read(q, schema, values) for q in ("show funding by sector", "plot funding by sector"))
+        assert asked.sql == plain.sql
+        assert asked.not_understood == ()
+        assert asked.confidence >= STATED_DOUBT
+        taken = read("export funding by sector to Excel", schema, values)
+        assert "taken away with Export" in taken.interpretation
