@@ -112,7 +112,11 @@ class RunStore(Base):
 
 
 def insert_events(connection: Connection, run_id: str, sent: Sequence[StoredEvent]) -> None:
-    """One statement for all: PostgreSQL would else be sent one for each row."""
+    """One statement for all: PostgreSQL would else be sent one for each row. A run whose ending is there gets no more
+    events."""
+    taken = select(streamed.c.number).where(streamed.c.run_id == run_id, streamed.c.number >= sent[0].number)
+    if connection.scalar(taken.limit(1)):
+        return
     rows = [(one.number, storable(one.data)) for one in sent]
     if connection.dialect.name == "postgresql":
         connection.execute(_EVENTS_AT_ONCE, {"run_id": run_id, "events": json.dumps(rows, ensure_ascii=False)})

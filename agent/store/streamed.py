@@ -21,7 +21,8 @@ EVENT_BYTES = 256 * 1024 * 1024
 
 class EventStore(Base):
     async def append_events(self, run_id: str, sent: Sequence[StoredEvent]) -> None:
-        """Store events in one transaction; several events cost little more than one."""
+        """Store events in one transaction; several events cost little more than one. None are stored where an event of
+        these numbers is there: another process has found the run without its own and written its ending."""
         if not sent:
             return
         await self._write(lambda connection: insert_events(connection, run_id, sent))
@@ -34,6 +35,13 @@ class EventStore(Base):
             query = query.join(runs, runs.c.run_id == events.c.run_id).where(runs.c.owner == owner)
         rows = await self._read(lambda connection: connection.execute(query).all())
         return [StoredEvent(number=one.number, data=one.data) for one in rows]
+
+    async def last_event(self, run_id: str) -> StoredEvent | None:
+        """The event with the highest number; None where none is stored."""
+        query = select(events.c.number, events.c.data).where(events.c.run_id == storable(run_id))
+        query = query.order_by(events.c.number.desc()).limit(1)
+        row = await self._read(lambda connection: connection.execute(query).first())
+        return None if row is None else StoredEvent(number=row.number, data=row.data)
 
     async def prune_events(self, *, days: float = EVENT_DAYS, size: int = EVENT_BYTES) -> int:
         """Delete the events of runs that began more than `days` ago, then those of the oldest runs while all events

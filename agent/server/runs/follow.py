@@ -75,29 +75,47 @@ async def stored_events(record: RunRecord, store: Store, after: int = 0) -> Asyn
             await store.signal(FOLLOWED, run_id=record.run_id)
         await asyncio.sleep(POLL_SECONDS)
     if not ended:
-        for piece in _pieces(_ending(kept or record, position, whole=position == 0)):
+        await _write_ending(kept or record, store, position)
+        rest = await store.events_after(record.run_id, position)
+        for piece in _pieces(rest or _ending(kept or record, position, whole=position == 0)):
             yield piece
 
 
 async def has_seen_the_end(record: RunRecord, store: Store, after: int) -> bool:
-    """Whether event number `after` of this run was its last one."""
+    """Whether no event of this run comes after number `after`."""
     if record.status == "running":
         return False
-    rest = await store.events_after(record.run_id, after - 1)
-    return len(rest) == 1 and rest[0].number == after and _is_done(rest[0])
+    await _write_ending(record, store, after)
+    return not await store.events_after(record.run_id, after)
+
+
+async def _write_ending(record: RunRecord, store: Store, seen: int) -> None:
+    """Store the ending of a run whose process could not, so that every reader sees the same one, once. `seen`: the last
+    event that a reader has, which may never have been stored. Events that are no longer stored get no ending."""
+    last = await store.last_event(record.run_id)
+    unfinished = record.status in _UNFINISHED if last is None else not _is_done(last)
+    if unfinished:
+        number = max(last.number if last else 0, min(seen, _MOST_SEEN))
+        await store.append_events(record.run_id, list(_ending(record, number, whole=False)))
+
+
+_UNFINISHED = ("interrupted", "cancelled")
+_MOST_SEEN = 1_000_000
+"""A reader that claims more has not read a run of ours."""
 
 
 _BEHIND = "You have read too slowly: events in between are no longer kept. Ask for the run itself."
 
 
 def _ending(record: RunRecord, last: int, *, whole: bool) -> Iterator[StoredEvent]:
-    """Replacements for events that were never written or are no longer stored."""
+    """The last events of a run that its process did not write, after number `last`; `whole`: with its answer, for a run
+    whose events are no longer stored."""
     number = last
     if whole and record.answer is not None:
         number += 1
         data = {"final_answer": record.answer.get("answer", ""), **record.answer}
         yield StoredEvent(number=number, data=as_json({"event": "answer", "data": data}))
-    if record.status in ("interrupted", "cancelled"):
+    if record.status in _UNFINISHED:
         number += 1
         yield StoredEvent(number=number, data=_error_event(record.status, f"The run was {record.status}."))
     yield StoredEvent(number=number + 1, data=as_json(DoneEvent(data=DoneInfo(elapsed=record.seconds or 0.0))))

@@ -96,6 +96,17 @@ def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
     with raw_query(one.port, {"question": QUESTION}) as connection:
         run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
         wait_until(lambda: other.get(f"/runs/{run_id}").json()["status"] == "interrupted")
+        first, second = (other.get(f"/runs/{run_id}/events").text for _ in range(2))
+        assert first == second  # the ending is written once, whoever asks
+        assert first.count('"kind":"interrupted"') == first.count('"event":"done"') == 1
+        numbers = [int(line.removeprefix("id: ")) for line in first.splitlines() if line.startswith("id: ")]
+        assert numbers == list(range(1, len(numbers) + 1))
+        for seen in (numbers[-1], numbers[-1] + 91):
+            ended = other.get(f"/runs/{run_id}/events", headers={"Last-Event-ID": str(seen)})
+            assert ended.status_code == 204  # or a browser would reconnect for ever
+        rest = other.get(f"/runs/{run_id}/events", headers={"Last-Event-ID": str(numbers[0])}).text
+        assert rest
+        assert first.endswith(rest)
         monkeypatch.setattr(ThreadStore, "begin_turn", begin)
         endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
         again = other.stream("POST", f"/runs/{run_id}/again")

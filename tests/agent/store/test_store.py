@@ -184,6 +184,16 @@ async def test_events_come_back_in_order_after_a_number(store: Store) -> None:
     assert await store.events_after("r1", 9, owner="ann") == sent[9:]
     assert await store.events_after("r1", 12) == []
     assert await store.events_after("none", 0) == []
+    assert await store.last_event("r1") == sent[-1]
+    assert await store.last_event("none") is None
+
+
+async def test_a_run_whose_ending_another_process_wrote_gets_no_more_events(store: Store) -> None:
+    await store.begin_run(a_run())
+    ending = [StoredEvent(number=n, data="{}") for n in (1, 2, 3)]
+    await store.append_events("r1", ending)
+    await store.append_events("r1", [StoredEvent(number=n, data="late") for n in (3, 4, 5)])
+    assert await store.events_after("r1") == ending
 
 
 async def test_old_events_and_then_the_oldest_are_dropped_but_not_of_runs_that_go_on(store: Store) -> None:
