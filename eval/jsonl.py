@@ -20,7 +20,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.process import BaseProcess
 from typing import Any, TextIO, cast
 
 from eval.errors import InputError
@@ -233,7 +234,7 @@ def workers(work: Callable[[Record], Record], jobs: int) -> Iterator[Submit]:
     if jobs <= 1:
         yield lambda record: _done(work, record)
         return
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_belong_to_the_parent)
     try:
         yield lambda record: pool.submit(work, record)
     finally:
@@ -257,8 +258,16 @@ def _done(work: Callable[[Record], Record], record: Record) -> Future[Record]:
     return future
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _belong_to_the_parent() -> None:
+    """Leave interrupts to the parent, and end when it has ended, however that came."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := parent_process()) is not None:
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from eval.jsonl import LineError, Record, answer_lines, encode, read_line, text_field, workers
+from tests.waiting import becomes
 
 ROOT = Path(__file__).parents[2]
 
@@ -182,3 +183,52 @@ def test_read_line_numbers_its_complaint() -> None:
 
     assert line is not None
     assert line.problem == "line 7 is not JSON: Expecting value"
+
+
+def note_process(folder: str, _: Record) -> Record:
+    (Path(folder) / str(os.getpid())).touch()
+    return {}
+
+
+_PARENT = """
+import functools, sys, time
+from eval.jsonl import workers
+from tests.eval.test_jsonl import note_process
+
+if __name__ == "__main__":
+    with workers(functools.partial(note_process, sys.argv[1]), 2) as submit:
+        [future.result() for future in [submit({"n": n}) for n in range(20)]]
+        print("ready", flush=True)
+        time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are asked after by number, as POSIX does")
+def test_processes_end_when_their_parent_was_killed(tmp_path: Path) -> None:
+    (script := tmp_path / "parent.py").write_text(_PARENT)
+    (folder := tmp_path / "pids").mkdir()
+    parent = subprocess.Popen(
+        [sys.executable, str(script), str(folder)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == b"ready\n"
+    processes = [int(path.name) for path in folder.iterdir()]
+    assert processes
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    assert becomes(lambda: not any(alive(pid) for pid in processes), 10)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0]
+    except OSError:  # gone meanwhile, or no Linux
+        return not Path("/proc").is_dir()
+    return state != "Z"  # in a container nobody may collect it
