@@ -53,6 +53,10 @@ _KIND_OF: dict[int, Kind] = {
 }
 
 
+AGAIN_SECONDS = 5
+"""After which a client may try again what is not available now, unless the refusal knows better."""
+
+
 class ErrorBody(BaseModel):
     kind: Kind
     message: str
@@ -92,7 +96,8 @@ def error_response(
     body = ErrorReply(
         error=ErrorBody(kind=kind or _KIND_OF.get(status, "internal"), message=message, request_id=request_id)
     )
-    return JSONResponse(body.model_dump(), status_code=status, headers=headers)
+    wait = {"Retry-After": str(AGAIN_SECONDS)} if status == 503 else {}
+    return JSONResponse(body.model_dump(), status_code=status, headers={**wait, **(headers or {})})
 
 
 def install_errors(app: FastAPI) -> None:

@@ -7,6 +7,7 @@ import asyncio
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 
+from agent.server.errors import AGAIN_SECONDS
 from agent.server.replies import HealthReply, ReadyReply
 from agent.server.routes.answers import refusals
 from agent.server.services import CurrentServices
@@ -49,6 +50,7 @@ async def ready(services: CurrentServices, response: Response) -> ReadyReply:
     is_ready = all(state == "ok" for state in checks.values())
     if not is_ready:
         response.status_code = 503
+        response.headers["Retry-After"] = str(AGAIN_SECONDS)
     return ReadyReply(ready=is_ready, checks=checks, worker=services.runs.instance.worker)
 
 

@@ -244,6 +244,7 @@ def test_a_state_that_takes_no_writes_is_not_ready_and_is_not_named_to_clients(
             ready, asked = server.get("/ready"), server.post("/query", {"question": QUESTION})
         assert (ready.status_code, ready.json()["checks"]["state"]) == (503, "the state database takes no writes")
         assert (asked.status_code, asked.json()["error"]["kind"]) == (503, "unavailable")
+        assert {ready.headers["Retry-After"], asked.headers["Retry-After"]} == {"5"}
         assert str(tmp_path) not in asked.text
         assert "log says why" in asked.text
         wait_until(lambda: server.get("/ready").json()["ready"])
