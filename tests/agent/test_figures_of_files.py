@@ -1,0 +1,37 @@
+"""Figures asked of files as offices export them: no number that the file does not hold."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.config import settings
+from agent.runner import run
+from agent.sources.files import open_files
+
+UMSATZ = (
+    "Umsatzbericht 2023;;;\nFiliale;Region;Umsatz;Datum\nMitte;Nord;1.234,50;03.01.2023\n"
+    "Hafen;Nord;2.000,00;14.02.2023\nAltstadt;Süd;500,25;20.03.2023\nGesamt;;3.734,75;\n* vorläufig;;;\n"
+)
+LEDGER = 'Account,Amount,Posted\nTravel,"1,200.00-",03-Jan-22\nHotels,300.00,14-Jan-22\nSoftware,950.00-,02-Feb-23\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "question", "figure"),
+    [
+        ("umsatz", UMSATZ, "total Umsatz", 3734.75),  # the figure is called as its table is: not a count of rows
+        ("umsatz", UMSATZ, "how many Umsatz are there?", 3),
+        ("ledger", LEDGER, "total amount", -1850),
+    ],
+)
+async def test_the_figure_is_of_the_file(tmp_path: Path, name: str, content: str, question: str, figure: float) -> None:
+    path = tmp_path / f"{name}.csv"
+    path.write_text(content, encoding="utf-8")
+    database = await asyncio.to_thread(open_files, path, str(tmp_path / "cache"), lambda _: None)
+    try:
+        answer = await run(question, database=database, model="offline", settings=settings())
+    finally:
+        await asyncio.to_thread(database.close)
+    assert [list(row) for row in answer.rows or ()] == [[figure]]
