@@ -184,10 +184,12 @@ def _program() -> str:
 def main() -> None:
     """Entry point of `text2sql`, `python -m text2sql` and `python -m agent.main`.
 
-    A first word that is a data or database file opens the page on it, and on further files. `profile` is the command when it is alone or followed by options; `examples`, `glossary`, `model` and `judge` are
-    commands when one of their subcommands follows. Any other use of these words is a question.
+    A first word that is a data or database file opens the page on it, and on further files. `profile` is the command
+    when it is alone or followed by options; `examples`, `glossary`, `model` and `judge` are commands when one of their
+    subcommands follows. Any other use of these words is a question.
     """
-    from agent.cli.page_command import app as page, names_file
+    from agent.cli.page_command import app as page
+    from agent.cli.page_command import names_file
 
     if sys.argv[1:] and names_file(sys.argv[1]):
         page(sys.argv[1:], prog_name=_program())
