@@ -9,7 +9,7 @@ import pytest
 
 from agent.config import settings
 from agent.runner import run
-from agent.sources.files import open_files
+from agent.sources.files import open_files, open_list
 
 UMSATZ = (
     "Umsatzbericht 2023;;;\nFiliale;Region;Umsatz;Datum\nMitte;Nord;1.234,50;03.01.2023\n"
@@ -35,3 +35,15 @@ async def test_the_figure_is_of_the_file(tmp_path: Path, name: str, content: str
     finally:
         await asyncio.to_thread(database.close)
     assert [list(row) for row in answer.rows or ()] == [[figure]]
+
+
+async def test_a_question_across_two_files_joins_them(tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text("order_id,customer_id,amount\n1,1,5\n2,2,7\n3,1,8\n4,3,10\n5,2,20\n")
+    (tmp_path / "customers.csv").write_text("id,city\n1,Rome\n2,Oslo\n3,Rome\n4,Bonn\n")
+    files = [tmp_path / "orders.csv", tmp_path / "customers.csv"]
+    database = await asyncio.to_thread(open_list, files, str(tmp_path / "cache"), lambda _: None)
+    try:
+        answer = await run("total amount by city", database=database, model="offline", settings=settings())
+    finally:
+        await asyncio.to_thread(database.close)
+    assert {tuple(row) for row in answer.rows or ()} == {("Rome", 23), ("Oslo", 27)}
