@@ -121,6 +121,7 @@ def ask(  # noqa: PLR0913 (an argument for each option)
     """Ask a database a question in plain English: the SQL, the rows, the answer and how sure it is.
 
     With files instead of a question (FILE... [--port N] [--no-browser]), the page opens on them as one database.
+    FILE QUESTION is short for --db FILE QUESTION.
     """
     from agent.cli.console import ReaderGone, progress_console, result_console
     from agent.cli.output import Output
@@ -184,14 +185,17 @@ def _program() -> str:
 def main() -> None:
     """Entry point of `text2sql`, `python -m text2sql` and `python -m agent.main`.
 
-    A first word that is a data or database file opens the page on it, and on further files. `profile` is the command
-    when it is alone or followed by options; `examples`, `glossary`, `model` and `judge` are commands when one of their
-    subcommands follows. Any other use of these words is a question.
+    A first word that is a data or database file opens the page on it, and on further files; with a question after it,
+    that is answered as with `--db`. `profile` is the command when it is alone or followed by options; `examples`,
+    `glossary`, `model` and `judge` are commands when one of their subcommands follows. Any other use of these words is
+    a question.
     """
     from agent.cli.page_command import app as page
-    from agent.cli.page_command import names_file
+    from agent.cli.page_command import is_question, names_file
 
     if sys.argv[1:] and names_file(sys.argv[1]):
+        if not all(map(names_file, sys.argv[2:3])) and any(map(is_question, sys.argv[2:])):
+            app(["--db", *sys.argv[1:]], prog_name=_program())
         page(sys.argv[1:], prog_name=_program())
     if sys.argv[1:2] == ["profile"] and all(word.startswith("-") for word in sys.argv[2:3]):
         from agent.cli.profile_command import app as profiling

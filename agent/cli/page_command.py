@@ -7,6 +7,7 @@ it, and stops the server otherwise.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -35,6 +36,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def names_file(word: str) -> bool:
     """Whether the first word of a command is a file and not a question."""
     return Path(word).is_file() or (not any(map(str.isspace, word)) and word.lower().endswith(SUFFIXES))
+
+
+def is_question(word: str) -> bool:
+    """Whether a word that follows a file is a question about it and not one more file."""
+    return not names_file(word) and not word.startswith("-") and ("?" in word or any(map(str.isspace, word)))
 
 
 @app.command()
@@ -77,6 +83,8 @@ def file_problem(file: Path) -> str | None:
         with file.open("rb") as opened:
             file_kind(opened.read(_HEAD))
     except FileNotFoundError:
+        if is_question(str(file)):
+            return "a question goes to one file, or to a folder of files as --db"
         return f"there is no file {file}"
     except IsADirectoryError:
         return f"{file} is a folder; name its files"
@@ -114,8 +122,10 @@ class _Opening:
         from agent.config import settings
         from agent.server.instance import Instance
         from agent.server.server_process import announce, serve
+        from agent.server.telemetry import configure_logging
 
         config = settings()
+        configure_logging(config, level=logging.WARNING)  # a line for each request would hide what is said here
 
         def started() -> None:
             announce(self._address, config)

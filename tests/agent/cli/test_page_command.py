@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from pathlib import Path
@@ -33,6 +34,8 @@ def test_files_become_one_database_whose_page_is_printed(tmp_path: Path) -> None
         page = httpx.get(place)
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == "reading orders.csv, customers.csv …\n"
 
     assert address in first
     assert {table["name"] for table in schema["tables"]} == {"orders", "customers"}
@@ -59,6 +62,28 @@ def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path, name: str, content
 
     assert problem in complaint
     assert "Traceback" not in complaint
+
+
+@pytest.mark.parametrize("words", [["total amount", "--yes", "--json"], ["--yes", "--json", "total amount"]])
+def test_a_question_after_a_file_is_answered_at_once(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "sales.csv").write_text("city,amount\nRome,5\nOslo,7\nBonn,8\n")
+
+    with opening(tmp_path, "sales.csv", *words) as process:
+        assert process.stdout is not None
+        answer = json.loads(process.stdout.read())
+        assert process.wait(20) == 0
+
+    assert answer["rows"] == [[20]]
+
+
+def test_a_question_after_two_files_is_told_where_to_go(tmp_path: Path) -> None:
+    for name in ("sales.csv", "cities.csv"):
+        (tmp_path / name).write_text("city,amount\nRome,5\n")
+
+    with opening(tmp_path, "sales.csv", "cities.csv", "total amount by city", "--no-browser") as process:
+        assert process.stderr is not None
+        assert process.stderr.read() == "A question goes to one file, or to a folder of files as --db\n"
+        assert process.wait(20) == 3
 
 
 def test_a_question_is_no_file(tmp_path: Path) -> None:
