@@ -8,6 +8,7 @@ first step is on the screen.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,6 +32,7 @@ _EPILOG = "\n".join(
         '  echo "how many products are there?" | python -m agent.main -',
         "  python -m agent.main --interactive",
         "  python -m agent.main profile --db sales.sqlite",
+        "  python -m agent.main sales.csv customers.xlsx",
         "",
         "\b",
         "Exit codes:",
@@ -116,7 +118,11 @@ def ask(  # noqa: PLR0913 (an argument for each option)
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """Ask a database a question in plain English: the SQL, the rows, the answer and how sure it is."""
+    """Ask a database a question in plain English: the SQL, the rows, the answer and how sure it is.
+
+    With files instead of a question (FILE... [--port N] [--no-browser]), the page opens on them as one database.
+    FILE QUESTION is short for --db FILE QUESTION.
+    """
     from agent.cli.console import ReaderGone, progress_console, result_console
     from agent.cli.output import Output
     from agent.cli.session import Asker
@@ -172,15 +178,25 @@ def _question(words: list[str] | None) -> tuple[str, str | None]:
 def _program() -> str:
     """The name under which this program was started, for its help text."""
     module = {"agent/main.py": "agent.main", "text2sql/__main__.py": "text2sql"}
-    return next((f"python -m {name}" for file, name in module.items() if sys.argv[0].endswith(file)), "text2sql")
+    called = next((f"python -m {name}" for file, name in module.items() if sys.argv[0].endswith(file)), None)
+    return called or Path(sys.argv[0]).stem or "text2sql"
 
 
 def main() -> None:
     """Entry point of `text2sql`, `python -m text2sql` and `python -m agent.main`.
 
-    `profile` is the command when it is alone or followed by options; `examples`, `glossary`, `model` and `judge` are
-    commands when one of their subcommands follows. Any other use of these words is a question.
+    A first word that is a data or database file opens the page on it, and on further files; with a question after it,
+    that is answered as with `--db`. `profile` is the command when it is alone or followed by options; `examples`,
+    `glossary`, `model` and `judge` are commands when one of their subcommands follows. Any other use of these words is
+    a question.
     """
+    from agent.cli.page_command import app as page
+    from agent.cli.page_command import is_question, names_file
+
+    if sys.argv[1:] and names_file(sys.argv[1]):
+        if not all(map(names_file, sys.argv[2:3])) and any(map(is_question, sys.argv[2:])):
+            app(["--db", *sys.argv[1:]], prog_name=_program())
+        page(sys.argv[1:], prog_name=_program())
     if sys.argv[1:2] == ["profile"] and all(word.startswith("-") for word in sys.argv[2:3]):
         from agent.cli.profile_command import app as profiling
 

@@ -45,7 +45,12 @@ AVERAGED = word_set(
 
 
 def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
-    """The amount that `total payments` adds up, for a table whose rows are sums of money."""
+    """The amount that `total payments` adds up: a figure called as its table is (a file `sales.csv` with a column
+    Sales), or one of a table whose rows are sums of money."""
+    named = q.vocabulary.tables[table].words
+    for column in q.vocabulary.by_table[table]:
+        if column.role == "number" and column.words == named:
+            return column
     if not set(q.vocabulary.tables[table].words) & MONEY_ROWS:
         return None
     numeric = [c for c in q.vocabulary.by_table[table] if c.role == "number"]

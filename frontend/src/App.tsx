@@ -3,10 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { healthQuery } from "./api/queries";
 import css from "./App.module.css";
+import { choosePreset } from "./ask/chosenPreset";
 import { Home } from "./ask/Home";
 import { NotFound } from "./shell/NotFound";
 import { Notices } from "./shell/Notices";
-import { type Place, placeOf, usePath } from "./shell/router";
+import { go, paths, type Place, placeOf, usePath } from "./shell/router";
 import { Sidebar } from "./shell/Sidebar";
 import { TokenDialog } from "./shell/TokenDialog";
 import { TopBar } from "./shell/TopBar";
@@ -54,6 +55,7 @@ const TITLES: Record<Place["name"], string> = {
   home: "",
   thread: "Thread · ",
   run: "Run · ",
+  database: "",
   data: "Data · ",
   sql: "SQL · ",
   boards: "Boards · ",
@@ -70,6 +72,8 @@ function Page({ place }: { place: Place }) {
       return <ThreadPage key={place.threadId} threadId={place.threadId} />;
     case "run":
       return <RunPage key={place.runId} runId={place.runId} />;
+    case "database":
+      return <ChosenHome key={place.preset} preset={place.preset} />;
     case "data":
       return <DataPage key={place.preset} preset={place.preset} />;
     case "sql":
@@ -83,4 +87,13 @@ function Page({ place }: { place: Place }) {
     case "lost":
       return <NotFound title="There is nothing at this address." />;
   }
+}
+
+/** The first page with one database chosen, as a link to that database opens it. */
+function ChosenHome({ preset }: { preset: string }) {
+  useEffect(() => {
+    choosePreset(preset);
+    go(paths.home, { replace: true });
+  }, [preset]);
+  return null;
 }

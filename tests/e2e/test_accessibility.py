@@ -35,8 +35,21 @@ def violations(page: Page, size: ViewportSize, colours: Literal["light", "dark"]
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=colours)
     page.evaluate(TWO_FRAMES)
-    broken_rules: list[str] = page.evaluate(CHECK, {"runOnly": rules})
-    return [f"{size['width']} px, {colours}: {line}" for line in broken_rules]
+    found: list[str] = page.evaluate(CHECK, {"runOnly": rules})
+    return [f"{size['width']} px, {colours}: {line}" for line in found]
+
+
+def broken_rules(page: Page, *, phone: bool = True) -> list[str]:
+    """What the page breaks as it stands. Its screen is a phone's afterwards where `phone` is asked for."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: make page")
+    page.evaluate(AXE.read_text())
+    broken = violations(page, WIDE, "light", TAGS) + violations(page, WIDE, "dark", ["color-contrast"])
+    if phone:
+        page.evaluate(UNSTICK)
+        broken += violations(page, PHONE, "light", LAYOUT)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], "sticks out of the screen"
+    return broken
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
@@ -44,17 +57,9 @@ def test_no_state_breaks_a_rule_of_accessibility(
     state: State, servers: dict[Kind, Running], endpoint: OpenAIServer, open_page: OpenPage
 ) -> None:
     """Wide and on a phone; in dark colours what colours can break."""
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed: make page")
     page = open_page(servers[state.kind])
     state.reach(page, endpoint)
-    page.evaluate(AXE.read_text())
-    broken_rules = violations(page, WIDE, "light", TAGS) + violations(page, WIDE, "dark", ["color-contrast"])
-    if state.phone:
-        page.evaluate(UNSTICK)
-        broken_rules += violations(page, PHONE, "light", LAYOUT)
-        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], "sticks out of the screen"
-    assert broken_rules == []
+    assert broken_rules(page, phone=state.phone) == []
 
 
 def test_escape_closes_a_menu_and_gives_the_focus_back(offline: Running, open_page: OpenPage) -> None:

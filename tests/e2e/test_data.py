@@ -13,6 +13,7 @@ from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
 from tests.e2e.servers import TOKEN
 from tests.e2e.states import answered, reach
+from tests.e2e.test_accessibility import broken_rules
 from tests.openai_server import OpenAIServer
 
 
@@ -103,6 +104,31 @@ def test_a_dropped_file_is_reviewed_column_by_column(offline: Running, open_page
     page.get_by_label("Your question").fill("total monthly fee of boats launched in february 2022")
     page.keyboard.press("Enter")
     expect(page.get_by_label("Result")).to_contain_text("105")
+
+
+def test_the_address_of_an_upload_opens_its_review_and_its_examples(offline: Running, open_page: OpenPage) -> None:
+    content = (
+        "region,amount,sold_on\nNorth,120,2024-01-05\nSouth,80,2024-02-10\nNorth,40,2024-03-15\nEast,60,2024-04-20\n"
+    )
+    with offline.client() as client:
+        upload = client.post("/databases/upload", files={"file": ("sales.csv", content)}).json()
+    page = open_page(offline, f"/d/{upload['id']}")
+    expect(page.get_by_role("heading", name="sales", level=1)).to_be_visible()
+    review = page.get_by_role("region", name="How the files were read")
+    for column in ("region", "amount", "sold_on"):
+        expect(review).to_contain_text(column)
+    listed = page.get_by_role("region", name="For example").get_by_role("listitem")
+    expect(listed).to_have_text(offline.get(f"/schema/{upload['id']}/examples").json())
+    expect(listed).to_have_count(3)
+    assert broken_rules(page) == []
+    listed.first.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    answered(page)
+    expect(page.get_by_label("Result")).to_be_visible()
+    page.goto(f"{offline.url}/d/{upload['id']}")
+    page.get_by_role("region", name="For example").get_by_role("button").nth(1).click()
+    answered(page)
+    expect(page.get_by_label("Result")).to_be_visible()
 
 
 def test_a_file_that_is_no_data_is_refused_with_the_reason(

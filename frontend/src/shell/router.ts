@@ -5,6 +5,7 @@ export type Place =
   | { name: "home" }
   | { name: "thread"; threadId: string }
   | { name: "run"; runId: string }
+  | { name: "database"; preset: string }
   | { name: "data"; preset: string }
   | { name: "sql"; preset: string }
   | { name: "boards" }
@@ -25,6 +26,7 @@ export function placeOf(path: string): Place {
   if (second !== undefined && rest.length === 0) {
     if (first === "t") return { name: "thread", threadId: second };
     if (first === "r") return { name: "run", runId: second };
+    if (first === "d") return { name: "database", preset: second };
     if (first === "data") return { name: "data", preset: second };
     if (first === "q") return { name: "sql", preset: second };
     if (first === "b") return { name: "board", boardId: second };
@@ -37,6 +39,7 @@ export const paths = {
   home: "/",
   thread: (id: string) => `/t/${encodeURIComponent(id)}`,
   run: (id: string) => `/r/${encodeURIComponent(id)}`,
+  database: (preset: string) => `/d/${encodeURIComponent(preset)}`,
   data: (preset: string) => `/data/${encodeURIComponent(preset)}`,
   sql: (preset: string) => `/q/${encodeURIComponent(preset)}`,
   boards: "/b",

@@ -77,6 +77,8 @@ describe("addresses", () => {
     ["/t/a%2Fb", { name: "thread", threadId: "a/b" }],
     ["/r/1", { name: "run", runId: "1" }],
     ["/data/shop", { name: "data", preset: "shop" }],
+    ["/d/my%20files", { name: "database", preset: "my files" }],
+    ["/d", { name: "lost" }],
     ["/t/1/2", { name: "lost" }],
     ["/%E0%A4%A", { name: "lost" }],
   ])("%s", (path, place) => expect(placeOf(path)).toEqual(place));

@@ -1,0 +1,94 @@
+"""`askwell FILE...` as a process: the server starts, has read the files as one database, and says where its page is."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agent.cli.page_command import names_file
+from tests import commands
+from tests.agent.server.processes import environment
+
+
+def opening(folder: Path, *words: str) -> commands.Process:
+    pipe = subprocess.PIPE
+    return commands.Process(
+        "-m", "agent.main", *words, cwd=folder, env=environment(folder), stdout=pipe, stderr=pipe
+    )  # fmt: skip
+
+
+def test_files_become_one_database_whose_page_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text("order_id,customer_id,amount\n1,1,5\n2,2,7\n3,1,8\n")
+    (tmp_path / "customers.csv").write_text("customer_id,name\n1,Ann\n2,Bob\n")
+
+    with opening(tmp_path, "orders.csv", "customers.csv", "--no-browser", "--port", "0") as process:
+        assert process.stdout is not None
+        first, place = process.stdout.readline(), process.stdout.readline().strip()
+        address, _, name = place.partition("/d/")
+        schema = httpx.get(f"{address}/schema/{name}").json()
+        page = httpx.get(place)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == "reading orders.csv, customers.csv …\n"
+
+    assert address in first
+    assert {table["name"] for table in schema["tables"]} == {"orders", "customers"}
+    assert page.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("gone.csv", None, "There is no file gone.csv"),
+        ("empty.csv", b"", "the file is empty"),
+        ("old.csv", b"\xd0\xcf\x11\xe0", "save it as .xlsx"),
+        ("broken.xlsx", b"PK\x03\x04 no workbook", "no Excel workbook"),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path, name: str, content: bytes | None, problem: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+
+    with opening(tmp_path, name, "--no-browser", "--port", "0") as process:
+        assert process.stderr is not None
+        complaint = process.stderr.read()
+        assert process.wait(20) == 3
+
+    assert problem in complaint
+    assert "Traceback" not in complaint
+
+
+@pytest.mark.parametrize("words", [["total amount", "--yes", "--json"], ["--yes", "--json", "total amount"]])
+def test_a_question_after_a_file_is_answered_at_once(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "sales.csv").write_text("city,amount\nRome,5\nOslo,7\nBonn,8\n")
+
+    with opening(tmp_path, "sales.csv", *words) as process:
+        assert process.stdout is not None
+        answer = json.loads(process.stdout.read())
+        assert process.wait(20) == 0
+
+    assert answer["rows"] == [[20]]
+
+
+def test_a_question_after_two_files_is_told_where_to_go(tmp_path: Path) -> None:
+    for name in ("sales.csv", "cities.csv"):
+        (tmp_path / name).write_text("city,amount\nRome,5\n")
+
+    with opening(tmp_path, "sales.csv", "cities.csv", "total amount by city", "--no-browser") as process:
+        assert process.stderr is not None
+        assert process.stderr.read() == "A question goes to one file, or to a folder of files as --db\n"
+        assert process.wait(20) == 3
+
+
+def test_a_question_is_no_file(tmp_path: Path) -> None:
+    assert not names_file("how many rows are in sales.csv")
+    assert not names_file("customers")
+    assert names_file("sales.csv")
+    (tmp_path / "my sales").write_text("a,b\n1,2\n")
+    assert names_file(str(tmp_path / "my sales"))
