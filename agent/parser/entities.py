@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from agent.knowledge.values import ValueIndex, fold
 from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocabulary
+from agent.parser.flags import is_state
 from agent.parser.sql_names import identifier, table_named
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import word_set
@@ -165,7 +166,9 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         for place, column in enumerate(table.columns):
             thing = _thing(words.columns[table.name, column.name], row)
             kinds = values.values(table.name, column.name)
-            if not thing or len(kinds) > (table.row_count or 0) * _MOST_OF_ROWS or {fold(v) for v in kinds} <= _MARKS:
+            if not thing or is_state(thing[-1]) or {fold(v) for v in kinds} <= _MARKS:
+                continue
+            if len(kinds) > (table.row_count or 0) * _MOST_OF_ROWS:
                 continue
             things, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
             if {things, key} & taken:

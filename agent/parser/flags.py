@@ -30,7 +30,7 @@ _STATES = word_set("discontinued deleted archived disabled enabled blocked activ
 def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
     """Whether a column only says yes or no: by its type, by its values, or as an integer named after a state."""
     integer = column.role == "number" and re.search("int|bit|number", column.column.type, re.IGNORECASE)
-    if column.role == "flag" or (integer and len(column.words) == 1 and _state(column.words[0])):
+    if column.role == "flag" or (integer and len(column.words) == 1 and is_state(column.words[0])):
         return True
     known = [v.lower() for v in values.values(*column.key)]
     if column.role == "number" and _counts(column):  # `children`, `quantity`: no more than one so far
@@ -44,7 +44,8 @@ def _counts(column: ColumnWord) -> bool:
     return bool(_QUANTITIES & set(column.words)) or (last.endswith("s") and lemma(last) != last)
 
 
-def _state(word: str) -> bool:
+def is_state(word: str) -> bool:
+    """Whether a word says how something is or what became of it (`returned`, `taxable`), and names no thing."""
     described = word.endswith(_DESCRIBING) and word not in _NO_STATES
     return word in _STATES or described or (word.endswith("ed") and word not in _COUNTED)
 

@@ -19,6 +19,7 @@ from agent.sources.uploads import Progress, Source, UploadLimits, UploadStore
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.tasks.cache_folder import cache_folder
+from eval.version import VERSION
 
 SUFFIXES = frozenset({".csv", ".tsv", ".parquet", ".xlsx", ".jsonl", ".ndjson"})
 """Files that are imported; other files are opened as databases."""
@@ -67,7 +68,7 @@ def _opened(
     """`named`: what the user named, by which the import is kept."""
     key = hashlib.sha256("\0".join(map(str, named)).encode()).hexdigest()[:16]
     folder = cache_folder(cache) / "files" / key
-    state = _state([*files, *_saved(named[0])])
+    state = f"{VERSION}\n{_state([*files, *_saved(named[0])])}"  # another version may read them better
     store = UploadStore(folder, LIMITS, keeps_files=False)
     if not store.sources(owner=state):
         before = _planned(named[0]) or _earlier(folder)

@@ -15,6 +15,10 @@ UMSATZ = (
     "Umsatzbericht 2023;;;\nFiliale;Region;Umsatz;Datum\nMitte;Nord;1.234,50;03.01.2023\n"
     "Hafen;Nord;2.000,00;14.02.2023\nAltstadt;Süd;500,25;20.03.2023\nGesamt;;3.734,75;\n* vorläufig;;;\n"
 )
+UTLEIE = (
+    "Rental No;Customer;Price (kr);Returned\n0001;Ida;1 250,50;Ja\n0002;Ola;80,00;Nei\n0003;Kari;(40,00);Ja\n"
+    "0004;Per;310,00;ja\n0005;Ida;n/a;Nei\n"
+)
 LEDGER = 'Account,Amount,Posted\nTravel,"1,200.00-",03-Jan-22\nHotels,300.00,14-Jan-22\nSoftware,950.00-,02-Feb-23\n'
 
 
@@ -24,6 +28,8 @@ LEDGER = 'Account,Amount,Posted\nTravel,"1,200.00-",03-Jan-22\nHotels,300.00,14-
         ("umsatz", UMSATZ, "total Umsatz", 3734.75),  # the figure is called as its table is: not a count of rows
         ("umsatz", UMSATZ, "how many Umsatz are there?", 3),
         ("ledger", LEDGER, "total amount", -1850),
+        ("rentals", UTLEIE, "how many rentals were returned", 3),  # a yes in another language is a yes
+        ("rentals", UTLEIE, "total price", 1600.5),
     ],
 )
 async def test_the_figure_is_of_the_file(tmp_path: Path, name: str, content: str, question: str, figure: float) -> None:

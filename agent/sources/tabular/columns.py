@@ -27,10 +27,14 @@ _MARKS_IN_TEXT_WORDS = (
 )
 MARKS_IN_TEXT = frozenset(_MARKS_IN_TEXT_WORDS.split())
 """Fewer: `none`, `unknown` or `NA` may be a category."""
-_TRUTHS = {"yes": True, "no": False, "true": True, "false": False, "y": True, "n": False, "t": True, "f": False,
-           "on": True, "off": False, "1": True, "0": False, "1.0": True, "0.0": False}  # fmt: skip
+_YES_AND_NO = (
+    "yes no  true false  y n  t f  on off  1 0  1.0 0.0  ja nein  ja nei  ja nej  ja nee  oui non  si no  sí no  "
+    "sì no  sim não  tak nie  ano ne  kyllä ei  igen nem  evet hayır  ναι όχι  да нет  так ні  "
+    "是 否  はい いいえ  예 아니요"
+)
+_PAIRS = tuple(frozenset(pair.split()) for pair in _YES_AND_NO.split("  ") if not pair.startswith("1"))
+_TRUTHS = {word: k == 0 for pair in _YES_AND_NO.split("  ") for k, word in enumerate(pair.split())}
 _SURE_TRUTHS = frozenset(("yes", "no", "true", "false"))
-_PAIRS = (frozenset("yn"), frozenset("tf"), frozenset(("on", "off")))
 _SPELLED_ALIKE = re.compile(r"(?i)(^|[\W_])(id|ids|key|hash|token|uuid|guid|url|uri|path|password|slug)($|[\W_])")
 _HEADER_UNIT = re.compile(r"[\[(]\s*([^\W\d_]{1,5}|[^\w\s\d()\[\]]{1,3})\s*[\])]\s*$")
 
