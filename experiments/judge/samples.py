@@ -33,7 +33,7 @@ from eval.sql import check, parse
 from experiments.json_lines import read_lines, write_lines
 from experiments.judge.expectation_training import half_of
 from experiments.judge.sources import MOST_ANSWERS, SEED, Question, Source, sampled
-from experiments.mutations import mutants
+from experiments.random_mutations import mutants
 
 LIMITS = Limits(seconds=4.0, rows=5_000)
 """Long enough that a busy machine loses no answer."""

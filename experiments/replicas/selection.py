@@ -20,7 +20,7 @@ from eval.metrics.comparison import same_result
 from eval.metrics.items import executed
 from eval.schema import Schema
 from eval.sql import facts, parse
-from experiments.mutations import mutants
+from experiments.random_mutations import mutants
 from experiments.replicas.files import Original, read_original, write_replica
 from experiments.replicas.rows import Constants, invented
 

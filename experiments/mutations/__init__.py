@@ -1,0 +1,1 @@
+"""Gold changed in one place, and what the gate refuses of it: `python -m experiments.mutations`."""
