@@ -110,8 +110,9 @@ def score(
     out: Out = None,
     quiet: Quiet = False,
 ) -> None:
-    """Score each line {id, db, question, sql} as the gate does with no model at hand: {id, score, correctness,
-    dimensions, vetoes, evidence}; relevance is neutral, the offline engine's reading is the second opinion."""
+    """Score each line {id, db, question, sql, relevance?} as the gate does: {id, score, correctness, probability,
+    passes, dimensions, vetoes, evidence}. `relevance` is a judge's opinion from 0 to 1, neutral (0.5) where a line has
+    none; the offline engine's reading is the second opinion."""
     answer_file(functools.partial(_scored, databases), file, jobs, on, out, quiet)
 
 
@@ -178,22 +179,36 @@ def _scored(databases: str, record: Record) -> Record:
 
     from agent.parser.second_opinion import second_opinion
     from eval.examination import Query, examine
-    from eval.scoring import final_score
+    from eval.scoring import final_score, passes
     from eval.scoring import score as judged
 
     question, sql = text_field(record, "question"), record.get("sql")
     if not isinstance(sql, str):
         raise LineError("'sql' is missing or not a text")
     database, schema = _opened(databases, text_field(record, "db"))
+    relevance = _relevance(record)
     case = examine(Query(question, sql), database, schema=schema)
-    scored = judged(replace(case, second_opinion=asyncio.run(second_opinion(question, database, schema))))
+    opinion = asyncio.run(second_opinion(question, database, schema))
+    scored = judged(replace(case, second_opinion=opinion, relevance=relevance))
     return {
-        "score": round(final_score(scored, NEUTRAL), 4),
+        "score": round(final_score(scored, relevance), 4),
         "correctness": round(scored.dimensions["correctness"], 4),
+        "probability": None if scored.probability is None else round(scored.probability, 4),
+        "passes": passes(scored, relevance),
         "dimensions": {name: round(value, 4) for name, value in scored.dimensions.items()},
         "vetoes": list(scored.vetoes),
         "evidence": [asdict(e) for e in scored.evidence],
     }
+
+
+def _relevance(record: Record) -> float:
+    """A line's relevance. Raises LineError where it is no number from 0 to 1."""
+    given = record.get("relevance")
+    if given is None:
+        return NEUTRAL
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
+        raise LineError("'relevance' is not a number from 0 to 1")
+    return float(given)
 
 
 def _opinion(databases: str, record: Record) -> Record:

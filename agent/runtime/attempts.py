@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from agent.runtime.probability import STATED_DOUBT
 from agent.runtime.verdict import likelihood, objections
 from agent.state import QueryPlan, QueryResult
+from eval.scoring import lets_through
 
 _REASONS = 2
 """Maximum objections that a doubt names."""
@@ -18,9 +19,9 @@ def attempts_at(task_id: str, results: Iterable[QueryResult]) -> list[QueryResul
 
 
 def passes(result: QueryResult, threshold: float) -> bool:
-    """The gate's condition: a score at or above the threshold, and no veto."""
+    """The gate's condition, which `eval.scoring` keeps, for an attempt that ran."""
     vetoes = result.eval_report.vetoes if result.eval_report else ()
-    return result.status == "success" and result.score >= threshold and not vetoes
+    return result.status == "success" and lets_through(result.score, vetoes, threshold)
 
 
 def sure(result: QueryResult) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from eval.databases.base import Database, in_statement_thread
 from eval.databases.types import CancelToken, Limits
+from eval.examination.named_values import named_values
 from eval.examination.query_plan import full_scans
 from eval.examination.stored_values import stored_constants
 from eval.schema import Schema
@@ -70,6 +71,7 @@ def examine(
     return replace(
         case,
         stored=stored_constants(case, database, cancel),
+        named=named_values(case, database, cancel),
         full_scans=full_scans(case, database),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from eval.scoring.evidence.question_reading import Observation
 from eval.scoring.presets import PRESETS, RELEVANCE_WEIGHT, THRESHOLD
-from eval.scoring.scorer import final_score, observed, score
+from eval.scoring.scorer import final_score, lets_through, observed, passes, score
 from eval.scoring.types import DIMENSIONS, Case, Evidence, Score, SecondOpinion
 
 __all__ = [
@@ -23,6 +23,8 @@ __all__ = [
     "Score",
     "SecondOpinion",
     "final_score",
+    "lets_through",
     "observed",
+    "passes",
     "score",
 ]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from eval.scoring.best_practices import best_practices
 from eval.scoring.completeness import completeness
+from eval.scoring.contradictions import contradictions
 from eval.scoring.correctness import correctness, evidence, of_case
 from eval.scoring.efficiency import efficiency
-from eval.scoring.evidence.features import observations
+from eval.scoring.evidence.features import observations, unscaled
 from eval.scoring.evidence.question_reading import Observation, Reading
 from eval.scoring.evidence_kinds import HABITS, kind_of
 from eval.scoring.plan_quality import plan_quality
@@ -17,15 +18,25 @@ from eval.scoring.safety import safety
 from eval.scoring.semantic_accuracy import semantic_accuracy
 from eval.scoring.types import DIMENSIONS, Case, Score
 from eval.scoring.vetoes import vetoes
+from eval.sql.traversal import unchanging
 
 _JUST_BELOW = 0.01
+PROVED = "proved"
+"""The name under which `observed` hands on what `contradictions` proves; it is a veto and weighs nothing."""
 SURE_RELEVANCE = 0.9
 """Relevance from which the judge's opinion outweighs habits."""
 
 
 def observed(case: Case) -> tuple[Observation, ...]:
-    """What is seen of a query. It does not depend on the case's relevance."""
-    return observations(Reading(case))
+    """What is seen of a query, with what is proved against it. It does not depend on the case's relevance."""
+    reading = Reading(case)
+    plain = unscaled(reading)
+    if case.parsed.tree is None or not case.ran:
+        return observations(reading, plain=plain)
+    with unchanging(reading.tree):
+        proofs = contradictions(reading, plain)
+    proved = dict.fromkeys(p.sentence for p in proofs)
+    return (*observations(reading, plain=plain), *(Observation(PROVED, 1, sentence) for sentence in proved))
 
 
 def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | None = None) -> Score:
@@ -35,8 +46,10 @@ def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | N
     unknown preset.
     """
     by_name = weights(preset)
-    forbidden = vetoes(case)
     seen = observed(case) if seen is None else seen
+    proved = () if case.gold is not None else tuple(o.text for o in seen if o.name == PROVED)
+    seen = tuple(o for o in seen if o.name != PROVED)
+    forbidden = (*vetoes(case), *proved)
     confirmed = _confirmed(case, seen)
     if confirmed:
         seen = tuple(o for o in seen if kind_of(o.name) not in HABITS)
@@ -74,3 +87,14 @@ def final_score(scored: Score, relevance: float) -> float:
     """`0.85 × weighted + 0.15 × relevance` (0..1); below the gate's default threshold when something vetoes."""
     blended = (1 - RELEVANCE_WEIGHT) * scored.weighted + RELEVANCE_WEIGHT * min(1.0, max(0.0, relevance))
     return min(blended, THRESHOLD - _JUST_BELOW) if scored.vetoes else blended
+
+
+def passes(scored: Score, relevance: float, threshold: float = THRESHOLD) -> bool:
+    """Whether the gate lets a query through, for a judge's relevance (0..1)."""
+    return lets_through(round(final_score(scored, relevance), 4), scored.vetoes, threshold)
+
+
+def lets_through(final: float, vetoes: Sequence[str], threshold: float = THRESHOLD) -> bool:
+    """The gate, for the agent, batch and measurements alike: the final score meets the threshold (0..1) and nothing
+    vetoes."""
+    return final >= threshold and not vetoes

@@ -50,16 +50,27 @@ KINDS = (
 )
 
 
-def observations(reading: Reading, learned: Expectation | None = None) -> tuple[Observation, ...]:
+def unscaled(reading: Reading) -> tuple[Observation, ...]:
+    """What every kind of evidence sees, before familiarity scales it; empty for a query that does not parse."""
+    if reading.case.parsed.tree is None:
+        return ()
+    with unchanging(reading.tree):
+        return tuple(o for kind in KINDS for o in kind.observe(reading))
+
+
+def observations(
+    reading: Reading, learned: Expectation | None = None, plain: tuple[Observation, ...] | None = None
+) -> tuple[Observation, ...]:
     """What is seen of a query that parses, each value scaled by how far it reaches (`familiarity`).
 
-    Empty for a query that does not parse. `learned` replaces the shipped expectation, where that has seen the question.
+    Empty for a query that does not parse. `learned` replaces the shipped expectation, where that has seen the question;
+    `plain` is what `unscaled` has returned for this reading.
     """
     if reading.case.parsed.tree is None:
         return ()
     with unchanging(reading.tree):
         familiar, clear = familiarity(reading), clarity(reading)
-        seen = [o for kind in KINDS for o in kind.observe(reading)]
+        seen = list(unscaled(reading) if plain is None else plain)
         if familiar:
             seen += [*expected.observe(reading, learned), Observation("familiar", 1.0)]
         supposed = supposes(reading.case.question)

@@ -1,0 +1,161 @@
+"""Which words of a question a column of the query's tables stores, though the query looks for them nowhere.
+
+In: a case that ran and its open database. Out: one `StoredConstant` for each such column. Nothing is sent where every
+word has its part in the query. Else the texts of the query's small tables are read once, by one bounded statement a
+table, and kept with the database until its data change.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from calendar import day_name, month_name
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from sqlglot import exp
+
+from eval.databases.base import Database
+from eval.databases.types import CancelToken, DatabaseError, Limits
+from eval.language.inflection import light_stem
+from eval.language.words import STOPWORDS, akin, name_words, question_words
+from eval.schema import Table
+from eval.scoring.types import Case, StoredConstant
+from eval.sql import check, parse
+from eval.sql.quoted_names import quoted_column, table_source
+
+COLUMNS = 12
+"""Text columns of one table that are read."""
+ROWS = 20_000
+"""Larger tables are not read."""
+LONGEST_TEXT = 80
+"""Characters; a longer text is no value that a question names."""
+TABLES = 64
+"""Tables of one database whose texts are kept."""
+PHRASES = 60
+"""Runs of words that are looked for."""
+SECONDS = 60.0
+"""How long kept texts are trusted before the database is asked whether its data changed: a server answers that by a
+statement of its own."""
+LIMITS = Limits(seconds=0.5, rows=ROWS, bytes=8 * 1024 * 1024)
+_TEXT = ("char", "text", "clob", "string", "enum")
+_WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.?!;:]\s")
+"""What follows the first sentence explains how to answer it."""
+_ASIDE = re.compile(r"\([^()]*\)")
+_INCLUDED = re.compile(
+    r"\b(?:included|includes?|including|too|counts?|regardless|whether|like|form|format)\b", re.IGNORECASE
+)
+"""Words beside which a value may be named without being a condition."""
+_CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name) if name)
+_LONGEST = 3
+"""Words of one phrase."""
+Texts = Mapping[str, Mapping[str, str]]
+"""By column, its texts by what they are when case is ignored."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What was read of one database."""
+
+    version: str
+    checked: float
+    tables: dict[tuple[str | None, str, tuple[str, ...]], Texts] = field(default_factory=dict)
+
+
+_kept: WeakKeyDictionary[Database, _Kept] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def named_values(case: Case, database: Database, cancel: CancelToken | None = None) -> tuple[StoredConstant, ...]:
+    """Empty where nothing is left to look for, where the tables are too large, and where they cannot be read."""
+    tables = [t for t in case.tables_read if (t.row_count or 0) <= ROWS and _text_columns(t)]
+    phrases = _phrases(case)[:PHRASES] if tables else ()
+    if not phrases:
+        return ()
+    spellings = list(dict.fromkeys(s for p in phrases for s in (p.casefold(), p.casefold().removesuffix("s"))))
+    kept = _trusted(database)
+    return tuple(_found(tables, spellings, kept, database, cancel)) if kept is not None else ()
+
+
+def _found(
+    tables: list[Table], spellings: list[str], kept: _Kept, database: Database, cancel: CancelToken | None
+) -> Iterator[StoredConstant]:
+    """A column that stores one text only is left out: a condition on it would change nothing."""
+    for table in tables:
+        for column, texts in _texts(table, kept, database, cancel).items():
+            value = next((texts[s] for s in spellings if s in texts), None)
+            if value is not None and len(texts) > 1:
+                yield StoredConstant(value, table.name, column, "exactly")
+
+
+def _trusted(database: Database) -> _Kept | None:
+    """What is kept of a database whose data did not change; None where it cannot say."""
+    with _lock:
+        kept = _kept.get(database)
+    now = time.monotonic()
+    if kept is not None and now - kept.checked < SECONDS:
+        return kept
+    try:
+        version = database.data_version()
+    except DatabaseError:
+        return None
+    if kept is None or kept.version != version:
+        kept = _Kept(version, now)
+    kept.checked = now
+    with _lock:
+        _kept[database] = kept
+    return kept
+
+
+def _texts(table: Table, kept: _Kept, database: Database, cancel: CancelToken | None) -> Texts:
+    """A statement that was cancelled says nothing of the table; one that failed or was too slow is not sent again."""
+    columns = _text_columns(table)
+    key = (table.namespace, table.name, columns)
+    known = kept.tables.get(key)
+    if known is not None:
+        return known
+    tree = exp.select(*map(quoted_column, columns)).from_(table_source(table)).limit(ROWS)
+    statement = check(parse(tree.sql(database.dialect), database.dialect)).statement
+    result = database.execute(statement, limits=LIMITS, cancel=cancel) if statement is not None else None
+    if cancel is not None and cancel.cancelled:
+        return {}
+    rows = result.rows if result is not None and result.ok else ()
+    cells = zip(*rows, strict=True) if rows else ()
+    found: Texts = {
+        column: {t.casefold(): t for t in set(some) if isinstance(t, str) and len(t) <= LONGEST_TEXT}
+        for column, some in zip(columns, cells, strict=False)
+    }
+    if len(kept.tables) < TABLES:
+        kept.tables[key] = found
+    return found
+
+
+def _text_columns(table: Table) -> tuple[str, ...]:
+    return tuple(c.name for c in table.columns if any(kind in c.type.lower() for kind in _TEXT))[:COLUMNS]
+
+
+def _phrases(case: Case) -> list[str]:
+    """Runs of words that have no part in the query, longest first."""
+    names = [*(n for t in case.tables_read for n in (t.name, *(c.name for c in t.columns)))]
+    known = {w for n in names for w in name_words(n)}
+    known |= {w for c in case.facts.literals for w in question_words(c.value)}
+    asked = _SENTENCE_END.split(_ASIDE.sub(" ", case.question[:2_000]), maxsplit=1)[0]
+    words = [] if _INCLUDED.search(asked) else _WORD.findall(asked)
+    free = [_free(w, known) for w in words]
+    runs = [
+        " ".join(words[i : i + n])
+        for n in range(_LONGEST, 0, -1)
+        for i in range(len(words) - n + 1)
+        if all(free[i : i + n])
+    ]
+    return runs if len(runs) <= PHRASES else [r for r in runs if r != r.lower()]
+
+
+def _free(word: str, known: set[str]) -> bool:
+    stem = light_stem(word.casefold())
+    if word[0].isdecimal() or word.casefold() in _CALENDAR:
+        return False  # a date may be written in many ways
+    return len(word) > 2 and word.casefold() not in STOPWORDS and not any(akin(stem, k) for k in known)
