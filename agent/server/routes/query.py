@@ -40,7 +40,10 @@ async def again(services: CurrentServices, client: CurrentClient, run_id: RunId)
     return stream_live(await begin(services, client, asked, before=record.turn or None), services.store, services.runs)
 
 
-@router.get("/runs/{run_id}/events", **_STREAM, responses={**EVENTS, **refusals(404)})
+_NO_MORE: dict[int | str, dict[str, Any]] = {204: {"description": "No event comes after this one."}}
+
+
+@router.get("/runs/{run_id}/events", **_STREAM, responses={**EVENTS, **_NO_MORE, **refusals(404)})
 async def events(
     services: CurrentServices,
     client: CurrentClient,

@@ -55,7 +55,9 @@ def test_score_tells_right_from_wrong_and_carries_the_id(folder: Path) -> None:
         {"question": question, "sql": "SELECT 1"},
         {"question": question},
     )
-    assert set(right) == {"id", "score", "correctness", "dimensions", "vetoes", "evidence"}
+    told = {"id", "score", "correctness", "probability", "passes", "dimensions", "vetoes", "evidence"}
+    assert set(right) == told
+    assert (right["passes"], wrong["passes"]) == (True, False)
     assert right["score"] >= 0.70 > wrong["score"]  # type: ignore[operator]
     assert any(e["name"] == "second_reading_agrees" for e in right["evidence"])
     assert refused["vetoes"]
