@@ -46,7 +46,6 @@ from agent.parser.versions import of_current_versions
 from agent.parser.wording import Known, Wording, worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES
-from eval.language.inflection import lemma
 from eval.language.tokens import Token, tokenize
 from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
 from eval.sql.written_forms import written_in
@@ -186,10 +185,8 @@ class _Parser:
         self._rows = StoredRows(look, self._entities, words, self._graph)
 
     def names(self, word: str) -> bool:
-        """Whether a table or column has this word in its name."""
-        known = self._existing
-        tables, columns = (w.words for w in known.tables.values()), (w.words for w in known.columns.values())
-        return any(word in map(lemma, words) for words in (*tables, *columns))
+        """Whether a table or column has this word, a lemma, in its name."""
+        return word in self._existing.holders
 
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""

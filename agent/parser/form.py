@@ -65,7 +65,9 @@ def _at_the_beginning(words: list[str], named: Callable[[str], bool]) -> tuple[i
     at = _past(words, 0, _POLITE)
     if at >= len(words):
         return 0, None
-    form = None if named(words[at]) else _VERBS.get(words[at])
+    form = _VERBS.get(words[at])
+    if form and named(words[at]):
+        form = None
     if form and form != "chart":
         return _past(words, at + 1, frozenset(("me",))), form
     shown = words[at] in _SHOW or form is not None
