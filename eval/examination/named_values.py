@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from eval.databases.base import Database
 from eval.databases.types import CancelToken, DatabaseError, Limits
+from eval.examination.stored_values import holds_text
 from eval.language.inflection import light_stem
 from eval.language.words import STOPWORDS, akin, name_words, question_words
 from eval.schema import Table
@@ -40,7 +41,6 @@ SECONDS = 60.0
 """How long kept texts are trusted before the database is asked whether its data changed: a server answers that by a
 statement of its own."""
 LIMITS = Limits(seconds=0.5, rows=ROWS, bytes=8 * 1024 * 1024)
-_TEXT = ("char", "text", "clob", "string", "enum")
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.?!;:]\s")
 """What follows the first sentence explains how to answer it."""
@@ -134,7 +134,7 @@ def _texts(table: Table, kept: _Kept, database: Database, cancel: CancelToken | 
 
 
 def _text_columns(table: Table) -> tuple[str, ...]:
-    return tuple(c.name for c in table.columns if any(kind in c.type.lower() for kind in _TEXT))[:COLUMNS]
+    return tuple(c.name for c in table.columns if holds_text(c))[:COLUMNS]
 
 
 def _phrases(case: Case) -> list[str]:

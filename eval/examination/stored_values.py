@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from eval.databases.base import Database
 from eval.databases.types import CancelToken, Limits
-from eval.schema import Schema, Table
+from eval.schema import Column, Schema, Table
 from eval.scoring.types import Case, Place, StoredConstant
 from eval.sql import check, parse
 from eval.sql.quoted_names import quoted_column, table_source
@@ -25,6 +25,11 @@ ROWS = 100_000
 _PLACES: tuple[Place, ...] = ("otherwise", "padded", "elsewhere")
 LIMITS = Limits(seconds=1.0, rows=1)
 _TEXT = ("char", "text", "clob", "string", "enum")
+
+
+def holds_text(column: Column) -> bool:
+    """Whether a column is declared to hold text."""
+    return any(kind in column.type.lower() for kind in _TEXT)
 
 
 def stored_constants(case: Case, database: Database, cancel: CancelToken | None = None) -> tuple[StoredConstant, ...]:
@@ -65,7 +70,7 @@ def _elsewhere(case: Case, constant: Constant) -> tuple[exp.Expr, exp.Expr, exp.
         (t.name, c.name)
         for t in case.tables_read
         for c in t.columns
-        if (t.name, c.name) != (table, column) and any(kind in c.type.lower() for kind in _TEXT)
+        if (t.name, c.name) != (table, column) and holds_text(c)
     ][:ELSEWHERE]
     condition: exp.Expr = exp.false()
     for other, name in others:

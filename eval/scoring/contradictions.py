@@ -18,6 +18,7 @@ from eval.language.lexicon import word_set
 from eval.language.numbers import NUMBER_WORDS
 from eval.language.words import akin, name_words, question_words
 from eval.scoring.evidence.question_reading import Observation, Reading
+from eval.scoring.evidence.schema_linking import words_of
 from eval.scoring.types import StoredConstant
 from eval.sql.traversal import every
 from eval.sql.types import Constant
@@ -145,23 +146,15 @@ def _said(constant: Constant, r: Reading) -> bool:
     )
 
 
-def _known_words(r: Reading) -> frozenset[str]:
-    """The words of the names and constants that the query uses."""
-    names = [*r.case.references.tables, *(c for _, c in r.case.references.columns)]
-    texts = [c.value for c in r.constants]
-    return frozenset(w for n in names for w in name_words(n)) | frozenset(w for t in texts for w in question_words(t))
-
-
 def _left_over(r: Reading) -> list[str]:
     """The question's words that name data and have no part in the query or in any name of the schema."""
-    names = (n for t in r.case.schema.tables for n in (t.name, *(c.name for c in t.columns)))
-    known = _known_words(r) | {w for n in names for w in name_words(n)}
+    known = r.used_words | words_of(r.case.schema)
     return [w for w in r.words if not any(akin(w, k) for k in known)]
 
 
 def _names_left(r: Reading) -> list[str]:
     """Capitalised or quoted words of the question that have no part in the query."""
-    known = _known_words(r)
+    known = r.used_words
     text = " ".join(c.value.casefold() for c in r.constants)
     named = [*r.intent.quoted, *r.intent.proper]
     return [
@@ -173,7 +166,7 @@ def _names_left(r: Reading) -> list[str]:
 
 def value_named(r: Reading) -> Proofs:
     """A text that the question names, that a column of the query's tables stores, and that the query has nowhere."""
-    known = _known_words(r)
+    known = r.used_words
     grouped = _grouped_columns(r)
     for found in r.case.named:
         if found.column in grouped:

@@ -88,6 +88,13 @@ class Reading:
         return self.case.facts.literals
 
     @cached_property
+    def used_words(self) -> frozenset[str]:
+        """The words of the names and constants that the query uses."""
+        names = [*self.case.references.tables, *(c for _, c in self.case.references.columns)]
+        words = frozenset(w for n in names for w in name_words(n))
+        return words | frozenset(w for c in self.constants for w in question_words(c.value))
+
+    @cached_property
     def text_values(self) -> frozenset[str]:
         """Text constants of the query, as they would appear in a question."""
         return frozenset(c.value.strip("% ").casefold() for c in self.constants if c.is_string and c.value)

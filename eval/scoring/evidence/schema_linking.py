@@ -110,10 +110,16 @@ def _column_words(schema: Schema) -> tuple[tuple[str, str, frozenset[str]], ...]
 
 
 @kept_with_schema
-def names_of(schema: Schema) -> frozenset[str]:
+def words_of(schema: Schema) -> frozenset[str]:
     """All words of the schema's names."""
     names = [t.name for t in schema.tables] + [c.name for t in schema.tables for c in t.columns]
-    return frozenset(w for name in names for w in name_words(name) if len(w) > 2)
+    return frozenset(w for name in names for w in name_words(name))
+
+
+@kept_with_schema
+def names_of(schema: Schema) -> frozenset[str]:
+    """Those of at least three letters."""
+    return frozenset(w for w in words_of(schema) if len(w) > 2)
 
 
 def _coverage(r: Reading) -> Observations:
