@@ -69,7 +69,7 @@ def test_a_question_is_answered(installed: Path, tmp_path: Path) -> None:
     assert done.stdout == "success\n"
 
 
-def test_the_server_shows_its_page(installed: Path, tmp_path: Path) -> None:
+def test_the_server_shows_its_page_and_takes_a_file(installed: Path, tmp_path: Path) -> None:
     command = [str(installed / "python"), "-m", "agent.server", "--port", "0"]
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -79,7 +79,11 @@ def test_the_server_shows_its_page(installed: Path, tmp_path: Path) -> None:
             address = next((m[0] for line in server.stdout if (m := re.search(r"http://127\.0\.0\.1:\d+", line))), None)
             assert address, "the server said no address"
             page = httpx.get(address)
+            upload = httpx.post(
+                f"{address}/databases/upload", files={"file": ("sums.csv", "city,sum\nOslo,3\n")}, timeout=60
+            )
         finally:
             server.terminate()
     assert page.status_code == 200
     assert '<div id="root">' in page.text
+    assert upload.status_code == 201, upload.text
