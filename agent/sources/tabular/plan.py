@@ -35,6 +35,8 @@ class ColumnPlan(_Value):
     """What the numbers are of (`£`, `%`, `kg`); for people."""
     fold: bool = True
     """Whether spellings that differ in case and blanks alone become the most frequent one."""
+    fill: bool | None = None
+    """Whether a blank cell has the value above it: groups that are written once."""
     decided: bool = False
     """Whether a person has decided it."""
 

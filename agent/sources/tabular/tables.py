@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import extra_rows, words
+from agent.sources.tabular import extra_rows, groups, words
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed
+from agent.sources.tabular.names import plain_name, table_name, unique_name
 from agent.sources.tabular.plan import (
     MOST_SHOWN,
     ColumnFound,
@@ -73,7 +74,7 @@ def import_tables(
             engine.execute("SET enable_external_access = false")
             engine.execute("SET lock_configuration = true")
             for number, file in enumerate(files):
-                table = unique_name(plain_name(file.name, "data"), used)
+                table = unique_name(table_name(file.name), used)
                 share = 1 / len(files)
                 report(f"reading {file.name}", number * share)
                 staged = stage(engine, file.path, file.kind, "staged", bounds, out.parent)
@@ -86,24 +87,6 @@ def import_tables(
             f"{'the' if len(files) == 1 else 'a'} file cannot be read: {_shown(error, files)}"
         ) from None
     return Reading(tables=tuple(read))
-
-
-def plain_name(text: str, fallback: str) -> str:
-    """A name that needs no quotes in most engines: letters, digits and underscores, at most 60."""
-    plain = re.sub(r"\W+", "_", text).strip("_")[:60].strip("_")
-    if not plain:
-        return fallback
-    return f"{fallback}_{plain}" if plain[0].isdecimal() or plain.lower().startswith("sqlite_") else plain
-
-
-def unique_name(text: str, used: set[str]) -> str:
-    """The name, numbered if it is taken already; names are compared without case, as engines do."""
-    unique, number = text, 1
-    while unique.casefold() in used:
-        number += 1
-        unique = f"{text}_{number}"
-    used.add(unique.casefold())
-    return unique
 
 
 def _configuration(memory: int, folder: Path) -> dict[str, str | bool | int | float | list[str]]:
@@ -138,11 +121,15 @@ class _Import:
         self._filled: list[int] = []
         self._where = "true"
         self._texts: dict[int, TextChanges] = {}
+        self._fills = False
 
     def done(self) -> TableReading:
         self._filled = self._count_filled()
         left_out = extra_rows.found(self._engine, self._staged, self._filled, self._before.totals)
-        self._where = left_out.condition
+        if left_out.condition != self._where:
+            self._where = left_out.condition
+            self._filled = self._count_filled()
+        self._fill_groups()
         samples = self._samples()
         decisions, names, odd = self._written(samples)
         plan = TablePlan(
@@ -169,7 +156,7 @@ class _Import:
             left_out_count=left_out.count,
             repeats=repeats,
             repeated_keys=self._repeated_keys(decisions, names, repeats if plan.repeats == "keep" else 0),
-            notes=(*self._staged.notes, *words.renamed(renamed)),
+            notes=(*self._staged.notes, *words.renamed(renamed), *words.called_totals(left_out.kept)),
         )
         return TableReading(plan=plan, found=result)
 
@@ -194,7 +181,8 @@ class _Import:
         return decisions, names, odd
 
     def _decided(self, plans: Sequence[ColumnPlan], cells: Sequence[Mapping[str, int]]) -> list[Decision]:
-        return decided(plans, cells, semicolons=self._staged.semicolons)
+        gaps = [filled < max(self._filled) for filled in self._filled]
+        return decided(plans, cells, gaps, semicolons=self._staged.semicolons)
 
     def _names(self, decisions: Sequence[Decision]) -> list[str]:
         """The columns' names; empty for those that are left out."""
@@ -229,7 +217,20 @@ class _Import:
             f"count({cell})" if kind != "VARCHAR" else f"count(nullif({cell}, ''))"
             for cell, kind in zip(self._cells, self._staged.types, strict=True)
         )
-        return [int(n) for n in self._all(f"SELECT {', '.join(counts)} FROM {self._raw}")[0]]
+        return [int(n) for n in self._all(f"SELECT {', '.join(counts)} FROM {self._raw} WHERE {self._where}")[0]]
+
+    def _fill_groups(self) -> None:
+        """Give blank cells of the first column the value above them, where groups are written once."""
+        if len(self._cells) < 2 or self._staged.types[0] != "VARCHAR" or self._filled[0] == self._filled[1]:
+            return
+        plan, column = self._plans()[0], self._cells[0]
+        rows = max(self._filled)
+        proposed = self._filled[1] == rows and groups.are_groups(self._engine, self._raw, column, self._where)
+        self._fills = plan.fill if plan.decided and plan.fill is not None else proposed
+        if self._fills:
+            groups.fill(self._engine, self._raw, column, self._where)
+            self._cells[0] = groups.FILLED
+            self._filled[0] = rows
 
     def _plans(self) -> list[ColumnPlan]:
         earlier: dict[str, list[ColumnPlan]] = {}
@@ -243,7 +244,7 @@ class _Import:
                 plan = plan.model_copy(update={"kind": "as it is"})
             elif not head and not self._filled[i]:
                 plan = plan.model_copy(update={"kind": "left out"})
-            plans.append(plan)
+            plans.append(plan if plan.decided else plan.model_copy(update={"fill": (i == 0 and self._fills) or None}))
         return plans
 
     def _scaled(self, cells: Mapping[str, int], sample: Mapping[str, int]) -> dict[str, int]:
@@ -353,11 +354,14 @@ class _Import:
         wrong, blank = sum(misfits.values()), odd.get("", 0)
         missing = text.missing + sum(odd.values()) - wrong - blank
         filled = self._filled[i] - missing - blank
-        changed = bool(wrong or missing or text.table) or (kind != "text" and not _is_plain(decision))
+        fills = bool(i == 0 and self._fills)
+        changed = bool(wrong or missing or text.table or fills or decision.doubt) or (
+            kind != "text" and not _is_plain(decision)
+        )
         return ColumnFound(
             name=column,
             type=decision.type,
-            line=words.line(decision, filled, wrong, missing, text.folded),
+            line=words.line(decision, filled, wrong, missing, text.folded, fills=fills),
             filled=filled,
             read=filled - wrong,
             missing=missing,
@@ -380,7 +384,7 @@ class _Import:
 
     def _keep_written(self, found: Sequence[ColumnFound]) -> None:
         """Keep the cells of changed columns as they were written, all rows of the file."""
-        changed = [(self._cells[i], of.name) for i, of in enumerate(found) if of.changed and of.name]
+        changed = [(f"c{i}", of.name) for i, of in enumerate(found) if of.changed and of.name]
         if not changed:
             return
         place = name(AS_WRITTEN, self._table)
@@ -410,4 +414,4 @@ def _is_plain(decision: Decision) -> bool:
     return decision.date is not None and decision.date.plain and not decision.date.zones
 
 
-__all__ = ["File", "Report", "import_tables", "plain_name", "unique_name"]
+__all__ = ["File", "Report", "import_tables"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.sources.tabular import dates
 from agent.sources.tabular.columns import Decision
 from agent.sources.tabular.plan import ColumnPlan, Reading, Row, TableReading
 from eval.language.inflection import counted
@@ -17,7 +18,7 @@ _ORDERS = {"dmy": "day first (3/2/2026 is 3 February)", "mdy": "month first (2/3
 _LISTED = 5
 
 
-def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int) -> str:
+def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int, *, fills: bool = False) -> str:
     """How a column was read: `£ → number, 3,000 of 3,000`."""
     plan = decision.plan
     kind = _KINDS[plan.kind or "text"]
@@ -26,6 +27,14 @@ def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int)
     if decision.date is not None and decision.date.clock:
         kind = "date and time"
     parts = [f"{plan.unit} → {kind}" if plan.unit and decision.number is not None else kind]
+    if decision.measure is not None and decision.measure.units:
+        parts[0] = f"{decision.measure.units} → {kind} in {plan.unit}"
+    elif decision.measure is not None:
+        parts[0] = f"{plan.unit} → {kind}"
+    if decision.tick:
+        parts.append(f"{decision.tick} is yes and a blank cell no")
+    if decision.date is not None and dates.SERIAL in decision.date.forms:
+        parts.append("day numbers of a spreadsheet")
     if decision.number is not None and decision.number.decimal == "," and decision.number.shows_mark:
         parts.append("decimal comma")
     if decision.number is not None and decision.number.scaled:
@@ -39,6 +48,7 @@ def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int)
     extra = [f"{counted(missing, 'cell')} such as N/A read as missing"] if missing else []
     extra += [f"{counted(wrong, 'cell')} {'does' if wrong == 1 else 'do'} not fit"] if wrong else []
     extra += [f"{counted(folded, 'cell')} spelled like the others"] if folded else []
+    extra += ["blank cells have the value above them"] if fills else []
     extra += [decision.doubt] if decision.doubt else []
     return "; ".join([", ".join(parts), *extra])
 
@@ -52,6 +62,11 @@ def comment(plan: ColumnPlan, column: str) -> str | None:
 
 def renamed(pairs: Sequence[str]) -> list[str]:
     return [f"columns renamed: {', '.join(pairs[:10])}{', …' if len(pairs) > 10 else ''}"] if pairs else []
+
+
+def called_totals(rows: Sequence[Row]) -> list[str]:
+    verb = "is called a total and is" if len(rows) == 1 else "are called totals and are"
+    return [f"{_rows(rows)} {verb} counted like other rows"] if rows else []
 
 
 def notes(reading: Reading) -> list[str]:
