@@ -40,6 +40,10 @@ class Column:
     default: str | None = None
     """The default expression as SQL text, or None."""
     comment: str | None = None
+    unit: str | None = None
+    """What its numbers are counted in (`£`, `kg`), where it was read from a file that says so."""
+    doubt: str | None = None
+    """What is open in how it was read from a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,8 @@ def _names_of(kind: type[Column | ForeignKey | Index | Table]) -> tuple[str, ...
     return tuple(f.name for f in fields(kind))
 
 
-_OF_COLUMN, _OF_KEY, _OF_INDEX = _names_of(Column), _names_of(ForeignKey), _names_of(Index)
+_OF_COLUMN = tuple(n for n in _names_of(Column) if n not in ("unit", "doubt"))
+_OF_KEY, _OF_INDEX = _names_of(ForeignKey), _names_of(Index)
 _STRUCTURE = tuple(n for n in _names_of(Table) if n not in ("row_count", "row_count_estimated"))
 
 

@@ -21,8 +21,10 @@ from eval.databases.types import DatabaseError
 from eval.tasks.cache_folder import cache_folder
 from eval.version import VERSION
 
-SUFFIXES = frozenset({".csv", ".tsv", ".parquet", ".xlsx", ".jsonl", ".ndjson"})
-"""Files that are imported; other files are opened as databases."""
+SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".psv", ".parquet", ".xlsx", ".xlsm", ".jsonl", ".ndjson"})
+"""Files that are imported, alone or of a folder; other files are opened as databases."""
+_ALONE = frozenset({".txt", ".json", ".dat"})
+"""Files that are imported where they are named; in a folder they may be anything."""
 LIMITS = UploadLimits(bytes=16 << 30, rows=100_000_000, kept=1, seconds=1800.0, memory=8 << 30)
 """What a user's own files may need."""
 Review = Callable[[Reading], Sequence[TablePlan]]
@@ -34,7 +36,7 @@ _LARGE = 50 << 20
 
 def is_data(path: Path) -> bool:
     """Whether the path is a data file or a folder."""
-    return path.is_dir() or path.suffix.lower() in SUFFIXES
+    return path.is_dir() or path.suffix.lower() in SUFFIXES | _ALONE
 
 
 def open_files(path: Path, cache: str | None, on_note: Callable[[str], None], review: Review | None = None) -> Database:

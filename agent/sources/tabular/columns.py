@@ -126,6 +126,8 @@ def decided(
             decision, sure = _decision(plan, of, plan.decimal or mark, None), bool(plan.decimal) or sure_mark
         elif decision.date and decision.date.either and (plan.order or order):
             decision, sure = _decision(plan, of, None, plan.order or order), bool(plan.order) or sure_order
+        if not semicolons and decision.number and decision.number.either and any("," in cell for cell in of):
+            decision = replace(decision, sure=True)  # a file with commas between its columns hardly has them in numbers
         result.append(replace(decision, doubt=None) if sure else decision)
     return result
 
@@ -184,7 +186,7 @@ def _mostly_numbers(cells: Cells) -> str | None:
     """Why a column is none of numbers though half of its cells are, or begin with one."""
     total = sum(cells.values())
     odd = sum(n for cell, n in cells.items() if not numbers.is_number(cell))
-    if total > 2 and total - odd >= _MOSTLY * total:
+    if total > 2 and odd and total - odd >= _MOSTLY * total:
         return f"{odd:,} of {total:,} cells are no numbers"
     spans = sum(n for cell, n in cells.items() if _SPAN.fullmatch(cell))
     return f"{spans:,} of {total:,} cells are no single number" if spans * 2 > total else None

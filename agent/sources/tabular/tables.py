@@ -7,14 +7,13 @@ which the view `{table}_as_written` shows; its column `row` counts as a spreadsh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import extra_rows, groups, words
+from agent.sources.tabular import as_written, extra_rows, groups, repeats, words
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed
 from agent.sources.tabular.names import plain_name, table_name, unique_name
 from agent.sources.tabular.plan import (
@@ -30,7 +29,6 @@ from agent.sources.tabular.plan import (
 from agent.sources.tabular.sql import BLANKS, literal, name
 from agent.sources.tabular.stage import Bounds, Staged, stage
 from agent.sources.tabular.text_cells import TextChanges, text_changes
-from eval.databases.catalogue.duckdb import AS_WRITTEN
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -41,9 +39,6 @@ _ROUNDS = 4
 _ODD_CELLS = 5000
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
 """Cells with a day above 12, or with decimals that are no thousands."""
-_KEYS = 0.9
-"""Part of the values of a key that must differ."""
-_KEY = re.compile(r"(?i)(^|[\W_])(id|key|code|number|no|nr)$|[a-z]Id$|^id")
 Report = Callable[[str, float], None]
 """Gets what is done, and how much of it, 0..1."""
 
@@ -138,24 +133,30 @@ class _Import:
             repeats=self._before.repeats,
             totals=self._before.totals,
         )
-        rows, repeats = self._repeats()
-        if repeats and plan.repeats == "leave out":
-            self._drop_repeats()
-            rows -= repeats
+        repeated = repeats.Repeats(self._engine, self._table, decisions, names)
+        if repeated.count and plan.repeats is None:
+            plan = plan.model_copy(update={"repeats": "leave out" if repeated.of_key() else "keep"})
+        if plan.repeats == "leave out":
+            repeated.drop()
         found = [
             self._found(i, decision, column, odd.get(i, {}), samples[i])
             for i, (decision, column) in enumerate(zip(decisions, names, strict=True))
         ]
-        self._keep_written(found)
+        kept = [
+            as_written.Kept(f"c{i}", of.name, decision.plan.unit, None if decision.sure else of.doubt)
+            for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
+            if of.name and (of.changed or decision.plan.unit)
+        ]
+        as_written.keep(self._engine, self._table, self._raw, self._staged.row, kept)
         heads = zip(self._staged.headers, names, strict=True)
         renamed = [f"{head!r} is {column}" for head, column in heads if head and column not in ("", head)]
         result = TableFound(
-            rows=rows,
+            rows=repeated.rows,
             columns=tuple(found),
             left_out=left_out.rows,
             left_out_count=left_out.count,
-            repeats=repeats,
-            repeated_keys=self._repeated_keys(decisions, names, repeats if plan.repeats == "keep" else 0),
+            repeats=repeated.count,
+            repeated_keys=repeated.keys(),
             notes=(*self._staged.notes, *words.renamed(renamed), *words.called_totals(left_out.kept)),
         )
         return TableReading(plan=plan, found=result)
@@ -315,34 +316,6 @@ class _Import:
             if column and (comment := words.comment(decision.plan, column)):
                 self._engine.execute(f"COMMENT ON COLUMN {name(self._table, column)} IS {literal(comment)}")
 
-    def _repeats(self) -> tuple[int, int]:
-        """(rows of the table, those among them that are the same as an earlier one)."""
-        [(rows, different)] = self._all(f"SELECT count(*), count(DISTINCT hash(t)) FROM {name(self._table)} AS t")
-        return int(rows), int(rows) - int(different)
-
-    def _drop_repeats(self) -> None:
-        table = name(self._table)
-        self._engine.execute(
-            f"DELETE FROM {table} WHERE rowid NOT IN (SELECT min(rowid) FROM {table} AS t GROUP BY hash(t))"
-        )
-
-    def _repeated_keys(self, decisions: Sequence[Decision], names: Sequence[str], repeats: int) -> tuple[str, ...]:
-        """Columns whose name and nearly all values say that they are a key."""
-        table = name(self._table)
-        repeated = []
-        for i, (decision, column) in enumerate(zip(decisions, names, strict=True)):
-            if not column or decision.type in ("DOUBLE", "BOOLEAN") or not _KEY.search(self._staged.headers[i]):
-                continue
-            if decision.date is not None:
-                continue
-            [(filled, different)] = self._all(
-                f"SELECT count({name(column)}), count(DISTINCT {name(column)}) FROM {table}"
-            )
-            more = filled - different - repeats
-            if more > 0 and different >= _KEYS * (filled - repeats):
-                repeated.append(f"{column}: {more:,}")
-        return tuple(repeated)
-
     def _found(
         self, i: int, decision: Decision, column: str, odd: Mapping[str, int], sample: Iterable[str]
     ) -> ColumnFound:
@@ -381,21 +354,6 @@ class _Import:
             f"ORDER BY rowid LIMIT {MOST_SHOWN}"
         )
         return tuple(Row(row=self._staged.row + at, text=str(value)[:200]) for at, value in rows)
-
-    def _keep_written(self, found: Sequence[ColumnFound]) -> None:
-        """Keep the cells of changed columns as they were written, all rows of the file."""
-        changed = [(f"c{i}", of.name) for i, of in enumerate(found) if of.changed and of.name]
-        if not changed:
-            return
-        place = name(AS_WRITTEN, self._table)
-        shown = ", ".join(f"{cell} AS {name(column)}" for cell, column in changed if column.casefold() != "row")
-        self._engine.execute(f"CREATE SCHEMA IF NOT EXISTS {name(AS_WRITTEN)}")
-        self._engine.execute(
-            f"CREATE TABLE {place} AS SELECT rowid + {self._staged.row} AS row{', ' if shown else ''}{shown} "
-            f"FROM {self._raw}"
-        )
-        view = name(f"{self._table}_{AS_WRITTEN}")
-        self._engine.execute(f"CREATE VIEW {view} AS SELECT * FROM {place}")
 
 
 def _counted(rows: Iterable[tuple[Any, ...]]) -> dict[str, int]:

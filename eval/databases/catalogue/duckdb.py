@@ -6,6 +6,7 @@ cells of imported files as they were written; the views that show those stand ap
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts, quoted
@@ -59,10 +60,13 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
             kind="view" if is_view else "table",
             comment=comment,
         )
-    for schema, table, name, data_type, nullable, default, comment, generated in rows(_COLUMNS):
+    columns = rows(_COLUMNS)
+    read = {(table, name): _as_read(comment) for schema, table, name, *_, comment, _ in columns if schema == AS_WRITTEN}
+    for schema, table, name, data_type, nullable, default, comment, generated in columns:
         if draft := drafts.get((schema, table)):
             shown_default = None if generated or default == "NULL" else default
-            draft.columns.append(Column(name, data_type, bool(nullable), False, shown_default, comment))
+            unit, doubt = read.get((table, name), (None, None))
+            draft.columns.append(Column(name, data_type, bool(nullable), False, shown_default, comment, unit, doubt))
     for schema, table, kind, columns, name, ref_table, ref_columns in rows(_CONSTRAINTS):
         draft = drafts.get((schema, table))
         if draft is None:
@@ -87,6 +91,21 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
         tuple(d.table() for d in found if d not in shows_kept),
         as_written=tuple(d.table() for d in shows_kept),
     )
+
+
+def as_read(unit: str | None, doubt: str | None) -> str:
+    """The comment on a column of `AS_WRITTEN`: how the import read it."""
+    return json.dumps({"unit": unit, "doubt": doubt}, ensure_ascii=False)
+
+
+def _as_read(comment: str | None) -> tuple[str | None, str | None]:
+    try:
+        facts = json.loads(comment or "{}")
+    except ValueError:
+        return None, None
+    found = (facts.get(name) for name in ("unit", "doubt")) if isinstance(facts, dict) else ()
+    unit, doubt = (str(fact)[:200] if fact else None for fact in found or (None, None))
+    return unit, doubt
 
 
 def _indexed_columns(expressions: str, draft: Draft) -> tuple[str, ...]:
