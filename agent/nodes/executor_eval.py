@@ -205,7 +205,7 @@ def _engine_error(executed: ExecutionResult | None, open_readings: Sequence[str]
     """What the engine says, behind what explains it: a column that its file did not let be read as numbers."""
     if executed is None or not executed.error:
         return None
-    return ". ".join((*open_readings, executed.error))
+    return "\n".join((*open_readings, executed.error))
 
 
 def _rated(result: QueryResult, case: Case, seen: tuple[Observation, ...], relevance: Relevance) -> QueryResult:

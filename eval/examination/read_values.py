@@ -23,7 +23,7 @@ _NOT_READ = (exp.Is, exp.Count)
 
 def units(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
     """The unit of each output column, empty where it has none; no units at all: an empty tuple."""
-    if not isinstance(tree, exp.Select) or tree.is_star or not _any(schema, "unit"):
+    if not isinstance(tree, exp.Select) or tree.is_star or not _read_from_files(schema):
         return ()
     binding = bind(tree, schema.dialect, schema)
     by_column = tuple(_unit(column, binding, schema) for column in tree.expressions)
@@ -32,21 +32,26 @@ def units(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
 
 def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
     """A sentence for each column in doubt that the query computes with; of text, only where its order counts."""
-    if not _any(schema, "doubt"):
+    if not _read_from_files(schema):
         return ()
     binding = bind(tree, schema.dialect, schema)
+    used = [(node, column) for node in tree.find_all(exp.Column) if (column := _column(node, binding, schema))]
+    names = {column.name for _, column in used}
     told: dict[str, None] = {}
-    for node in tree.find_all(exp.Column):
-        column = _column(node, binding, schema)
-        if column is None or not column.doubt or isinstance(node.parent, _NOT_READ):
+    for node, column in used:
+        values = column.values
+        if values is None or isinstance(node.parent, _NOT_READ):
             continue
-        if not holds_text(column) or any(isinstance(above, _ORDERED) for above in _above(node)):
-            told[f"{column.name} in the file: {column.doubt}"] = None
+        computed = any(isinstance(above, _ORDERED) for above in _above(node))
+        if values.doubt and (computed or not holds_text(column)):
+            told[f"“{column.name}” in the file: {values.doubt}"] = None
+        if computed and values.unit_column and values.unit_column not in names:
+            told[f"“{column.name}” is in several units, which “{values.unit_column}” names"] = None
     return tuple(told)
 
 
-def _any(schema: Schema, fact: str) -> bool:
-    return any(getattr(column, fact) for table in schema.tables for column in table.columns)
+def _read_from_files(schema: Schema) -> bool:
+    return any(column.values for table in schema.tables for column in table.columns)
 
 
 def _above(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -69,4 +74,4 @@ def _unit(shown: exp.Expr, binding: Binding, schema: Schema) -> str:
     while isinstance(shown, _OF_ONE_UNIT):
         shown = shown.this
     column = _column(shown, binding, schema) if isinstance(shown, exp.Column) else None
-    return column.unit or "" if column else ""
+    return (column.values.unit or "") if column and column.values else ""

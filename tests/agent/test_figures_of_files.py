@@ -59,15 +59,19 @@ MIXED = (
     "Rental,Vehicle,Picked up,Cost,Share\n1,Van,03/04/2022,$120,4.5%\n2,Car,01/05/2022,$80,0.03\n"
     "3,Van,07/06/2022,$150,7%\n"
 )
+CURRENCIES = "Doc,Amount,Curr\n1,10.50,EUR\n2,7.25,USD\n3,20.00,EUR\n"
 BATCHES = "batch,yield,line\n1,80,a\n2,low,b\n3,82,a\n4,85,b\n5,pending,a\n6,90,b\n"
 
 
 @pytest.mark.parametrize(
     ("content", "question", "told"),
     [
-        (MIXED, "total cost per month", "Picked_up in the file: day and month could also be the other way round."),
-        (MIXED, "average share", "Share in the file: some cells have no % sign."),
-        (BATCHES, "highest yield", "yield in the file: stays text: 2 of 6 cells are no numbers."),
+        (MIXED, "total cost per month", "“Picked_up” in the file: day and month could also be the other way round."),
+        (MIXED, "average share", "“Share” in the file: some cells have no % sign."),
+        (BATCHES, "highest yield", "“yield” in the file: stays text: 2 of 6 cells are no numbers."),
+        (CURRENCIES, "total amount", "“Amount” is in several units, which “Curr” names."),
+        (CURRENCIES, "total amount by curr", None),
+        (CURRENCIES.replace("USD", "EUR"), "total amount", None),
         (MIXED, "total cost by vehicle", None),  # no date in it
         (BATCHES, "how many batches", None),
     ],
@@ -82,7 +86,7 @@ async def test_what_is_open_in_a_file_is_told_with_each_answer(
         answer = await run(question, database=database, model="offline", settings=settings())
     finally:
         await asyncio.to_thread(database.close)
-    open_ = [doubt for doubt in answer.doubts if "in the file" in doubt]
+    open_ = [doubt for doubt in answer.doubts if "in the file" in doubt or "several units" in doubt]
     assert open_ == ([told] if told else [])
     assert not told or answer.status == "doubtful"
 

@@ -7,11 +7,12 @@ each column's reading as its comment, and the view that shows it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from agent.sources.tabular.sql import literal, name
 from eval.databases.catalogue.duckdb import AS_WRITTEN, as_read
+from eval.schema import Values
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -23,9 +24,8 @@ class Kept:
     """The staged column."""
     column: str
     """Its name in the table."""
-    unit: str | None
-    doubt: str | None
-    """What is told again with each answer that depends on it."""
+    values: Values
+    """What is told again with each answer that depends on them."""
 
 
 def keep(engine: DuckDBPyConnection, table: str, raw: str, first_row: int, columns: Sequence[Kept]) -> None:
@@ -38,7 +38,7 @@ def keep(engine: DuckDBPyConnection, table: str, raw: str, first_row: int, colum
     engine.execute(f"CREATE SCHEMA IF NOT EXISTS {name(AS_WRITTEN)}")
     engine.execute(f"CREATE TABLE {place} AS SELECT {shown} FROM {raw}")
     for of in kept:
-        if of.unit or of.doubt:
-            comment = literal(as_read(of.unit, of.doubt))
+        if any(astuple(of.values)):
+            comment = literal(as_read(of.values))
             engine.execute(f"COMMENT ON COLUMN {name(AS_WRITTEN, table, of.column)} IS {comment}")
     engine.execute(f"CREATE VIEW {name(f'{table}_{AS_WRITTEN}')} AS SELECT * FROM {place}")

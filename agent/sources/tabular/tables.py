@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import as_written, extra_rows, groups, repeats, words
+from agent.sources.tabular import as_written, extra_rows, groups, repeats, unit_columns, words
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed
 from agent.sources.tabular.names import plain_name, table_name, unique_name
 from agent.sources.tabular.plan import (
@@ -29,6 +29,7 @@ from agent.sources.tabular.plan import (
 from agent.sources.tabular.sql import BLANKS, literal, name
 from agent.sources.tabular.stage import Bounds, Staged, stage
 from agent.sources.tabular.text_cells import TextChanges, text_changes
+from eval.schema import Values
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -142,10 +143,19 @@ class _Import:
             self._found(i, decision, column, odd.get(i, {}), samples[i])
             for i, (decision, column) in enumerate(zip(decisions, names, strict=True))
         ]
+        beside = unit_columns.found(self._engine, self._table, decisions, names)
         kept = [
-            as_written.Kept(f"c{i}", of.name, decision.plan.unit, None if decision.sure else of.doubt)
+            as_written.Kept(
+                f"c{i}",
+                of.name,
+                Values(
+                    decision.plan.unit or beside.get(of.name, (None, None))[0],
+                    beside.get(of.name, (None, None))[1],
+                    None if decision.sure else of.doubt,
+                ),
+            )
             for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
-            if of.name and (of.changed or decision.plan.unit)
+            if of.name and (of.changed or decision.plan.unit or of.name in beside)
         ]
         as_written.keep(self._engine, self._table, self._raw, self._staged.row, kept)
         heads = zip(self._staged.headers, names, strict=True)

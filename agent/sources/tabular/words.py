@@ -84,7 +84,8 @@ def table_notes(table: TableReading) -> list[str]:
     told = list(found.notes)
     if found.left_out_count:
         count = counted(found.left_out_count, "row")
-        told.append(f"{count} left out that sum up or explain others: {_rows(found.left_out)}")
+        what = "sums up or explains" if found.left_out_count == 1 else "sum up or explain"
+        told.append(f"{count} left out that {what} others: {_rows(found.left_out)}")
     if found.repeats:
         done = "left out" if plan.repeats == "leave out" else "counted each time"
         verb = "repeats" if found.repeats == 1 else "repeat"

@@ -7,10 +7,11 @@ cells of imported files as they were written; the views that show those stand ap
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts, quoted
-from eval.schema import Column, ForeignKey, Index, Schema
+from eval.schema import Column, ForeignKey, Index, Schema, Values
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -65,8 +66,8 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
     for schema, table, name, data_type, nullable, default, comment, generated in columns:
         if draft := drafts.get((schema, table)):
             shown_default = None if generated or default == "NULL" else default
-            unit, doubt = read.get((table, name), (None, None))
-            draft.columns.append(Column(name, data_type, bool(nullable), False, shown_default, comment, unit, doubt))
+            values = read.get((table, name))
+            draft.columns.append(Column(name, data_type, bool(nullable), False, shown_default, comment, values))
     for schema, table, kind, columns, name, ref_table, ref_columns in rows(_CONSTRAINTS):
         draft = drafts.get((schema, table))
         if draft is None:
@@ -93,19 +94,19 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
     )
 
 
-def as_read(unit: str | None, doubt: str | None) -> str:
+def as_read(values: Values) -> str:
     """The comment on a column of `AS_WRITTEN`: how the import read it."""
-    return json.dumps({"unit": unit, "doubt": doubt}, ensure_ascii=False)
+    return json.dumps(asdict(values), ensure_ascii=False)
 
 
-def _as_read(comment: str | None) -> tuple[str | None, str | None]:
+def _as_read(comment: str | None) -> Values | None:
     try:
-        facts = json.loads(comment or "{}")
+        facts = json.loads(comment or "null")
     except ValueError:
-        return None, None
-    found = (facts.get(name) for name in ("unit", "doubt")) if isinstance(facts, dict) else ()
-    unit, doubt = (str(fact)[:200] if fact else None for fact in found or (None, None))
-    return unit, doubt
+        return None
+    if not isinstance(facts, dict):
+        return None
+    return Values(*(str(fact)[:200] if (fact := facts.get(of.name)) else None for of in fields(Values)))
 
 
 def _indexed_columns(expressions: str, draft: Draft) -> tuple[str, ...]:
