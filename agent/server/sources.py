@@ -78,6 +78,9 @@ class Sources:
             raise ApiError(413, str(error)) from error
         except (SourceError, DatabaseError) as error:
             raise ApiError(400, str(error)) from error
+        for known in await self._store.sources(owner):
+            if known.kind == "uploaded" and known.location == source.id:
+                return known  # the same files again
         record = self._record(owner, "uploaded", name or source.name, source.dialect, source.id)
         try:
             await self._store.add_source(record)

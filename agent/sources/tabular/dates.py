@@ -186,8 +186,8 @@ def _case(column: str, form: str, clock: bool) -> str:
     whole = f"(?i){PAD}" + re.sub(r"\?P<\w+>", "?:", FORMS[form] + _CLOCK) + PAD
     fits = f"regexp_full_match({column}, {literal(whole)})"
     if form == "ymd" and not clock:  # what the engine reads by itself is by far the fastest
-        plain = literal(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
-        return f"WHEN regexp_full_match({column}, {plain}) THEN {column} WHEN {fits} THEN {_day(column, form)}"
+        plain = f"{column} LIKE '____-__-__' AND {column} >= '0'"
+        return f"WHEN {plain} THEN {column} WHEN {fits} THEN {_day(column, form)}"
     if not clock:
         return f"WHEN {fits} THEN {_day(column, form)}"
     return f"WHEN {fits} THEN {_day(column, form)} || ' ' || {_time(column)}"

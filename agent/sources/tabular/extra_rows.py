@@ -28,7 +28,7 @@ _WORDS = (
 )
 _TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
-_LABELS = "(?i)total|sum|gesamt"
+_LABELS = ("total", "sum", "gesamt")
 """What a cell holds that may be the label of a total."""
 _LABEL_COLUMNS = 3
 _LAST = 12
@@ -59,9 +59,10 @@ def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], tot
     if len(texts) < len(staged.types) or not staged.rows:
         return LeftOut("true")
     blank, concatenated = literal(f"^[{BLANKS}]*$"), f"concat({', '.join(texts)})"
+    blank_first = f"(coalesce(c0, '') < '!' OR c0 > '~') AND regexp_matches(coalesce(c0, ''), {blank})"  # by far faster
     engine.execute(
         f"CREATE OR REPLACE TEMP TABLE left_out AS SELECT rowid AS place FROM {staged.raw} "
-        f"WHERE regexp_matches(coalesce(c0, ''), {blank}) AND regexp_matches({concatenated}, {blank})"
+        f"WHERE {blank_first} AND regexp_matches({concatenated}, {blank})"
     )
     rows, kept = ([], []) if totals == "keep" or len(texts) < 2 else _extra(engine, staged, texts, filled)
     if rows:
@@ -82,7 +83,7 @@ def _extra(
 ) -> tuple[list[Cells], list[Cells]]:
     """The rows that are no rows of the table, and those that are called totals and stay."""
     shown = ", ".join(f"coalesce({trimmed(cell)}, '')" for cell in texts)
-    labelled = "".join(f" OR regexp_matches({cell}, {literal(_LABELS)})" for cell in texts[:_LABEL_COLUMNS])
+    labelled = "".join(f" OR {_may_be_label(cell)}" for cell in texts[:_LABEL_COLUMNS])
     named = [(c, h) for c, h in zip(texts, staged.headers, strict=True) if h]
     repeated = f"OR ({' AND '.join(f'{c} = {literal(h)}' for c, h in named)})" if len(named) > 1 else ""
     candidates: list[Cells] = [
@@ -108,6 +109,12 @@ def _extra(
     if len(extra) * 2 > staged.rows:
         return [], []
     return extra, [(at, cells) for at, cells in unproven if _TOTAL.fullmatch(cells[called[at]]) is None]
+
+
+def _may_be_label(cell: str) -> str:
+    """Whether a cell begins with no digit, which is by far the fastest to see, and holds a label's word."""
+    words = " OR ".join(f"{cell} ILIKE {literal(f'%{word}%')}" for word in _LABELS)
+    return f"(NOT ({cell} >= '0' AND {cell} < ':') AND ({words}))"
 
 
 def _label(cells: Sequence[str]) -> int | None:

@@ -20,6 +20,9 @@ from agent.sources.tabular.headers import found_header
 _SAMPLE = 256 * 1024
 _PIECE = 1 << 20
 _RECORDS = 500
+_CONTROLS = bytes({*range(1, 32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
+"""Bytes that no text is made of."""
+_TEXT = 0.95
 FIELD = 1024 * 1024
 """Characters of a field."""
 
@@ -54,7 +57,7 @@ def text_encoding(head: bytes) -> str | None:
             return name
     zeros = head.count(0)
     if not zeros:
-        return "utf-8"
+        return "utf-8" if len(head.translate(None, _CONTROLS)) >= _TEXT * len(head) else None
     if head[1::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
         return "utf-16-le"
     if head[::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:

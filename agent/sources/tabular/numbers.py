@@ -217,8 +217,10 @@ def sql(column: str, how: Written) -> str:
     kind = "BIGINT" if how.whole else "DOUBLE"
     read = f"WHEN regexp_full_match({column}, {literal(pattern(how))}) THEN {_value(column, how, kind)}"
     if how.plain:  # what the engine reads by itself is by far the fastest
-        plain = "[+-]?[0-9]+" if how.whole else r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-        read = f"WHEN regexp_full_match({column}, {literal(plain)}) THEN TRY_CAST({column} AS {kind}) {read}"
+        cast = f"TRY_CAST({column} AS {kind})"
+        plain = literal(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+        alike = f"{column} = {cast}::VARCHAR" if how.whole else f"regexp_full_match({column}, {plain})"
+        read = f"WHEN {alike} THEN {cast} {read}"
     return f"CASE {read} END"
 
 

@@ -36,10 +36,12 @@ class Repeats:
         """`names`: of the columns, empty for those that were left out."""
         self._engine, self._table, self._names = engine, name(table), names
         self._decisions = decisions
-        [(rows, different)] = engine.execute(
-            f"SELECT count(*), count(DISTINCT hash(t)) FROM {self._table} AS t"
-        ).fetchall()
-        self.rows, self.count = int(rows), int(rows) - int(different)
+        self._counted: dict[str, tuple[int, int]] = {}
+        [(rows,)] = engine.execute(f"SELECT count(*) FROM {self._table}").fetchall()
+        self.rows, self.count = int(rows), 0
+        if not any(counts == [self.rows, self.rows] for _, *counts in self._values()):
+            [(different,)] = engine.execute(f"SELECT count(DISTINCT hash(t)) FROM {self._table} AS t").fetchall()
+            self.count = self.rows - int(different)
         self._left = self.count
         """Of those that repeat, how many the table still has."""
 
@@ -51,35 +53,49 @@ class Repeats:
             )
         self.rows -= self._left
         self._left = 0
+        self._counted.clear()
 
     def of_key(self) -> bool:
-        """Whether a key has each of its values once when the rows that repeat are gone."""
+        """Whether a key has each of its values once when the rows that repeat are gone: by its name, or the first
+        column by its values."""
         different = self.rows - self.count
         if different < _SURELY or self.count > _FEW * self.rows:
             return False
-        return any((values, filled) == (different, self.rows) for _, filled, values in self._values(any_first=True))
+        if any((filled, values) == (self.rows, different) for _, filled, values in self._values()):
+            return True
+        first = self._names[0]
+        if not first or not _may_be_key(self._decisions[0]):
+            return False
+        codes = f"count() FILTER (regexp_full_match({name(first)}::VARCHAR, {literal(_CODE)}))"
+        return self._count(f"SELECT {codes}, count(DISTINCT {name(first)}) FROM {self._table}") == (
+            self.rows,
+            different,
+        )
 
     def keys(self) -> tuple[str, ...]:
         """Columns whose name and nearly all values say that they are a key, with how many of its values repeat."""
         repeated = []
-        for column, filled, different in self._values(any_first=False):
+        for column, filled, different in self._values():
             more = filled - different - self._left
             if more > 0 and different >= _KEYS * (filled - self._left):
                 repeated.append(f"{column}: {more:,}")
         return tuple(repeated)
 
-    def _values(self, *, any_first: bool) -> Iterator[tuple[str, int, int]]:
-        """(column, filled cells, different values) of those that may be keys; the first one also by its values."""
-        for i, (decision, column) in enumerate(zip(self._decisions, self._names, strict=True)):
-            if not column or decision.type in ("DOUBLE", "BOOLEAN") or decision.date is not None:
-                continue
-            cell = name(column)
-            filled = f"count({cell})"
-            if not _KEY.search(decision.plan.header):
-                if i or not any_first:
-                    continue
-                filled += f" FILTER (regexp_full_match({cell}::VARCHAR, {literal(_CODE)}))"
-            [(cells, different)] = self._engine.execute(
-                f"SELECT {filled}, count(DISTINCT {cell}) FROM {self._table}"
-            ).fetchall()
-            yield column, int(cells), int(different)
+    def _values(self) -> Iterator[tuple[str, int, int]]:
+        """(column, filled cells, different values) of the columns that are keys by their names."""
+        for decision, column in zip(self._decisions, self._names, strict=True):
+            if column and _may_be_key(decision) and _KEY.search(decision.plan.header):
+                if column not in self._counted:
+                    cell = name(column)
+                    self._counted[column] = self._count(
+                        f"SELECT count({cell}), count(DISTINCT {cell}) FROM {self._table}"
+                    )
+                yield column, *self._counted[column]
+
+    def _count(self, sql: str) -> tuple[int, int]:
+        [(filled, different)] = self._engine.execute(sql).fetchall()
+        return int(filled), int(different)
+
+
+def _may_be_key(decision: Decision) -> bool:
+    return decision.type not in ("DOUBLE", "BOOLEAN") and decision.date is None

@@ -7,7 +7,7 @@ which the view `{table}_as_written` shows; its column `row` counts as a spreadsh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from agent.sources.tabular.plan import (
     TablePlan,
     TableReading,
 )
+from agent.sources.tabular.progress import Report, Watched
 from agent.sources.tabular.sql import BLANKS, literal, name
 from agent.sources.tabular.stage import Bounds, Staged, stage
 from agent.sources.tabular.text_cells import TextChanges, text_changes
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
 _SAMPLE_CELLS = 200_000
 _SAMPLE_ROWS = 4_000
 _ROUNDS = 4
+_STAGED = 0.4
+"""Part of the time that reading takes; the rest is deciding and writing."""
 _ODD_CELLS = 5000
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
 """Cells with a day above 12, or with decimals that are no thousands."""
-Report = Callable[[str, float], None]
-"""Gets what is done, and how much of it, 0..1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +69,17 @@ def import_tables(
             places = sorted({str(place) for place in (out.parent, *(file.path.parent for file in files))})
             engine.execute(f"SET allowed_directories = [{', '.join(map(literal, places))}]")
             engine.execute("SET enable_external_access = false")
+            watched = Watched(engine, report)
             engine.execute("SET lock_configuration = true")
-            for number, file in enumerate(files):
-                table = unique_name(table_name(file.name), used)
-                share = 1 / len(files)
-                report(f"reading {file.name}", number * share)
-                staged = stage(engine, file.path, file.kind, "staged", bounds, out.parent)
-                report(f"writing {table}", (number + 0.6) * share)
-                read.append(_Import(engine, staged, table, before.plan_of(table)).done())
-                engine.execute("DROP TABLE staged")
+            with watched:
+                for number, file in enumerate(files):
+                    table = unique_name(table_name(file.name), used)
+                    start, between, end = ((number + part) / len(files) for part in (0, _STAGED, 1))
+                    watched.step(f"reading {file.name}", start, between)
+                    staged = stage(engine, file.path, file.kind, "staged", bounds, out.parent)
+                    watched.step(f"writing {table}", between, end)
+                    read.append(_Import(engine, staged, table, before.plan_of(table)).done())
+                    engine.execute("DROP TABLE staged")
             report("writing", 1.0)
     except duckdb.Error as error:
         raise SourceRefused(
@@ -213,7 +216,7 @@ class _Import:
         if self._staged.rows > rows:
             self._engine.execute(
                 f"CREATE OR REPLACE TEMP TABLE sampled AS (SELECT * FROM {self._raw} WHERE {where} LIMIT {rows // 2}) "
-                f"UNION ALL (SELECT * FROM {self._raw} USING SAMPLE reservoir({rows // 2} ROWS) REPEATABLE (7))"
+                f"UNION ALL (SELECT * FROM {self._raw} WHERE rowid IN ({self._places(rows // 2)}))"
             )
             source, where = "sampled", "true"
         samples: list[dict[str, int]] = []
@@ -222,6 +225,11 @@ class _Import:
             counted += " ORDER BY min(rowid)"
             samples.append(_counted(self._all(counted)) if kind == "VARCHAR" else {})
         return samples
+
+    def _places(self, count: int) -> str:
+        """SQL for places all over the staged table, one in each of so many parts of it, the same each time."""
+        part = self._staged.rows // count
+        return f"SELECT (i * {part} + hash(i) % {part})::BIGINT FROM range({count}) AS parts(i)"
 
     def _count_filled(self) -> list[int]:
         counts = (
@@ -382,4 +390,4 @@ def _is_plain(decision: Decision) -> bool:
     return decision.date is not None and decision.date.plain and not decision.date.zones
 
 
-__all__ = ["File", "Report", "import_tables"]
+__all__ = ["File", "import_tables"]
