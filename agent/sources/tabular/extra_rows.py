@@ -64,7 +64,8 @@ def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], tot
         f"CREATE OR REPLACE TEMP TABLE left_out AS SELECT rowid AS place FROM {staged.raw} "
         f"WHERE {blank_first} AND regexp_matches({concatenated}, {blank})"
     )
-    rows, kept = ([], []) if totals == "keep" or len(texts) < 2 else _extra(engine, staged, texts, filled)
+    [(blanks,)] = engine.execute("SELECT count(*) FROM left_out").fetchall()
+    rows, kept = ([], []) if totals == "keep" or len(texts) < 2 else _extra(engine, staged, texts, filled, int(blanks))
     if rows:
         engine.execute(f"INSERT INTO left_out VALUES {', '.join(f'({at})' for at, _ in rows)}")
     [(count,)] = engine.execute("SELECT count(*) FROM left_out").fetchall()
@@ -79,7 +80,7 @@ def _told(staged: Staged, rows: Sequence[Cells]) -> tuple[Row, ...]:
 
 
 def _extra(
-    engine: DuckDBPyConnection, staged: Staged, texts: Sequence[str], filled: Sequence[int]
+    engine: DuckDBPyConnection, staged: Staged, texts: Sequence[str], filled: Sequence[int], blanks: int
 ) -> tuple[list[Cells], list[Cells]]:
     """The rows that are no rows of the table, and those that are called totals and stay."""
     shown = ", ".join(f"coalesce({trimmed(cell)}, '')" for cell in texts)
@@ -96,7 +97,7 @@ def _extra(
     ]
     called = {at: label for at, cells in candidates if (label := _label(cells)) is not None}
     of_totals = [cells for at, cells in candidates if at in called]
-    rows = staged.rows - len(of_totals)
+    rows = staged.rows - blanks - len(of_totals)
     enough = min(_USUAL * rows, rows - 3) if rows > 6 else rows - 1 if of_totals else rows - 2
     usual = [n - sum(bool(cells[i]) for cells in of_totals) >= enough for i, n in enumerate(filled)]
     extra = [row for row in candidates if _is_extra(row, usual, staged, called.get(row[0]))]

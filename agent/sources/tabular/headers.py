@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.sources.tabular import dates, numbers
+from agent.sources.tabular import dates, measures, numbers
 from agent.sources.tabular.columns import is_missing
 from agent.sources.tabular.units import CURRENCY_OF, KNOWN
 
@@ -85,6 +85,8 @@ def _kind(cells: dict[str, int] | Counter[str]) -> str | None:
         return "date"
     if (how := numbers.written(cells, None, forced=False)) and how.why_not is None:
         return "number"
+    if (amounts := measures.written(cells, None, forced=False)) and amounts.why_not is None:
+        return "number"
     return "truth" if all(cell.casefold() in ("true", "false", "yes", "no") for cell in cells) else None
 
 
@@ -118,8 +120,12 @@ def _by_group(groups: Sequence[str], names: Sequence[str], occurs: Counter[str])
     last = max((i for i, name in enumerate(names) if occurs[name] > 1), default=len(names) - 1)
     joined, group = [], ""
     for i, (above, name) in enumerate(zip(groups, names, strict=True)):
-        group = above or (group if i <= last else "")
-        joined.append(f"{group} {name}".strip() if name else above)
+        if name:
+            group = above or (group if i <= last else "")
+            joined.append(f"{group} {name}".strip())
+        else:  # a cell that is merged over both rows
+            group = ""
+            joined.append(above)
     return tuple(joined)
 
 

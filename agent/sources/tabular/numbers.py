@@ -126,7 +126,7 @@ def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> 
     if not parsed or (seen.units.keys() == {"R"} and not seen.apart and not forced):
         return None  # R1, R2, … are names of things, not rands
     if not forced:
-        if misfits > (1 - ENOUGH) * (parsed + misfits) or with_figures > (1 - NEARLY_ALL) * parsed:
+        if parsed < ENOUGH * (parsed + misfits) or with_figures > (1 - NEARLY_ALL) * parsed:
             return None
         if len(seen.units) > 1:
             return Written(why_not=f"its numbers are in several units ({', '.join(sorted(seen.units)[:5])})")

@@ -154,7 +154,7 @@ class _Import:
                 Values(
                     decision.plan.unit or beside.get(of.name, (None, None))[0],
                     beside.get(of.name, (None, None))[1],
-                    None if decision.sure else of.doubt,
+                    words.doubt(of, sure=decision.sure),
                 ),
             )
             for i, (of, decision) in enumerate(zip(found, decisions, strict=True))

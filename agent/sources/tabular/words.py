@@ -9,13 +9,15 @@ from collections.abc import Sequence
 
 from agent.sources.tabular import dates
 from agent.sources.tabular.columns import Decision
-from agent.sources.tabular.plan import ColumnPlan, Reading, Row, TableReading
+from agent.sources.tabular.plan import ColumnFound, ColumnPlan, Reading, Row, TableReading
 from eval.language.inflection import counted
 
 _KINDS = {"text": "text", "number": "number", "date": "date", "truth": "yes or no", "as it is": "as it is",
           "left out": "left out"}  # fmt: skip
 _ORDERS = {"dmy": "day first (3/2/2026 is 3 February)", "mdy": "month first (2/3/2026 is 3 February)"}
 _LISTED = 5
+_MANY = 0.02
+"""Part of the cells above which those that do not fit are told with each answer."""
 
 
 def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int, *, fills: bool = False) -> str:
@@ -62,6 +64,14 @@ def comment(plan: ColumnPlan, column: str) -> str | None:
 
 def renamed(pairs: Sequence[str]) -> list[str]:
     return [f"columns renamed: {', '.join(pairs[:10])}{', …' if len(pairs) > 10 else ''}"] if pairs else []
+
+
+def doubt(column: ColumnFound, *, sure: bool) -> str | None:
+    """What is told again with each answer that computes with the column."""
+    wrong = column.filled - column.read
+    if wrong > _MANY * column.filled:
+        return f"{wrong:,} of {column.filled:,} cells do not fit and count for nothing"
+    return None if sure else column.doubt
 
 
 def called_totals(rows: Sequence[Row]) -> list[str]:
