@@ -24,6 +24,7 @@ from agent.sources import (
     connect,
 )
 from agent.sources.tabular.plan import Plans, Reading
+from agent.sources.uploads import Progress
 from agent.store import Store
 from agent.store.records import SourceRecord
 from eval.databases.base import Database
@@ -69,11 +70,15 @@ class Sources:
         return record, made.warnings
 
     async def receive(
-        self, owner: str, files: Sequence[tuple[str, AsyncIterable[bytes]]], name: str | None
+        self,
+        owner: str,
+        files: Sequence[tuple[str, AsyncIterable[bytes]]],
+        name: str | None,
+        on_progress: Progress = lambda *_: None,
     ) -> SourceRecord:
         """Take one database or table file, or several files of tables as one database. Raises ApiError 400, 413."""
         try:
-            source = await self.uploads.receive_all(files, owner=owner)
+            source = await self.uploads.receive_all(files, owner=owner, on_progress=on_progress)
         except SourceTooLarge as error:
             raise ApiError(413, str(error)) from error
         except (SourceError, DatabaseError) as error:
