@@ -7,14 +7,14 @@ stored values, misspellings, abbreviations, and words of similar meaning in the 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
 from rapidfuzz import fuzz, process
 
 from agent.knowledge.effort import spend
-from agent.knowledge.values import SPAN_WORDS, ValueIndex
+from agent.knowledge.values import SPAN_WORDS, ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
@@ -63,12 +63,43 @@ def linked_by_fallback(
                 sex(item, vocabulary, values)
                 or _superior(item, vocabulary)
                 or _stored(tokens, items[at : at + SPAN_WORDS], named, vocabulary, values)
+                or _related(tokens, items[at : at + 2], values)
+                or _initials(item, vocabulary)
+                or _firm(_near(item, vocabulary))
+                or _part(item, named, vocabulary, values)
+                or _rows_called(item, items, vocabulary)
                 or _near(item, vocabulary)
+                or _short_for(item, vocabulary)
                 or item
             )
         else:
             linked.append(item)
-    return tuple(linked)
+    return tuple(_joined(linked, tokens))
+
+
+def _joined(items: Sequence[Item], tokens: Sequence[Token]) -> Iterator[Item]:
+    """Words side by side that each name only one and the same column are one mention of it (`life expectancy`)."""
+    before: Item | None = None
+    for item in items:
+        if before is not None and _same_column(before, item):
+            assert before.mention is not None
+            mention = replace(before.mention, end=item.end, text=f"{before.mention.text} {item.lower}")
+            before = replace(before, end=item.end, lower=f"{before.lower} {item.lower}", mention=mention)
+            continue
+        if before is not None:
+            yield before
+        before = item
+    if before is not None:
+        yield before
+
+
+def _same_column(one: Item, other: Item) -> bool:
+    """Whether two neighbours name nothing but the same column."""
+    a, b = one.mention, other.mention
+    if a is None or b is None or one.end != other.start or a.tables or b.tables or a.values or b.values:
+        return False
+    best = [m.columns[0][0].key for m in (a, b) if m.columns and not m.measure]
+    return len(best) == 2 and best[0] == best[1] and one.lower != other.lower
 
 
 def _open(item: Item) -> bool:
@@ -100,6 +131,83 @@ def _stored(
             mention = Mention(start, last.end, values=hits, text=meant)
             return Item(start, last.end, "mention", text.lower(), mention)
     return None
+
+
+def _firm(item: Item | None) -> Item | None:
+    """A link that is no guess."""
+    return item if item is not None and item.mention is not None and not item.mention.guessed else None
+
+
+def _rows_called(item: Item, items: Sequence[Item], vocabulary: Vocabulary) -> Item | None:
+    """`how many houses`, asked of a file of listings: an unknown plural noun is its rows, where nothing else is; a
+    guess."""
+    wide = [t for t in vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
+    singular = lemma(item.lower)
+    if len(wide) != 1 or singular == item.lower or not item.lower.endswith("s") or _verbal(item.lower):
+        return None
+    if any(x.mention is not None and x.mention.tables and x.mention.tables[0][1] >= _ALIKE for x in items):
+        return None
+    mention = Mention(item.start, item.end, tables=((wide[0], 0.9),), text=item.lower, guessed=True)
+    return replace(item, kind="mention", mention=mention)
+
+
+def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex) -> Item | None:
+    """Values that words mean without naming them: `rainy` for rain, `Saturday` for Sat, `American` for USA."""
+    for last in reversed([*takewhile(_open, items)]):
+        text = " ".join(t.text for t in tokens[items[0].start : last.end])
+        if lemma(text.lower()) in _GENERIC or lemma(text.lower()) in CALENDAR_UNITS:
+            continue
+        if hits := values.related(text):
+            mention = Mention(items[0].start, last.end, values=hits, text=text)
+            return Item(items[0].start, last.end, "mention", text.lower(), mention)
+    return None
+
+
+def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
+    """`fords`, `kershaw`: a word of the stored values of one column, of a table that is named or the only one."""
+    word = lemma(item.lower)
+    if _verbal(item.lower) or word in _GENERIC or word in CALENDAR_UNITS:
+        return None
+    word = word if values.parts(word) else item.lower.removesuffix("s")
+    parts = [p for p in values.parts(word) if p.score >= _OFTEN and (p.table, p.column) in vocabulary.columns]
+    parts = [p for p in parts if max(map(len, p.examples)) <= _NAME]
+    near = [p for p in parts if p.table in named] or (parts if len({p.table for p in parts}) == 1 else [])
+    if not near:
+        return None
+    best = near[0]
+    hits = tuple(ValueHit(best.table, best.column, v, _PART, "part") for v in best.examples)
+    return replace(item, kind="mention", mention=Mention(item.start, item.end, values=hits, text=word))
+
+
+_PART = 0.72
+_OFTEN, _NAME = 0.8, 40
+"""A part that is meant is the first or last word of most values with it, and these are names, no sentences (letters)."""
+_SHORTEST, _LONGEST_SHORT = 2, 5
+
+
+def _initials(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """`mpg` for `Miles_per_Gallon`: the initials of a column's name."""
+    if not _SHORTEST <= len(item.lower) <= _LONGEST_SHORT:
+        return None
+    columns = tuple((column, 0.85) for column in vocabulary.by_initials.get(item.lower, ()))
+    if not columns:
+        return None
+    return replace(item, kind="mention", mention=Mention(item.start, item.end, columns=columns, text=item.lower))
+
+
+def _short_for(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """`hp` for horsepower: the one word of the schema that begins alike and holds the letters in their order."""
+    short = item.lower
+    if not _SHORTEST <= len(short) < _LONGEST_SHORT or not short.isalpha() or open_lexicon(short):
+        return None
+    found = [w for w in vocabulary.holders if w[0] == short[0] and len(w) > len(short) + 2 and _holds_letters(w, short)]
+    spend(1 + len(vocabulary.holders) // 50)
+    return _mention(item, vocabulary, {found[0]: 0.8}) if len(found) == 1 else None
+
+
+def _holds_letters(word: str, short: str) -> bool:
+    letters = iter(word)
+    return all(letter in letters for letter in short)
 
 
 def _near(item: Item, vocabulary: Vocabulary) -> Item | None:
@@ -179,7 +287,7 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
         short = 3 <= len(known) <= 5 and known not in _WORDS and not open_lexicon(known)
         if short and len(word) > len(known) + 2 and word.startswith(known):
             scores[known] = 0.95
-        elif len(known) > len(word) + 2 and known.endswith(word) and word not in _ENDINGS:
+        elif len(known) > len(word) + (2 if len(word) < 5 else 0) and known.endswith(word) and word not in _ENDINGS:
             scores[known] = 0.85
     if not scores:
         alike = open_lexicon(word) or open_lexicon(stem(word))

@@ -29,6 +29,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         r.counting = ""
     if r.negated and not r.excepting:
         join(q, r, _absent_by_verb(q, r))
+    _rank_by_average(r)
     join(q, r, Finding(doubts=tuple(_open_ends(r))))
     spent = r.verb_measure
     if (
@@ -63,6 +64,17 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     query.tables = list(dict.fromkeys(r.entities))
     query.select = list(dict.fromkeys(query.select))
     _name_tables(r.query)
+
+
+def _rank_by_average(r: ReadingState) -> None:
+    """`which sport has the heaviest athletes on average`: the average of each kind ranks it."""
+    query = r.query
+    if r.functions != ["avg"] or query.limit is None or len(query.order) != 1 or not (query.select or r.entities):
+        return
+    ranked, descending = query.order[0]
+    if ranked.column is not None and not ranked.function:
+        query.order = [(Expression("avg", ranked.column), descending)]
+        r.functions = []
 
 
 def _open_ends(c: Context) -> Iterator[str]:
@@ -191,7 +203,10 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     if not entity:
         return Finding()
     guessed = ("entity_guessed",) * len(guesses)
-    if c.star:
+    if not c.entities and guesses and (rows := _rows_with(q, entity)):
+        entity = rows
+    nameless = not q.vocabulary.name_columns(entity) and q.vocabulary.key_column(entity) is None
+    if c.star or (nameless and q.naming_columns(entity)[0].table == entity and len(q.vocabulary.by_table[entity]) > 1):
         return Finding(shown=(Expression(table=entity),), doubts=guessed)
     column = _where_or_when(q, query, entity)
     if column is not None:
@@ -204,6 +219,12 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
         shown.extend(e for e in query.ordered_by() if e.column and not e.function and e not in shown)
     doubts = (*guessed, *(("place_or_time_open",) if is_open else ()), "shown_by_default")
     return Finding(shown=tuple(shown), doubts=doubts)
+
+
+def _rows_with(q: LinkedQuestion, entity: str) -> str:
+    """`women in finance`: the rows that have the value, where a table holds nothing but such values."""
+    below = q.graph.referring(entity) if len(q.vocabulary.by_table[entity]) == 1 else []
+    return below[0] if len(below) == 1 else ""
 
 
 def _tables_compared(query: Query) -> list[str]:

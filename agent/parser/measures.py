@@ -33,7 +33,7 @@ _AMOUNTS = (
 
 _UNITS = word_set(
     "foot meter metre km kilometer mile cm mm kg g gram pound lb inch second minute hour day year million billion "
-    "thousand usd eur dollar euro percent m ft sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton t"
+    "thousand usd eur dollar euro percent lbs kgs m ft sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton t"
 )
 
 
@@ -70,6 +70,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
     described = owner_after(q, i)  # `the oldest 5 orders and their customers`
     anchors = [described] if described else list(dict.fromkeys([*c.entities, *q.named, *near]))
     best: tuple[float, ColumnWord, int] | None = None
+    said = {t.lemma for t in q.tokens}
     for table, columns in q.vocabulary.by_table.items():
         if anchors:
             gap = min(q.graph.distance(table, a) for a in anchors)
@@ -84,6 +85,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                 if _not_meant(adjective, column, words, gap):
                     continue
                 exact = column.words == words
+                ends = column.words[len(words) :] if column.words[: len(words)] == words else ()
                 if (
                     exact
                     or (words == ("date",) and column.role == "date")
@@ -93,8 +95,11 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                     or (column.words == (*words, "minimum") and adjective.base in _LASTING)  # `duration_min`
                     or (len(words) > 1 and set(words) <= set(column.words))
                     or set(column.words) - set(column.owner) == set(words)
+                    or (ends and set(ends) <= _EXTREMES)
                 ):
                     score = (1.0 if exact else 0.75) - 0.05 * rank - 0.45 * gap + near.get(table, 0.0)
+                    score += 0.1 * bool((set(column.words) - set(words)) & said)
+                    score -= 0.1 * bool(set(ends) & (_LOWEST if sign > 0 else _HIGHEST))
                     if not column.numeric and column.role not in ("date", "year"):
                         score -= 0.25
                     score -= 0.02 * bool(PAID & set(column.words))
@@ -102,6 +107,11 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                         best = (score, column, sign)
                     break
     return (best[1], best[2]) if best else None
+
+
+_LOWEST, _HIGHEST = word_set("minimum min low lowest"), word_set("maximum max high highest")
+_EXTREMES = _LOWEST | _HIGHEST | word_set("average mean avg")
+"""Words behind a property that say which of its figures a column holds (`temp_max`)."""
 
 
 def _not_meant(adjective: Adjective, column: ColumnWord, words: tuple[str, ...], gap: float) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import ranks
 from agent.parser.interpretation import ColumnKey, Expression, Function
 from agent.parser.measures import measure, property_of
@@ -97,9 +98,7 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
             yield ranks.by_column(q, c, i, following, replace(rank, descending=keyword.argument in _LATE))
             return
         if ranked.numeric and ranked.role in ("number", "year"):
-            words = keyword.argument
-            down = words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"
-            yield ranks.by_column(q, c, i, following, replace(rank, descending=down))
+            yield ranks.by_column(q, c, i, following, replace(rank, descending=_falls(keyword, ranked)))
             return
     assert keyword.adjective is not None
     if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, c, i + 1):
@@ -124,6 +123,16 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
     if any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         found = replace(found, limit=None, offset=None)  # `starting with the oldest` sorts and shows all rows
     yield found
+
+
+def _falls(keyword: Keyword, column: ColumnWord) -> bool:
+    """Whether the highest value of the column is meant: the adjective says in which direction it grows with it."""
+    assert keyword.adjective is not None
+    known = [sign for words, sign in keyword.adjective.properties if set(words) & set(column.words)]
+    if known:
+        return known[0] > 0
+    words = keyword.argument
+    return words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"
 
 
 def _one_of_two_ends(q: LinkedQuestion, i: int) -> bool:
