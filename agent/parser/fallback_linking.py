@@ -26,6 +26,8 @@ from eval.language.inflection import lemma, stem
 from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, similar_words, word_set
 from eval.language.tokens import Token
 
+_CURRENCIES = word_set("euro dollar")
+"""Units of an amount, but for these words alone: `countries using the euro`."""
 _SUPERIORS = word_set("manager boss supervisor superior")
 
 
@@ -74,10 +76,10 @@ def linked_by_fallback(
             )
         else:
             linked.append(item)
-    return tuple(_joined(linked, tokens))
+    return tuple(_joined(linked))
 
 
-def _joined(items: Sequence[Item], tokens: Sequence[Token]) -> Iterator[Item]:
+def _joined(items: Sequence[Item]) -> Iterator[Item]:
     """Words side by side that each name only one and the same column are one mention of it (`life expectancy`)."""
     before: Item | None = None
     for item in items:
@@ -104,7 +106,7 @@ def _same_column(one: Item, other: Item) -> bool:
 
 def _open(item: Item) -> bool:
     """Whether the item is a word that may still name something."""
-    return item.kind == "word" and item.lower not in FUNCTION_WORDS
+    return item.kind == "word" and (item.lower not in FUNCTION_WORDS or item.lower in _CURRENCIES)
 
 
 def _stored(
@@ -181,7 +183,7 @@ def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueInde
 
 _PART = 0.72
 _OFTEN, _NAME = 0.8, 40
-"""A part that is meant is the first or last word of most values with it, and these are names, no sentences (letters)."""
+"""A part that is meant is the first or last word of most values with it, and these are names (letters)."""
 _SHORTEST, _LONGEST_SHORT = 2, 5
 
 
