@@ -440,7 +440,7 @@ def _column(table: Table, column: Column, words: tuple[str, ...], foreign: bool,
     primary = column.primary_key or column.name in table.primary_key
     role: Role = "text"
     if words == ("year", "id") and numeric:
-        role = "year"  # a key of seasons that is the year itself
+        words, role = ("year",), "year"  # a key of seasons that is the year itself
     elif words[-1] == "id" or (words[-1] in _ID_WORDS and (primary or foreign)):
         role = "id"
     elif _FLAGGED.match(column.name) or words[-1] in ("flag", "indicator") or boolean:

@@ -159,7 +159,7 @@ def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex)
         text = " ".join(t.text for t in tokens[items[0].start : last.end])
         if lemma(text.lower()) in _GENERIC or lemma(text.lower()) in CALENDAR_UNITS:
             continue
-        if hits := values.related(text):
+        if hits := tuple(replace(h, score=max(h.score, _SAME_THING)) for h in values.related(text)):
             mention = Mention(items[0].start, last.end, values=hits, text=text)
             return Item(items[0].start, last.end, "mention", text.lower(), mention)
     return None
@@ -181,7 +181,7 @@ def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueInde
     return replace(item, kind="mention", mention=Mention(item.start, item.end, values=hits, text=word))
 
 
-_PART = 0.72
+_SAME_THING, _PART = 0.86, 0.72
 _OFTEN, _NAME = 0.8, 40
 """A part that is meant is the first or last word of most values with it, and these are names (letters)."""
 _SHORTEST, _LONGEST_SHORT = 2, 5

@@ -47,6 +47,8 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     if not query.select:
         join(q, r, _shown_by_default(q, r))
         r.groups = [] if r.star else r.groups
+    if _only_ranks(q, r):
+        query.select[:] = q.named_by(r.head_entity or "")
     if r.figure_ranked:
         query.select.extend(e for e in query.ordered_by() if e.function and e not in query.select)
     if r.waiting_direction:
@@ -64,6 +66,13 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     query.tables = list(dict.fromkeys(r.entities))
     query.select = list(dict.fromkeys(query.select))
     _name_tables(r.query)
+
+
+def _only_ranks(q: LinkedQuestion, r: ReadingState) -> bool:
+    """`the highest rated movie on IMDb`: the column that ranks the rows is all that is named, and the rows are asked
+    for."""
+    order = [e for e, _ in r.query.order]
+    return bool(r.head_entity) and r.query.limit is not None and r.query.select == order and not order[0].function
 
 
 def _rank_by_average(r: ReadingState) -> None:
@@ -206,6 +215,7 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     if not c.entities and guesses and (rows := _rows_with(q, entity)):
         entity = rows
     nameless = not q.vocabulary.name_columns(entity) and q.vocabulary.key_column(entity) is None
+    nameless = nameless and all(len(q.vocabulary.by_table[e.other(entity)]) == 1 for e in q.graph.edges(entity))
     if c.star or (nameless and q.naming_columns(entity)[0].table == entity and len(q.vocabulary.by_table[entity]) > 1):
         return Finding(shown=(Expression(table=entity),), doubts=guessed)
     column = _where_or_when(q, query, entity)

@@ -99,7 +99,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                 ):
                     score = (1.0 if exact else 0.75) - 0.05 * rank - 0.45 * gap + near.get(table, 0.0)
                     score += 0.1 * bool((set(column.words) - set(words)) & said)
-                    score -= 0.1 * bool(set(ends) & (_LOWEST if sign > 0 else _HIGHEST))
+                    score -= 0.1 * bool(set(ends) & (LOWEST if sign > 0 else HIGHEST))
                     if not column.numeric and column.role not in ("date", "year"):
                         score -= 0.25
                     score -= 0.02 * bool(PAID & set(column.words))
@@ -109,8 +109,8 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
     return (best[1], best[2]) if best else None
 
 
-_LOWEST, _HIGHEST = word_set("minimum min low lowest"), word_set("maximum max high highest")
-_EXTREMES = _LOWEST | _HIGHEST | word_set("average mean avg")
+LOWEST, HIGHEST = word_set("minimum min low lowest"), word_set("maximum max high highest")
+_EXTREMES = LOWEST | HIGHEST | word_set("average mean avg")
 """Words behind a property that say which of its figures a column holds (`temp_max`)."""
 
 

@@ -46,7 +46,7 @@ def signal(q: LinkedQuestion, c: Context, i: int) -> Findings:
 def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     """`how many orders`, `total number of seats`."""
     following = q.next_mention(i)
-    if c.grouping and following is not None and _stores_number(q, c, following):
+    if c.grouping and following is not None and stores_number(q, c, following):
         return Finding()  # `by number of cylinders`: the groups are the numbers themselves
     total = "total number" in q.items[i].lower
     if (c.functions or total) and following is not None and q.sorts[following] == "column":
@@ -58,7 +58,7 @@ def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     return Finding(changes={"counting": counting, "in_head": True})
 
 
-def _stores_number(q: LinkedQuestion, c: Context, i: int) -> bool:
+def stores_number(q: LinkedQuestion, c: Context, i: int) -> bool:
     """Whether a column that holds a number of things is named at item i."""
     if q.sorts[i] != "column":
         return False

@@ -10,7 +10,7 @@ from dataclasses import replace
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import ranks
 from agent.parser.interpretation import ColumnKey, Expression, Function
-from agent.parser.measures import measure, property_of
+from agent.parser.measures import HIGHEST, LOWEST, measure, property_of
 from agent.parser.order_by import order_terms
 from agent.parser.phrases import Keyword
 from agent.parser.question import LinkedQuestion
@@ -93,12 +93,12 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
     """`the oldest student`, `the largest promotion discount`."""
     following = q.next_mention(i)
     if following is not None and q.sorts[following] == "column" and following <= i + 2:
-        ranked = c.column_of(following, "number")
+        ranked = _of_this_end(q, following, keyword, c.column_of(following, "number"))
         if ranked.role == "date" and following == i + 1 and keyword.argument in _LATE | _EARLY:
             yield ranks.by_column(q, c, i, following, replace(rank, descending=keyword.argument in _LATE))
             return
         if ranked.numeric and ranked.role in ("number", "year"):
-            yield ranks.by_column(q, c, i, following, replace(rank, descending=_falls(keyword, ranked)))
+            yield ranks.by_column(q, c, i, following, replace(rank, descending=_falls(keyword, ranked)), column=ranked)
             return
     assert keyword.adjective is not None
     if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, c, i + 1):
@@ -111,6 +111,16 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         listed = bool(c.groups) and not c.query.select
         yield Finding(entities=(table,), changes={"head_entity": head or table if listed else head})
     property_column = property_of(q, c, keyword.adjective, i)
+    if keyword.adjective.base == "busy" and following is not None and q.sorts[following] == "table":
+        events = q.graph.referring(q.table_of(following), many=True)
+        own = property_column is not None and property_column[0].table == q.table_of(following)
+        if len(events) == 1 and not own:
+            busy = keyword.argument not in ("least busy",)
+            yield replace(
+                ranks.ranked(Expression("count", table=events[0]), replace(rank, descending=busy)),
+                entities=(events[0],),
+            )
+            return
     if property_column is None:
         yield Finding(doubts=("adjective_without_column",))
         return
@@ -123,6 +133,14 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
     if any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         found = replace(found, limit=None, offset=None)  # `starting with the oldest` sorts and shows all rows
     yield found
+
+
+def _of_this_end(q: LinkedQuestion, i: int, keyword: Keyword, column: ColumnWord) -> ColumnWord:
+    """`the coldest temperature`: of a highest and a lowest figure, the one for that end."""
+    end = HIGHEST if _falls(keyword, column) else LOWEST
+    own = set(column.words) - HIGHEST - LOWEST
+    pair = (c for c, _ in q.mention(i).columns if c.table == column.table and set(c.words) - HIGHEST - LOWEST == own)
+    return next((c for c in pair if end & set(c.words)), column)
 
 
 def _falls(keyword: Keyword, column: ColumnWord) -> bool:
