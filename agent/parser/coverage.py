@@ -120,7 +120,8 @@ def unaccounted(
         w for w in unread
         if not (_explained_by_join(w, q, plans) or _dates_rows(w, q, draft) or _tells_place(w, q))
     ]  # fmt: skip
-    tied = [word for word in left_out if word.lower() in RELATIONAL and _complemented(word, q, draft)]
+    verbs = (w for w in left_out if w.lower() in RELATIONAL and w.lower() not in _DESCRIBING)
+    tied = [word for word in verbs if _has_subject(word, q) and _complemented(word, q, draft)]
     missing = [word for word in left_out if word not in tied]
     missing += [word for word in _without_effect(q, draft) if word not in missing]
     return tuple(missing), tuple(tied)
@@ -165,6 +166,16 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
         if named or _day(item):
             return bool(draft.used & set(range(item.start, item.end)))
     return False
+
+
+def _has_subject(word: str, q: LinkedQuestion) -> bool:
+    """Whether something that was named, or a word that stands for it, comes before the verb."""
+    at = _position(word, q)
+    before = q.items[at - 1].lower.split()[-1] if at else ""
+    return before in _SUBJECTS or any(sort in (*_NAMED, "measure", "literal") for sort in q.sorts[:at])
+
+
+_SUBJECTS = word_set("who that which we they i you he she it people are is was were been do does did have has")
 
 
 def _day(item: Item) -> bool:

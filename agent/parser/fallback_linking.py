@@ -74,6 +74,8 @@ def linked_by_fallback(
                 or _short_for(item, vocabulary)
                 or item
             )
+        elif _open(item) and len(item.lower) == _SHORTEST:
+            linked.append(_initials(item, vocabulary) or _short_for(item, vocabulary) or item)
         else:
             linked.append(item)
     return tuple(_joined(linked))

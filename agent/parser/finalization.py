@@ -12,7 +12,8 @@ from agent.parser.assembly import join
 from agent.parser.coverage import AGENTIVE
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Draft, Finding, ReadingState
+from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.vague import vague
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
@@ -21,7 +22,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     """Complete the query of a reading."""
     query = r.query
     if r.counting and not query.select:
-        _count_entity(r.entities, r.query, r.draft)
+        _count_entity(q, r.entities, r)
     _split_share(q, query, r.share_at)
     query.where[:] = [clause for k, clause in enumerate(query.where) if clause not in query.where[:k]]
     if r.counting and query.select and not query.aggregates():
@@ -40,6 +41,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     ):
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
         r.functions = []
+    join(q, r, vague(q, r))
     if r.star:
         query.order = [(e, down) for e, down in query.order if not e.function]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
@@ -48,7 +50,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         join(q, r, _shown_by_default(q, r))
         r.groups = [] if r.star else r.groups
     if _only_ranks(q, r):
-        query.select[:] = q.named_by(r.head_entity or "")
+        query.select[:] = q.named_by(r.head_entity or query.select[0].tables[0])
     if r.figure_ranked:
         query.select.extend(e for e in query.ordered_by() if e.function and e not in query.select)
     if r.waiting_direction:
@@ -72,7 +74,8 @@ def _only_ranks(q: LinkedQuestion, r: ReadingState) -> bool:
     """`the highest rated movie on IMDb`: the column that ranks the rows is all that is named, and the rows are asked
     for."""
     order = [e for e, _ in r.query.order]
-    return bool(r.head_entity) and r.query.limit is not None and r.query.select == order and not order[0].function
+    asked = bool(r.head_entity) or (q.tokens[0].lower == "who" and len(r.query.select) == 1)
+    return asked and r.query.limit is not None and r.query.select == order and not order[0].function
 
 
 def _rank_by_average(r: ReadingState) -> None:
@@ -195,9 +198,11 @@ def _counts(c: Context) -> bool:
     return bool(c.entities) and ("table", c.entities[0]) not in c.groups
 
 
-def _count_entity(entities: Sequence[str], query: Query, draft: Draft) -> None:
+def _count_entity(q: LinkedQuestion, entities: Sequence[str], r: ReadingState) -> None:
+    query, draft = r.query, r.draft
     if entities:
-        query.select.append(Expression("count", table=entities[0]))
+        grouped = ("table", entities[0]) in r.groups  # `headcount by department`: rows, and not their kinds
+        query.select.append(Expression("count", table=(grouped and _rows_with(q, entities[0])) or entities[0]))
     elif compared := [c.left.column for c in query.conditions() if c.left.column]:
         query.select.append(Expression("count", table=compared[0][0]))
         draft.doubt("entity_guessed")
@@ -214,8 +219,12 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     guessed = ("entity_guessed",) * len(guesses)
     if not c.entities and guesses and (rows := _rows_with(q, entity)):
         entity = rows
-    nameless = not q.vocabulary.name_columns(entity) and q.vocabulary.key_column(entity) is None
-    nameless = nameless and all(len(q.vocabulary.by_table[e.other(entity)]) == 1 for e in q.graph.edges(entity))
+    ranked = any(e.function for e in query.ordered_by()) or query.having or query.group
+    nameless = (
+        not ranked
+        and not q.vocabulary.name_columns(entity)
+        and all(len(q.vocabulary.by_table[e.other(entity)]) == 1 for e in q.graph.edges(entity))
+    )
     if c.star or (nameless and q.naming_columns(entity)[0].table == entity and len(q.vocabulary.by_table[entity]) > 1):
         return Finding(shown=(Expression(table=entity),), doubts=guessed)
     column = _where_or_when(q, query, entity)

@@ -125,6 +125,14 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         yield Finding(doubts=("adjective_without_column",))
         return
     column, sign = property_column
+    unit = q.items[i + 1].lower if i + 1 < len(q.items) else ""
+    if unit in ("month", "year", "quarter", "weekday") and c.in_head and not c.query.select:
+        dated = [x for x in q.vocabulary.by_table[column.table] if x.role == "date"]
+        if len(dated) == 1:
+            part = Expression(column=dated[0].key, part=unit)
+            by = Expression("avg", column.key)
+            yield replace(ranks.ranked(by, replace(rank, descending=sign > 0), i + 1), shown=(part,))
+            return
     if _one_of_two_ends(q, i) and any(e.column == column.key for e in c.query.select):
         extreme = Expression("max" if sign > 0 else "min", column.key)
         yield Finding(hidden=(Expression(column=column.key),), shown=(extreme,))
