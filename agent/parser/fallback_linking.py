@@ -23,7 +23,7 @@ from agent.parser.mentions import Item, Mention
 from agent.parser.persons import SERVED, SERVING
 from agent.parser.stored_states import STATE_WORDS
 from eval.language.inflection import lemma, stem
-from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, similar_words, word_set
+from eval.language.lexicon import FUNCTION_WORDS, adjectives, open_lexicon, similar_words, word_set
 from eval.language.tokens import Token
 
 _CURRENCIES = word_set("euro dollar")
@@ -146,8 +146,9 @@ def _rows_called(item: Item, items: Sequence[Item], vocabulary: Vocabulary) -> I
     """`how many houses`, asked of a file of listings: an unknown plural noun is its rows, where nothing else is; a
     guess."""
     wide = [t for t in vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
-    singular = lemma(item.lower)
-    if len(wide) != 1 or singular == item.lower or not item.lower.endswith("s") or _verbal(item.lower):
+    ranked = any(x.end == item.start and x.is_keyword("sup", "sup_adj") for x in items)
+    plural = lemma(item.lower) != item.lower and item.lower.endswith("s")
+    if len(wide) != 1 or not (plural or ranked) or _verbal(item.lower):
         return None
     if any(x.mention is not None and x.mention.tables and x.mention.tables[0][1] >= _ALIKE for x in items):
         return None
@@ -161,10 +162,28 @@ def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex)
         text = " ".join(t.text for t in tokens[items[0].start : last.end])
         if lemma(text.lower()) in _GENERIC or lemma(text.lower()) in CALENDAR_UNITS:
             continue
+        if not values.related(text) and len(items) and (deed := _deed(text.lower())):
+            text = next((d for d in deed if values.find(d)), text)
+            if hits := values.find(text):
+                return Item(
+                    items[0].start,
+                    last.end,
+                    "mention",
+                    text.lower(),
+                    Mention(items[0].start, last.end, values=hits, text=text),
+                )
         if hits := tuple(replace(h, score=max(h.score, _SAME_THING)) for h in values.related(text)):
             mention = Mention(items[0].start, last.end, values=hits, text=text)
             return Item(items[0].start, last.end, "mention", text.lower(), mention)
     return None
+
+
+def _deed(word: str) -> tuple[str, ...]:
+    """What a person named by a deed does: `rowers` row, or do `rowing`."""
+    base = word.removesuffix("s").removesuffix("er")
+    if base == word or not word.rstrip("s").endswith("er") or len(base) < 3:
+        return ()
+    return f"{base}ing", base, f"{base}e"
 
 
 def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
@@ -316,7 +335,9 @@ _SAME_SENSE = 0.85
 
 def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     """The schema's words of a similar meaning, where no list has the word: always a guess."""
-    if item.lower in AGENTIVE or word in _GENERIC:  # `live in`, `meet at` only link a thing to its description
+    if (
+        item.lower in AGENTIVE or word in _GENERIC or adjectives().get(item.lower, (None, ""))[1] == "base"
+    ):  # `live in`, `meet at` only link a thing to its description
         return None
     if item.lower in STATE_WORDS or (word != item.lower and not item.lower.endswith("s")):  # `lost`, to be found in
         return None  # the data

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from agent.parser import group_by, order_by
 from agent.parser.assembly import join
 from agent.parser.coverage import AGENTIVE
+from agent.parser.figures_by import figures_by
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, ReadingState
@@ -55,6 +56,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         query.select.extend(e for e in query.ordered_by() if e.function and e not in query.select)
     if r.waiting_direction:
         join(q, r, order_by.direction(q, r, r.waiting_direction, len(q.items) - 1))
+    figures_by(q, r)
     join(q, r, group_by.group(q, r))
     if query.group and _listed_again(q):
         query.select.sort(key=lambda e: bool(e.function))

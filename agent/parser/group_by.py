@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
-from agent.parser.measures import AVERAGED
+from agent.parser.measures import AVERAGED, added_up
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
@@ -76,11 +76,11 @@ def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
         return
     if query.limit is not None and len(query.order) == 1:
         ranked, descending = query.order[0]
-        if _added_up(q, ranked):
+        if added_up(q, ranked):
             query.order = [(Expression("sum", ranked.column), descending)]
     for clause in list(query.where):
         part = clause[0]
-        if len(clause) == 1 and isinstance(part, Condition) and _added_up(q, part.left) and _bounded(part):
+        if len(clause) == 1 and isinstance(part, Condition) and added_up(q, part.left) and _bounded(part):
             query.where.remove(clause)
             query.having.append(replace(part, left=Expression("sum", part.left.column)))
 
@@ -102,22 +102,6 @@ def _is_kind(q: LinkedQuestion, key: ColumnKey) -> bool:
 
 
 _REPEATED = 0.5
-
-
-def _added_up(q: LinkedQuestion, e: Expression) -> bool:
-    column = q.vocabulary.columns[e.column] if e.column and not e.function and not e.part and e.since is None else None
-    return (
-        column is not None
-        and column.numeric
-        and column.role == "number"
-        and not column.foreign
-        and not AVERAGED & set(column.words)
-        and bool(_AMOUNTS & set(column.words))
-    )
-
-
-_AMOUNTS = word_set("sale profit revenue amount total quantity cost loss income spend spending payment unit volume")
-"""Words of figures that say something of a kind only when they are added up."""
 
 
 def _bounded(part: Condition) -> bool:

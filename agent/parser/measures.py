@@ -216,6 +216,23 @@ def other_total(q: LinkedQuestion, used: Expression) -> str:
     return next((f"{c.table}.{c.name}" for c in columns if c.role == "number" and c.words[-1] in _TOTALS), "")
 
 
+def added_up(q: LinkedQuestion, e: Expression) -> bool:
+    """Whether a figure says something of a group only when it is added up."""
+    column = q.vocabulary.columns[e.column] if e.column and not e.function and not e.part and e.since is None else None
+    return (
+        column is not None
+        and column.numeric
+        and column.role == "number"
+        and not column.foreign
+        and not AVERAGED & set(column.words)
+        and bool(_ADDED & set(column.words))
+    )
+
+
+_ADDED = word_set("sale profit revenue amount total quantity cost loss income spend spending payment unit volume")
+"""Words of figures that say something of a kind only when they are added up."""
+
+
 def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | None:
     for table in [*reversed(entities), *q.named]:
         numeric = [c for c in q.vocabulary.by_table[table] if c.numeric]

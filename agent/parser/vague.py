@@ -59,7 +59,7 @@ def _assumed(r: ReadingState, k: int, column: ColumnWord, falling: bool, meaning
     r.draft.doubt("wording_guessed")
     r.draft.guess = f"“{r.question.items[k].lower}” is taken as {meaning}"
     order = ((Expression(column=column.key), falling),)
-    return Finding((k,), order=order, limit=_MOST)
+    return Finding((k,), order=order, limit=_MOST, settled=("rank_open",))
 
 
 def _end(falling: bool) -> str:
