@@ -40,6 +40,9 @@ def _by_group(q: LinkedQuestion, r: ReadingState, by: Expression) -> None:
     plain = [e for e in query.select if not e.function]
     figures = [e for e in plain if e.column and q.vocabulary.columns[e.column].role == "number"]
     made: list[Expression] = [e for e in query.select if e.function]
+    if figures and not made and by.column in {c.key for c in q.vocabulary.name_columns(by.tables[0])}:
+        query.select[:] = [by, *figures]  # each name is one row
+        return
     for e in figures:
         made.append(Expression("sum" if added_up(q, e) else "avg", e.column, factor=e.factor))
     query.select[:] = [by, *(made or [Expression("count", table=r.main_entity or by.tables[0])])]
