@@ -105,7 +105,9 @@ def _operator_meant(
         return _SIZES[first], None
     property_column = property_of(q, c, keyword.adjective, i)
     if property_column is None:
-        return None
+        number = next((j for j in range(i + 1, min(len(q.items), i + 3)) if q.sorts[j] == "number"), None)
+        said = number is not None and _column_after(q, number) is not None  # `bigger than 2 carats`
+        return (_SIZES.get(first, keyword.argument), None) if said else None
     column, sign = property_column
     return (keyword.argument if sign > 0 else FLIPPED[keyword.argument]), Expression(column=column.key)
 

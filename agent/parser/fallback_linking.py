@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 
 from agent.knowledge.effort import spend
 from agent.knowledge.values import SPAN_WORDS, ValueHit, ValueIndex
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
 from agent.parser.known_values import place_or_language, sex
@@ -54,8 +54,12 @@ def linked_by_fallback(
     linked: list[Item] = []
     named = {t.name for x in items if x.mention for t, s in x.mention.tables[:1] if s >= 0.75}
     named |= {c.table for x in items if x.mention for c, s in x.mention.columns[:1] if s >= 0.9}
+    wide = [t for t in vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
     for at, item in enumerate(items):
         if linked and item.start < linked[-1].end:
+            continue
+        if len(wide) == 1 and not named & {wide[0].name} and _names_rows(item, wide[0]):
+            linked.append(_rows_of(item, wide[0], guessed=False))
             continue
         if item.kind == "literal" and item.mention is not None:
             hits = values.find(item.mention.text, fuzzy=False)
@@ -152,8 +156,19 @@ def _rows_called(item: Item, items: Sequence[Item], vocabulary: Vocabulary) -> I
         return None
     if any(x.mention is not None and x.mention.tables and x.mention.tables[0][1] >= _ALIKE for x in items):
         return None
-    mention = Mention(item.start, item.end, tables=((wide[0], 0.9),), text=item.lower, guessed=True)
+    return _rows_of(item, wide[0], guessed=True)
+
+
+def _rows_of(item: Item, table: TableWord, *, guessed: bool) -> Item:
+    mention = Mention(item.start, item.end, tables=((table, 0.9),), text=item.lower, guessed=guessed)
     return replace(item, kind="mention", mention=mention)
+
+
+def _names_rows(item: Item, table: TableWord) -> bool:
+    """`wines`, asked of `wine_reviews` alone: a plural word of the only table's name."""
+    plural = lemma(item.lower) != item.lower and lemma(item.lower) in table.words[:-1]
+    sure = item.mention is not None and any(s >= 0.95 for _, s in (*item.mention.columns, *item.mention.tables))
+    return plural and not sure and not (item.mention and item.mention.values) and item.kind in ("word", "mention")
 
 
 def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex) -> Item | None:

@@ -39,6 +39,8 @@ def _by_group(q: LinkedQuestion, r: ReadingState, by: Expression) -> None:
     query = r.query
     plain = [e for e in query.select if not e.function]
     figures = [e for e in plain if e.column and q.vocabulary.columns[e.column].role == "number"]
+    if not figures and r.last_column is not None and r.last_column[1].role == "number" and not r.functions:
+        figures = [Expression(column=r.last_column[1].key)]  # `Adele vs Rihanna streams`
     made: list[Expression] = [e for e in query.select if e.function]
     if figures and not made and by.column in {c.key for c in q.vocabulary.name_columns(by.tables[0])}:
         query.select[:] = [by, *figures]  # each name is one row

@@ -76,7 +76,8 @@ def _only_ranks(q: LinkedQuestion, r: ReadingState) -> bool:
     """`the highest rated movie on IMDb`: the column that ranks the rows is all that is named, and the rows are asked
     for."""
     order = [e for e, _ in r.query.order]
-    asked = bool(r.head_entity) or (q.tokens[0].lower == "who" and len(r.query.select) == 1)
+    named = bool(order) and any(t in q.named for t in order[0].tables)
+    asked = bool(r.head_entity) or named or (q.tokens[0].lower == "who" and len(r.query.select) == 1)
     return asked and r.query.limit is not None and r.query.select == order and not order[0].function
 
 
@@ -203,8 +204,14 @@ def _counts(c: Context) -> bool:
 def _count_entity(q: LinkedQuestion, entities: Sequence[str], r: ReadingState) -> None:
     query, draft = r.query, r.draft
     if entities:
-        grouped = ("table", entities[0]) in r.groups  # `headcount by department`: rows, and not their kinds
-        query.select.append(Expression("count", table=(grouped and _rows_with(q, entities[0])) or entities[0]))
+        table = entities[0]
+        if (
+            "table",
+            table,
+        ) in r.groups:  # `headcount by department`, `goalkeepers per team`: rows, and not their groups
+            described = (c.left.column[0] for c in query.conditions() if c.left.column and c.left.column[0] != table)
+            table = _rows_with(q, table) or next((t for t in described if q.many_of(table, t)), table)
+        query.select.append(Expression("count", table=table))
     elif compared := [c.left.column for c in query.conditions() if c.left.column]:
         query.select.append(Expression("count", table=compared[0][0]))
         draft.doubt("entity_guessed")

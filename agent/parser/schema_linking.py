@@ -47,7 +47,9 @@ _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "de
 }  # fmt: skip
 
 
-_UNITS = word_set("km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph")
+_UNITS = word_set(
+    "km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph ms millisecond"
+)
 """Units at the end of a column's name."""
 _STEPS_A_TOKEN, _STEPS_A_NAME = 12, 3
 """The work of linking one token, and for each table or column that its word is in the name of."""

@@ -85,7 +85,8 @@ def _negation(_q: LinkedQuestion, c: Context, _: int, __: str) -> Finding:
 
 def _percent(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
     named = next((s for s in q.sorts[i + 1 : i + 5] if s not in ("word", "qualifier", "value", "column")), "")
-    return Finding(changes={"share": True, "counting": c.counting or "rows"} if named == "table" else {})
+    described = not named and "value" in q.sorts[i + 1 : i + 5] and not q.named  # `share of private rooms`
+    return Finding(changes={"share": True, "counting": c.counting or "rows"} if named == "table" or described else {})
 
 
 def _also(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:

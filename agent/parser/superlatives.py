@@ -181,6 +181,9 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     following = q.next_mention(i)
     named = q.sorts[following] if following is not None else ""
     part = False
+    if (popular := _popularity(q, c, i, following)) is not None:
+        yield ranks.ranked(Expression(column=popular.key), rank)
+        return
     if following is not None and named == "column":
         column = c.column_of(following)
         shown = any(e.column == column.key for e in c.query.select)
@@ -192,6 +195,16 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     chosen, finding = (None, Finding()) if part else _chosen(q, c)
     yield finding
     yield ranks.ranked(Expression("count", table=chosen), rank)
+
+
+def _popularity(q: LinkedQuestion, c: Context, i: int, following: int | None) -> ColumnWord | None:
+    """`the most popular song`, where songs have a popularity."""
+    if "popular" not in q.items[i].lower:
+        return None
+    named = q.table_of(following) if following is not None and q.sorts[following] == "table" else c.main_entity
+    holders = (t for t in (named, *q.named, *q.graph.referring(named)) if t) if named else iter(q.vocabulary.by_table)
+    columns = (x for t in holders for x in q.vocabulary.by_table.get(t, ()) if x.words == ("popularity",) and x.numeric)
+    return next(columns, None)
 
 
 def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank: Rank) -> Findings:

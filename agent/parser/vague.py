@@ -19,6 +19,10 @@ _MOST = 10
 _DESCRIBED = ("table", "value", "qualifier", "column")
 _BEST = word_set("rating score stars profit revenue sales sale win wins point points")
 """Words of figures by which things are good or bad, the likeliest first."""
+_HARM = word_set(
+    "death case loss accident crime casualty injury victim delay error complaint damage fine refund return"
+)
+"""Words of figures of which the highest is the worst."""
 _GOOD = {"best": True, "top": True, "worst": False, "bottom": False}
 
 
@@ -29,7 +33,7 @@ def vague(q: LinkedQuestion, r: ReadingState) -> Finding:
         return Finding()
     for k, item in enumerate(q.items):
         good = _GOOD.get(item.lower)
-        if good is not None and query.limit is not None and r.entities:
+        if good is not None and query.limit is not None and r.main_entity:
             return _by_likeliest(q, r, k, good)
         adjective, degree = adjectives().get(item.lower, (None, ""))
         if degree == "base" and adjective and item.kind == "word" and q.sort(k + 1) in _DESCRIBED:
@@ -42,11 +46,12 @@ def vague(q: LinkedQuestion, r: ReadingState) -> Finding:
 
 def _by_likeliest(q: LinkedQuestion, r: ReadingState, k: int, falling: bool) -> Finding:
     """`best products`: by a rating, a profit, or the first figure of the rows; the next two are named."""
-    table = r.head_entity or r.entities[0]
+    table = r.head_entity or r.main_entity
     figures = [c for c in q.vocabulary.by_table[table] if c.numeric and c.role == "number" and not c.foreign]
     figures.sort(key=lambda c: not _BEST & set(c.words))
     if not figures:
         return Finding()
+    falling = falling != bool(_HARM & set(figures[0].words))
     found = _assumed(r, k, figures[0], falling, f"those with the {_end(falling)} {figures[0].name}")
     others = " or ".join(c.name for c in figures[1:3])
     if others:
