@@ -1,5 +1,4 @@
-"""Figures that are set side by side without saying how: `pikachu vs raichu speed`, `mpg over the years`, `sunny days per
-year`.
+"""Figures set side by side without saying how: `price in York vs Leeds`, `mpg over the years`, `sunny days per year`.
 
 In: a reading after its pass. Out: its query's groups and aggregates, and the words that ask for them.
 """
@@ -45,8 +44,7 @@ def _by_group(q: LinkedQuestion, r: ReadingState, by: Expression) -> None:
     if figures and not made and by.column in {c.key for c in q.vocabulary.name_columns(by.tables[0])}:
         query.select[:] = [by, *figures]  # each name is one row
         return
-    for e in figures:
-        made.append(Expression("sum" if added_up(q, e) else "avg", e.column, factor=e.factor))
+    made.extend(Expression("sum" if added_up(q, e) else "avg", e.column, factor=e.factor) for e in figures)
     query.select[:] = [by, *(made or [Expression("count", table=r.main_entity or by.tables[0])])]
     query.group = [by]
     r.counting = ""

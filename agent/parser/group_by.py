@@ -91,8 +91,7 @@ def _is_kind(q: LinkedQuestion, key: ColumnKey) -> bool:
     if (
         column.numeric
         or column.role not in ("text", "name")
-        or column.primary
-        and len(q.vocabulary.by_table[key[0]]) > 1
+        or (column.primary and len(q.vocabulary.by_table[key[0]]) > 1)
     ):
         return False
     if len(q.vocabulary.by_table[key[0]]) == 1:

@@ -33,7 +33,8 @@ _AMOUNTS = (
 
 _UNITS = word_set(
     "foot meter metre km kilometer mile cm mm kg g gram pound lb inch second minute hour day year million billion "
-    "thousand usd eur dollar euro percent lbs kgs ms millisecond sec min hr m ft sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton t"
+    "thousand usd eur dollar euro percent lbs kgs ms millisecond sec min hr m ft "
+    "sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton t"
 )
 
 

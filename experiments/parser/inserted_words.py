@@ -22,13 +22,13 @@ from eval.databases import open_database
 from eval.language import lexicon
 from experiments.json_lines import read_lines
 
-_DESCRIBING = """
-used current new old former broken red wooden annual cancelled unpaid organic frozen imported damaged refunded overdue
-abandoned premium blue heavy secret legal digital rural urban military medical solar vegan vintage rented stolen signed
-expired hidden shared urgent remote seasonal temporary permanent regional domestic foreign private public corporate
-retired divorced pregnant armed electric manual automatic portable mobile cheap luxury empty full complete incomplete
-married single senior junior local global loyal recent upcoming promotional returning seated
-""".split()
+_DESCRIBING = lexicon.word_set(
+    """used current new old former broken red wooden annual cancelled unpaid organic frozen imported damaged refunded
+    overdue abandoned premium blue heavy secret legal digital rural urban military medical solar vegan vintage rented
+    stolen signed expired hidden shared urgent remote seasonal temporary permanent regional domestic foreign private
+    public corporate retired divorced pregnant armed electric manual automatic portable mobile cheap luxury empty full
+    complete incomplete married single senior junior local global loyal recent upcoming promotional returning seated"""
+)
 _DRAWN = 220
 
 
