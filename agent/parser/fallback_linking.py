@@ -20,7 +20,7 @@ from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
 from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention
-from agent.parser.persons import SERVED, SERVING
+from agent.parser.persons import SERVED, SERVING, person_word
 from agent.parser.stored_states import STATE_WORDS
 from eval.language.inflection import lemma, stem
 from eval.language.lexicon import FUNCTION_WORDS, adjectives, open_lexicon, similar_words, word_set
@@ -57,6 +57,9 @@ def linked_by_fallback(
     wide = [t for t in vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
     for at, item in enumerate(items):
         if linked and item.start < linked[-1].end:
+            continue
+        if (people := _people(item, vocabulary)) is not None:
+            linked.append(people)
             continue
         if len(wide) == 1 and not named & {wide[0].name} and _names_rows(item, wide[0]):
             linked.append(_rows_of(item, wide[0], guessed=False))
@@ -162,6 +165,19 @@ def _rows_called(item: Item, items: Sequence[Item], vocabulary: Vocabulary) -> I
 def _rows_of(item: Item, table: TableWord, *, guessed: bool) -> Item:
     mention = Mention(item.start, item.end, tables=((table, 0.9),), text=item.lower, guessed=guessed)
     return replace(item, kind="mention", mention=mention)
+
+
+def _people(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """`players`, where the only people are those of a table called so: a guess."""
+    if item.kind not in ("word", "mention") or lemma(item.lower) == item.lower or not person_word(lemma(item.lower)):
+        return None
+    if item.mention is not None and item.mention.tables and item.mention.tables[0][1] >= _ALIKE + 0.05:
+        return None
+    called = [t for t in vocabulary.tables.values() if set(t.words) <= _EVERYBODY]
+    return _rows_of(item, called[0], guessed=True) if len(called) == 1 else None
+
+
+_EVERYBODY = word_set("people person persons master")
 
 
 def _names_rows(item: Item, table: TableWord) -> bool:

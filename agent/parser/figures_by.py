@@ -38,8 +38,8 @@ def _by_group(q: LinkedQuestion, r: ReadingState, by: Expression) -> None:
     query = r.query
     plain = [e for e in query.select if not e.function]
     figures = [e for e in plain if e.column and q.vocabulary.columns[e.column].role == "number"]
-    if not figures and r.last_column is not None and r.last_column[1].role == "number" and not r.functions:
-        figures = [Expression(column=r.last_column[1].key)]  # `Adele vs Rihanna streams`
+    if not figures and not r.functions:
+        figures = _named(q, query)
     made: list[Expression] = [e for e in query.select if e.function]
     if figures and not made and by.column in {c.key for c in q.vocabulary.name_columns(by.tables[0])}:
         query.select[:] = [by, *figures]  # each name is one row
@@ -48,6 +48,16 @@ def _by_group(q: LinkedQuestion, r: ReadingState, by: Expression) -> None:
     query.select[:] = [by, *(made or [Expression("count", table=r.main_entity or by.tables[0])])]
     query.group = [by]
     r.counting = ""
+
+
+def _named(q: LinkedQuestion, query: Query) -> list[Expression]:
+    """`Adele vs Rihanna streams`: a figure that the question names, and that nothing is compared with."""
+    compared = {c.left.column for c in query.conditions()}
+    for k, sort in enumerate(q.sorts):
+        columns = q.mention(k).columns if sort == "column" else ()
+        if columns and columns[0][0].role == "number" and columns[0][0].key not in compared:
+            return [Expression(column=columns[0][0].key)]
+    return []
 
 
 def _compared(query: Query) -> Expression | None:
