@@ -13,9 +13,9 @@ import logging
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 from typing_extensions import TypedDict, Unpack
@@ -36,6 +36,7 @@ from agent.events import (
 )
 from agent.judging.local import OWNER, BadJudge, local_judge
 from agent.knowledge.privacy import private
+from agent.models.langsmith import steps_are_heard
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
 from agent.runtime.answer import Answer, Tokens
@@ -54,9 +55,6 @@ from agent.runtime.preparation import (
 from agent.runtime.summary_start import drop_summary
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Answer", "Confirmed", "RunOptions", "RunRequest", "Tokens", "run", "stream"]
 
@@ -286,13 +284,10 @@ async def _finished(request: RunRequest, context: RunContext, started: float) ->
             context.emit(ClarifyEvent(data=ClarifyInfo(**asked, thread_id=conversation.thread_id)))
         return answer
     context.announce("schema_analyzer")
-    context.load_schema()  # runs while the graph is being imported
-    graph = await _graph()
+    context.load_schema()  # runs while the nodes are being imported
     given = fresh_turn(question, request.evidence, context.database, 0)
-    from agent.models.langsmith import langsmith_tracing
-
-    with langsmith_tracing(context.privacy):
-        final = await graph.ainvoke(given, context=context)
+    run_through = _traced_graph if steps_are_heard(context.privacy) else _walked
+    final = await run_through(given, context)
     return answer_of(final, context, time.monotonic() - started)
 
 
@@ -305,9 +300,27 @@ def question_problem(question: str) -> str | None:
     return None
 
 
-async def _graph() -> Any:
-    """The compiled graph; its import takes more than a second the first time, so it happens off the loop."""
-    return _import_graph() if "agent.graph" in sys.modules else await asyncio.to_thread(_import_graph)
+async def _walked(given: dict[str, Any], context: RunContext) -> dict[str, Any]:
+    """The nodes alone: nobody listens to their inner steps, and nothing of them is kept."""
+    walk = _walk() if "agent.nodes.walk" in sys.modules else await asyncio.to_thread(_walk)
+    return await walk(given, context)
+
+
+def _walk() -> Callable[[dict[str, Any], RunContext], Awaitable[dict[str, Any]]]:
+    """Its import takes a moment the first time, so that happens off the loop."""
+    from agent.nodes.walk import walk
+
+    return walk
+
+
+async def _traced_graph(given: dict[str, Any], context: RunContext) -> dict[str, Any]:
+    """The same as a graph of LangGraph, whose steps LangSmith traces."""
+    from agent.models.langsmith import langsmith_tracing
+
+    graph = await asyncio.to_thread(_import_graph)
+    with langsmith_tracing(context.privacy):
+        final: dict[str, Any] = await graph.ainvoke(given, context=context)
+    return final
 
 
 def _import_graph() -> Any:

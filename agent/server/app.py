@@ -34,7 +34,8 @@ from agent.server.services import Services
 from agent.server.sources import Sources
 from agent.server.telemetry import configure_logging, observed
 from agent.server.warmup import Warmup
-from agent.sources import ConnectionPolicy, UploadLimits, UploadStore
+from agent.sources.connections import ConnectionPolicy
+from agent.sources.uploads import UploadLimits, UploadStore
 from agent.store import open_store
 from agent.store.location import state_folder, state_location
 

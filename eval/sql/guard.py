@@ -24,8 +24,9 @@ from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
 from eval.sql.spark_forms import written_for_spark
 from eval.sql.stack import with_headroom
 from eval.sql.strict_grouping import strictly_grouped
-from eval.sql.types import ParsedQuery, ReadStatement, Verdict
+from eval.sql.types import ParsedQuery, Verdict
 from eval.sql.value_sizes import oversized
+from eval.statement import ReadStatement
 
 _ROOTS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
 

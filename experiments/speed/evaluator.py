@@ -23,7 +23,8 @@ from rich.table import Table
 
 from eval.databases import Database, open_database
 from eval.schema import Schema
-from eval.sql import ReadStatement, check, parse, resolve
+from eval.sql import check, parse, resolve
+from eval.statement import ReadStatement
 from eval.tasks import DEMOS, demo_path
 
 RUNS = 30
