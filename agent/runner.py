@@ -13,7 +13,7 @@ import logging
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ from agent.models.langsmith import steps_are_heard
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
 from agent.runtime.answer import Answer, Tokens
-from agent.runtime.context import RunContext
+from agent.runtime.context import RunContext, unheard
 from agent.runtime.outcome import answer_of, answer_of_turn
 from agent.runtime.preparation import (
     Confirmed,
@@ -126,7 +126,7 @@ async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[
 async def run(question: str, **options: Unpack[RunOptions]) -> Answer:
     """Run a question to its end; `options` are the fields of `RunRequest`. A failure is an Answer of status `error`;
     only an unknown option raises (TypeError)."""
-    return await _work(_request(question, options), _ignore)
+    return await _work(_request(question, options), unheard)
 
 
 def _request(question: str, options: RunOptions) -> RunRequest:
@@ -134,10 +134,6 @@ def _request(question: str, options: RunOptions) -> RunRequest:
         known = ", ".join(RunOptions.__annotations__)
         raise TypeError(f"there is no option {', '.join(unknown)}; the options are {known}")
     return RunRequest(question, **options)
-
-
-def _ignore(_: Event) -> None:
-    """The default listener: drops all events."""
 
 
 async def _work(request: RunRequest, emit: Callable[[Event], None]) -> Answer:
@@ -302,15 +298,16 @@ def question_problem(question: str) -> str | None:
 
 async def _walked(given: dict[str, Any], context: RunContext) -> dict[str, Any]:
     """The nodes alone: nobody listens to their inner steps, and nothing of them is kept."""
-    walk = _walk() if "agent.nodes.walk" in sys.modules else await asyncio.to_thread(_walk)
+    if "agent.nodes.walk" not in sys.modules:
+        await asyncio.to_thread(import_nodes)
+    from agent.nodes.walk import walk
+
     return await walk(given, context)
 
 
-def _walk() -> Callable[[dict[str, Any], RunContext], Awaitable[dict[str, Any]]]:
-    """Its import takes a moment the first time, so that happens off the loop."""
-    from agent.nodes.walk import walk
-
-    return walk
+def import_nodes() -> None:
+    """Import what the first run would otherwise import, which takes a moment."""
+    import agent.nodes.walk  # noqa: F401
 
 
 async def _traced_graph(given: dict[str, Any], context: RunContext) -> dict[str, Any]:

@@ -49,6 +49,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         failed_sql=before[-1].sql if before else "",
         feedback=state.get("retry_feedback", ""),
         attempt=len(before) + 1,
+        ran=context.ran,
     )
     if context.memory is not None:
         memory = context.memory

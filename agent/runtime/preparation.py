@@ -7,6 +7,7 @@ user.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -48,9 +49,12 @@ async def chosen_model(
     """The model to use, and the same model again if this run has to close it."""
     if model is not None and not isinstance(model, str):
         return model, None
-    from agent.models import make_model
+    from agent.models import OFFLINE, make_model
 
-    made = await asyncio.to_thread(make_model, config, database, model, semantics)
+    if model == OFFLINE and "agent.parser" in sys.modules:
+        made = make_model(config, database, model, semantics)
+    else:  # its import takes a moment the first time
+        made = await asyncio.to_thread(make_model, config, database, model, semantics)
     return made, made
 
 

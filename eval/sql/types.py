@@ -5,7 +5,7 @@ A text is parsed once (`ParsedQuery`), and guard, references and facts all read 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from eval.schema import Dialect
@@ -25,6 +25,8 @@ class ParsedQuery:
     """The syntax tree when the text is exactly one statement, else None. Treat as read-only; copy to rewrite."""
     error: str | None = None
     """Why there is no tree: empty, syntax error (with position), several statements, nested too deeply."""
+    generated: bool = field(default=False, compare=False)
+    """Whether the text was generated from the tree."""
 
 
 @dataclass(frozen=True, slots=True)

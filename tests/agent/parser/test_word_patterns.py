@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from re import _constants as sre  # type: ignore[attr-defined]
-from re import _parser as sre_parser  # type: ignore[attr-defined]
+from re import _constants as sre
+from re import _parser as sre_parser
 from types import ModuleType
 from typing import Any
 
