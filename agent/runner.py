@@ -20,10 +20,8 @@ from typing import Any
 from pydantic import ValidationError
 from typing_extensions import TypedDict, Unpack
 
-from agent.access.database import PersonalDatabase
 from agent.config import Settings, settings, settings_problem
 from agent.conversations.conversation import Conversation, fresh_turn
-from agent.conversations.turns import take_turn
 from agent.events import (
     AnswerEvent,
     ClarifyEvent,
@@ -46,6 +44,7 @@ from agent.runtime.preparation import (
     Confirmed,
     RunFailed,
     chosen_model,
+    is_personal,
     kit_in,
     memory_of,
     opened,
@@ -205,13 +204,13 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         groups = {"judging": config.judging.model_fields_set, "limits": config.limits.model_fields_set}
         config = config.changed(**kit.settings(groups))
     database = await opened(request.database, config.database)
-    if isinstance(database, PersonalDatabase):
+    if is_personal(database):
         await asyncio.to_thread(database.hear, request.question)
         if unseen := await asyncio.to_thread(database.unseen, f"{request.question} {request.evidence}"):
             return _not_visible(request, database, unseen, emit, started)
     has_semantics = bool(config.judging.semantic_model or config.judging.glossary)
     semantics = await asyncio.to_thread(semantics_of, config.judging) if has_semantics else None
-    if semantics is not None and isinstance(database, PersonalDatabase):
+    if semantics is not None and is_personal(database):
         semantics = await asyncio.to_thread(without_unseen, semantics, database)
     model, owned = await chosen_model(request.model, config.model, database, semantics)
     context = RunContext(
@@ -272,6 +271,8 @@ async def _finished(request: RunRequest, context: RunContext, started: float) ->
     question = request.question.strip()
     conversation = request.conversation
     if conversation is not None:
+        from agent.conversations.turns import take_turn
+
         context.load_schema()
         ended = await take_turn(question, conversation, context, request.evidence)
         answer = answer_of_turn(question, ended, context, time.monotonic() - started)

@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.access.database import PersonalDatabase
+from typing_extensions import TypeIs
+
 from agent.config import DatabaseSettings, JudgingSettings, ModelSettings
 from agent.models.protocol import Model
 from eval.databases.base import Database
 from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:
+    from agent.access.database import PersonalDatabase
     from agent.knowledge.kit import Kit
     from agent.knowledge.memory import Memory
     from agent.knowledge.semantics import SemanticModel
@@ -41,6 +43,12 @@ async def opened(database: str | Database | None, config: DatabaseSettings) -> D
     from agent.runtime.catalogue import resolve_database
 
     return await asyncio.to_thread(resolve_database, database, config)
+
+
+def is_personal(database: Database) -> TypeIs[PersonalDatabase]:
+    """Whether it shows only what one person may see. Nobody has opened such a database before its module was loaded."""
+    access = sys.modules.get("agent.access.database")
+    return access is not None and isinstance(database, access.PersonalDatabase)
 
 
 async def chosen_model(
