@@ -1,6 +1,6 @@
 """What our own part of a statement costs, as ratios within one run; nothing here passes or fails.
 
-    python -m experiments.speed.evaluator            (part of make bench)
+    python -m experiments.speed.evaluator
 
 Measured on the demo databases: how long a first build takes; parse, guard and references of a few statements against
 the time that SQLite itself needs for them; the overhead of `Database.execute` over a bare connection; introspection
