@@ -28,42 +28,41 @@ class LateRoutes:
             Route(path, self, methods=None if methods is None else [*methods], include_in_schema=False)
             for path, methods in paths
         ]
-        self._made: list[BaseRoute] = []
-        self._lock = asyncio.Lock()
         self._closing = asyncio.Event()
+        self._opened: asyncio.Future[None] | None = None
         self._kept: asyncio.Task[None] | None = None
         app.router.routes.extend(self._places)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        self._lock, self._closing, self._kept = asyncio.Lock(), asyncio.Event(), None
+        self._closing, self._opened, self._kept = asyncio.Event(), None, None
         try:
             yield
         finally:
             self._closing.set()
             if self._kept is not None:
                 await self._kept
-                self._swap(self._made, self._places)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with self._lock:
-            if self._kept is None:
-                opened: asyncio.Future[Sequence[BaseRoute]] = asyncio.get_running_loop().create_future()
-                kept = asyncio.create_task(self._keep(opened))
-                self._made = [*await opened]
-                self._kept = kept
-                self._swap(self._places, self._made)
+        if self._opened is None:
+            self._opened = asyncio.get_running_loop().create_future()
+            self._kept = asyncio.create_task(self._keep(self._opened))
+        await asyncio.shield(self._opened)  # a client that goes away stops nobody else's
         await self._app.router(scope, receive, send)
 
-    async def _keep(self, opened: asyncio.Future[Sequence[BaseRoute]]) -> None:
-        """What a door starts is ended by the task that started it."""
+    async def _keep(self, opened: asyncio.Future[None]) -> None:
+        """What a door starts is ended by the task that started it. A failure is told to those who wait; the next
+        request tries again."""
         try:
             async with self._opening() as routes:
-                opened.set_result(routes)
+                self._swap(self._places, routes)
+                opened.set_result(None)
                 await self._closing.wait()
+                self._swap(routes, self._places)
         except Exception as error:
             if opened.done():
                 raise
+            self._opened = None
             opened.set_exception(error)
 
     def _swap(self, old: Sequence[BaseRoute], new: Sequence[BaseRoute]) -> None:
