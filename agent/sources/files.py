@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from agent.sources.errors import SourceError, SourceRefused
+from agent.sources.path_kinds import DATA
 from agent.sources.tabular.plan import Plans, Reading, TablePlan
 from agent.sources.uploads import Progress, Source, UploadLimits, UploadStore
 from eval.databases.base import Database
@@ -21,8 +22,6 @@ from eval.databases.types import DatabaseError
 from eval.tasks.cache_folder import cache_folder
 from eval.version import VERSION
 
-SUFFIXES = frozenset({".csv", ".tsv", ".parquet", ".xlsx", ".jsonl", ".ndjson"})
-"""Files that are imported; other files are opened as databases."""
 LIMITS = UploadLimits(bytes=16 << 30, rows=100_000_000, kept=1, seconds=1800.0, memory=8 << 30)
 """What a user's own files may need."""
 Review = Callable[[Reading], Sequence[TablePlan]]
@@ -30,11 +29,6 @@ Review = Callable[[Reading], Sequence[TablePlan]]
 _CHUNK = 1 << 20
 _LARGE = 50 << 20
 """Bytes of files whose import tells its progress."""
-
-
-def is_data(path: Path) -> bool:
-    """Whether the path is a data file or a folder."""
-    return path.is_dir() or path.suffix.lower() in SUFFIXES
 
 
 def open_files(path: Path, cache: str | None, on_note: Callable[[str], None], review: Review | None = None) -> Database:
@@ -138,9 +132,9 @@ def _forget_earlier(folder: Path) -> None:
 def _data_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    files = sorted(f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file())
+    files = sorted(f for f in path.iterdir() if f.suffix.lower() in DATA and f.is_file())
     if not files:
-        raise SourceRefused(f"the folder has no data files ({', '.join(sorted(SUFFIXES))})")
+        raise SourceRefused(f"the folder has no data files ({', '.join(sorted(DATA))})")
     return files
 
 
