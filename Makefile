@@ -8,7 +8,7 @@ TOOLS := $(VENV)/.ready-tools
 SHELL := /bin/sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ask page screenshots test lint format wheel site bench picture transcripts clean
+.PHONY: help setup run ask page screenshots test lint format wheel site cost picture transcripts clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -57,9 +57,8 @@ format: $(TOOLS) ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(TOOLS) ## Measure how long a question takes, warm and from a cold start
-	@$(BIN)/python -m experiments.speed.agent
-	@$(BIN)/python -m experiments.speed.evaluator
+cost: $(TOOLS) ## Fail when a question costs over a tenth more than what is stored
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m experiments.speed.gate
 
 picture: $(TOOLS) ## Draw docs/terminal.svg from a real run
 	@$(BIN)/python tools/picture.py docs/terminal.svg

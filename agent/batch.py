@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,7 +20,7 @@ from agent.cli.kit_option import KitOption
 from agent.cli.shared import errors_reported
 from eval.batch_options import File, Jobs, On, Out, Quiet
 from eval.jsonl import LineError, Record, Submit, text_field
-from eval.parallel import answer_file, answer_with
+from eval.parallel import Lasting, answer_file, answer_with
 
 if TYPE_CHECKING:
     from agent.runner import Answer
@@ -77,7 +77,8 @@ def answer(
         raise typer.BadParameter(str(error)) from None
     chosen = _chosen(model, offline)
     if chosen == "offline" or on is not None:
-        answer_file(functools.partial(_answer_here, databases, chosen, name, dialect), file, jobs, on, out, quiet)
+        here = Lasting(functools.partial(_answering, databases, chosen, name, dialect))
+        answer_file(here, file, jobs, on, out, quiet)
     answer_with(
         lambda: _one_loop(lambda record: _answered(databases, chosen, name, dialect, record), jobs), file, out, quiet
     )
@@ -234,7 +235,7 @@ def _linked(databases: str, budget: int | None, record: Record) -> Record:
 
 
 def _selected(databases: str, record: Record) -> Record:
-    from agent.candidates import selected
+    from agent.candidates.select_command import selected
 
     question, candidates = text_field(record, "question"), record.get("candidates")
     if not isinstance(candidates, list):
@@ -285,11 +286,18 @@ def _opened(databases: str, name: str) -> tuple[Database, Schema]:
         raise LineError(str(error)) from None
 
 
-def _answer_here(
-    databases: str, model: str | None, strategy: str | None, dialect: str | None, record: Record
-) -> Record:
+@asynccontextmanager
+async def _answering(
+    databases: str, model: str | None, strategy: str | None, dialect: str | None
+) -> AsyncIterator[Callable[[Record], Coroutine[Any, Any, Record]]]:
     """The parser computes, so batches of it use processes; a model is waited for, and its questions share one loop."""
-    return asyncio.run(_answered(databases, model, strategy, dialect, record))
+    import agent.parser  # noqa: F401
+    from agent.runner import import_nodes
+    from agent.runtime.collection import collect_seldom
+
+    import_nodes()
+    collect_seldom()
+    yield functools.partial(_answered, databases, model, strategy, dialect)
 
 
 async def _answered(
@@ -305,7 +313,10 @@ async def _answered(
     evidence = record.get("evidence")
     name = text_field(record, "db")
     try:
-        database = await asyncio.to_thread(_database, databases, name, dialect)
+        if dialect is None and name in _collection(databases):
+            database = _database(databases, name)
+        else:
+            database = await asyncio.to_thread(_database, databases, name, dialect)
     except DatabaseError as error:
         raise LineError(str(error)) from None
     return _line(

@@ -15,15 +15,13 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 from typing_extensions import TypedDict, Unpack
 
-from agent.access.database import PersonalDatabase
 from agent.config import Settings, settings, settings_problem
 from agent.conversations.conversation import Conversation, fresh_turn
-from agent.conversations.turns import take_turn
 from agent.events import (
     AnswerEvent,
     ClarifyEvent,
@@ -36,15 +34,17 @@ from agent.events import (
 )
 from agent.judging.local import OWNER, BadJudge, local_judge
 from agent.knowledge.privacy import private
+from agent.models.langsmith import steps_are_heard
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
 from agent.runtime.answer import Answer, Tokens
-from agent.runtime.context import RunContext
+from agent.runtime.context import RunContext, unheard
 from agent.runtime.outcome import answer_of, answer_of_turn
 from agent.runtime.preparation import (
     Confirmed,
     RunFailed,
     chosen_model,
+    is_personal,
     kit_in,
     memory_of,
     opened,
@@ -54,9 +54,6 @@ from agent.runtime.preparation import (
 from agent.runtime.summary_start import drop_summary
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Answer", "Confirmed", "RunOptions", "RunRequest", "Tokens", "run", "stream"]
 
@@ -128,7 +125,7 @@ async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[
 async def run(question: str, **options: Unpack[RunOptions]) -> Answer:
     """Run a question to its end; `options` are the fields of `RunRequest`. A failure is an Answer of status `error`;
     only an unknown option raises (TypeError)."""
-    return await _work(_request(question, options), _ignore)
+    return await _work(_request(question, options), unheard)
 
 
 def _request(question: str, options: RunOptions) -> RunRequest:
@@ -136,10 +133,6 @@ def _request(question: str, options: RunOptions) -> RunRequest:
         known = ", ".join(RunOptions.__annotations__)
         raise TypeError(f"there is no option {', '.join(unknown)}; the options are {known}")
     return RunRequest(question, **options)
-
-
-def _ignore(_: Event) -> None:
-    """The default listener: drops all events."""
 
 
 async def _work(request: RunRequest, emit: Callable[[Event], None]) -> Answer:
@@ -211,13 +204,13 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         groups = {"judging": config.judging.model_fields_set, "limits": config.limits.model_fields_set}
         config = config.changed(**kit.settings(groups))
     database = await opened(request.database, config.database)
-    if isinstance(database, PersonalDatabase):
+    if is_personal(database):
         await asyncio.to_thread(database.hear, request.question)
         if unseen := await asyncio.to_thread(database.unseen, f"{request.question} {request.evidence}"):
             return _not_visible(request, database, unseen, emit, started)
     has_semantics = bool(config.judging.semantic_model or config.judging.glossary)
     semantics = await asyncio.to_thread(semantics_of, config.judging) if has_semantics else None
-    if semantics is not None and isinstance(database, PersonalDatabase):
+    if semantics is not None and is_personal(database):
         semantics = await asyncio.to_thread(without_unseen, semantics, database)
     model, owned = await chosen_model(request.model, config.model, database, semantics)
     context = RunContext(
@@ -278,6 +271,8 @@ async def _finished(request: RunRequest, context: RunContext, started: float) ->
     question = request.question.strip()
     conversation = request.conversation
     if conversation is not None:
+        from agent.conversations.turns import take_turn
+
         context.load_schema()
         ended = await take_turn(question, conversation, context, request.evidence)
         answer = answer_of_turn(question, ended, context, time.monotonic() - started)
@@ -286,13 +281,10 @@ async def _finished(request: RunRequest, context: RunContext, started: float) ->
             context.emit(ClarifyEvent(data=ClarifyInfo(**asked, thread_id=conversation.thread_id)))
         return answer
     context.announce("schema_analyzer")
-    context.load_schema()  # runs while the graph is being imported
-    graph = await _graph()
+    context.load_schema()  # runs while the nodes are being imported
     given = fresh_turn(question, request.evidence, context.database, 0)
-    from agent.models.langsmith import langsmith_tracing
-
-    with langsmith_tracing(context.privacy):
-        final = await graph.ainvoke(given, context=context)
+    run_through = _traced_graph if steps_are_heard(context.privacy) else _walked
+    final = await run_through(given, context)
     return answer_of(final, context, time.monotonic() - started)
 
 
@@ -305,9 +297,28 @@ def question_problem(question: str) -> str | None:
     return None
 
 
-async def _graph() -> Any:
-    """The compiled graph; its import takes more than a second the first time, so it happens off the loop."""
-    return _import_graph() if "agent.graph" in sys.modules else await asyncio.to_thread(_import_graph)
+async def _walked(given: dict[str, Any], context: RunContext) -> dict[str, Any]:
+    """The nodes alone: nobody listens to their inner steps, and nothing of them is kept."""
+    if "agent.nodes.walk" not in sys.modules:
+        await asyncio.to_thread(import_nodes)
+    from agent.nodes.walk import walk
+
+    return await walk(given, context)
+
+
+def import_nodes() -> None:
+    """Import what the first run would otherwise import, which takes a moment."""
+    import agent.nodes.walk  # noqa: F401
+
+
+async def _traced_graph(given: dict[str, Any], context: RunContext) -> dict[str, Any]:
+    """The same as a graph of LangGraph, whose steps LangSmith traces."""
+    from agent.models.langsmith import langsmith_tracing
+
+    graph = await asyncio.to_thread(_import_graph)
+    with langsmith_tracing(context.privacy):
+        final: dict[str, Any] = await graph.ainvoke(given, context=context)
+    return final
 
 
 def _import_graph() -> Any:

@@ -222,6 +222,10 @@ def remembered(earlier: list[Turn], new: list[Turn]) -> list[Turn]:
     return [*earlier, *new][-HISTORY_TURNS:]
 
 
+class Emptied:
+    """A node's change to a channel that accumulates: what was in it goes."""
+
+
 class AgentState(TypedDict, total=False):
     """LangGraph's state. Channels without a reducer hold the last value written.
 

@@ -37,6 +37,10 @@ class Collection:
                 self._open.popitem(last=False)  # a caller that still uses it keeps it alive
             return database
 
+    def __contains__(self, name: str) -> bool:
+        """Whether the database with that name is open."""
+        return name in self._open
+
     def close(self) -> None:
         """Close every database that is open."""
         with self._lock:

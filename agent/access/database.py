@@ -24,7 +24,8 @@ from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Value
 from eval.engines import ENGINES
 from eval.schema import Dialect, Schema
-from eval.sql import ReadStatement, parse, render, resolve
+from eval.sql import parse, render, resolve
+from eval.statement import ReadStatement
 
 _KEPT = 512
 """Rewritten statements that are kept, for each person's database."""

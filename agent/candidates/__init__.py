@@ -5,10 +5,4 @@ In: candidates, wherever they come from (recorded systems, one model asked sever
 those with the same rows support each other, and `weights.txt` says how much either counts (docs/candidates.md).
 """
 
-from __future__ import annotations
-
-from agent.candidates.choice import choose
-from agent.candidates.result_groups import Candidate
-from agent.candidates.select_command import selected
-
-__all__ = ["Candidate", "choose", "selected"]
+__all__: list[str] = []

@@ -50,4 +50,5 @@ async def _examined(query: Query, context: RunContext) -> Case:
 async def _once(query: Query, schema: Schema, context: RunContext) -> Case:
     if not context.execute:
         return await asyncio.to_thread(inspect, query, schema)
-    return await examine_async(query, context.database, schema=schema, limits=context.statement_limits())
+    limits = context.statement_limits()
+    return await examine_async(query, context.database, schema=schema, limits=limits, ran=context.ran)

@@ -15,12 +15,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from agent.cli.console import one_line
-from agent.sources.files import save_plan
-from agent.sources.tabular.plan import ColumnPlan, Reading, TablePlan, TableReading
-from agent.sources.tabular.words import table_notes
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from agent.sources.tabular.plan import ColumnPlan, Reading, TablePlan, TableReading
 
 _MOST = 60
 """Columns of a table that are listed."""
@@ -52,6 +51,8 @@ class ImportReview:
             return ()
         while said := self._ask(f"  {_HELP}\n  > ").strip().lower():
             if said == "save":
+                from agent.sources.files import save_plan
+
                 save_plan(self._path, reading)
                 self._console.print(f"  saved as {one_line(self._path.name)}.plan.json", style="dim")
             elif changed := edited(reading, said):
@@ -61,6 +62,8 @@ class ImportReview:
         return ()
 
     def _show(self, reading: Reading) -> None:
+        from agent.sources.tabular.words import table_notes
+
         number = 0
         for table in reading.tables:
             self._console.print(f"· {one_line(table.plan.table)}: {table.found.rows:,} rows", style="dim")

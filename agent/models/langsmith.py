@@ -8,14 +8,22 @@ privacy modes `masked` and `schema`, a trace has the steps and their times, but 
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 
 from agent.config import PrivacySettings
 
 
+def steps_are_heard(privacy: PrivacySettings) -> bool:
+    """Whether LangSmith, or the handlers of a LangChain run around this one, hear of a run's inner steps."""
+    around = sys.modules.get("langchain_core.runnables.config")
+    config = around.var_child_runnable_config.get() if around is not None else None
+    return privacy.langsmith or bool(config and config.get("callbacks"))
+
+
 @contextlib.contextmanager
 def langsmith_tracing(privacy: PrivacySettings) -> Iterator[None]:
-    """Bracket the code that LangChain may trace. Imports langsmith, which the graph has already imported."""
+    """Bracket the code that LangChain may trace. Imports langsmith, which LangGraph has already imported."""
     from langsmith.run_helpers import tracing_context
 
     if not privacy.langsmith:

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from agent.state import Clarification, Clarified, QueryPlan, QueryResult, QueryTask, Turn
 from eval.errors import Text2SQLError
 from eval.schema import Dialect, Schema
+
+if TYPE_CHECKING:
+    from eval.databases.types import ExecutionResult
 
 
 class ModelError(Text2SQLError):
@@ -94,6 +97,8 @@ class PlanRequest:
     """Whether the model may ask for clarification of a truly ambiguous question instead of planning it."""
     clarified: Clarified | None = None
     """The clarification asked about this question, with the user's reply."""
+    ran: dict[str, ExecutionResult] = field(default_factory=dict, repr=False, compare=False)
+    """By their SQL, the complete results of statements that this run has sent. A model that sends some adds to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +132,8 @@ class SqlRequest:
     """Instructions of a kit, which follow the rules of the prompt; like examples, they may quote values."""
     analysis: str = ""
     """What a kit's analysis says about the database; it holds values."""
+    ran: dict[str, ExecutionResult] = field(default_factory=dict, repr=False, compare=False)
+    """As of `PlanRequest`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from langgraph.types import interrupt
-
 from agent.runtime.context import RunContext
 from agent.state import AgentState, Clarified
 
@@ -20,5 +18,7 @@ async def clarifier(state: AgentState, _: RunContext) -> dict[str, Any]:
     asked = state.get("clarification")
     if asked is None:
         return {}
+    from langgraph.types import interrupt
+
     reply = interrupt(asked.model_dump(mode="json"))
     return {"clarification": None, "clarified": Clarified(asked=asked, reply=str(reply)[:MAX_REPLY])}

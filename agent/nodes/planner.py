@@ -63,6 +63,7 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> PlanR
         write_sql=_plan_writes(context),
         may_ask=context.may_ask and clarified is None,
         clarified=clarified,
+        ran=context.ran,
     )
     try:
         async with asyncio.timeout(context.seconds_left):

@@ -9,8 +9,6 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent.candidates.clamps import clamped, contradictions
-from agent.candidates.generation import Written, wants_several, written
 from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import (
     ModelAuthError,
@@ -24,6 +22,7 @@ from agent.runtime.context import RunContext
 from agent.state import AgentState, Draft, Failure, asked, standalone
 
 if TYPE_CHECKING:
+    from agent.candidates.generation import Written
     from agent.knowledge.memory import Memory
     from agent.knowledge.semantics import SemanticModel
     from eval.schema import Schema
@@ -49,6 +48,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         failed_sql=before[-1].sql if before else "",
         feedback=state.get("retry_feedback", ""),
         attempt=len(before) + 1,
+        ran=context.ran,
     )
     if context.memory is not None:
         memory = context.memory
@@ -57,8 +57,9 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         request = await asyncio.to_thread(_with_memory, request, memory, context)
     several: tuple[Written, ...] = ()
     try:
-        if wants_several(request, context):
-            several = await written(request, asked(state), context)
+        if context.strategy.candidates > 1:
+            several = await _several(request, asked(state), context)
+        if several:
             reply = several[0].reply
         else:
             async with asyncio.timeout(context.seconds_left):
@@ -87,15 +88,26 @@ async def _shaped(draft: Draft, state: AgentState, schema: Schema, context: RunC
     if not draft.sql:
         return draft
     if strategy.clamps:
+        from agent.candidates.clamps import clamped
+
         after = await asyncio.to_thread(clamped, draft.sql, question, schema, strategy)
         if after.changes:
             reasoning = "\n".join([draft.reasoning, *after.changes]).strip()
             draft = draft.model_copy(update={"sql": after.sql, "reasoning": reasoning})
     if strategy.constraint_gate and context.may_retry(state.get("retry_count", 0)):
+        from agent.candidates.clamps import contradictions
+
         lacks = await asyncio.to_thread(contradictions, draft.sql, question, schema)
         if lacks:
             return draft.model_copy(update={"error": " ".join(lacks)})
     return draft
+
+
+async def _several(request: SqlRequest, question: str, context: RunContext) -> tuple[Written, ...]:
+    """Several candidates, the chosen one first; none where one query is wanted here."""
+    from agent.candidates.generation import wants_several, written
+
+    return await written(request, question, context) if wants_several(request, context) else ()
 
 
 def _with_semantics(memory: Memory, semantics: SemanticModel, schema: Schema) -> Memory:

@@ -11,13 +11,11 @@ import asyncio
 from functools import lru_cache
 from typing import Any
 
-from langgraph.types import Overwrite
-
 from agent.events import ErrorEvent, ErrorInfo, SchemaEvent, SchemaInfo, SchemaTokens
 from agent.knowledge.privacy import privacy_of
 from agent.knowledge.schema_context import schema_context
 from agent.runtime.context import RunContext
-from agent.state import AgentState, Failure, with_evidence
+from agent.state import AgentState, Emptied, Failure, with_evidence
 from eval.databases.types import DatabaseError
 from eval.schema import Schema
 
@@ -38,8 +36,8 @@ def _fresh_channels() -> dict[str, Any]:
         "current_task": None,
         "draft": None,
         "failure": None,
-        "query_results": Overwrite([]),
-        "retries": Overwrite([]),
+        "query_results": Emptied(),
+        "retries": Emptied(),
         "retry_count": 0,
         "retry_feedback": "",
         "final_answer": "",

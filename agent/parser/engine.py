@@ -221,12 +221,12 @@ class _Parser:
         guessed = {"doubt wording_guessed": 1.0} if two.doubt else {}
         return replace(pair[0], tree=tree, features=first.features).with_features(guessed)
 
-    def _best(self, text: str, knowledge: str, place: int) -> _Attempt:
-        """The likeliest attempt, or with `place` a further one."""
+    def _best(self, text: str, knowledge: str, place: int, first: _Attempt | None = None) -> _Attempt:
+        """The likeliest attempt, or with `place` a further one; `first` is the text's first one where it is known."""
         known = meanings(knowledge, self._known.vocabulary) if knowledge else ()
         spend(len(text) // 4)
-        wording = worded(text, self._known)
-        attempt = self._first(wording, known)
+        wording = first.wording if first is not None else worded(text, self._known)
+        attempt = first or self._first(wording, known)
         if wording.shape is not None and attempt.tree is None:
             attempt = self._first(Wording(text), known)
         if attempt.confidence < OTHER_READING:
@@ -372,7 +372,7 @@ class _Parser:
             first = self._first(worded(question, self._known))
             if first.tree is None or first.confidence < least or first.unread:
                 return False
-            attempt = self._looked_at(self._best(question, "", 1))
+            attempt = self._looked_at(self._best(question, "", 1, first))
             return attempt.confidence >= least and not attempt.unread and not self._hollow(attempt)
 
         return sure

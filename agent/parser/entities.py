@@ -21,6 +21,7 @@ from agent.parser.sql_names import identifier, table_named
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import word_set
 from eval.schema import Column, ForeignKey, Schema, Table
+from eval.sql.traversal import every
 
 _ATTRIBUTES = word_set(
     "status state flag gender sex note comment description remark reason date time year month day weekday hour phone "
@@ -48,6 +49,8 @@ class Entities:
     def written(self, tree: exp.Expression, holds_null: Callable[[Table, Column], bool]) -> exp.Expression:
         """The statement in terms of the tables that exist. It may be changed in place. Rows that name no thing are left
         out where a column holds NULL."""
+        if not (self.sources or self.renamed):
+            return _readable_alone(tree)
         for origin in list(tree.find_all(exp.Table)):
             if (real := self.renamed.get(origin.name)) is not None:
                 _rename(origin, real, tree)
@@ -68,9 +71,7 @@ class Entities:
                         select.where(exp.Not(this=exp.Is(this=named, expression=exp.Null())), copy=False)
             if things and select.parent is None:
                 _each_once(select)
-        if len(selects) == 1 and len(_sources(selects[0])) == 1:
-            _without_alias(selects[0])
-        return tree
+        return _readable_alone(tree)
 
     def _put_back(self, select: exp.Select, source: exp.Table, table: Table) -> None:
         """Replace one added table of a SELECT by the table whose column it is."""
@@ -100,6 +101,14 @@ class Entities:
         real = table_named(table)
         real.set("alias", exp.TableAlias(this=exp.to_identifier(source.alias_or_name)))
         source.replace(real)
+
+
+def _readable_alone(tree: exp.Expression) -> exp.Expression:
+    """The statement; one that reads one table has no alias for it."""
+    selects = every(tree, exp.Select)
+    if len(selects) == 1 and len(_sources(selects[0])) == 1:
+        _without_alias(selects[0])
+    return tree
 
 
 def _rename(named: exp.Table, real: Table, tree: exp.Expression) -> None:

@@ -6,12 +6,12 @@ row leaves this module. An empty result, only NULLs or repeated rows make a read
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 
 from sqlglot import exp
 
 from eval.databases.base import Database
-from eval.databases.types import Limits
+from eval.databases.types import ExecutionResult, Limits
 from eval.sql import check, parsed_from_tree
 
 _LIMITS = Limits(seconds=0.2, rows=200, bytes=1024 * 1024, cell_bytes=4096)
@@ -23,22 +23,38 @@ Look = Callable[[exp.Expression], dict[str, float]]
 """From a statement's tree to named observations on its rows; empty when it could not be run in time."""
 
 
-def looker(database: Database) -> Look:
-    """A `Look` at one database for one question; a statement that was already run is not run again."""
+Ran = MutableMapping[str, ExecutionResult]
+"""Complete results of statements that were sent, by their SQL."""
+
+
+def looker(database: Database, ran: Ran | None = None) -> Look:
+    """A `Look` at one database for one question; a statement that was already run is not run again. A complete result
+    is left in `ran`: the statement that answers the question is one of those looked at."""
+    seen: dict[int, tuple[exp.Expression, dict[str, float]]] = {}
     known: dict[str, dict[str, float]] = {}
     spent = 0.0
 
     def look(tree: exp.Expression) -> dict[str, float]:
-        nonlocal spent
-        sql = tree.sql(database.dialect)
-        if sql not in known:
-            verdict = check(parsed_from_tree(tree, database.dialect))
-            if verdict.statement is None or spent > _BUDGET_MS:
+        if id(tree) not in seen:
+            found = look_up(tree)
+            if found is None:
                 return {}
-            result = database.execute(verdict.statement, limits=_LIMITS)
+            seen[id(tree)] = tree, found
+        return seen[id(tree)][1]
+
+    def look_up(tree: exp.Expression) -> dict[str, float] | None:
+        nonlocal spent
+        parsed = parsed_from_tree(tree, database.dialect)
+        if parsed.text not in known:
+            statement = check(parsed).statement
+            if statement is None or spent > _BUDGET_MS:
+                return None
+            result = database.execute(statement, limits=_LIMITS)
             spent += result.execution_time_ms
-            known[sql] = observed(result.rows) if result.ok else {}
-        return known[sql]
+            known[parsed.text] = observed(result.rows) if result.ok else {}
+            if ran is not None and result.ok and not result.truncated:
+                ran[statement.sql] = result
+        return known[parsed.text]
 
     return look
 

@@ -117,16 +117,22 @@ class OfflineModel:
         self._last = None
 
     async def _read(self, question: str, evidence: str, request: PlanRequest | SqlRequest, place: int = 1) -> Reading:
-        schema, dialect, database = request.schema, request.dialect, self._database
-        key = (question, evidence, schema.fingerprint, dialect, place)
+        key = (question, evidence, request.schema.fingerprint, request.dialect, place)
         if self._last is not None and self._last[0] == key:
             return self._last[1]
-        index = await asyncio.to_thread(value_index, database, schema)
-        look = looker(database) if database.holds_rows else None  # the results of an empty copy are no evidence
+        reading = await asyncio.to_thread(self._reading, question, evidence, request, place)
+        self._last = (key, reading)
+        return reading
+
+    def _reading(self, question: str, evidence: str, request: PlanRequest | SqlRequest, place: int) -> Reading:
+        """Blocking: it may read the values of the database, and looks at the rows of statements."""
+        schema, dialect, database = request.schema, request.dialect, self._database
+        index = value_index(database, schema)
+        look = looker(database, request.ran) if database.holds_rows else None  # an empty copy's results tell nothing
         view = model_view_of(self._semantics, schema).named_in(question) if self._semantics else ModelView(schema)
-        expanded = None if look is None else _through(view, look)
-        reading = await asyncio.to_thread(
-            read, view.worded(question), view.schema, index, dialect, evidence=evidence, place=place, look=expanded
+        expanded = look if look is None or not view.meanings else _through(view, look)
+        reading = read(
+            view.worded(question), view.schema, index, dialect, evidence=evidence, place=place, look=expanded
         )
         if view.meanings and reading.tree is not None:
             computed = any(view.stands_for(column) for column in reading.tree.find_all(exp.Column))
@@ -134,7 +140,6 @@ class OfflineModel:
             reading = replace(reading, tree=tree, sql=readable(tree, dialect))
             if computed:
                 reading = replace(reading, confidence=max(reading.confidence, confidence(_defined(reading.features))))
-        self._last = (key, reading)
         return reading
 
 

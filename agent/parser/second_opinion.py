@@ -18,7 +18,8 @@ from eval.databases.types import Limits
 from eval.schema import Schema
 from eval.scoring.types import SecondOpinion
 from eval.sql import check, facts, parse, resolve
-from eval.sql.types import ParsedQuery, ReadStatement
+from eval.sql.types import ParsedQuery
+from eval.statement import ReadStatement
 
 log = logging.getLogger(__name__)
 

@@ -121,15 +121,12 @@ class TreeBuilder:
         if query.distinct:
             select = select.distinct(copy=False)
         select = select.from_(self._names.table(plan.root, alone), copy=False)
-        join = "left" if query.keep_empty else "inner"
         for table, edge in plan.steps:
-            select = select.join(
-                self._names.table(table, False), on=self._names.joined(edge), join_type=join, copy=False
-            )
+            _join(select, self._names.table(table, False), self._names.joined(edge), left=query.keep_empty)
         shares = any(e.share for e in query.select)
         for table, referring in references:
             other, on = self._names.other(table, referring)
-            select = select.join(other, on=on, join_type="left", copy=False)
+            _join(select, other, on, left=True)
         for clause in query.base if shares else query.where:
             select = select.where(self._clause(clause, scope), copy=False)
         if query.group:
@@ -365,6 +362,12 @@ class TreeBuilder:
             inner = inner.where(exp.Not(this=exp.Is(this=self._names.column(key), expression=exp.Null())), copy=False)
         membership = exp.In(this=self._names.column(key, alone), query=inner.subquery(copy=False))
         return exp.Not(this=membership) if m.negated else membership
+
+
+def _join(select: exp.Select, table: exp.Table, on: exp.Expr, *, left: bool) -> None:
+    """Join a table to a SELECT in place; sqlglot's own builder parses a text to know the kind of join."""
+    kind = {"side": "LEFT"} if left else {"kind": "INNER"}
+    select.append("joins", exp.Join(this=table, on=on, **kind))
 
 
 def _references(query: Query) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ the whole statement.
 from __future__ import annotations
 
 import re
+from itertools import chain, count
 
 from sqlglot import exp
 
@@ -60,8 +61,9 @@ class Names:
         if known is None:
             initials = "".join(w[0] for w in self._vocabulary.tables[name].words if w[:1].isascii() and w[:1].isalpha())
             start = initials.lower()[:4] or "t"
-            aliases_in_use = {*self._aliases.values(), *RESERVED}
-            known = next(a for a in (start, *(f"{start}{k}" for k in range(2, 1000))) if a not in aliases_in_use)
+            in_use = set(self._aliases.values())
+            possible = chain((start,), (f"{start}{k}" for k in count(2)))
+            known = next(a for a in possible if a not in in_use and a not in RESERVED)
             self._aliases[name] = known
         return exp.to_identifier(known)
 

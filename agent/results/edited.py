@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError, Limits
 from eval.databases.values import json_rows, json_value
-from eval.sql import ReadStatement, check, parse, resolve
+from eval.sql import check, parse, resolve
+from eval.statement import ReadStatement
 
 
 class UnknownName(BaseModel):

@@ -22,7 +22,7 @@ from agent.results.facts import FactGatherer
 from eval.databases.base import Database
 from eval.databases.row_stream import RowStream
 from eval.databases.types import CancelToken, Limits, Value
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 MAX_COLUMNS = 900
 """SQLite holds 2,000 columns in a table, and a column may need two."""

@@ -29,12 +29,12 @@ from agent.results.errors import BadRequest, ResultError, ResultGone
 from agent.results.facts import ColumnFacts
 from agent.results.pages import MAX_PAGE, Filter, Page, Sort, count_rows, holds, read_rows, selection
 from agent.results.spool import spool
-from agent.store.private_folder import private_folder
+from agent.runtime.private_folder import private_folder
 from eval.databases.base import Database, in_statement_thread
 from eval.databases.types import CancelToken, DatabaseError, Limits, Value
 from eval.databases.values import json_value
 from eval.schema import Dialect
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 _ABANDONED_SECONDS = 3600.0
 _SWEEP_SECONDS = 30.0

@@ -20,16 +20,17 @@ from agent.config import DatabaseSettings, settings
 from agent.knowledge.privacy import private
 from agent.models import make_model
 from agent.runtime.context import RunContext
-from agent.sources.files import Review, files_state, is_data, open_files
-from agent.sources.without_rows import is_structure, known_dialect, structure_database, written_for
+from agent.sources.path_kinds import is_data, is_structure
 from eval.collection import Collection
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError, DatabaseNotFound
+from eval.engines import dialect_named
 from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.tasks import DEMOS, demo_ids, demo_path
 
 if TYPE_CHECKING:
+    from agent.sources.files import Review
     from eval.tasks.load import Progress
 
 DEFAULT_DEMO = "shop"
@@ -79,15 +80,17 @@ def resolve_database(
     """
     config = config or settings().database
     name = target or config.url or config.path or DEFAULT_DEMO
-    dialect, structure = known_dialect(config.dialect), _names_structure(name)
+    dialect, structure = _known_dialect(config.dialect), _names_structure(name)
     written = dialect in WRITTEN_DIALECTS
     with _places_lock:
         place = _places.setdefault(f"{name} for {dialect}" if written or structure else name, _Place())
     with place.lock:
-        state = files_state(Path(name)) if structure or _names_data(name) else None
+        state = _files_state(name) if structure or _names_data(name) else None
         if place.database is None or state != place.state:
             database = _opened(name, dialect, config, on_progress, on_note, review)
             if written and database.executes:
+                from agent.sources.without_rows import written_for
+
                 database = written_for(database, dialect)
             if place.previous is not None:
                 place.previous.close()
@@ -108,6 +111,20 @@ def as_person(database: Database, config: DatabaseSettings) -> Database:
         raise DatabaseError(str(error)) from error
     person = access.person(config.person) if access else Person(config.person)
     return personal(database, person, access, audit_of(config))
+
+
+def _known_dialect(name: str) -> Dialect:
+    """The dialect of a setting or an option. Raises DatabaseError."""
+    try:
+        return dialect_named(name)
+    except ValueError as error:
+        raise DatabaseError(str(error)) from None
+
+
+def _files_state(name: str) -> str | None:
+    from agent.sources.files import files_state
+
+    return files_state(Path(name))
 
 
 def _names_structure(name: str) -> bool:
@@ -136,8 +153,12 @@ def _opened(
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")
     if _names_structure(name):
+        from agent.sources.without_rows import structure_database
+
         return structure_database(Path(name), dialect)
     if _names_data(name):
+        from agent.sources.files import open_files
+
         return open_files(Path(name), config.cache_dir, on_note, review)
     if name == config.path and dialect == "duckdb" and "://" not in name:
         return open_database(f"duckdb:///{Path(name).absolute()}", isolation="process")
@@ -153,7 +174,9 @@ def _names_data(name: str) -> bool:
 def written_database(place: str, name: str, dialect: str) -> Database:
     """The structure of one database of a collection, for SQL in a dialect that is not executed: `{place}/{name}.sql`,
     or the tables of the database itself. Raises DatabaseError."""
-    wanted = known_dialect(dialect)
+    from agent.sources.without_rows import structure_database, written_for
+
+    wanted = _known_dialect(dialect)
     file = Path(place) / f"{name}.sql"
     if "://" not in place and Path(name).name == name and file.is_file():
         return structure_database(file, wanted)

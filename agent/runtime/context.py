@@ -18,7 +18,7 @@ from agent.models.protocol import Model, Usage
 from agent.runtime.strategies import Strategy, strategy
 from agent.runtime.summary_ahead import SummaryAhead
 from eval.databases.base import Database
-from eval.databases.types import Limits
+from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Schema
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from eval.scoring.types import Case
 
 
-def _ignore(_: Event) -> None:
+def unheard(_: Event) -> None:
     """The default listener: drops all events."""
 
 
@@ -41,7 +41,7 @@ class RunContext:
     privacy: PrivacySettings
     schema_ttl: float = 300.0
     """Seconds that the schema is cached."""
-    emit: Callable[[Event], None] = _ignore
+    emit: Callable[[Event], None] = unheard
     """Receives each event as it happens; must return at once."""
     usage: Usage = field(default_factory=Usage)
     """The usage of the run's model calls so far."""
@@ -61,6 +61,8 @@ class RunContext:
     """Turns of the conversation from this number on are ignored (for a question that is asked again)."""
     examined: dict[str, Case] = field(default_factory=dict)
     """Facts about each query, keyed by its SQL, so that no statement is sent twice."""
+    ran: dict[str, ExecutionResult] = field(default_factory=dict)
+    """Complete results of statements that were sent, by their SQL."""
     summary_ahead: SummaryAhead | None = None
     """The summary that is being written while its query is judged."""
     _schema: asyncio.Future[Schema] | None = None
@@ -102,12 +104,14 @@ class RunContext:
 
     def announce(self, node: str, task_id: str | None = None, attempt: int | None = None) -> None:
         """Report the start of a node, once; the runner reports the first node before the graph is loaded."""
-        if node not in self._running:
+        if node not in self._running and self.emit is not unheard:
             self._running.add(node)
             self.emit(NodeEvent(node=node, status="running", task_id=task_id, attempt=attempt))
 
     def finished(self, node: str, elapsed_ms: float, task_id: str | None = None, attempt: int | None = None) -> None:
         self._running.discard(node)
+        if self.emit is unheard:
+            return
         used, self._reported = self._reported, self.usage  # steps follow one another, so what is new is this step's
         tokens = StepTokens(
             input=self.usage.input_tokens - used.input_tokens, output=self.usage.output_tokens - used.output_tokens

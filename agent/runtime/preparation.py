@@ -7,17 +7,20 @@ user.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.access.database import PersonalDatabase
+from typing_extensions import TypeIs
+
 from agent.config import DatabaseSettings, JudgingSettings, ModelSettings
 from agent.models.protocol import Model
 from eval.databases.base import Database
 from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:
+    from agent.access.database import PersonalDatabase
     from agent.knowledge.kit import Kit
     from agent.knowledge.memory import Memory
     from agent.knowledge.semantics import SemanticModel
@@ -42,15 +45,24 @@ async def opened(database: str | Database | None, config: DatabaseSettings) -> D
     return await asyncio.to_thread(resolve_database, database, config)
 
 
+def is_personal(database: Database) -> TypeIs[PersonalDatabase]:
+    """Whether it shows only what one person may see. Nobody has opened such a database before its module was loaded."""
+    access = sys.modules.get("agent.access.database")
+    return access is not None and isinstance(database, access.PersonalDatabase)
+
+
 async def chosen_model(
     model: str | Model | None, config: ModelSettings, database: Database, semantics: SemanticModel | None
 ) -> tuple[Model, Model | None]:
     """The model to use, and the same model again if this run has to close it."""
     if model is not None and not isinstance(model, str):
         return model, None
-    from agent.models import make_model
+    from agent.models import OFFLINE, make_model
 
-    made = await asyncio.to_thread(make_model, config, database, model, semantics)
+    if model == OFFLINE and "agent.parser" in sys.modules:
+        made = make_model(config, database, model, semantics)
+    else:  # its import takes a moment the first time
+        made = await asyncio.to_thread(make_model, config, database, model, semantics)
     return made, made
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from agent.results import ResultStore
 from agent.server.errors import install_errors
 from agent.server.instance import Instance
 from agent.server.judge_refits import JudgeRefits
+from agent.server.late_routes import LateRoutes
 from agent.server.limits import Limits
 from agent.server.middleware import protect
 from agent.server.middleware.tokens import tokens_needed
@@ -34,12 +35,17 @@ from agent.server.services import Services
 from agent.server.sources import Sources
 from agent.server.telemetry import configure_logging, observed
 from agent.server.warmup import Warmup
-from agent.sources import ConnectionPolicy, UploadLimits, UploadStore
+from agent.sources.connections import ConnectionPolicy
+from agent.sources.uploads import UploadLimits, UploadStore
 from agent.store import open_store
 from agent.store.location import state_folder, state_location
+from eval.a2a.card_url import CARD_PATHS, checked_card_url
 
 if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
     from agent.mcp.http import McpEndpoint
+    from eval.a2a.jsonrpc import RpcRoutes
 
 THREADS = 32
 """Threads for blocking work: opening databases, reading structures, looking up values. Statements have their own
@@ -56,14 +62,13 @@ def create_app(
     """
     config = settings or process_settings()
     configure_logging(config)
-    closing = contextlib.AsyncExitStack()
+    late: list[LateRoutes] = []
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         threads = ThreadPoolExecutor(THREADS, thread_name_prefix="server")
         asyncio.get_running_loop().set_default_executor(threads)
         async with (
-            closing,
             observed(show_sql=config.privacy.log_sql),
             _services(config, instance or Instance()) as made,
         ):
@@ -72,7 +77,9 @@ def create_app(
                 app.state.limits.share(made.store, made.runs.instance.id)
                 made.runs.each_pulse.append(app.state.limits.pulse)
             try:
-                async with mcp.running() if mcp else contextlib.nullcontext():
+                async with contextlib.AsyncExitStack() as doors:
+                    for door in late:
+                        await doors.enter_async_context(door.running())
                     yield
             finally:
                 await app.state.limits.end_sharing()
@@ -85,8 +92,8 @@ def create_app(
     install_errors(app)
     for routes in (presets, query, data, runs, kept, databases, model, status):
         app.include_router(routes.router)
-    _add_agent_to_agent(app, config, url, closing)
-    mcp = _mcp_endpoint(app, shared=not state_location(config.state).sqlite)
+    shared = not state_location(config.state).sqlite
+    late += [*_agent_to_agent(app, config, url, shared=shared), *_model_context_protocol(app, shared=shared)]
     page_router, otherwise = page.page_routes(page.page_folder(config.server.page_dir))
     app.include_router(page_router)
     app.router.default = otherwise
@@ -98,33 +105,54 @@ def create_app(
     return app
 
 
-def _add_agent_to_agent(app: FastAPI, config: Settings, url: str, closing: contextlib.AsyncExitStack) -> None:
-    """`/generate` always; JSON-RPC and the cards where the extra `a2a` is installed."""
+def _agent_to_agent(app: FastAPI, config: Settings, url: str, *, shared: bool) -> Iterator[LateRoutes]:
+    """`/generate` always; JSON-RPC and the cards where the extra `a2a` is installed. Raises CardUrlUnusable."""
     from agent.a2a.rest import rest_router
 
     app.include_router(rest_router(config, status=False))
-    if find_spec("a2a") is not None:
+    if find_spec("a2a") is None:
+        return
+    checked_card_url(f"{url}/a2a")
+
+    @contextlib.asynccontextmanager
+    async def opening() -> AsyncIterator[Sequence[BaseRoute]]:
+        rpc = await asyncio.to_thread(routes)
+        try:
+            yield rpc.routes
+        finally:
+            await rpc.aclose()
+
+    def routes() -> RpcRoutes:
         from agent.a2a.rpc import rpc_routes
         from agent.a2a.shared_tasks import Place
 
         def place() -> Place:
             return Place(app.state.services.store, app.state.services.runs.instance.id)
 
-        shared = not state_location(config.state).sqlite
-        rpc = rpc_routes(config, f"{url}/a2a", path="/a2a", also_at=("/",), place=place if shared else None)
-        app.router.routes.extend(rpc.routes)
-        closing.push_async_callback(rpc.aclose)
+        return rpc_routes(config, f"{url}/a2a", path="/a2a", also_at=("/",), place=place if shared else None)
+
+    own = [(path, None) for path in ("/a2a", "/a2a/{rest:path}")]
+    cards = [(path, ("GET",)) for path in CARD_PATHS]
+    yield LateRoutes(app, [*own, ("/", ("POST",)), *cards], opening)
 
 
-def _mcp_endpoint(app: FastAPI, *, shared: bool) -> McpEndpoint | None:
+def _model_context_protocol(app: FastAPI, *, shared: bool) -> Iterator[LateRoutes]:
     """`/mcp`, where the extra `mcp` is installed. `shared`: other processes may get the next request of a client."""
     if find_spec("mcp") is None:
-        return None
-    from agent.mcp.http import McpEndpoint
+        return
 
-    endpoint = McpEndpoint(lambda: app.state.services, stateless=shared)
-    app.router.routes.extend(endpoint.routes)
-    return endpoint
+    @contextlib.asynccontextmanager
+    async def opening() -> AsyncIterator[Sequence[BaseRoute]]:
+        endpoint = await asyncio.to_thread(made)
+        async with endpoint.running():
+            yield endpoint.routes
+
+    def made() -> McpEndpoint:
+        from agent.mcp.http import McpEndpoint
+
+        return McpEndpoint(lambda: app.state.services, stateless=shared)
+
+    yield LateRoutes(app, [("/mcp", None), ("/mcp/", None)], opening)
 
 
 @contextlib.asynccontextmanager

@@ -13,18 +13,10 @@ from collections.abc import AsyncIterable, Sequence
 from datetime import UTC, datetime
 
 from agent.server.errors import ApiError
-from agent.sources import (
-    ConnectionPolicy,
-    Source,
-    SourceError,
-    SourceGone,
-    SourceRefused,
-    SourceTooLarge,
-    UploadStore,
-    connect,
-)
+from agent.sources.connections import ConnectionPolicy, connect
+from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.tabular.plan import Plans, Reading
-from agent.sources.uploads import Progress
+from agent.sources.uploads import Progress, Source, UploadStore
 from agent.store import Store
 from agent.store.records import SourceRecord
 from eval.databases.base import Database

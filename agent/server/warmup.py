@@ -7,9 +7,9 @@ imported. A failure here is no failure of the server: `/ready` says what is miss
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 
+from agent.runtime.collection import collect_seldom
 from agent.server.errors import ApiError
 from agent.server.presets import Presets
 
@@ -44,15 +44,6 @@ class Warmup:
         except Exception:
             log.exception("The graph could not be loaded")
             self.graph = "could not be loaded"
-
-
-def collect_seldom() -> None:
-    """What is imported stays alive, so it is not looked through again and again, which costs a tenth of the time. A run
-    makes tens of thousands of objects, nearly all freed by their counts: Python's 700 between two collections are for
-    smaller programs."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def import_all(offline: bool) -> None:

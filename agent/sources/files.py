@@ -14,8 +14,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from agent.sources.errors import SourceError, SourceRefused
-from agent.sources.file_kinds import file_kind
-from agent.sources.tabular.layout import found_layout
+from agent.sources.path_kinds import DATA
 from agent.sources.tabular.plan import Plans, Reading, TablePlan
 from agent.sources.uploads import Progress, Source, UploadLimits, UploadStore
 from eval.databases.base import Database
@@ -23,34 +22,13 @@ from eval.databases.types import DatabaseError
 from eval.tasks.cache_folder import cache_folder
 from eval.version import VERSION
 
-SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".psv", ".parquet", ".xlsx", ".xlsm", ".jsonl", ".ndjson"})
-"""Files that are imported, alone or of a folder; other files are opened as databases."""
-_ALONE = frozenset({".txt", ".json", ".dat"})
-"""Files that are imported where they are named and hold a table; in a folder they may be anything."""
 LIMITS = UploadLimits(bytes=16 << 30, rows=100_000_000, kept=1, seconds=1800.0, memory=8 << 30)
 """What a user's own files may need."""
 Review = Callable[[Reading], Sequence[TablePlan]]
 """Shows how files were read; returns the changed plans of all tables, or nothing where all is well."""
 _CHUNK = 1 << 20
-_HEAD = 4096
 _LARGE = 50 << 20
 """Bytes of files whose import tells its progress."""
-
-
-def is_data(path: Path) -> bool:
-    """Whether the path is a data file or a folder."""
-    suffix = path.suffix.lower()
-    return path.is_dir() or suffix in SUFFIXES or (suffix in _ALONE and _holds_table(path))
-
-
-def _holds_table(path: Path) -> bool:
-    """Whether the text has columns, or is JSON."""
-    try:
-        with path.open("rb") as file:
-            kind = file_kind(file.read(_HEAD))
-        return kind == "json" or (kind == "delimited" and len(found_layout(path).headers) > 1)
-    except (SourceError, OSError):
-        return False
 
 
 def open_files(path: Path, cache: str | None, on_note: Callable[[str], None], review: Review | None = None) -> Database:
@@ -154,9 +132,9 @@ def _forget_earlier(folder: Path) -> None:
 def _data_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    files = sorted(f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file())
+    files = sorted(f for f in path.iterdir() if f.suffix.lower() in DATA and f.is_file())
     if not files:
-        raise SourceRefused(f"the folder has no data files ({', '.join(sorted(SUFFIXES))})")
+        raise SourceRefused(f"the folder has no data files ({', '.join(sorted(DATA))})")
     return files
 
 

@@ -27,10 +27,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from agent.config import LimitSettings
+from agent.runtime.private_folder import private_folder
 from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.file_kinds import TABULAR, Kind, file_kind
 from agent.sources.tabular.plan import Plans, Reading
-from agent.store.private_folder import private_folder
 from eval.databases import Database, open_database
 from eval.version import VERSION
 

@@ -13,23 +13,7 @@ from agent.sources.structure import read_structure
 from eval.databases.base import Database
 from eval.databases.scratch import ScratchDatabase, scratch_database
 from eval.databases.types import DatabaseError
-from eval.engines import dialect_named
 from eval.schema import Dialect
-
-ENDINGS = (".sql", ".ddl")
-
-
-def is_structure(path: Path) -> bool:
-    """Whether the name is that of a file of CREATE TABLE statements."""
-    return path.suffix.lower() in ENDINGS
-
-
-def known_dialect(name: str) -> Dialect:
-    """The dialect of a setting or an option."""
-    try:
-        return dialect_named(name)
-    except ValueError as error:
-        raise DatabaseError(str(error)) from None
 
 
 def structure_database(path: Path, dialect: Dialect) -> ScratchDatabase:

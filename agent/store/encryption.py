@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from agent.config import StateSettings
+from agent.runtime.private_folder import PRIVATE_FILE
 from agent.store.errors import SecretMissing
 from agent.store.location import Location, make_state_folder
-from agent.store.private_folder import PRIVATE_FILE
 
 KEY_FILE = "secret.key"
 SHORTEST_SECRET = 16

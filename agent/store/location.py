@@ -15,8 +15,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from agent.config import StateSettings
+from agent.runtime.private_folder import PRIVATE_FILE, PRIVATE_FOLDER
 from agent.store.errors import StateUnusable
-from agent.store.private_folder import PRIVATE_FILE, PRIVATE_FOLDER
 
 
 @dataclass(frozen=True, slots=True)

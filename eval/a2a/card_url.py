@@ -12,6 +12,9 @@ from urllib.parse import urlsplit
 
 from eval.errors import InputError
 
+CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+"""Protocol 0.2 and some clients of 0.3 look at the second path."""
+
 
 class CardUrlUnusable(InputError):
     """The URL is not usable in a card; the message says why."""

@@ -27,6 +27,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from eval.a2a.card_url import CARD_PATHS
 from eval.a2a.content_types import from_web_page
 
 KEPT_TASKS = 1_000
@@ -35,8 +36,6 @@ PARKED_SECONDS = 30.0
 """After this time, a task that waits for input is released; a follow-up resumes it from the store."""
 CARD_SECONDS = 300
 """How long a client may cache the card."""
-CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-"""Protocol 0.2 and some clients of 0.3 look at the second path."""
 _CONTENT_TYPE_NOT_SUPPORTED = -32005
 
 

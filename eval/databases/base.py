@@ -19,7 +19,7 @@ from eval.databases.row_stream import RowStream
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import CancelToken, ExecutionResult, Limits, Value
 from eval.schema import Dialect, Schema
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 __all__ = ["Database", "in_statement_thread"]
 

@@ -29,7 +29,7 @@ from eval.databases.types import DatabaseError, DriverMissing, Limits, Value
 from eval.databases.urls import Target, file_signs
 from eval.databases.workspace import Workspace
 from eval.schema import Dialect, Schema
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

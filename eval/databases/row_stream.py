@@ -14,7 +14,7 @@ from eval.databases.row_collector import RowCollector
 from eval.databases.statement_run import Opener, OpenStatement, StatementRun
 from eval.databases.types import CancelToken, Limits, Status, Value
 from eval.schema import Dialect
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 BATCH_BYTES = 2 * 1024 * 1024
 """A batch ends with the row that reaches this size."""

@@ -28,7 +28,7 @@ from eval.errors import first_line
 from eval.schema import Dialect, Schema
 from eval.sql import parse, resolve
 from eval.sql.parser import parse_type
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -29,7 +29,7 @@ from eval.schema import Dialect, Schema
 from eval.sql.dialects import render
 from eval.sql.parser import parse
 from eval.sql.spark_forms import in_database
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 _CATALOGUE_SECONDS = 30.0
 _COUNT_SECONDS = 10.0

@@ -24,7 +24,7 @@ from eval.databases.types import DatabaseError, Limits, Value
 from eval.databases.urls import Target, file_identity, file_signs
 from eval.databases.workspace import Workspace
 from eval.schema import Dialect, Schema
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 _INFER_SECONDS = 3.0
 _T = TypeVar("_T")

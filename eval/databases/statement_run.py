@@ -18,7 +18,7 @@ from typing import Literal
 
 from eval.databases.types import CancelToken, DatabaseError, Limits, Value
 from eval.schema import Dialect
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 _log = logging.getLogger("text2sql.databases")
 _REPEAT_SECONDS = 0.05

@@ -24,7 +24,7 @@ from eval.language.inflection import light_stem
 from eval.language.words import STOPWORDS, akin, name_words, question_words
 from eval.schema import Table
 from eval.scoring.types import Case, StoredConstant
-from eval.sql import check, parse
+from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import quoted_column, table_source
 
 COLUMNS = 12
@@ -117,8 +117,8 @@ def _texts(table: Table, kept: _Kept, database: Database, cancel: CancelToken | 
     known = kept.tables.get(key)
     if known is not None:
         return known
-    tree = exp.select(*map(quoted_column, columns)).from_(table_source(table)).limit(ROWS)
-    statement = check(parse(tree.sql(database.dialect), database.dialect)).statement
+    tree = exp.select(*map(quoted_column, columns), copy=False).from_(table_source(table), copy=False)
+    statement = check(parsed_from_tree(tree.limit(ROWS, copy=False), database.dialect)).statement
     result = database.execute(statement, limits=LIMITS, cancel=cancel) if statement is not None else None
     if cancel is not None and cancel.cancelled:
         return {}

@@ -13,7 +13,7 @@ from eval.databases.base import Database
 from eval.databases.types import CancelToken, Limits
 from eval.schema import Column, Schema, Table
 from eval.scoring.types import Case, Place, StoredConstant
-from eval.sql import check, parse
+from eval.sql import check, parse, parsed_from_tree
 from eval.sql.quoted_names import quoted_column, table_source
 from eval.sql.types import Constant
 
@@ -88,14 +88,20 @@ def _exists(
     if change is not None:
         cell = change(this=cell)
         value = change(this=value) if change is exp.Lower else value
-    inner = exp.select("1").from_(source).where(exp.EQ(this=cell, expression=value)).limit(1)
+    found = exp.Where(this=exp.EQ(this=cell, expression=value))
+    one = exp.Literal.number(1)
+    inner = exp.Select(expressions=[one], from_=exp.From(this=source), where=found)
+    inner.set("limit", exp.Limit(expression=one.copy()))
     return exp.Exists(this=inner)
 
 
 def _answers(questions: list[exp.Expr], database: Database, cancel: CancelToken | None) -> list[bool] | None:
-    tree = exp.select(*(exp.alias_(q, f"q{i}") for i, q in enumerate(questions)))
-    # Through text: the guard knows functions such as TRIM by how they were written.
-    statement = check(parse(tree.sql(database.dialect), database.dialect)).statement
+    named = [exp.Alias(this=q, alias=exp.to_identifier(f"q{i}")) for i, q in enumerate(questions)]
+    tree = exp.Select(expressions=named)
+    if tree.find(exp.Trim, exp.Lower) is not None:  # the guard knows a function by how it was written
+        statement = check(parse(tree.sql(database.dialect), database.dialect)).statement
+    else:
+        statement = check(parsed_from_tree(tree, database.dialect)).statement
     result = database.execute(statement, limits=LIMITS, cancel=cancel) if statement is not None else None
     if result is None or not result.ok or not result.rows:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from eval.databases.base import Database
 from eval.databases.types import Limits
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 RUNS = 5
 

@@ -30,13 +30,14 @@ SURE_RELEVANCE = 0.9
 def observed(case: Case) -> tuple[Observation, ...]:
     """What is seen of a query, with what is proved against it. It does not depend on the case's relevance."""
     reading = Reading(case)
-    plain = unscaled(reading)
-    if case.parsed.tree is None or not case.ran:
-        return observations(reading, plain=plain)
+    if case.parsed.tree is None:
+        return observations(reading)
     with unchanging(reading.tree):
-        proofs = contradictions(reading, plain)
-    proved = dict.fromkeys(p.sentence for p in proofs)
-    return (*observations(reading, plain=plain), *(Observation(PROVED, 1, sentence) for sentence in proved))
+        plain = unscaled(reading)
+        if not case.ran:
+            return observations(reading, plain=plain)
+        proved = dict.fromkeys(p.sentence for p in contradictions(reading, plain))
+        return (*observations(reading, plain=plain), *(Observation(PROVED, 1, sentence) for sentence in proved))
 
 
 def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | None = None) -> Score:

@@ -12,7 +12,8 @@ from eval.databases.types import ExecutionResult
 from eval.schema import Schema, Table
 from eval.scoring.evidence_kinds import Kind
 from eval.sql.traversal import from_items
-from eval.sql.types import ParsedQuery, QueryFacts, ReadStatement, References, Verdict
+from eval.sql.types import ParsedQuery, QueryFacts, References, Verdict
+from eval.statement import ReadStatement
 
 DIMENSIONS = (
     "correctness",

@@ -19,10 +19,10 @@ from eval.sql.types import (
     Phantom,
     PhantomKind,
     QueryFacts,
-    ReadStatement,
     References,
     Verdict,
 )
+from eval.statement import ReadStatement
 
 __all__ = [
     "BadParameter",

@@ -24,8 +24,10 @@ from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
 from eval.sql.spark_forms import written_for_spark
 from eval.sql.stack import with_headroom
 from eval.sql.strict_grouping import strictly_grouped
-from eval.sql.types import ParsedQuery, ReadStatement, Verdict
+from eval.sql.traversal import every, unchanging
+from eval.sql.types import ParsedQuery, Verdict
 from eval.sql.value_sizes import oversized
+from eval.statement import ReadStatement
 
 _ROOTS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
 
@@ -84,14 +86,14 @@ def check(parsed: ParsedQuery, schema: Schema | None = None) -> Verdict:
     if parsed.tree is None:
         return _refused(parsed.error or "cannot be read")
     try:
-        reason = _reason(parsed.tree, parsed.dialect)
-        reason = reason or oversized(parsed.tree, parsed.dialect)
+        with unchanging(parsed.tree):
+            reason = _reason(parsed.tree, parsed.dialect) or oversized(parsed.tree, parsed.dialect)
         if reason is None and parsed.dialect == "postgres":
             reason = implicit_call(parsed.tree, schema)
         if reason:
             return _refused(reason)
         tree = _written(parsed.tree, parsed.dialect, schema)
-        sql = render(tree, parsed.dialect)
+        sql = parsed.text if parsed.generated and tree is parsed.tree else render(tree, parsed.dialect)
         if parsed.dialect == "spark" and "${" in sql:  # also where it was written with an escape
             return _refused("holds ${, where Spark puts in settings and the server's environment")
         return Verdict(True, None, ReadStatement(sql, parsed.dialect, tree))
@@ -116,7 +118,7 @@ def _reason(tree: exp.Expression, dialect: Dialect) -> str | None:
     if not isinstance(tree, _ROOTS):
         return f"{_described(tree)}; only SELECT, WITH, VALUES and set operations may run"
     allowed = NODES[dialect]
-    for node in tree.walk():
+    for node in every(tree, exp.Expr):
         reason = _node_reason(node, dialect) if type(node) in allowed else _built_call_reason(node, dialect)
         if reason:
             return reason

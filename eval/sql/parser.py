@@ -120,7 +120,7 @@ def _mark_quotes(tree: exp.Expression, sql: str) -> None:
 
 def parsed_from_tree(tree: exp.Expression, dialect: Dialect) -> ParsedQuery:
     """Wrap a tree that our own code built, so that guard, references and facts read it without a parse."""
-    return ParsedQuery(render(tree, dialect), dialect, tree)
+    return ParsedQuery(render(tree, dialect), dialect, tree, generated=True)
 
 
 _BLOCK_OR_HASH = re.compile(r"/\*.*?\*/|#[^\n]*|--[ \t\r\x0b\x0c][^\n]*|--(?=\n|$)", re.DOTALL)

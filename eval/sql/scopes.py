@@ -20,6 +20,7 @@ from eval.sql.from_clause import FromClause
 from eval.sql.lookup import Found, is_string
 from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.sources import Output, Relation, Scope, Source, folded
+from eval.sql.traversal import once
 
 _LONGEST_NAME = 60
 """Expression nodes whose text may serve as the name of the output column."""
@@ -31,9 +32,13 @@ each join the previous one to itself double the number of columns each time."""
 
 def bind(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Binding:
     """Resolve every name of a tree. Without a schema every table is open: it may have any column."""
-    binder = _Binder(dialect, schema)
-    binder.query(tree, None, None)
-    return binder.binding
+
+    def bound() -> Binding:
+        binder = _Binder(dialect, schema)
+        binder.query(tree, None, None)
+        return binder.binding
+
+    return once(tree, ("bind", dialect, id(schema)), bound)
 
 
 class _Binder(FromClause):

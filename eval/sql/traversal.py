@@ -2,12 +2,12 @@
 
 In: a tree or a subtree. Out: its nodes of the given types, from the root down, level by level, in the order of
 sqlglot's `find_all`; its output SELECT; the sources of a SELECT. Within `unchanging`, what a search finds in the given
-tree is kept for the next one.
+tree is kept for the next one, and so is what else is worked out of the whole tree (`once`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from typing import TypeVar, cast
 from sqlglot import exp
 
 Kind = TypeVar("Kind", bound=exp.Expr)
+Kept = TypeVar("Kept")
 
 
 @dataclass(slots=True)
@@ -25,6 +26,7 @@ class _Walk:
     tree: exp.Expr
     nodes: dict[int, list[exp.Expr]] = field(default_factory=dict)
     by_type: dict[tuple[int, tuple[type, ...]], list[exp.Expr]] = field(default_factory=dict)
+    known: dict[Hashable, object] = field(default_factory=dict)
 
 
 _walked: ContextVar[_Walk | None] = ContextVar("walked", default=None)
@@ -46,11 +48,25 @@ def every(tree: exp.Expr, *kinds: type[Kind]) -> list[Kind]:
 @contextmanager
 def unchanging(tree: exp.Expr | None) -> Iterator[None]:
     """While this context is open, the tree must not be changed."""
+    around = _walked.get()
+    if around is not None and around.tree is tree:
+        yield
+        return
     token = _walked.set(_Walk(tree) if tree is not None else None)
     try:
         yield
     finally:
         _walked.reset(token)
+
+
+def once(tree: exp.Expr, key: Hashable, work_out: Callable[[], Kept]) -> Kept:
+    """What `work_out` returns; within `unchanging` it is called once for the tree and the key."""
+    walk = _walked.get()
+    if walk is None or walk.tree is not tree:
+        return work_out()
+    if key not in walk.known:
+        walk.known[key] = work_out()
+    return cast("Kept", walk.known[key])
 
 
 def output_select(tree: exp.Expr) -> exp.Select | None:

@@ -6,9 +6,10 @@ A text is parsed once (`ParsedQuery`), and guard, references and facts all read 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from eval.schema import Dialect
+from eval.statement import ReadStatement
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -24,22 +25,8 @@ class ParsedQuery:
     """The syntax tree when the text is exactly one statement, else None. Treat as read-only; copy to rewrite."""
     error: str | None = None
     """Why there is no tree: empty, syntax error (with position), several statements, nested too deeply."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadStatement:
-    """SQL that may be sent to a database. Only `eval.sql.guard` creates one (apart from tests).
-
-    `sql` is generated back from the syntax tree, without comments; it is never the model's own text.
-    """
-
-    sql: str
-    dialect: Dialect
-    tree: Any = field(default=None, repr=False, compare=False)
-    """The tree that the guard checked, of sqlglot. Read-only; never sent to a child process."""
-
-    def __reduce__(self) -> tuple[type[ReadStatement], tuple[str, Dialect]]:
-        return ReadStatement, (self.sql, self.dialect)
+    generated: bool = field(default=False, compare=False)
+    """Whether the text was generated from the tree."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,7 @@ from types import new_class
 from typing import Any, ClassVar
 
 from sqlglot import exp, parser
-from sqlglot.dialects.bigquery import BigQuery
-from sqlglot.dialects.databricks import Databricks
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
-from sqlglot.dialects.oracle import Oracle
-from sqlglot.dialects.redshift import Redshift
-from sqlglot.dialects.snowflake import Snowflake
-from sqlglot.dialects.trino import Trino
-from sqlglot.dialects.tsql import TSQL
 
 from eval.language.lexicon import word_set
 from eval.schema import Dialect
@@ -76,20 +69,22 @@ def _faithful(
     return new_class(f"Faithful{dialect.__name__}", (dialect,), exec_body=lambda body: body.update(attributes))
 
 
-WRITTEN_CLASSES: dict[Dialect, type[SqlglotDialect]] = {
-    "snowflake": _faithful(Snowflake),
-    "bigquery": _faithful(BigQuery, forms={**SPECIAL_FORMS, "SAFE_CAST": parser.Parser.FUNCTION_PARSERS["SAFE_CAST"]}),
-    "redshift": _faithful(Redshift, functions=AGGREGATES | ARRAY),
-    "databricks": _faithful(Databricks),
-    "trino": _faithful(Trino, functions=AGGREGATES | ARRAY),
-    "tsql": _faithful(
-        TSQL,
-        forms=without(SPECIAL_FORMS, "EXTRACT", "POSITION", "OVERLAY"),
-        as_written=without(AS_WRITTEN, exp.CurrentDate),
-    ),
-    "oracle": _faithful(
-        Oracle,
-        forms=without(SPECIAL_FORMS, "POSITION", "OVERLAY", "SUBSTRING"),
-        as_written=without(AS_WRITTEN, exp.CurrentTimestamp),
-    ),
+_CHANGES: dict[Dialect, dict[str, Any]] = {
+    "bigquery": {"forms": {**SPECIAL_FORMS, "SAFE_CAST": parser.Parser.FUNCTION_PARSERS["SAFE_CAST"]}},
+    "redshift": {"functions": AGGREGATES | ARRAY},
+    "trino": {"functions": AGGREGATES | ARRAY},
+    "tsql": {
+        "forms": without(SPECIAL_FORMS, "EXTRACT", "POSITION", "OVERLAY"),
+        "as_written": without(AS_WRITTEN, exp.CurrentDate),
+    },
+    "oracle": {
+        "forms": without(SPECIAL_FORMS, "POSITION", "OVERLAY", "SUBSTRING"),
+        "as_written": without(AS_WRITTEN, exp.CurrentTimestamp),
+    },
 }
+"""What a dialect has otherwise than the others."""
+
+
+def written_dialect(dialect: Dialect) -> SqlglotDialect:
+    """The faithful form of sqlglot's dialect of this name."""
+    return _faithful(SqlglotDialect.get_or_raise(dialect).__class__, **_CHANGES.get(dialect, {}))()

@@ -11,7 +11,7 @@ import argparse
 import sys
 
 from eval.databases import open_database
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from experiments.speed.evaluator import milliseconds
 
 

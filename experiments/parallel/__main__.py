@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.jsonl import Record, answer_lines
-from eval.parallel import CHUNK, ray_workers, spread
+from eval.parallel import CHUNK, Lasting, ray_workers, spread
 from eval.tasks.demos import demo_path
 from experiments.parallel.plot import Measured, svg
 from experiments.processes import command_line, descendants, processor_seconds
@@ -79,10 +79,10 @@ def overhead(options: argparse.Namespace) -> None:
 
 
 def model(options: argparse.Namespace) -> None:
-    from agent.batch import _answer_here
+    from agent.batch import _answering
 
     folder = str(demo_path(options.db).parent) + "/{db}"
-    work = functools.partial(_answer_here, f"sqlite:///{folder}", "offline", None)
+    work = Lasting(functools.partial(_answering, f"sqlite:///{folder}", "offline", None, None))
     found: dict[int, list[Cost]] = {1: [], 2: []}
     db = demo_path(options.db).name
     records = [

@@ -1,6 +1,6 @@
 """What our own part of a statement costs, as ratios within one run; nothing here passes or fails.
 
-    python -m experiments.speed.evaluator            (part of make bench)
+    python -m experiments.speed.evaluator
 
 Measured on the demo databases: how long a first build takes; parse, guard and references of a few statements against
 the time that SQLite itself needs for them; the overhead of `Database.execute` over a bare connection; introspection
@@ -23,7 +23,8 @@ from rich.table import Table
 
 from eval.databases import Database, open_database
 from eval.schema import Schema
-from eval.sql import ReadStatement, check, parse, resolve
+from eval.sql import check, parse, resolve
+from eval.statement import ReadStatement
 from eval.tasks import DEMOS, demo_path
 
 RUNS = 30

@@ -14,8 +14,9 @@ from typing import Any, Self
 
 from eval.databases import Database, Limits
 from eval.schema import Dialect
-from eval.sql import ReadStatement, check, parse
+from eval.sql import check, parse
 from eval.sql.functions import Function, functions
+from eval.statement import ReadStatement
 
 LIMITS = Limits(seconds=1.0, rows=100)
 GRACE = 1.0

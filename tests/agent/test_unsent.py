@@ -9,7 +9,7 @@ import pytest
 from agent.runner import run
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from text2sql.testing import ScriptedModel
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.interpretation import Shape
+from agent.parser.wording.word_patterns import WordPattern
 from eval.language.inflection import lemma, plural
 from eval.language.lexicon import word_set
 
@@ -136,7 +137,7 @@ Rewrite = Callable[[re.Match[str], Known], Wording | None]
 class Rule:
     """What stands in place of the words that a pattern matches."""
 
-    patterns: tuple[re.Pattern[str], ...]
+    patterns: tuple[WordPattern, ...]
     rewrite: Rewrite
     everywhere: bool = False
     """All matches are rewritten, not only the first."""
@@ -156,15 +157,15 @@ class Rule:
 def rule(*patterns: str, everywhere: bool = False) -> Callable[[Rewrite], Rule]:
     """Make a rule of a function, which gets the first match of the first pattern that occurs, in upper or lower case,
     and returns what stands in place of the matched words."""
-    compiled = tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
-    return lambda rewrite: Rule(compiled, rewrite, everywhere)
+    made = tuple(map(WordPattern, patterns))
+    return lambda rewrite: Rule(made, rewrite, everywhere)
 
 
 class Replacements:
     """Other words in place of patterns, one after the other, in upper or lower case."""
 
     def __init__(self, *pairs: tuple[str, str | Callable[[re.Match[str]], str]]) -> None:
-        self.patterns = tuple(re.compile(pattern, re.IGNORECASE) for pattern, _ in pairs)
+        self.patterns = tuple(WordPattern(pattern) for pattern, _ in pairs)
         self._words = tuple(words for _, words in pairs)
 
     def __call__(self, text: str) -> str:

@@ -27,8 +27,7 @@ from eval.databases.sqlite import SQLiteDatabase
 from eval.databases.types import DatabaseError, Limits
 from eval.databases.urls import Target
 from eval.databases.workspace import Workspace
-from eval.sql.functions import functions
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 _MESSAGE_BYTES = 512 * 1024
 _LINKED = "chdb"
@@ -59,6 +58,7 @@ def import_clickhouse() -> None:
     """Load our own code and lists for ClickHouse, which a confined child may not read. chDB itself starts threads when
     it is imported, so each child imports it, after it is confined."""
     import eval.databases.clickhouse  # noqa: F401
+    from eval.sql.functions import functions
 
     functions("clickhouse")
 

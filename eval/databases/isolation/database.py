@@ -22,7 +22,7 @@ from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Limits, Value
 from eval.databases.urls import Target, file_identity
 from eval.schema import Schema
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 _EXTRA_BYTES = 16 << 20
 _REFUSAL_LIMITS = Limits(seconds=5.0)

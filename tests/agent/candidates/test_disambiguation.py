@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.candidates import Candidate, choose
+from agent.candidates.choice import choose
 from agent.candidates.features import grouped
-from agent.candidates.result_groups import Ran, labelled
+from agent.candidates.result_groups import Candidate, Ran, labelled
 from agent.candidates.verification import stands
 from agent.candidates.weights import INTERCEPT, probability, weights
 from agent.runtime.attempts import best_attempt

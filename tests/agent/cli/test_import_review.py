@@ -11,7 +11,7 @@ from rich.console import Console
 from agent.cli.import_review import ImportReview, edited
 from agent.sources.files import open_files, plan_beside
 from agent.sources.tabular.plan import Reading
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 CSV = "who,joined,fee\nAnn,03/01/2022,£5\nBob,04/02/2022,£6\nBob,04/02/2022,£6\nCid,05/03/2022,tbc later\n" + "".join(
     f"D{n},05/03/2022,£{n}\n" for n in range(30)

@@ -14,7 +14,7 @@ from agent.knowledge import value_reading
 from agent.knowledge import values as room
 from agent.knowledge.values import ValueIndex, fold, value_index
 from eval.databases import Database, ExecutionResult, open_database
-from eval.sql import ReadStatement
+from eval.statement import ReadStatement
 
 INDEX = ValueIndex(
     [

@@ -200,13 +200,13 @@ def test_signs_that_look_like_digits_are_no_numbers(question: str, schema: Schem
     _never_breaks(question, schema, values)
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(_WORDS, max_size=25))
 def test_no_heap_of_words_breaks_it(words: list[str], schema: Schema, values: ValueIndex) -> None:
     _never_breaks(" ".join(words), schema, values)
 
 
-@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(max_size=200))
 def test_no_text_breaks_it(text: str, schema: Schema, values: ValueIndex) -> None:
     _never_breaks(text, schema, values)

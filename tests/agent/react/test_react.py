@@ -21,7 +21,7 @@ from agent.runner import Answer
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult
 from eval.scoring.intent import read_intent
-from eval.sql import ReadStatement
+from eval.statement import ReadStatement
 from tests.agent.conftest import Run
 from tests.openai_server import OpenAIServer, Reply, completion, error
 

@@ -15,7 +15,7 @@ import pytest
 from agent.results import ResultStore, check_sql, run_sql
 from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.schema import Schema
-from eval.sql import ReadStatement
+from eval.statement import ReadStatement
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from agent.results.cells import exact_column, stored_column
 from agent.results.spool import SpoolWriter
 from agent.results.store import KeptResult
 from eval.databases import Database, Limits, open_database
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from tests.commands import Process
 
 LIMITS = Limits(seconds=20, rows=10_000, bytes=10_000_000)

@@ -13,7 +13,7 @@ import pytest
 
 from agent.results import Filter, ResultStore, Sort, StatementFailed, check_sql, export, run_sql
 from eval.databases import Database, Limits, open_database
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 TYPED = {
     "duckdb": "SELECT 1 AS n, 12.50::DECIMAL(8,2) AS price, DATE '2024-02-29' AS day, TIMESTAMP '2024-01-01 10:00:00' "

@@ -20,9 +20,10 @@ from agent.runtime.catalogue import resolve_database
 from eval.databases.types import DatabaseError
 from eval.engines import ENGINES
 from eval.schema import WRITTEN_DIALECTS, Column, Dialect, Schema, Table
-from eval.sql import ReadStatement, check, parse, resolve
+from eval.sql import check, parse, resolve
 from eval.sql.dialects import render
 from eval.sql.written_forms import written_in
+from eval.statement import ReadStatement
 
 DDL = """
 CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name VARCHAR(40), city VARCHAR(40), age INTEGER);

@@ -18,7 +18,7 @@ from agent.config import ConnectionSettings
 from agent.sources.connections import ConnectionPolicy, check_url, connect
 from agent.sources.errors import SourceError, SourceRefused
 from eval.databases import DatabaseError, DatabaseUnreachable
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 POLICY = ConnectionPolicy(seconds=5.0)
 SECRET = "S3cr%21t-pass"

@@ -18,12 +18,13 @@ import pytest
 
 from agent.parser import read
 from agent.results import run_sql
-from agent.sources import Source, SourceError, SourceGone, SourceRefused, SourceTooLarge, UploadLimits, UploadStore
+from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.tabular.plan import Plans
+from agent.sources.uploads import Source, UploadLimits, UploadStore
 from eval.databases import Limits
 from eval.sql import parse
 from eval.sql.references import resolve
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 LIMITS = UploadLimits(bytes=2 << 20, rows=20_000, columns=50, kept=5, seconds=20)
 

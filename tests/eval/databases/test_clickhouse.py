@@ -21,7 +21,7 @@ from eval.databases import (
 from eval.databases.clickhouse import STANDARD_SETTINGS
 from eval.databases.urls import parse_target
 from eval.sql import check, parse, resolve
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from tests.conftest import chdb_client
 from tests.eval.databases.clickhouse_http import served
 

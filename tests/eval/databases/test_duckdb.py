@@ -11,7 +11,7 @@ import pytest
 from eval.databases import CancelToken, DatabaseError, Limits, open_database
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey, Index
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -23,7 +23,7 @@ import pytest
 from eval.databases import Database, Limits, open_database
 from eval.databases.values import json_rows
 from eval.schema import Dialect
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
 from tests.conftest import chdb_client
 from tests.optional import needs_sail, needs_spark

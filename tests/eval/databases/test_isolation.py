@@ -22,7 +22,7 @@ from eval.databases import CancelToken, Database, Limits, open_database
 from eval.databases.isolation import workers as pool
 from eval.databases.isolation.messages import receive
 from eval.databases.isolation.workers import Workers, workers
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from tests.conftest import chdb_client
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked")

@@ -19,7 +19,7 @@ from eval.databases.statement_run import StatementRun, abandoned
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey
 from eval.sql import check, parse
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
 from tests.waiting import becomes
 

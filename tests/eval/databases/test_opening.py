@@ -16,7 +16,7 @@ import pytest
 import eval.databases
 from eval.databases import Database, DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, open_database
 from eval.databases.urls import parse_target
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 
 def make_sqlite(path: Path) -> Path:

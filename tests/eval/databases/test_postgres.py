@@ -20,7 +20,7 @@ from eval.databases.server import MOST_LEFT_RUNNING, ServerDatabase
 from eval.databases.statement_run import abandoned
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey, Index
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from tests.waiting import becomes
 
 psycopg = pytest.importorskip("psycopg")

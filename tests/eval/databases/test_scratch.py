@@ -12,7 +12,7 @@ from eval.databases.scratch import scratch_database
 from eval.databases.types import DatabaseError
 from eval.schema import DIALECTS, Column, Dialect, ForeignKey, Schema, Table
 from eval.sql import check, parse
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from tests.waiting import becomes
 
 HOSTILE = [

@@ -20,7 +20,7 @@ from eval.databases.spark_text import refused
 from eval.databases.types import DatabaseUnreachable
 from eval.databases.urls import parse_target
 from eval.sql import check, parse
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from tests.optional import needs_sail, needs_spark
 from tests.spark_servers import write
 

@@ -18,7 +18,7 @@ import pytest
 from eval.databases import CancelToken, Database, Limits, open_database
 from eval.databases.sqlite import SQLiteDatabase
 from eval.schema import Column, ForeignKey, Index
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 BOMB = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 CROSS = "SELECT count(*) FROM many a, many b, many c"

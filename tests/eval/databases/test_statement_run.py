@@ -10,7 +10,7 @@ import pytest
 from eval.databases import Database, open_database
 from eval.databases.statement_run import StatementRun
 from eval.databases.types import CancelToken
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 
 
 class _SlowRun(StatementRun):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eval.databases import CancelToken, Database, Limits, in_statement_thread, open_database
-from eval.sql.types import ReadStatement
+from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
 
 ROWS = 5000

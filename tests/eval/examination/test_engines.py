@@ -12,8 +12,8 @@ import pytest
 from eval.databases import Database, open_database
 from eval.examination import Query, examine
 from eval.scoring import Score, score
-from eval.sql import ReadStatement
 from eval.sql.types import Verdict
+from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
 
 ROWS = 12_000

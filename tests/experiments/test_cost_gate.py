@@ -1,0 +1,45 @@
+"""The gate on cost says what grew, lets noise through, and has a figure for each kind of work."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from experiments.speed.gate import COMMAND, STORED, counts, grown
+from experiments.speed.scenarios import SCENARIOS
+
+
+@pytest.mark.parametrize(
+    ("figure", "before", "now", "passes"),
+    [
+        ("calls", 100_000, 109_000, True),
+        ("calls", 100_000, 111_000, False),
+        ("statements", 1.4, 1.7, True),
+        ("statements", 1.4, 2.0, False),
+        ("hops between threads", 0, 1.0, False),
+        ("imports", 824, 860, True),
+        ("imports", 824, 900, False),
+        ("units", 40.0, 90.0, True),
+        ("units", 40.0, 110.0, False),
+        ("calls", 100_000, 50_000, True),
+    ],
+)
+def test_what_grew_by_over_a_tenth_fails(figure: str, before: float, now: float, passes: bool) -> None:
+    assert (grown({figure: now}, {figure: before}) == []) == passes
+
+
+def test_a_figure_that_is_not_stored_fails() -> None:
+    assert grown({"calls": 1.0}, {}) == ["calls: 1, not stored"]
+
+
+def test_each_kind_of_work_has_its_figures() -> None:
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    assert set(stored) == {COMMAND, *SCENARIOS}
+
+
+def test_work_in_threads_is_counted() -> None:
+    found = counts("a run with a scripted model")
+    assert found["statements"] >= 1
+    assert found["parses"] >= 1
+    assert found["calls"] > 10_000
