@@ -120,8 +120,10 @@ class QueryResult(_Value):
     """Rows in column order (JSON values), so that duplicate column names lose nothing."""
     columns: list[str] = Field(default_factory=list)
     units: list[str] = Field(default_factory=list)
-    """What the values of each column are counted in, as the semantic model says (empty text: unknown); empty where no
-    column has a unit."""
+    """What the values of each column are counted in, as the semantic model or the file says (empty text: unknown);
+    empty where no column has a unit."""
+    open_readings: list[str] = Field(default_factory=list)
+    """What is open in how the columns that the query computes with were read from a file."""
     rows_returned: int = 0
     truncated: bool = False
     execution_time_ms: float = 0.0

@@ -29,6 +29,18 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
+class Values:
+    """How an import read the values of a column from a file."""
+
+    unit: str | None = None
+    """What its numbers are counted in (`£`, `kg`)."""
+    unit_column: str | None = None
+    """The column of the table that says so row by row, where they are counted in several units."""
+    doubt: str | None = None
+    """What could also be meant."""
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """One column as declared in the engine."""
 
@@ -40,6 +52,8 @@ class Column:
     default: str | None = None
     """The default expression as SQL text, or None."""
     comment: str | None = None
+    values: Values | None = None
+    """What is known of how its values were read, if an import read them from a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +150,8 @@ def _names_of(kind: type[Column | ForeignKey | Index | Table]) -> tuple[str, ...
     return tuple(f.name for f in fields(kind))
 
 
-_OF_COLUMN, _OF_KEY, _OF_INDEX = _names_of(Column), _names_of(ForeignKey), _names_of(Index)
+_OF_COLUMN = tuple(n for n in _names_of(Column) if n != "values")
+_OF_KEY, _OF_INDEX = _names_of(ForeignKey), _names_of(Index)
 _STRUCTURE = tuple(n for n in _names_of(Table) if n not in ("row_count", "row_count_estimated"))
 
 

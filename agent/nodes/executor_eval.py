@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from agent.candidates.examination import examined
@@ -35,9 +36,9 @@ from agent.state import (
     Relevance,
     asked,
 )
-from eval.databases.types import DatabaseError
+from eval.databases.types import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
-from eval.examination import Query
+from eval.examination import Query, read_values
 from eval.scoring import Case, Observation, Score, final_score, observed, score
 from eval.sql import References
 from eval.sql.types import PhantomKind
@@ -150,7 +151,7 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
 
 
 async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:
-    departures, units = await asyncio.to_thread(_meaning, step, case) if step.context.semantics else ((), [])
+    departures, units, open_readings = await asyncio.to_thread(_meaning, step, case)
     case = replace(case, candidates_agreeing=draft.agreeing, departures=departures)
     seen = observed(case)
     executed = case.result
@@ -161,7 +162,7 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
         number,
         status="success" if case.ran else "failed" if executed is None else "error",
         # The retry handler quotes this message from the parser or the database. A refusal by the guard is not an error.
-        error=case.parsed.error or (executed.error if executed else None),
+        error=case.parsed.error or _engine_error(executed, open_readings),
     )
     if executed is not None:
         result = result.model_copy(
@@ -169,6 +170,7 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
                 "data": data,
                 "columns": list(executed.columns),
                 "units": units,
+                "open_readings": open_readings,
                 "rows_returned": len(data),
                 "truncated": executed.truncated,
                 "execution_time_ms": round(executed.execution_time_ms, 3),
@@ -181,16 +183,29 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
     return _rated(result, case, seen, relevance)
 
 
-def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str]]:
-    """By the semantic model: where the query computes a metric of the question otherwise than it is defined, and what
-    the result's columns are counted in."""
+def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[str]]:
+    """Where the query computes a metric of the question otherwise than the semantic model defines it; what the result's
+    columns are counted in; what is open in how they were read from a file."""
     semantics, tree = step.context.semantics, case.parsed.tree
-    if semantics is None or tree is None:
-        return (), []
-    from agent.knowledge.semantics.conformity import departures, units_of
+    if tree is None:
+        return (), [], []
+    departed: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    if semantics is not None:
+        from agent.knowledge.semantics.conformity import departures, units_of
 
-    units = units_of(tree, semantics, case.schema) if case.result else ()
-    return departures(step.question, tree, semantics, case.schema), list(units)
+        units = units_of(tree, semantics, case.schema) if case.result else ()
+        departed = departures(step.question, tree, semantics, case.schema)
+    of_file = read_values.units(tree, case.schema) if case.result else ()
+    both = [one or other for one, other in zip_longest(units, of_file, fillvalue="")]
+    return departed, both, list(read_values.open_readings(tree, case.schema))
+
+
+def _engine_error(executed: ExecutionResult | None, open_readings: Sequence[str]) -> str | None:
+    """What the engine says, behind what explains it: a column that its file did not let be read as numbers."""
+    if executed is None or not executed.error:
+        return None
+    return "\n".join((*open_readings, executed.error))
 
 
 def _rated(result: QueryResult, case: Case, seen: tuple[Observation, ...], relevance: Relevance) -> QueryResult:

@@ -73,12 +73,20 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
 
 
 def _only_ranks(q: LinkedQuestion, r: ReadingState) -> bool:
-    """`the highest rated movie on IMDb`: the column that ranks the rows is all that is named, and the rows are asked
-    for."""
+    """`the highest rated movie on IMDb`, `who won the most medals`: the column that ranks the rows is all that is
+    named, behind the superlative, and the rows are asked for."""
     order = [e for e, _ in r.query.order]
-    named = bool(order) and any(t in q.named for t in order[0].tables)
-    asked = bool(r.head_entity) or named or (q.tokens[0].lower == "who" and len(r.query.select) == 1)
-    return asked and r.query.limit is not None and r.query.select == order and not order[0].function
+    if not order or r.query.limit is None or r.query.select != order or order[0].function or order[0].column is None:
+        return False
+    who = q.tokens[0].lower == "who"
+    if not who and (q.tokens[0].lower in _OF_A_FIGURE or not (r.head_entity or set(order[0].tables) & set(q.named))):
+        return False
+    ranked = next((k for k, x in enumerate(q.items) if x.is_keyword("sup", "sup_adj", "sup_count")), len(q.items))
+    before = (q.items[k].mention for k in range(ranked) if q.sorts[k] == "column")
+    return not any(c.key == order[0].column for m in before if m is not None for c, _ in m.columns)
+
+
+_OF_A_FIGURE = word_set("what how when")
 
 
 def _rank_by_average(r: ReadingState) -> None:

@@ -38,7 +38,7 @@ def vague(q: LinkedQuestion, r: ReadingState) -> Finding:
         adjective, degree = adjectives().get(item.lower, (None, ""))
         if degree == "base" and adjective and item.kind == "word" and q.sort(k + 1) in _DESCRIBED:
             found = property_of(q, r, adjective, k)
-            if found is not None and query.limit is None:
+            if found is not None and query.limit is None and found[0].role == "number":
                 column, sign = found
                 return _assumed(r, k, column, sign > 0, f"the {_MOST} with the {_end(sign > 0)} {column.name}")
     return Finding()

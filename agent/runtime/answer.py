@@ -35,7 +35,8 @@ class Answer(BaseModel):
     """The SQL behind the answer; of the last task when there are several."""
     columns: list[str] = Field(default_factory=list)
     units: list[str] = Field(default_factory=list)
-    """What the values of each column are counted in, as the semantic model says; empty where no column has a unit."""
+    """What the values of each column are counted in, as the semantic model or the file says; empty where no column has
+    one."""
     rows: list[list[Any]] = Field(default_factory=list)
     truncated: bool = False
     score: float = 0.0

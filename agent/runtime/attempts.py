@@ -25,7 +25,12 @@ def passes(result: QueryResult, threshold: float) -> bool:
 
 
 def sure(result: QueryResult) -> bool:
-    """Whether the writer of the query is sure of its interpretation of the question, or states no confidence."""
+    """Whether the writer of the query is sure of its interpretation of the question, or states no confidence, and
+    nothing is open in how the values were read from their file."""
+    return not result.open_readings and _sure_of_words(result)
+
+
+def _sure_of_words(result: QueryResult) -> bool:
     return result.confidence is None or result.confidence >= STATED_DOUBT
 
 
@@ -61,8 +66,9 @@ def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
         if not passes(result, threshold):
             reasons = objections(result)[:_REASONS] or ["the evidence for it is thin"]
             lines.append(f"{of}treat this with care: {'; '.join(reason.rstrip('.') for reason in reasons)}.")
-        elif not sure(result):
+        elif not _sure_of_words(result):
             lines.append(f"{of}{_left_open(result)}.")
+        lines += [f"{of}{reading}." for reading in result.open_readings]
         if result.truncated:
             lines.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
     return tuple(lines)
@@ -93,4 +99,5 @@ def shortfall(score: float, threshold: float) -> str:
 def failure_text(result: QueryResult) -> str:
     """Why an attempt gave no rows, in one line."""
     vetoes = result.eval_report.vetoes if result.eval_report else []
-    return (result.error or "; ".join(vetoes) or result.reasoning or "no reason given").rstrip(".")
+    error = (result.error or "").strip().partition("\n")[0]  # an engine lists what it would accept below
+    return (error or "; ".join(vetoes) or result.reasoning or "no reason given").rstrip(".")

@@ -16,7 +16,7 @@ from agent.server.errors import ApiError
 from agent.sources.connections import ConnectionPolicy, connect
 from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.tabular.plan import Plans, Reading
-from agent.sources.uploads import Source, UploadStore
+from agent.sources.uploads import Progress, Source, UploadStore
 from agent.store import Store
 from agent.store.records import SourceRecord
 from eval.databases.base import Database
@@ -62,15 +62,22 @@ class Sources:
         return record, made.warnings
 
     async def receive(
-        self, owner: str, files: Sequence[tuple[str, AsyncIterable[bytes]]], name: str | None
+        self,
+        owner: str,
+        files: Sequence[tuple[str, AsyncIterable[bytes]]],
+        name: str | None,
+        on_progress: Progress = lambda *_: None,
     ) -> SourceRecord:
         """Take one database or table file, or several files of tables as one database. Raises ApiError 400, 413."""
         try:
-            source = await self.uploads.receive_all(files, owner=owner)
+            source = await self.uploads.receive_all(files, owner=owner, on_progress=on_progress)
         except SourceTooLarge as error:
             raise ApiError(413, str(error)) from error
         except (SourceError, DatabaseError) as error:
             raise ApiError(400, str(error)) from error
+        for known in await self._store.sources(owner):
+            if known.kind == "uploaded" and known.location == source.id:
+                return known  # the same files again
         record = self._record(owner, "uploaded", name or source.name, source.dialect, source.id)
         try:
             await self._store.add_source(record)

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceError
 from agent.sources.files import open_list
+from agent.sources.tabular.names import plain_name, unique_name
 from agent.sources.tabular.plan import Reading
 from agent.sources.tabular.sql import literal, name
 from agent.sources.tabular.stage import Bounds
-from agent.sources.tabular.tables import File, import_tables, plain_name, unique_name
+from agent.sources.tabular.tables import File, import_tables
 from eval.databases import Database, DatabaseError, open_database
 from eval.errors import InputError
 

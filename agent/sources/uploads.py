@@ -32,12 +32,13 @@ from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceT
 from agent.sources.file_kinds import TABULAR, Kind, file_kind
 from agent.sources.tabular.plan import Plans, Reading
 from eval.databases import Database, open_database
+from eval.version import VERSION
 
 FREE_BYTES = 256 * 1024 * 1024
 """Disk space that is left free."""
 _ROOT = Path(__file__).resolve().parents[2]
 _HEAD = 4096
-_FLUSH = 1024 * 1024
+_FLUSH = 1 << 20
 _ABANDONED_SECONDS = 3600.0
 _ID = re.compile(r"[0-9a-f]{32}")
 _LISTED = "listed"
@@ -98,6 +99,8 @@ class Source(BaseModel):
     """How its tables were read; none for databases."""
     stem: str = ""
     """Of the database's file, where it is not the id: the file was read again by another plan."""
+    content: str = ""
+    """Digest of its files as they came, and their names."""
 
 
 class UploadStore:
@@ -117,8 +120,7 @@ class UploadStore:
     ) -> Source:
         """Receive one file. With `declared_bytes` (a Content-Length), a large file is refused before it is read.
 
-        Raises SourceTooLarge as soon as a limit is passed, SourceRefused for a file that is no database or table,
-        SourceError.
+        Raises SourceTooLarge as soon as a limit is passed, SourceRefused for what is no database or table, SourceError.
         """
         return await self.receive_all([(name, chunks)], owner=owner, declared_bytes=declared_bytes)
 
@@ -132,13 +134,14 @@ class UploadStore:
         on_progress: Progress = _ignored,
     ) -> Source:
         """Import files into one database, with a table for each file or sheet. Several files are allowed if all are
-        CSV, Excel, JSON or Parquet. `before`: how files of these names were read earlier. Raises like `receive`."""
+        CSV, Excel, JSON or Parquet. `before`: how files of these names were read earlier; without it, files that this
+        owner has already uploaded and that did not change give the upload that there is. Raises like `receive`."""
         if declared_bytes is not None and declared_bytes > self.limits.bytes:
             raise self._too_large()
         if not files:
             raise SourceRefused("no file was sent")
         place = self._place(owner)
-        await asyncio.to_thread(self._make_room, place)
+        await asyncio.to_thread(self._make_ready, place)
         source_id = secrets.token_hex(16)
         work = place / f".{source_id}"
         try:
@@ -146,12 +149,18 @@ class UploadStore:
             received: list[tuple[str, str]] = []
             kinds: list[Kind] = []
             left = self.limits.bytes
+            content = hashlib.sha256(VERSION.encode())  # another version may read the same files better
             for number, (name, chunks) in enumerate(files):
                 path = work / f"raw{number}"
-                kind, size = await self._written(path, chunks, left)
+                content.update(f"\0{shown_name(name)}\0".encode())
+                kind, size = await self._written(path, chunks, left, content)
                 left -= size
                 kinds.append(kind)
                 received.append((str(path), shown_name(name)))
+            digest = content.hexdigest()
+            if before is None and (same := await asyncio.to_thread(self._same, owner, digest)):
+                return same
+            await asyncio.to_thread(self._check_room, place)
             if len(files) > 1 and not TABULAR.issuperset(kinds):
                 raise SourceRefused("several files make one database if all are CSV, Excel, JSON or Parquet")
             answer = await self._read(work, kinds, received, before or Reading(), on_progress)
@@ -160,6 +169,7 @@ class UploadStore:
                 name=received[0][1],
                 bytes=(work / "out").stat().st_size,
                 created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+                content=digest,
                 **answer,
             )
             if self._keeps_files and TABULAR.issuperset(kinds):
@@ -243,18 +253,23 @@ class UploadStore:
             raise SourceGone("this upload does not exist")
         return self._place(owner) / f"{source_id}.{ending}"
 
-    def _make_room(self, place: Path) -> None:
+    def _same(self, owner: str, content: str) -> Source | None:
+        return next((s for s in self.sources(owner=owner) if s.content == content), None)
+
+    def _make_ready(self, place: Path) -> None:
         _make_private(place)
         for entry in os.scandir(place):
-            if (
-                entry.name.startswith(".")
-                and time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_SECONDS
-            ):
+            age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+            if entry.name.startswith(".") and age > _ABANDONED_SECONDS:
                 shutil.rmtree(entry.path, ignore_errors=True)
+
+    def _check_room(self, place: Path) -> None:
         if len(list(place.glob("*.json"))) >= self.limits.kept:
             raise SourceTooLarge(f"there are {self.limits.kept} uploads already: remove one first")
 
-    async def _written(self, path: Path, chunks: AsyncIterable[bytes], limit: int) -> tuple[Kind, int]:
+    async def _written(
+        self, path: Path, chunks: AsyncIterable[bytes], limit: int, content: hashlib._Hash
+    ) -> tuple[Kind, int]:
         """Write the stream to a new private file, up to the limit; the first bytes show the kind of file."""
         kind: Kind | None = None
         size, buffer = 0, bytearray()
@@ -268,10 +283,10 @@ class UploadStore:
                 if kind is None and len(buffer) >= _HEAD:
                     kind = file_kind(bytes(buffer[:_HEAD]))
                 if len(buffer) >= _FLUSH:
-                    await asyncio.to_thread(_flush, handle, bytes(buffer), path)
+                    await asyncio.to_thread(_flush, handle, bytes(buffer), path, content)
                     buffer.clear()
             kind = kind or file_kind(bytes(buffer[:_HEAD]))
-            await asyncio.to_thread(_flush, handle, bytes(buffer), path)
+            await asyncio.to_thread(_flush, handle, bytes(buffer), path, content)
         finally:
             os.close(handle)
         return kind, size
@@ -369,7 +384,8 @@ async def _in_own_process(job: dict[str, Any], work: Path, seconds: float, on_pr
     return answer
 
 
-def _flush(handle: int, data: bytes, path: Path) -> None:
+def _flush(handle: int, data: bytes, path: Path, content: hashlib._Hash) -> None:
+    content.update(data)
     if shutil.disk_usage(path.parent).free < FREE_BYTES + len(data):
         raise SourceError("there is no room on the disk for this upload")
     view = memoryview(data)

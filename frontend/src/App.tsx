@@ -1,7 +1,7 @@
 /** The frame: what is always there, and the place that one is at. */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { healthQuery } from "./api/queries";
+import { healthQuery, presetsQuery } from "./api/queries";
 import css from "./App.module.css";
 import { choosePreset } from "./ask/chosenPreset";
 import { Home } from "./ask/Home";
@@ -91,9 +91,14 @@ function Page({ place }: { place: Place }) {
 
 /** The first page with one database chosen, as a link to that database opens it. */
 function ChosenHome({ preset }: { preset: string }) {
+  const { data, error, isFetching } = useQuery({ ...presetsQuery, refetchOnMount: "always" });
+  const known = data?.some((p) => p.id === preset);
   useEffect(() => {
+    if (!known) return;
     choosePreset(preset);
     go(paths.home, { replace: true });
-  }, [preset]);
-  return null;
+  }, [preset, known]);
+  if (known || isFetching) return null;
+  const reason = error?.message ?? "It was removed, or it is another person's.";
+  return <NotFound title="There is no database at this address." reason={reason} />;
 }

@@ -53,3 +53,50 @@ async def test_a_question_across_two_files_joins_them(tmp_path: Path) -> None:
     finally:
         await asyncio.to_thread(database.close)
     assert {tuple(row) for row in answer.rows or ()} == {("Rome", 23), ("Oslo", 27)}
+
+
+MIXED = (
+    "Rental,Vehicle,Picked up,Cost,Share\n1,Van,03/04/2022,$120,4.5%\n2,Car,01/05/2022,$80,0.03\n"
+    "3,Van,07/06/2022,$150,7%\n"
+)
+CURRENCIES = "Doc,Amount,Curr\n1,10.50,EUR\n2,7.25,USD\n3,20.00,EUR\n"
+BATCHES = "batch,yield,line\n1,80,a\n2,low,b\n3,82,a\n4,85,b\n5,pending,a\n6,90,b\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "question", "told"),
+    [
+        (MIXED, "total cost per month", "“Picked_up” in the file: day and month could also be the other way round."),
+        (MIXED, "average share", "“Share” in the file: some cells have no % sign."),
+        (BATCHES, "highest yield", "“yield” in the file: stays text: 2 of 6 cells are no numbers."),
+        (CURRENCIES, "total amount", "“Amount” is in several units, which “Curr” names."),
+        (CURRENCIES, "total amount by curr", None),
+        (CURRENCIES.replace("USD", "EUR"), "total amount", None),
+        (MIXED, "total cost by vehicle", None),  # no date in it
+        (BATCHES, "how many batches", None),
+    ],
+)
+async def test_what_is_open_in_a_file_is_told_with_each_answer(
+    tmp_path: Path, content: str, question: str, told: str | None
+) -> None:
+    path = tmp_path / "file.csv"
+    path.write_text(content, encoding="utf-8")
+    database = await asyncio.to_thread(open_files, path, str(tmp_path / "cache"), lambda _: None)
+    try:
+        answer = await run(question, database=database, model="offline", settings=settings())
+    finally:
+        await asyncio.to_thread(database.close)
+    open_ = [doubt for doubt in answer.doubts if "in the file" in doubt or "several units" in doubt]
+    assert open_ == ([told] if told else [])
+    assert not told or answer.status == "doubtful"
+
+
+async def test_the_unit_of_the_file_stands_with_the_figure(tmp_path: Path) -> None:
+    path = tmp_path / "rentals.csv"
+    path.write_text(MIXED, encoding="utf-8")
+    database = await asyncio.to_thread(open_files, path, str(tmp_path / "cache"), lambda _: None)
+    try:
+        answer = await run("total cost by vehicle", database=database, model="offline", settings=settings())
+    finally:
+        await asyncio.to_thread(database.close)
+    assert answer.units == ["", "$"]

@@ -362,7 +362,9 @@ def _sql(page: Page, endpoint: OpenAIServer) -> None:
 
 def _notes(page: Page, endpoint: OpenAIServer) -> None:
     """An uploaded file whose numbers and dates are written in other ways."""
-    rows = "name;length;launched\n" + "".join(f"Boat {n};{n},5;{n:02}.02.1998\n" for n in range(1, 20))
+    boats = (f"Boat {n},1h {n:02}m,{n * 12 + 430} kg,£{n}.50,{n:02}/03/2022,x" for n in range(1, 19))
+    lines = ("Harbour club,,,,,", "Boat,Best time,Weight,Fee,Launched,Paid", *boats, "Nora,58m,0.4 t,free,25/04/2022,")
+    rows = "\n".join((*lines, "Total,,,£171.00,,", ""))
     _databases(page, endpoint)
     page.get_by_role("button", name="Upload files…").click()
     page.get_by_label("Files", exact=True).set_input_files(

@@ -131,6 +131,45 @@ def test_the_address_of_an_upload_opens_its_review_and_its_examples(offline: Run
     expect(page.get_by_label("Result")).to_be_visible()
 
 
+def test_an_address_of_no_database_says_so(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline, "/d/gone")
+    expect(page.get_by_role("heading", name="There is no database at this address.", level=1)).to_be_visible()
+    assert broken_rules(page) == []
+
+
+def test_each_column_of_a_messy_file_is_reviewed_by_the_keyboard(
+    offline: Running, open_page: OpenPage, tmp_path: Path
+) -> None:
+    (tmp_path / "club.csv").write_text(
+        "Harbour club,,,,\nTeam,Rower,Time,Weight,Paid\nA,Ann,1h 20m,62 kg,x\n,Bo,55m,71 kg,\n,Cy,49m,68500 g,x\n"
+        "B,Di,1h 05m,80 kg,\n,Ed,58m,77 kg,x\nTotal,,,,\n",
+        encoding="utf-8",
+    )
+    page = open_page(offline)
+    page.get_by_label("Files to ask").set_input_files(tmp_path / "club.csv")
+    review = page.get_by_role("region", name="How the files were read")
+    for told in (
+        "club: 5 rows",
+        "Team: text; blank cells have the value above them",
+        "Time: h → number in min, 5 of 5",
+        "Weight: g → number in kg, 5 of 5",
+        "Paid: yes or no, x is yes and a blank cell no, 3 of 3",
+        "1 row above the table left out",
+    ):
+        expect(review).to_contain_text(told)
+    choices = review.get_by_role("combobox")
+    expect(choices).to_have_count(5)
+    choices.first.focus()
+    for header in ("Team", "Rower", "Time", "Weight", "Paid"):
+        expect(review.get_by_label(f"Read {header} as")).to_be_focused()
+        page.keyboard.press("Tab")
+    assert broken_rules(page) == []
+    page.get_by_label("Your question").fill("average time by team")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Result")).to_contain_text("61.33")
+    expect(page.get_by_label("Result")).to_contain_text("min")
+
+
 def test_a_file_that_is_no_data_is_refused_with_the_reason(
     offline: Running, open_page: OpenPage, tmp_path: Path
 ) -> None:

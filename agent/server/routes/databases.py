@@ -14,7 +14,9 @@ from agent.server.errors import ApiError
 from agent.server.replies import DatabaseIn, PresetReply
 from agent.server.routes.answers import refusals
 from agent.server.services import CurrentServices
+from agent.server.upload_stream import MEDIA, UPLOADED, stream_upload
 from agent.sources.tabular.plan import Plans, Reading
+from agent.sources.uploads import Progress
 
 router = APIRouter(tags=["databases"])
 
@@ -54,22 +56,39 @@ async def connect(services: CurrentServices, client: CurrentClient, asked: Datab
     return reply.model_copy(update={"description": " ".join([reply.description, *warnings])})
 
 
-@router.post("/databases/upload", status_code=201, responses=refusals(), openapi_extra=_FORM)
-async def upload(services: CurrentServices, client: CurrentClient, request: Request) -> PresetReply:
-    """Upload a database or table file as a private database."""
+@router.post(
+    "/databases/upload",
+    status_code=201,
+    response_model=PresetReply,
+    responses=refusals() | UPLOADED,
+    openapi_extra=_FORM,
+)
+async def upload(services: CurrentServices, client: CurrentClient, request: Request) -> PresetReply | Response:
+    """Upload a database or table file as a private database. The same files again are the database that there is."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise ApiError(415, "Send the file as multipart/form-data.")
     try:
-        async with request.form(max_files=MAX_FILES, max_fields=5) as form:
-            files = [item for item in form.getlist("file") if isinstance(item, UploadFile)]
-            if not files:
-                raise ApiError(400, "The form has no `file`.")
-            name = form.get("name")
-            sent = [(f.filename or "upload", _pieces(f)) for f in files]
-            record = await services.sources.receive(client.name, sent, name if isinstance(name, str) else None)
+        form = await request.form(max_files=MAX_FILES, max_fields=5)
     except MultiPartException as error:
         raise ApiError(400, f"The form cannot be read: {error.message}") from error
-    return (await services.presets.noted(record)).reply
+    files = [item for item in form.getlist("file") if isinstance(item, UploadFile)]
+    name = form.get("name")
+
+    async def received(on_progress: Progress) -> PresetReply:
+        try:
+            sent = [(f.filename or "upload", _pieces(f)) for f in files]
+            named = name if isinstance(name, str) else None
+            record = await services.sources.receive(client.name, sent, named, on_progress)
+            return (await services.presets.noted(record)).reply
+        finally:
+            await form.close()
+
+    if not files:
+        await form.close()
+        raise ApiError(400, "The form has no `file`.")
+    if MEDIA in request.headers.get("accept", ""):
+        return stream_upload(received)
+    return await received(lambda *_: None)
 
 
 @router.get("/databases/{source_id}/plan", responses=refusals(404))

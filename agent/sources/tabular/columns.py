@@ -11,9 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent.sources.tabular import dates, numbers
+from agent.sources.tabular import dates, measures, numbers
 from agent.sources.tabular.plan import ColumnPlan, Mark, Order
 from agent.sources.tabular.sql import BLANKS, literal
+from agent.sources.tabular.units import CURRENCIES
 
 Cells = Mapping[str, int]
 """Cells without blanks around them, with how often each occurs."""
@@ -35,7 +36,17 @@ _YES_AND_NO = (
 _PAIRS = tuple(frozenset(pair.split()) for pair in _YES_AND_NO.split("  ") if not pair.startswith("1"))
 _TRUTHS = {word: k == 0 for pair in _YES_AND_NO.split("  ") for k, word in enumerate(pair.split())}
 _SURE_TRUTHS = frozenset(("yes", "no", "true", "false"))
+_TICKS = frozenset(("x", "✓", "✔", "☑", "√", "•"))
+"""Marks of which one alone in a column means yes, and a blank cell no."""
 _SPELLED_ALIKE = re.compile(r"(?i)(^|[\W_])(id|ids|key|hash|token|uuid|guid|url|uri|path|password|slug)($|[\W_])")
+_MOSTLY = 0.6
+"""Part of the cells that are numbers in a column of text of which that is told."""
+_SPAN = re.compile(
+    r"[<>≤≥~]=?\s{0,3}[$£€¥₹]?[0-9].{0,30}|"
+    r"[$£€¥₹]?[0-9][0-9.,]{0,20}\s{0,3}(?:(?:[-–]|to)\s{0,3}[$£€¥₹]?[0-9].{0,30}|\+)"
+)
+_MARKED = re.compile(r"[^\s0-9.,'’()+−-]")
+"""What a number with a unit holds besides figures."""
 _HEADER_UNIT = re.compile(r"[\[(]\s*([^\W\d_]{1,5}|[^\w\s\d()\[\]]{1,3})\s*[\])]\s*$")
 
 
@@ -47,14 +58,21 @@ class Decision:
     """With a kind, and what was found of marks, order and unit."""
     number: numbers.Written | None = None
     date: dates.Written | None = None
+    measure: measures.Written | None = None
+    tick: str | None = None
+    """The mark that means yes where blank cells mean no."""
     doubt: str | None = None
     """What could also be meant, or why it stays text."""
+    sure: bool = False
+    """Whether the doubt need not be told again with an answer."""
 
     @property
     def type(self) -> str:
         """Of the column in the table."""
         if self.number is not None:
             return "BIGINT" if self.number.whole else "DOUBLE"
+        if self.measure is not None:
+            return "BIGINT" if self.measure.whole else "DOUBLE"
         if self.date is not None:
             return "TIMESTAMP" if self.date.clock else "DATE"
         return "BOOLEAN" if self.plan.kind == "truth" else "VARCHAR"
@@ -65,6 +83,11 @@ class Decision:
             return numbers.sql(column, self.number)
         if self.date is not None:
             return dates.sql(column, self.date)
+        if self.measure is not None:
+            return measures.sql(column, self.measure)
+        if self.tick:
+            word = f"coalesce(lower({trimmed(column)}), '')"
+            return f"CASE {word} WHEN {literal(self.tick)} THEN true WHEN '' THEN false END"
         if self.plan.kind == "truth":
             yes, no = (", ".join(literal(w) for w, is_true in _TRUTHS.items() if is_true is it) for it in (True, False))
             word = f"lower({trimmed(column)})"
@@ -86,9 +109,14 @@ def may_fold(plan: ColumnPlan) -> bool:
     return plan.kind == "text" and plan.fold and not _SPELLED_ALIKE.search(plan.header)
 
 
-def decided(plans: Sequence[ColumnPlan], cells: Sequence[Cells], *, semicolons: bool) -> list[Decision]:
-    """A decision for each column."""
-    first = [_decision(plan, of, plan.decimal, plan.order) for plan, of in zip(plans, cells, strict=True)]
+def decided(
+    plans: Sequence[ColumnPlan], cells: Sequence[Cells], gaps: Sequence[bool], *, semicolons: bool
+) -> list[Decision]:
+    """A decision for each column. `gaps`: whether some of its cells are blank."""
+    first = [
+        _ticks(plan, of) if blank and _may_be_ticks(plan, of) else _decision(plan, of, plan.decimal, plan.order)
+        for plan, of, blank in zip(plans, cells, gaps, strict=True)
+    ]
     mark, sure_mark = _mark(first, semicolons)
     order, sure_order = _order(first, mark)
     result = []
@@ -98,8 +126,20 @@ def decided(plans: Sequence[ColumnPlan], cells: Sequence[Cells], *, semicolons: 
             decision, sure = _decision(plan, of, plan.decimal or mark, None), bool(plan.decimal) or sure_mark
         elif decision.date and decision.date.either and (plan.order or order):
             decision, sure = _decision(plan, of, None, plan.order or order), bool(plan.order) or sure_order
+        if not semicolons and decision.number and decision.number.either and any("," in cell for cell in of):
+            decision = replace(decision, sure=True)  # a file with commas between its columns hardly has them in numbers
         result.append(replace(decision, doubt=None) if sure else decision)
     return result
+
+
+def _may_be_ticks(plan: ColumnPlan, cells: Cells) -> bool:
+    wanted = plan.kind if plan.decided or plan.kind in ("left out", "as it is") else "truth"
+    words = {cell.casefold() for cell in cells}
+    return wanted == "truth" and len(words) == 1 and words <= _TICKS
+
+
+def _ticks(plan: ColumnPlan, cells: Cells) -> Decision:
+    return Decision(_with(plan, kind="truth"), tick=next(iter(cells)).casefold())
 
 
 def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | None) -> Decision:
@@ -112,21 +152,44 @@ def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | 
         return Decision(_with(plan, kind=wanted or "text"))
     if wanted == "truth" or (wanted is None and _are_truths(filled)):
         return Decision(_with(plan, kind="truth"))
-    why = None
-    if wanted in (None, "date"):
-        when = dates.written(plan.header, filled, order, forced=wanted is not None)
-        if when and when.why_not is None:
-            doubt = "day and month could also be the other way round" if when.either else None
-            return Decision(_with(plan, kind="date", order=when.order), date=when, doubt=doubt)
-        why = when.why_not if when else None
+    when = dates.written(plan.header, filled, order, forced=wanted is not None) if wanted != "number" else None
+    if when and when.why_not is None:
+        doubt = "day and month could also be the other way round" if when.either else None
+        return Decision(_with(plan, kind="date", order=when.order), date=when, doubt=doubt)
+    why = when.why_not if when else None
     if wanted == "number" or (wanted is None and not _is_code(plan, filled)):
-        how = numbers.written(filled, mark, forced=wanted is not None)
-        if how and how.why_not is None:
-            unit = how.unit or _unit_of(plan.header)
-            decision = _with(plan, kind="number", decimal=how.decimal, unit=unit)
-            return Decision(decision, number=how, doubt=_number_doubt(how, filled))
-        why = how.why_not if how else why
+        figures, why = _figures(plan, filled, mark, why, forced=wanted is not None)
+        if figures:
+            return figures
     return Decision(_with(plan, kind="text"), doubt=f"stays text: {why}" if why else None)
+
+
+def _figures(
+    plan: ColumnPlan, cells: Cells, mark: Mark | None, why: str | None, *, forced: bool
+) -> tuple[Decision | None, str | None]:
+    """The column as one of numbers, or why it is none."""
+    how = numbers.written(cells, mark, forced=False)
+    measure = None if how and how.why_not is None else measures.written(cells, mark, forced=forced)
+    if measure and measure.why_not is None:
+        of = _with(plan, kind="number", decimal=measure.decimal, unit=measure.unit)
+        return Decision(of, measure=measure), None
+    if forced:
+        how = numbers.written(cells, mark, forced=True)
+    if how and how.why_not is None:
+        of = _with(plan, kind="number", decimal=how.decimal, unit=how.unit or _unit_of(plan.header))
+        return Decision(of, number=how, doubt=_number_doubt(how, cells)), None
+    found = measure.why_not if measure else how.why_not if how else _mostly_numbers(cells)
+    return None, found or why
+
+
+def _mostly_numbers(cells: Cells) -> str | None:
+    """Why a column is none of numbers though half of its cells are, or begin with one."""
+    total = sum(cells.values())
+    odd = sum(n for cell, n in cells.items() if not numbers.is_number(cell))
+    if total > 2 and odd and total - odd >= _MOSTLY * total:
+        return f"{odd:,} of {total:,} cells are no numbers"
+    spans = sum(n for cell, n in cells.items() if _SPAN.fullmatch(cell))
+    return f"{spans:,} of {total:,} cells are no single number" if spans * 2 > total else None
 
 
 def _with(plan: ColumnPlan, **changes: object) -> ColumnPlan:
@@ -176,6 +239,6 @@ def _number_doubt(how: numbers.Written, cells: Cells) -> str | None:
         between = commas == (how.decimal == ".")
         mark = "comma" if commas else "point"
         return f"the {mark} could also " + ("be the decimal mark" if between else "stand between thousands")
-    if how.unit == "%" and any("%" not in cell for cell in cells):
-        return "some cells have no % sign"
+    if how.unit and how.unit not in CURRENCIES and any(not _MARKED.search(cell) for cell in cells):
+        return f"some cells have no {'% sign' if how.unit == '%' else 'unit'}"
     return None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from agent.sources.tabular.numbers import ENOUGH, LONGEST
 from agent.sources.tabular.plan import Order
-from agent.sources.tabular.sql import PAD, literal
+from agent.sources.tabular.sql import BLANKS, PAD, literal
 
 _MONTH = (
     "(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|m(?:ar(?:ch)?|är(?:z)?|rz)|apr(?:il)?|ma[yi]|june?|juni|july?|juli|"
@@ -44,9 +44,17 @@ FORMS = {
     "compact": "(?P<y>(?:19|20)[0-9]{2})(?P<m>0[1-9]|1[0-2])(?P<d>[0-3][0-9])",
 }
 """How a day is written, without its clock. `dmy` and `mdy` are the two readings of one form."""
+SERIAL = "serial"
+"""Days since the end of 1899, as spreadsheets count them: 44562.5 is 1 January 2022 at noon."""
+_SERIAL = "[1-7][0-9]{4}(?:[.][0-9]{1,12})?"
+_SERIALS = range(10_000, 73_051)
+"""From 1927 to 2099."""
 WITHOUT_DAY = frozenset({"month of year", "year and month", "month and year"})
 _FULL = {form: re.compile(rf"(?i){text}{_CLOCK}") for form, text in FORMS.items()}
 _DATE_NAME = re.compile(r"(?i)(^|[\W_])(date|day|dt|datum|tag|on|at|time|timestamp)([\W_]|$)|date")
+_SERIAL_NAME = re.compile(
+    r"(?i)(?:^|[\W_])(?:date|datum|fecha|dob|birthday|geburtstag)(?:[\W_]|$)|[a-z](?-i:Date)(?:[A-Z]|$)"
+)
 _PIVOT = 50
 """Years of two digits from here on are of the last century."""
 
@@ -79,9 +87,14 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     zones: set[str] = set()
     total = read = 0
     clock = short = False
-    compact = forced or bool(_DATE_NAME.search(header))
+    compact, serial = forced or bool(_DATE_NAME.search(header)), forced or bool(_SERIAL_NAME.search(header))
     for cell, count in cells.items():
         total += count
+        if serial and _is_serial(cell):
+            read += count
+            forms[SERIAL] += count
+            clock = clock or "." in cell
+            continue
         found = dict(_found(cell, compact)) if len(cell) <= LONGEST else {}
         if not found:
             continue
@@ -117,6 +130,10 @@ def _by_firsts(days: Mapping[str, set[int]]) -> Order | None:
     if day_first == {1} and len(month_first) > 2:
         return "dmy"
     return "mdy" if month_first == {1} and len(day_first) > 2 else None
+
+
+def _is_serial(cell: str) -> bool:
+    return re.fullmatch(_SERIAL, cell) is not None and int(cell[:5]) in _SERIALS
 
 
 def _found(cell: str, compact: bool) -> Iterator[tuple[str, re.Match[str]]]:
@@ -162,11 +179,15 @@ def sql(column: str, how: Written) -> str:
 
 
 def _case(column: str, form: str, clock: bool) -> str:
+    if form == SERIAL:
+        bare, start = f"trim({column}, {literal(BLANKS)})", f"{'TIMESTAMP' if clock else 'DATE'} '1899-12-30'"
+        days = f"to_seconds(round(TRY_CAST({bare} AS DOUBLE) * 86400))" if clock else f"TRY_CAST({bare} AS INTEGER)"
+        return f"WHEN regexp_full_match({bare}, {literal(_SERIAL)}) THEN CAST({start} + {days} AS VARCHAR)"
     whole = f"(?i){PAD}" + re.sub(r"\?P<\w+>", "?:", FORMS[form] + _CLOCK) + PAD
     fits = f"regexp_full_match({column}, {literal(whole)})"
     if form == "ymd" and not clock:  # what the engine reads by itself is by far the fastest
-        plain = literal(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
-        return f"WHEN regexp_full_match({column}, {plain}) THEN {column} WHEN {fits} THEN {_day(column, form)}"
+        plain = f"{column} LIKE '____-__-__' AND {column} >= '0'"
+        return f"WHEN {plain} THEN {column} WHEN {fits} THEN {_day(column, form)}"
     if not clock:
         return f"WHEN {fits} THEN {_day(column, form)}"
     return f"WHEN {fits} THEN {_day(column, form)} || ' ' || {_time(column)}"

@@ -1,15 +1,19 @@
 """Rows of a file that are no rows of its table: totals, notes below it, headers repeated in it, blank lines.
 
-In: a staged table. Out: the condition that leaves them out, and what is told of them (blank lines are not told).
+In: a staged table. Out: the condition that leaves them out, and what is told of them (blank lines are not told). A row
+is a total by its label and by what shows it: cells that the others fill and it does not, or figures that are the sums
+of the rows above.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent.sources.tabular import numbers
 from agent.sources.tabular.columns import trimmed
 from agent.sources.tabular.plan import MOST_SHOWN, Row
 from agent.sources.tabular.sql import BLANKS, literal
@@ -20,18 +24,23 @@ if TYPE_CHECKING:
 
 _WORDS = (
     "(?:sub[ -]?|grand[ -]?|overall )?"
-    "(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|insgesamt|total g[eé]n[eé]ral|suma)"
+    "(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|insgesamt|total g[eé]n[eé]ral|suma|totalt|sous-total|totale)"
 )
 _TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
-_ABOUT_TOTAL = rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)"
-_LABELS = "(?i)total|sum|gesamt"
+_ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
+_LABELS = ("total", "sum", "gesamt")
 """What a cell holds that may be the label of a total."""
 _LABEL_COLUMNS = 3
 _LAST = 12
 """Rows at the end among which notes and totals are looked for."""
 _CANDIDATES = 2000
+_ADDED_UP = 20_000
+"""Rows of a file up to which sums are compared with the rows above."""
 _USUAL = 0.95
 _NUMBER = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
+
+Cells = tuple[int, Sequence[str]]
+"""A row's place and its cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,8 @@ class LeftOut:
     """SQL that holds for the rows of the table."""
     rows: tuple[Row, ...] = ()
     count: int = 0
+    kept: tuple[Row, ...] = ()
+    """Rows that are called totals, of which nothing shows that they are."""
 
 
 def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], totals: str) -> LeftOut:
@@ -48,50 +59,125 @@ def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], tot
     if len(texts) < len(staged.types) or not staged.rows:
         return LeftOut("true")
     blank, concatenated = literal(f"^[{BLANKS}]*$"), f"concat({', '.join(texts)})"
+    blank_first = f"(coalesce(c0, '') < '!' OR c0 > '~') AND regexp_matches(coalesce(c0, ''), {blank})"  # by far faster
     engine.execute(
         f"CREATE OR REPLACE TEMP TABLE left_out AS SELECT rowid AS place FROM {staged.raw} "
-        f"WHERE regexp_matches(coalesce(c0, ''), {blank}) AND regexp_matches({concatenated}, {blank})"
+        f"WHERE {blank_first} AND regexp_matches({concatenated}, {blank})"
     )
-    rows = [] if totals == "keep" or len(texts) < 2 else _extra(engine, staged, texts, filled)
+    [(blanks,)] = engine.execute("SELECT count(*) FROM left_out").fetchall()
+    rows, kept = ([], []) if totals == "keep" or len(texts) < 2 else _extra(engine, staged, texts, filled, int(blanks))
     if rows:
         engine.execute(f"INSERT INTO left_out VALUES {', '.join(f'({at})' for at, _ in rows)}")
     [(count,)] = engine.execute("SELECT count(*) FROM left_out").fetchall()
-    told = tuple(Row(row=staged.row + at, text=" | ".join(c for c in cells if c)[:200]) for at, cells in rows)
     condition = "rowid NOT IN (SELECT place FROM left_out)" if count else "true"
-    return LeftOut(condition, told[:MOST_SHOWN], len(told))
+    return LeftOut(condition, _told(staged, rows), len(rows), _told(staged, kept))
+
+
+def _told(staged: Staged, rows: Sequence[Cells]) -> tuple[Row, ...]:
+    return tuple(
+        Row(row=staged.row + at, text=" | ".join(c for c in cells if c)[:200]) for at, cells in rows[:MOST_SHOWN]
+    )
 
 
 def _extra(
-    engine: DuckDBPyConnection, staged: Staged, texts: Sequence[str], filled: Sequence[int]
-) -> list[tuple[int, Sequence[str]]]:
-    """(place, cells) of the rows that are no rows of the table."""
+    engine: DuckDBPyConnection, staged: Staged, texts: Sequence[str], filled: Sequence[int], blanks: int
+) -> tuple[list[Cells], list[Cells]]:
+    """The rows that are no rows of the table, and those that are called totals and stay."""
     shown = ", ".join(f"coalesce({trimmed(cell)}, '')" for cell in texts)
-    labelled = "".join(f" OR regexp_matches({cell}, {literal(_LABELS)})" for cell in texts[:_LABEL_COLUMNS])
+    labelled = "".join(f" OR {_may_be_label(cell)}" for cell in texts[:_LABEL_COLUMNS])
     named = [(c, h) for c, h in zip(texts, staged.headers, strict=True) if h]
     repeated = f"OR ({' AND '.join(f'{c} = {literal(h)}' for c, h in named)})" if len(named) > 1 else ""
-    rows = engine.execute(
-        f"SELECT rowid, {shown} FROM {staged.raw} WHERE rowid NOT IN (SELECT place FROM left_out) AND "
-        f"(rowid >= {staged.rows - _LAST} {labelled} {repeated}) "
-        f"ORDER BY rowid LIMIT {_CANDIDATES}"
-    ).fetchall()
-    enough = min(_USUAL * staged.rows, staged.rows - 3) if staged.rows > 6 else staged.rows - 2
-    usual = [n >= enough for n in filled]
-    extra: list[tuple[int, Sequence[str]]] = [(int(row[0]), row[1:]) for row in rows if _is_extra(row, usual, staged)]
-    return extra if len(extra) * 2 <= staged.rows else []
+    candidates: list[Cells] = [
+        (int(row[0]), row[1:])
+        for row in engine.execute(
+            f"SELECT rowid, {shown} FROM {staged.raw} WHERE rowid NOT IN (SELECT place FROM left_out) AND "
+            f"(rowid >= {staged.rows - _LAST} {labelled} {repeated}) "
+            f"ORDER BY rowid LIMIT {_CANDIDATES}"
+        ).fetchall()
+    ]
+    called = {at: label for at, cells in candidates if (label := _label(cells)) is not None}
+    of_totals = [cells for at, cells in candidates if at in called]
+    rows = staged.rows - blanks - len(of_totals)
+    enough = min(_USUAL * rows, rows - 3) if rows > 6 else rows - 1 if of_totals else rows - 2
+    usual = [n - sum(bool(cells[i]) for cells in of_totals) >= enough for i, n in enumerate(filled)]
+    extra = [row for row in candidates if _is_extra(row, usual, staged, called.get(row[0]))]
+    unproven = [row for row in candidates if row[0] in called and row not in extra]
+    if unproven and staged.rows <= _ADDED_UP:
+        totals = {at for at, _ in extra} | {at for at, _ in unproven}
+        proven = _sums(engine, staged, texts, totals, unproven)
+        extra = sorted([*extra, *(row for row in unproven if row[0] in proven)])
+        unproven = [row for row in unproven if row[0] not in proven]
+    if len(extra) * 2 > staged.rows:
+        return [], []
+    return extra, [(at, cells) for at, cells in unproven if _TOTAL.fullmatch(cells[called[at]]) is None]
 
 
-def _is_extra(row: Sequence[Any], usual: Sequence[bool], staged: Staged) -> bool:
-    at, cells = row[0], row[1:]
+def _may_be_label(cell: str) -> str:
+    """Whether a cell begins with no digit, which is by far the fastest to see, and holds a label's word."""
+    words = " OR ".join(f"{cell} ILIKE {literal(f'%{word}%')}" for word in _LABELS)
+    return f"(NOT ({cell} >= '0' AND {cell} < ':') AND ({words}))"
+
+
+def _label(cells: Sequence[str]) -> int | None:
+    """The place of the cell that calls the row a total: its first one, or one that says nothing else."""
+    figures = [i for i, cell in enumerate(cells) if cell and _NUMBER.fullmatch(cell)]
+    first = next((i for i, cell in enumerate(cells) if cell), None)
+    if first is None or not figures or figures[-1] == first:
+        return None
+    if _ABOUT_TOTAL.fullmatch(cells[first]):
+        return first
+    return next((i for i, cell in enumerate(cells[:_LABEL_COLUMNS]) if _TOTAL.fullmatch(cell)), None)
+
+
+def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | None) -> bool:
+    at, cells = row
     shown = [cell for cell in cells if cell]
     if all(cell == head for cell, head in zip(cells, staged.headers, strict=True) if head) and any(staged.headers):
         return True
     gaps = any(fills and not cell for fills, cell in zip(usual, cells, strict=True))
     is_last = at >= staged.rows - _LAST
     figures = [cell for cell in shown[1:] if _NUMBER.fullmatch(cell)]
-    if figures and re.fullmatch(_ABOUT_TOTAL, shown[0]):
+    if label is not None:
         sums = len(figures) == len(shown) - 1 and _TOTAL.fullmatch(shown[0]) is not None
         return gaps or (sums and at >= staged.rows - 3)
     if is_last and len(cells) > 2 and len(shown) == 1 and cells[0] and gaps:
         return not _NUMBER.fullmatch(cells[0])  # a note
     bare = all(_NUMBER.fullmatch(cell) for cell in shown) and not cells[0] and usual[0]
     return at >= staged.rows - 2 and bare and len(shown) * 2 <= len(cells) and staged.rows > 3
+
+
+def _sums(
+    engine: DuckDBPyConnection, staged: Staged, texts: Sequence[str], totals: set[int], rows: Sequence[Cells]
+) -> set[int]:
+    """Places of the rows whose figures are sums of the rows above: of all, or of those since the total before, in
+    most of the columns that have any (averages and shares have none)."""
+    agree: Counter[int] = Counter()
+    for i, cell in enumerate(texts):
+        asked = {at for at, cells in rows if cells[i] and _NUMBER.fullmatch(cells[i])}
+        values = _values(engine, staged, cell) if asked else {}
+        whole = part = 0.0
+        several = 0
+        for at in range(staged.rows):
+            value = values.get(at, 0.0)
+            if at not in totals:
+                whole, part, several = whole + value, part + value, several + (at in values)
+                continue
+            if at in asked and at in values:
+                near = any(several > 1 and abs(value - s) <= 0.006 + 1e-9 * abs(s) for s in (whole, part))
+                agree[at] += 1 if near else -1
+            part = 0.0
+    return {at for at, more in agree.items() if more > 0}
+
+
+def _values(engine: DuckDBPyConnection, staged: Staged, cell: str) -> Mapping[int, float]:
+    """The numbers of a column by place."""
+    bare = trimmed(cell)
+    counted: list[tuple[Any, ...]] = engine.execute(
+        f"SELECT {bare} AS v, count(*) FROM {staged.raw} WHERE v <> '' GROUP BY v"
+    ).fetchall()
+    how = numbers.written(dict(counted), "," if staged.semicolons else None, forced=True)
+    if how is None:
+        return {}
+    read = numbers.sql(bare, how)
+    rows = engine.execute(f"SELECT rowid, CAST({read} AS DOUBLE) AS v FROM {staged.raw} WHERE v IS NOT NULL").fetchall()
+    return {int(at): float(value) for at, value in rows}

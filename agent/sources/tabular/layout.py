@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import dates, numbers
+from agent.sources.tabular.headers import found_header
 
 _SAMPLE = 256 * 1024
 _PIECE = 1 << 20
 _RECORDS = 500
-_TITLES = 30
-"""Rows that may stand above a header."""
+_CONTROLS = bytes({*range(1, 32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
+"""Bytes that no text is made of."""
+_TEXT = 0.95
 FIELD = 1024 * 1024
 """Characters of a field."""
-_YEAR = re.compile(r"(1[89]|20|21)\d\d", re.ASCII).fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class Layout:
     """Number of the first row of data, the file's first row being 1."""
     titles: int
     """Rows above the header."""
+    joined: bool
+    """Whether two rows are read as one header."""
     irregular: bool
     """Whether only a lenient reader reads it: blanks in front of quotes, lines that end in several ways."""
 
@@ -55,7 +57,7 @@ def text_encoding(head: bytes) -> str | None:
             return name
     zeros = head.count(0)
     if not zeros:
-        return "utf-8"
+        return "utf-8" if len(head.translate(None, _CONTROLS)) >= _TEXT * len(head) else None
     if head[1::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
         return "utf-16-le"
     if head[::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
@@ -74,19 +76,17 @@ def found_layout(path: Path) -> Layout:
     records, ends = _records(lines[start:], delimiter, is_all)
     if not records:
         raise SourceRefused("the file contains no rows")
-    above = _titles(records)
-    first = records[above]
-    body = records[above + 1 :]
-    has_header = _is_header(first, body)
-    width = max(len(first), *(len(r) for r in body[:1]), 1)
+    found = found_header(records, ends)
+    end = ends[found.first - 1] if found.first else 0
     return Layout(
         encoding=encoding,
         delimiter=delimiter,
-        headers=tuple((*first, *[""] * width)[:width]) if has_header else ("",) * width,
-        has_header=has_header,
-        lines=start + (ends[above] if has_header else ends[above - 1] if above else 0),
-        row=1 + (ends[above] if has_header else ends[above - 1] if above else 0) + start,
-        titles=above,
+        headers=found.names,
+        has_header=found.rows > 0,
+        lines=start + end,
+        row=1 + end + start,
+        titles=found.first - found.rows,
+        joined=found.rows > 1,
         irregular=not ends_alike or any(f'{delimiter} "' in line for line in lines),
     )
 
@@ -166,42 +166,3 @@ def _records(lines: Sequence[str], delimiter: str, is_all: bool) -> tuple[list[l
     except csv.Error as error:
         raise SourceRefused(f"the file cannot be read as CSV: {error}") from None
     return records, ends
-
-
-def _titles(records: Sequence[Sequence[str]]) -> int:
-    """How many rows stand above the header: those that fill far fewer cells than the rows of the table do."""
-    filled = [sum(cell != "" for cell in row) for row in records]
-    usual = Counter(filled[1:] if len(filled) > 2 else filled).most_common(1)[0][0]
-    usual = max(usual, sorted(filled)[len(filled) // 2])
-    if usual < 2:
-        return 0
-    for number, (row, count) in enumerate(zip(records[:_TITLES], filled, strict=False)):
-        unnamed_first = row[0] == "" and count * 3 >= usual
-        if count >= 0.7 * usual or unnamed_first:
-            return number
-    return 0
-
-
-def _is_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row is a header: it is, unless it fits the types of the rows below it."""
-    years = [cell for cell in first if _YEAR(cell)]
-    if len(years) == len(set(years)) >= 2 and not all(_YEAR(cell) for cell in first):
-        return True  # a column for each year
-    typed = 0
-    for i, cell in enumerate(first):
-        below = Counter(row[i] for row in body if i < len(row) and row[i])
-        kind = _kind(below)
-        typed += kind is not None
-        if kind is not None and cell and _kind({cell: 1}) == kind:
-            return False
-    return bool(typed) or not any(cell and _kind({cell: 1}) for cell in first)
-
-
-def _kind(cells: dict[str, int] | Counter[str]) -> str | None:
-    if not cells:
-        return None
-    if dates.written("date", cells, None, forced=False) and not all(cell.isdecimal() for cell in cells):
-        return "date"
-    if (how := numbers.written(cells, None, forced=False)) and how.why_not is None:
-        return "number"
-    return "truth" if all(cell.casefold() in ("true", "false", "yes", "no") for cell in cells) else None

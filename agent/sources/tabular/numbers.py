@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from agent.sources.tabular.plan import Mark
 from agent.sources.tabular.sql import PAD, literal
+from agent.sources.tabular.units import CURRENCY_OF, KNOWN, name_of
 
 _BLANK = "[ \u00a0\u2007\u2009\u202f]"
 _APART = f"(?:['’][0-9]{{3}})+|(?:{_BLANK}[0-9]{{3}})+"
@@ -30,19 +31,6 @@ _SCALES = {
     "b": 1e9, "bn": 1e9, "bio": 1e9, "billion": 1e9,
 }  # fmt: skip
 _SCALE = rf"(?:{'|'.join(sorted(_SCALES, key=len, reverse=True))})\.?"
-_CURRENCIES = {
-    "£": "gbp", "€": "eur eur. euro euros", "$": "usd us$ $us dollar dollars", "¥": "jpy yen",
-    "₹": "inr rs rs.", "CN¥": "cny rmb", "SEK": "sek", "NOK": "nok", "DKK": "dkk",
-    "₽": "rub", "₩": "krw", "₺": "try tl", "₴": "uah", "₪": "ils", "฿": "thb", "₫": "vnd", "kr": "kr.",
-    "CHF": "fr. sfr sfr.", "zł": "pln", "Kč": "czk", "Ft": "huf", "R$": "brl", "C$": "cad ca$", "A$": "aud au$",
-    "NZ$": "nzd", "S$": "sgd", "HK$": "hkd", "Mex$": "mxn", "R": "zar",
-}  # fmt: skip
-_UNITS = (
-    "% ‰ kg g mg µg lb lbs oz t km m cm mm µm mi yd ft in l ml cl h hr hrs hour hours min mins minute minutes "
-    "s sec secs second seconds ms day days week weeks month months year years yr yrs °c °f ° kwh mwh wh kw w "
-    "kb mb gb tb px pcs pc pt pts km/h mph m² m³ m2 m3 km² sqm sqft ha bpm kcal cal hz mhz ghz pieces items "
-    "units "
-)
 _NO_UNIT = frozenset(["am", "pm", "a.m.", "p.m.", "st", "nd", "rd", "th", "uhr"])
 _CELL = re.compile(
     r"(?P<open>\()?\s{0,4}(?P<sign>[+\-−])?\s{0,4}"
@@ -99,6 +87,8 @@ class _Seen:
     scaled: bool = False
     exponent: bool = False
     plain: bool = True
+    apart: bool = False
+    """Whether some have a separator or a blank: `R 100`, `R1,200`, not `R1`."""
 
 
 def is_identifier(header: str) -> bool:
@@ -118,6 +108,11 @@ def looks_like_codes(cells: Iterable[str]) -> bool:
     return len(international) * 2 > len(plain) or (len(plain) > 1 and len(lengths) == 1 and min(lengths) >= 12)
 
 
+def is_number(cell: str) -> bool:
+    """Whether the cell alone is a number, with or without a unit."""
+    return _parsed(cell, _Seen(), 1)
+
+
 def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
     """How the numbers of a column are written; None where it holds none. `decimal`: the mark that was decided, or that
     the file's other columns have. With `forced`, the cells that are no numbers are misfits, however many."""
@@ -128,10 +123,10 @@ def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> 
         else:
             misfits += count
             with_figures += count * any(c.isdecimal() for c in cell)
-    if not parsed:
-        return None
+    if not parsed or (seen.units.keys() == {"R"} and not seen.apart and not forced):
+        return None  # R1, R2, … are names of things, not rands
     if not forced:
-        if misfits > (1 - ENOUGH) * (parsed + misfits) or with_figures > (1 - NEARLY_ALL) * parsed:
+        if parsed < ENOUGH * (parsed + misfits) or with_figures > (1 - NEARLY_ALL) * parsed:
             return None
         if len(seen.units) > 1:
             return Written(why_not=f"its numbers are in several units ({', '.join(sorted(seen.units)[:5])})")
@@ -171,6 +166,7 @@ def _parsed(cell: str, seen: _Seen, count: int) -> bool:
     seen.scaled |= scaled
     seen.exponent |= match["exponent"] is not None
     seen.plain = seen.plain and _PLAIN.fullmatch(cell) is not None
+    seen.apart = seen.apart or not cell.strip().isalnum()
     if marks := set(digits) & {".", ","}:
         seen.marks |= marks
         seen.fits[fits] += count
@@ -178,33 +174,31 @@ def _parsed(cell: str, seen: _Seen, count: int) -> bool:
 
 
 _WHOLE = {mark: re.compile(pattern) for mark, pattern in DIGITS.items()}
-_NAMES = {spelled: name for name, all_ in _CURRENCIES.items() for spelled in (name.lower(), *all_.split())}
-_KNOWN = frozenset(_UNITS.split())
 
 
 def _unit(match: re.Match[str]) -> tuple[bool, str, str] | None:
     """(whether k or M follows, the unit as written, its name); empty without a unit, None for what is no unit."""
     before, after, gap = match["before"] or "", (match["after"] or "").strip(), match["gap"]
-    if before and before.lower() not in _NAMES:
+    if before and before.lower() not in CURRENCY_OF:
         return None
     scale = False
     if after and (scaled := _SCALED.fullmatch(after)) and (before or after not in ("m", "mm", "b", "B")):
         scale, after = True, scaled[2] or ""
     if after:
         tight = re.fullmatch(rf"(?i)({_SCALE})(\S+)", after)
-        if not scale and tight and tight[2].lower() in _NAMES and after.lower() not in _KNOWN | set(_NAMES):
+        if not scale and tight and tight[2].lower() in CURRENCY_OF and after.lower() not in KNOWN | CURRENCY_OF.keys():
             scale, after = True, tight[2]
-    if before and after and _NAMES.get(after.lower()) != _NAMES[before.lower()]:
+    if before and after and CURRENCY_OF.get(after.lower()) != CURRENCY_OF[before.lower()]:
         return None
     spelled = before or after
     folded = spelled.lower()
-    if not spelled or folded in _NAMES:
-        return scale, spelled, _NAMES.get(folded, "")
-    if folded in _KNOWN:
-        return scale, spelled, folded.rstrip("s") if len(folded) > 2 else folded
+    if not spelled or folded in CURRENCY_OF:
+        return scale, spelled, CURRENCY_OF.get(folded, "")
+    if folded in KNOWN:
+        return scale, spelled, name_of(folded)
     if not gap or folded in _NO_UNIT or not re.fullmatch(r"[^\W\d_]{2,12}\.?", spelled):
         return None
-    return scale, spelled, folded.rstrip("s")
+    return scale, spelled, name_of(folded)
 
 
 def pattern(how: Written) -> str:
@@ -223,8 +217,10 @@ def sql(column: str, how: Written) -> str:
     kind = "BIGINT" if how.whole else "DOUBLE"
     read = f"WHEN regexp_full_match({column}, {literal(pattern(how))}) THEN {_value(column, how, kind)}"
     if how.plain:  # what the engine reads by itself is by far the fastest
-        plain = "[+-]?[0-9]+" if how.whole else r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-        read = f"WHEN regexp_full_match({column}, {literal(plain)}) THEN TRY_CAST({column} AS {kind}) {read}"
+        cast = f"TRY_CAST({column} AS {kind})"
+        plain = literal(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+        alike = f"{column} = {cast}::VARCHAR" if how.whole else f"regexp_full_match({column}, {plain})"
+        read = f"WHEN {alike} THEN {cast} {read}"
     return f"CASE {read} END"
 
 

@@ -35,6 +35,8 @@ class ColumnPlan(_Value):
     """What the numbers are of (`£`, `%`, `kg`); for people."""
     fold: bool = True
     """Whether spellings that differ in case and blanks alone become the most frequent one."""
+    fill: bool | None = None
+    """Whether a blank cell has the value above it: groups that are written once."""
     decided: bool = False
     """Whether a person has decided it."""
 
@@ -43,8 +45,9 @@ class TablePlan(_Value):
     table: str = Field(max_length=100)
     """Name of the table."""
     columns: tuple[ColumnPlan, ...] = Field(max_length=20_000)
-    repeats: Literal["keep", "leave out"] = "keep"
-    """What is done with rows that are the same in every column as an earlier one."""
+    repeats: Literal["keep", "leave out"] | None = None
+    """What is done with rows that are the same in every column as an earlier one; None: they are left out where a key
+    shows that they are no rows of their own."""
     totals: Literal["keep", "leave out"] = "leave out"
     """What is done with rows that sum up others, notes below the table and headers repeated in it."""
 

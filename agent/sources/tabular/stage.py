@@ -69,6 +69,8 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
         notes.append(f"is no UTF-8 and was read as {_NAMES_OF_ENCODINGS[layout.encoding]}")
     if layout.titles:
         notes.append(f"{counted(layout.titles, 'row')} above the table left out")
+    if layout.joined:
+        notes.append("two header rows read as one")
     if not layout.has_header:
         notes.append("has no header row; its columns are numbered")
     width, source, skipped, delimiter = len(layout.headers), path, layout.lines, layout.delimiter

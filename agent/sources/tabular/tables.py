@@ -7,15 +7,15 @@ which the view `{table}_as_written` shows; its column `row` counts as a spreadsh
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import extra_rows, words
+from agent.sources.tabular import as_written, extra_rows, groups, repeats, unit_columns, words
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed
+from agent.sources.tabular.names import plain_name, table_name, unique_name
 from agent.sources.tabular.plan import (
     MOST_SHOWN,
     ColumnFound,
@@ -26,10 +26,11 @@ from agent.sources.tabular.plan import (
     TablePlan,
     TableReading,
 )
+from agent.sources.tabular.progress import Report, Watched
 from agent.sources.tabular.sql import BLANKS, literal, name
 from agent.sources.tabular.stage import Bounds, Staged, stage
 from agent.sources.tabular.text_cells import TextChanges, text_changes
-from eval.databases.catalogue.duckdb import AS_WRITTEN
+from eval.schema import Values
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,14 +38,11 @@ if TYPE_CHECKING:
 _SAMPLE_CELLS = 200_000
 _SAMPLE_ROWS = 4_000
 _ROUNDS = 4
+_STAGED = 0.4
+"""Part of the time that reading takes; the rest is deciding and writing."""
 _ODD_CELLS = 5000
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
 """Cells with a day above 12, or with decimals that are no thousands."""
-_KEYS = 0.9
-"""Part of the values of a key that must differ."""
-_KEY = re.compile(r"(?i)(^|[\W_])(id|key|code|number|no|nr)$|[a-z]Id$|^id")
-Report = Callable[[str, float], None]
-"""Gets what is done, and how much of it, 0..1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,39 +69,23 @@ def import_tables(
             places = sorted({str(place) for place in (out.parent, *(file.path.parent for file in files))})
             engine.execute(f"SET allowed_directories = [{', '.join(map(literal, places))}]")
             engine.execute("SET enable_external_access = false")
+            watched = Watched(engine, report)
             engine.execute("SET lock_configuration = true")
-            for number, file in enumerate(files):
-                table = unique_name(plain_name(file.name, "data"), used)
-                share = 1 / len(files)
-                report(f"reading {file.name}", number * share)
-                staged = stage(engine, file.path, file.kind, "staged", bounds, out.parent)
-                report(f"writing {table}", (number + 0.6) * share)
-                read.append(_Import(engine, staged, table, before.plan_of(table)).done())
-                engine.execute("DROP TABLE staged")
+            with watched:
+                for number, file in enumerate(files):
+                    table = unique_name(table_name(file.name), used)
+                    start, between, end = ((number + part) / len(files) for part in (0, _STAGED, 1))
+                    watched.step(f"reading {file.name}", start, between)
+                    staged = stage(engine, file.path, file.kind, "staged", bounds, out.parent)
+                    watched.step(f"writing {table}", between, end)
+                    read.append(_Import(engine, staged, table, before.plan_of(table)).done())
+                    engine.execute("DROP TABLE staged")
             report("writing", 1.0)
     except duckdb.Error as error:
         raise SourceRefused(
             f"{'the' if len(files) == 1 else 'a'} file cannot be read: {_shown(error, files)}"
         ) from None
     return Reading(tables=tuple(read))
-
-
-def plain_name(text: str, fallback: str) -> str:
-    """A name that needs no quotes in most engines: letters, digits and underscores, at most 60."""
-    plain = re.sub(r"\W+", "_", text).strip("_")[:60].strip("_")
-    if not plain:
-        return fallback
-    return f"{fallback}_{plain}" if plain[0].isdecimal() or plain.lower().startswith("sqlite_") else plain
-
-
-def unique_name(text: str, used: set[str]) -> str:
-    """The name, numbered if it is taken already; names are compared without case, as engines do."""
-    unique, number = text, 1
-    while unique.casefold() in used:
-        number += 1
-        unique = f"{text}_{number}"
-    used.add(unique.casefold())
-    return unique
 
 
 def _configuration(memory: int, folder: Path) -> dict[str, str | bool | int | float | list[str]]:
@@ -138,11 +120,15 @@ class _Import:
         self._filled: list[int] = []
         self._where = "true"
         self._texts: dict[int, TextChanges] = {}
+        self._fills = False
 
     def done(self) -> TableReading:
         self._filled = self._count_filled()
         left_out = extra_rows.found(self._engine, self._staged, self._filled, self._before.totals)
-        self._where = left_out.condition
+        if left_out.condition != self._where:
+            self._where = left_out.condition
+            self._filled = self._count_filled()
+        self._fill_groups()
         samples = self._samples()
         decisions, names, odd = self._written(samples)
         plan = TablePlan(
@@ -151,25 +137,40 @@ class _Import:
             repeats=self._before.repeats,
             totals=self._before.totals,
         )
-        rows, repeats = self._repeats()
-        if repeats and plan.repeats == "leave out":
-            self._drop_repeats()
-            rows -= repeats
+        repeated = repeats.Repeats(self._engine, self._table, decisions, names)
+        if repeated.count and plan.repeats is None:
+            plan = plan.model_copy(update={"repeats": "leave out" if repeated.of_key() else "keep"})
+        if plan.repeats == "leave out":
+            repeated.drop()
         found = [
             self._found(i, decision, column, odd.get(i, {}), samples[i])
             for i, (decision, column) in enumerate(zip(decisions, names, strict=True))
         ]
-        self._keep_written(found)
+        beside = unit_columns.found(self._engine, self._table, decisions, names)
+        kept = [
+            as_written.Kept(
+                f"c{i}",
+                of.name,
+                Values(
+                    decision.plan.unit or beside.get(of.name, (None, None))[0],
+                    beside.get(of.name, (None, None))[1],
+                    words.doubt(of, sure=decision.sure),
+                ),
+            )
+            for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
+            if of.name and (of.changed or decision.plan.unit or of.name in beside)
+        ]
+        as_written.keep(self._engine, self._table, self._raw, self._staged.row, kept)
         heads = zip(self._staged.headers, names, strict=True)
         renamed = [f"{head!r} is {column}" for head, column in heads if head and column not in ("", head)]
         result = TableFound(
-            rows=rows,
+            rows=repeated.rows,
             columns=tuple(found),
             left_out=left_out.rows,
             left_out_count=left_out.count,
-            repeats=repeats,
-            repeated_keys=self._repeated_keys(decisions, names, repeats if plan.repeats == "keep" else 0),
-            notes=(*self._staged.notes, *words.renamed(renamed)),
+            repeats=repeated.count,
+            repeated_keys=repeated.keys(),
+            notes=(*self._staged.notes, *words.renamed(renamed), *words.called_totals(left_out.kept)),
         )
         return TableReading(plan=plan, found=result)
 
@@ -194,7 +195,8 @@ class _Import:
         return decisions, names, odd
 
     def _decided(self, plans: Sequence[ColumnPlan], cells: Sequence[Mapping[str, int]]) -> list[Decision]:
-        return decided(plans, cells, semicolons=self._staged.semicolons)
+        gaps = [filled < max(self._filled) for filled in self._filled]
+        return decided(plans, cells, gaps, semicolons=self._staged.semicolons)
 
     def _names(self, decisions: Sequence[Decision]) -> list[str]:
         """The columns' names; empty for those that are left out."""
@@ -214,7 +216,7 @@ class _Import:
         if self._staged.rows > rows:
             self._engine.execute(
                 f"CREATE OR REPLACE TEMP TABLE sampled AS (SELECT * FROM {self._raw} WHERE {where} LIMIT {rows // 2}) "
-                f"UNION ALL (SELECT * FROM {self._raw} USING SAMPLE reservoir({rows // 2} ROWS) REPEATABLE (7))"
+                f"UNION ALL (SELECT * FROM {self._raw} WHERE rowid IN ({self._places(rows // 2)}))"
             )
             source, where = "sampled", "true"
         samples: list[dict[str, int]] = []
@@ -224,12 +226,30 @@ class _Import:
             samples.append(_counted(self._all(counted)) if kind == "VARCHAR" else {})
         return samples
 
+    def _places(self, count: int) -> str:
+        """SQL for places all over the staged table, one in each of so many parts of it, the same each time."""
+        part = self._staged.rows // count
+        return f"SELECT (i * {part} + hash(i) % {part})::BIGINT FROM range({count}) AS parts(i)"
+
     def _count_filled(self) -> list[int]:
         counts = (
             f"count({cell})" if kind != "VARCHAR" else f"count(nullif({cell}, ''))"
             for cell, kind in zip(self._cells, self._staged.types, strict=True)
         )
-        return [int(n) for n in self._all(f"SELECT {', '.join(counts)} FROM {self._raw}")[0]]
+        return [int(n) for n in self._all(f"SELECT {', '.join(counts)} FROM {self._raw} WHERE {self._where}")[0]]
+
+    def _fill_groups(self) -> None:
+        """Give blank cells of the first column the value above them, where groups are written once."""
+        if len(self._cells) < 2 or self._staged.types[0] != "VARCHAR" or self._filled[0] == self._filled[1]:
+            return
+        plan, column = self._plans()[0], self._cells[0]
+        rows = max(self._filled)
+        proposed = self._filled[1] == rows and groups.are_groups(self._engine, self._raw, column, self._where)
+        self._fills = plan.fill if plan.decided and plan.fill is not None else proposed
+        if self._fills:
+            groups.fill(self._engine, self._raw, column, self._where)
+            self._cells[0] = groups.FILLED
+            self._filled[0] = rows
 
     def _plans(self) -> list[ColumnPlan]:
         earlier: dict[str, list[ColumnPlan]] = {}
@@ -243,7 +263,7 @@ class _Import:
                 plan = plan.model_copy(update={"kind": "as it is"})
             elif not head and not self._filled[i]:
                 plan = plan.model_copy(update={"kind": "left out"})
-            plans.append(plan)
+            plans.append(plan if plan.decided else plan.model_copy(update={"fill": (i == 0 and self._fills) or None}))
         return plans
 
     def _scaled(self, cells: Mapping[str, int], sample: Mapping[str, int]) -> dict[str, int]:
@@ -314,34 +334,6 @@ class _Import:
             if column and (comment := words.comment(decision.plan, column)):
                 self._engine.execute(f"COMMENT ON COLUMN {name(self._table, column)} IS {literal(comment)}")
 
-    def _repeats(self) -> tuple[int, int]:
-        """(rows of the table, those among them that are the same as an earlier one)."""
-        [(rows, different)] = self._all(f"SELECT count(*), count(DISTINCT hash(t)) FROM {name(self._table)} AS t")
-        return int(rows), int(rows) - int(different)
-
-    def _drop_repeats(self) -> None:
-        table = name(self._table)
-        self._engine.execute(
-            f"DELETE FROM {table} WHERE rowid NOT IN (SELECT min(rowid) FROM {table} AS t GROUP BY hash(t))"
-        )
-
-    def _repeated_keys(self, decisions: Sequence[Decision], names: Sequence[str], repeats: int) -> tuple[str, ...]:
-        """Columns whose name and nearly all values say that they are a key."""
-        table = name(self._table)
-        repeated = []
-        for i, (decision, column) in enumerate(zip(decisions, names, strict=True)):
-            if not column or decision.type in ("DOUBLE", "BOOLEAN") or not _KEY.search(self._staged.headers[i]):
-                continue
-            if decision.date is not None:
-                continue
-            [(filled, different)] = self._all(
-                f"SELECT count({name(column)}), count(DISTINCT {name(column)}) FROM {table}"
-            )
-            more = filled - different - repeats
-            if more > 0 and different >= _KEYS * (filled - repeats):
-                repeated.append(f"{column}: {more:,}")
-        return tuple(repeated)
-
     def _found(
         self, i: int, decision: Decision, column: str, odd: Mapping[str, int], sample: Iterable[str]
     ) -> ColumnFound:
@@ -353,11 +345,14 @@ class _Import:
         wrong, blank = sum(misfits.values()), odd.get("", 0)
         missing = text.missing + sum(odd.values()) - wrong - blank
         filled = self._filled[i] - missing - blank
-        changed = bool(wrong or missing or text.table) or (kind != "text" and not _is_plain(decision))
+        fills = bool(i == 0 and self._fills)
+        changed = bool(wrong or missing or text.table or fills or decision.doubt) or (
+            kind != "text" and not _is_plain(decision)
+        )
         return ColumnFound(
             name=column,
             type=decision.type,
-            line=words.line(decision, filled, wrong, missing, text.folded),
+            line=words.line(decision, filled, wrong, missing, text.folded, fills=fills),
             filled=filled,
             read=filled - wrong,
             missing=missing,
@@ -378,21 +373,6 @@ class _Import:
         )
         return tuple(Row(row=self._staged.row + at, text=str(value)[:200]) for at, value in rows)
 
-    def _keep_written(self, found: Sequence[ColumnFound]) -> None:
-        """Keep the cells of changed columns as they were written, all rows of the file."""
-        changed = [(self._cells[i], of.name) for i, of in enumerate(found) if of.changed and of.name]
-        if not changed:
-            return
-        place = name(AS_WRITTEN, self._table)
-        shown = ", ".join(f"{cell} AS {name(column)}" for cell, column in changed if column.casefold() != "row")
-        self._engine.execute(f"CREATE SCHEMA IF NOT EXISTS {name(AS_WRITTEN)}")
-        self._engine.execute(
-            f"CREATE TABLE {place} AS SELECT rowid + {self._staged.row} AS row{', ' if shown else ''}{shown} "
-            f"FROM {self._raw}"
-        )
-        view = name(f"{self._table}_{AS_WRITTEN}")
-        self._engine.execute(f"CREATE VIEW {view} AS SELECT * FROM {place}")
-
 
 def _counted(rows: Iterable[tuple[Any, ...]]) -> dict[str, int]:
     """Cells without blanks around them, with how often each occurs."""
@@ -410,4 +390,4 @@ def _is_plain(decision: Decision) -> bool:
     return decision.date is not None and decision.date.plain and not decision.date.zones
 
 
-__all__ = ["File", "Report", "import_tables", "plain_name", "unique_name"]
+__all__ = ["File", "import_tables"]

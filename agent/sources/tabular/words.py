@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.sources.tabular import dates
 from agent.sources.tabular.columns import Decision
-from agent.sources.tabular.plan import ColumnPlan, Reading, Row, TableReading
+from agent.sources.tabular.plan import ColumnFound, ColumnPlan, Reading, Row, TableReading
 from eval.language.inflection import counted
 
 _KINDS = {"text": "text", "number": "number", "date": "date", "truth": "yes or no", "as it is": "as it is",
           "left out": "left out"}  # fmt: skip
 _ORDERS = {"dmy": "day first (3/2/2026 is 3 February)", "mdy": "month first (2/3/2026 is 3 February)"}
 _LISTED = 5
+_MANY = 0.02
+"""Part of the cells above which those that do not fit are told with each answer."""
 
 
-def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int) -> str:
+def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int, *, fills: bool = False) -> str:
     """How a column was read: `£ → number, 3,000 of 3,000`."""
     plan = decision.plan
     kind = _KINDS[plan.kind or "text"]
@@ -26,6 +29,14 @@ def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int)
     if decision.date is not None and decision.date.clock:
         kind = "date and time"
     parts = [f"{plan.unit} → {kind}" if plan.unit and decision.number is not None else kind]
+    if decision.measure is not None and decision.measure.units:
+        parts[0] = f"{decision.measure.units} → {kind} in {plan.unit}"
+    elif decision.measure is not None:
+        parts[0] = f"{plan.unit} → {kind}"
+    if decision.tick:
+        parts.append(f"{decision.tick} is yes and a blank cell no")
+    if decision.date is not None and dates.SERIAL in decision.date.forms:
+        parts.append("day numbers of a spreadsheet")
     if decision.number is not None and decision.number.decimal == "," and decision.number.shows_mark:
         parts.append("decimal comma")
     if decision.number is not None and decision.number.scaled:
@@ -39,6 +50,7 @@ def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int)
     extra = [f"{counted(missing, 'cell')} such as N/A read as missing"] if missing else []
     extra += [f"{counted(wrong, 'cell')} {'does' if wrong == 1 else 'do'} not fit"] if wrong else []
     extra += [f"{counted(folded, 'cell')} spelled like the others"] if folded else []
+    extra += ["blank cells have the value above them"] if fills else []
     extra += [decision.doubt] if decision.doubt else []
     return "; ".join([", ".join(parts), *extra])
 
@@ -52,6 +64,19 @@ def comment(plan: ColumnPlan, column: str) -> str | None:
 
 def renamed(pairs: Sequence[str]) -> list[str]:
     return [f"columns renamed: {', '.join(pairs[:10])}{', …' if len(pairs) > 10 else ''}"] if pairs else []
+
+
+def doubt(column: ColumnFound, *, sure: bool) -> str | None:
+    """What is told again with each answer that computes with the column."""
+    wrong = column.filled - column.read
+    if wrong > _MANY * column.filled:
+        return f"{wrong:,} of {column.filled:,} cells do not fit and count for nothing"
+    return None if sure else column.doubt
+
+
+def called_totals(rows: Sequence[Row]) -> list[str]:
+    verb = "is called a total and is" if len(rows) == 1 else "are called totals and are"
+    return [f"{_rows(rows)} {verb} counted like other rows"] if rows else []
 
 
 def notes(reading: Reading) -> list[str]:
@@ -69,7 +94,8 @@ def table_notes(table: TableReading) -> list[str]:
     told = list(found.notes)
     if found.left_out_count:
         count = counted(found.left_out_count, "row")
-        told.append(f"{count} left out that sum up or explain others: {_rows(found.left_out)}")
+        what = "sums up or explains" if found.left_out_count == 1 else "sum up or explain"
+        told.append(f"{count} left out that {what} others: {_rows(found.left_out)}")
     if found.repeats:
         done = "left out" if plan.repeats == "leave out" else "counted each time"
         verb = "repeats" if found.repeats == 1 else "repeat"

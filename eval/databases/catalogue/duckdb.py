@@ -6,10 +6,12 @@ cells of imported files as they were written; the views that show those stand ap
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from eval.databases.catalogue.table_drafts import Draft, count_statement, keep_counts, quoted
-from eval.schema import Column, ForeignKey, Index, Schema
+from eval.schema import Column, ForeignKey, Index, Schema, Values
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -59,10 +61,13 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
             kind="view" if is_view else "table",
             comment=comment,
         )
-    for schema, table, name, data_type, nullable, default, comment, generated in rows(_COLUMNS):
+    columns = rows(_COLUMNS)
+    read = {(table, name): _as_read(comment) for schema, table, name, *_, comment, _ in columns if schema == AS_WRITTEN}
+    for schema, table, name, data_type, nullable, default, comment, generated in columns:
         if draft := drafts.get((schema, table)):
             shown_default = None if generated or default == "NULL" else default
-            draft.columns.append(Column(name, data_type, bool(nullable), False, shown_default, comment))
+            values = read.get((table, name))
+            draft.columns.append(Column(name, data_type, bool(nullable), False, shown_default, comment, values))
     for schema, table, kind, columns, name, ref_table, ref_columns in rows(_CONSTRAINTS):
         draft = drafts.get((schema, table))
         if draft is None:
@@ -87,6 +92,21 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
         tuple(d.table() for d in found if d not in shows_kept),
         as_written=tuple(d.table() for d in shows_kept),
     )
+
+
+def as_read(values: Values) -> str:
+    """The comment on a column of `AS_WRITTEN`: how the import read it."""
+    return json.dumps(asdict(values), ensure_ascii=False)
+
+
+def _as_read(comment: str | None) -> Values | None:
+    try:
+        facts = json.loads(comment or "null")
+    except ValueError:
+        return None
+    if not isinstance(facts, dict):
+        return None
+    return Values(*(str(fact)[:200] if (fact := facts.get(of.name)) else None for of in fields(Values)))
 
 
 def _indexed_columns(expressions: str, draft: Draft) -> tuple[str, ...]:

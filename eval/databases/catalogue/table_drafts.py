@@ -6,7 +6,7 @@ In: drafts filled row by row. Out: `Table`s, and one statement that counts many 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from eval.engines import ENGINES
@@ -45,7 +45,7 @@ class Draft:
         return Table(
             name=self.name,
             columns=tuple(
-                Column(c.name, c.type, c.nullable and c.name not in keyed, c.name in keyed, c.default, c.comment)
+                replace(c, nullable=c.nullable and c.name not in keyed, primary_key=c.name in keyed)
                 for c in self.columns
             ),
             kind=self.kind,

@@ -328,7 +328,7 @@ export interface ColumnPlan {
 export interface TablePlan {
   table: string;
   columns: ColumnPlan[];
-  repeats?: "keep" | "leave out";
+  repeats?: "keep" | "leave out" | null;
   totals?: "keep" | "leave out";
 }
 

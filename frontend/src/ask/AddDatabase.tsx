@@ -7,7 +7,7 @@ import { presetsQuery } from "../api/queries";
 import type { Preset } from "../api/types";
 import { Button } from "../shell/Button";
 import css from "../shell/Dialog.module.css";
-import { uploadFiles } from "./uploadFiles";
+import { type Progress, shown, uploadFiles } from "./uploadFiles";
 
 interface Props {
   way: "connect" | "upload";
@@ -21,13 +21,15 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
   const [url, setUrl] = useState("");
   const [name, setName] = useState("");
   const [files, setFiles] = useState<File[]>([]);
+  const [progress, setProgress] = useState<Progress | null>(null);
 
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
 
   const adding = useMutation({
-    mutationFn: () => (way === "connect" ? connect(url, name) : uploadFiles(files, name)),
+    mutationFn: () => (way === "connect" ? connect(url, name) : uploadFiles(files, name, setProgress)),
+    onMutate: () => setProgress(null),
     onSuccess: (preset) => {
       client.setQueryData(presetsQuery.queryKey, (all) => [...(all ?? []).filter((p) => p.id !== preset.id), preset]);
       void client.invalidateQueries({ queryKey: presetsQuery.queryKey });
@@ -94,7 +96,7 @@ export default function AddDatabase({ way, onClose, onAdded }: Props) {
         <div className={css["actions"]}>
           <Button onClick={() => dialog.current?.close()}>Cancel</Button>
           <Button look="filled" type="submit" disabled={!ready || adding.isPending}>
-            {adding.isPending ? "Reading it…" : way === "connect" ? "Connect" : "Upload"}
+            {adding.isPending ? shown(progress) : way === "connect" ? "Connect" : "Upload"}
           </Button>
         </div>
       </form>

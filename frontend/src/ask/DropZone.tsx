@@ -5,14 +5,16 @@ import { presetsQuery } from "../api/queries";
 import { Icon } from "../shell/Icon";
 import { choosePreset } from "./chosenPreset";
 import css from "./DropZone.module.css";
-import { uploadFiles } from "./uploadFiles";
+import { type Progress, shown, uploadFiles } from "./uploadFiles";
 
 export function DropZone() {
   const [over, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const client = useQueryClient();
+  const [progress, setProgress] = useState<Progress | null>(null);
   const adding = useMutation({
-    mutationFn: (files: File[]) => uploadFiles(files),
+    mutationFn: (files: File[]) => uploadFiles(files, "", setProgress),
+    onMutate: () => setProgress(null),
     onSuccess: (preset) => {
       client.setQueryData(presetsQuery.queryKey, (all) => [...(all ?? []).filter((p) => p.id !== preset.id), preset]);
       choosePreset(preset.id);
@@ -43,7 +45,7 @@ export function DropZone() {
       onDrop={dropped}
     >
       <button type="button" className={css["choose"]} disabled={adding.isPending} onClick={() => input.current?.click()}>
-        <Icon name="upload" /> {adding.isPending ? "Reading it…" : "Drop a file here, or choose one"}
+        <Icon name="upload" /> {adding.isPending ? shown(progress) : "Drop a file here, or choose one"}
       </button>
       <span className={css["hint"]}>CSV, Excel, JSON lines, Parquet, SQLite or DuckDB</span>
       <input

@@ -88,7 +88,7 @@ function TableReview({ table, disabled, onColumn, onRepeats }: TableProps) {
         ))}
         {leftOut > 0 && (
           <li>
-            {counted(leftOut, "row")} left out that sum up or explain others: {rows(found.left_out)}
+            {counted(leftOut, "row")} left out that {leftOut === 1 ? "sums up or explains" : "sum up or explain"} others: {rows(found.left_out)}
           </li>
         )}
         {(found.repeated_keys ?? []).map((key) => (

@@ -6,6 +6,7 @@ import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -173,6 +174,22 @@ def test_files_that_are_no_database(server: Running, name: str, content: bytes) 
     answer = httpx.post(f"{server.url}/databases/upload", files={"file": (name, content)}, timeout=60)
 
     assert refused(answer) == (400, "bad_request")
+
+
+def test_an_upload_tells_how_far_it_is(server: Running) -> None:
+    def sent(content: bytes) -> list[dict[str, Any]]:
+        files, headers = {"file": ("fees.csv", content)}, {"Accept": "text/event-stream"}
+        answer = httpx.post(f"{server.url}/databases/upload", files=files, headers=headers, timeout=60)
+        assert answer.status_code == 201
+        return [json.loads(line[5:]) for line in answer.text.splitlines() if line.startswith("data:")]
+
+    *steps, last = sent(b"who,fee\na,5\nb,6\n")
+    assert [step["doing"] for step in steps] == ["reading fees", "writing fees", "writing"]
+    assert sorted(step["part"] for step in steps) == [step["part"] for step in steps]
+    assert last["database"]["name"] == "fees.csv"
+    assert sent(b"who,fee\na,5\nb,6\n") == [last]  # the same file again is the same database
+    [refusal] = sent(b"\1\2")
+    assert refusal["error"]["kind"] == "bad_request"
 
 
 def test_an_upload_without_a_file(server: Running) -> None:

@@ -19,6 +19,7 @@ import pytest
 from agent.parser import read
 from agent.results import run_sql
 from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
+from agent.sources.tabular.plan import Plans
 from agent.sources.uploads import Source, UploadLimits, UploadStore
 from eval.databases import Limits
 from eval.sql import parse
@@ -309,6 +310,23 @@ async def test_one_owner_keeps_so_many(store: UploadStore) -> None:
     with pytest.raises(SourceTooLarge, match="5 uploads already"):
         await store.receive("more.csv", pieces(b"a,b\n1,2\n"), owner="ada")
     await store.receive("other.csv", pieces(b"a,b\n1,2\n"), owner="bob")
+
+
+async def test_the_same_files_again_are_the_upload_that_there_is(store: UploadStore) -> None:
+    first = await store.receive("a.csv", pieces(b"a,b\n1,2\n"), owner="ada")
+
+    assert await store.receive("a.csv", pieces(b"a,b\n1,2\n"), owner="ada") == first
+    for name, data, owner in (("b.csv", b"1,2", "ada"), ("a.csv", b"1,3", "ada"), ("a.csv", b"1,2", "bob")):
+        other = await store.receive(name, pieces(b"a,b\n" + data + b"\n"), owner=owner)
+        assert other.id != first.id
+    again = await store.read_again(first.id, Plans(), owner="ada")
+    assert (await store.receive("a.csv", pieces(b"a,b\n1,2\n"), owner="ada")).stem == again.stem
+
+
+async def test_control_bytes_are_no_text(store: UploadStore) -> None:
+    for data in (b"\x01\x02", b"\x01\x02\n" * 20):
+        with pytest.raises(SourceRefused, match="no SQLite, DuckDB, Parquet, Excel, JSON or CSV file"):
+            await store.receive("x.csv", pieces(data))
 
 
 async def test_no_room_on_the_disk_is_said(store: UploadStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,3 +148,21 @@ def test_hostile_cells_are_only_text(tmp_path: Path) -> None:
     table, _ = imported(tmp_path, text.encode())
 
     assert len(table) == len(cells) + 1
+
+
+def test_a_plan_follows_columns_that_changed_their_places(tmp_path: Path) -> None:
+    _, first = imported(tmp_path, b"who,joined,left\na,03/01/2022,04/02/2022\nb,05/02/2022,06/03/2022\n")
+    decided = edited(edited(first, "joined", kind="date", order="dmy"), "left", kind="text")
+
+    table, _ = imported(tmp_path, b"left,who,joined\n04/02/2022,a,03/01/2022\n", decided)
+
+    assert table == ["left VARCHAR | who VARCHAR | joined DATE", "04/02/2022 | a | 2022-01-03"]
+
+
+def test_groups_stay_as_they_are_where_that_is_decided(tmp_path: Path) -> None:
+    data = b"team,who\nA,ann\n,bo\nB,cy\n,di\n"
+    _, first = imported(tmp_path, data)
+
+    table, _ = imported(tmp_path, data, edited(first, "team", fill=False))
+
+    assert table[1:] == ["A | ann", "NULL | bo", "B | cy", "NULL | di"]

@@ -1,0 +1,140 @@
+"""Amounts that a plain number does not show: parts in several units (`1h 20m`, `12 kg` beside `500 g`), points out of
+a whole (`4/5`).
+
+In: the cells of a column with how often each occurs. Out: how its amounts are written, in which one unit they are
+read, or None where it holds none; and the SQL expression that reads them. Patterns are for Python's `re` and DuckDB's
+RE2 alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from agent.sources.tabular import numbers
+from agent.sources.tabular.plan import Mark
+from agent.sources.tabular.sql import PAD, literal
+from agent.sources.tabular.units import FACTORS
+
+_PART = re.compile(r"\s{0,4}(?P<figure>[0-9](?:[0-9.,]{0,20}[0-9])?)\s{0,4}(?P<unit>[^\W\d_]{1,8})\.?,?")
+_OUT_OF = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,2})?)\s{0,4}(?:/|of|out of)\s{0,4}([0-9]{1,3})", re.IGNORECASE)
+_MOST_PARTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How the amounts of a column are written."""
+
+    unit: str
+    """In which they are read."""
+    decimal: Mark = "."
+    factors: tuple[tuple[str, float], ...] = ()
+    """Spellings of units, each with what one of it is in `unit`; none where amounts are out of a whole."""
+    whole: bool = False
+    why_not: str | None = None
+
+    @property
+    def units(self) -> str:
+        """What is told of the units that were turned into one."""
+        return " and ".join(sorted({spelling for spelling, factor in self.factors if factor != 1}))
+
+
+def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
+    """How the amounts of a column are written. `decimal`: the mark that was decided, or that the file's other columns
+    have. With `forced`, the cells that are no amounts are misfits, however many."""
+    return _out_of(cells, forced=forced) or _in_units(cells, decimal, forced=forced)
+
+
+def _enough(read: int, total: int, forced: bool) -> bool:
+    return bool(read) and (forced or read >= numbers.ENOUGH * total)
+
+
+def _out_of(cells: Mapping[str, int], *, forced: bool) -> Written | None:
+    wholes: Counter[str] = Counter()
+    points: Counter[str] = Counter()
+    for cell, count in cells.items():
+        match = _OUT_OF.fullmatch(cell.strip()) if len(cell) <= numbers.LONGEST else None
+        if match and float(match[1].replace(",", ".")) <= int(match[2]):
+            wholes[match[2]] += count
+            points[match[1]] += count
+    if not _enough(points.total(), sum(cells.values()), forced) or len(points) < 2:
+        return None
+    if len(wholes) > 1:
+        return Written("", why_not=f"its numbers are out of several wholes ({', '.join(sorted(wholes)[:5])})")
+    figures = numbers.written(points, None, forced=True)
+    assert figures is not None
+    return Written(f"out of {next(iter(wholes))}", figures.decimal, whole=figures.whole)
+
+
+def _in_units(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
+    parts = {cell: found for cell in cells if len(cell) <= numbers.LONGEST and (found := _parts(cell))}
+    read = sum(cells[cell] for cell in parts)
+    if not _enough(read, sum(cells.values()), forced):
+        return None
+    spellings = {unit for of in parts.values() for _, unit in of}
+    family = next((units for units in FACTORS.values() if all(unit.lower() in units for unit in spellings)), None)
+    if family is None or not all(_falls([family[unit.lower()][1] for _, unit in of]) for of in parts.values()):
+        return None
+    occurs: Counter[str] = Counter()
+    figures: Counter[str] = Counter()
+    for cell, of in parts.items():
+        for figure, unit in of:
+            figures[figure] += cells[cell]
+            occurs[family[unit.lower()][0]] += cells[cell]
+    target = max(occurs, key=lambda unit: (occurs[unit], -family[unit][1]))
+    if len(occurs) == 1 and all(len(of) == 1 for of in parts.values()):
+        return None  # a plain number with its unit
+    how = numbers.written(figures, decimal, forced=False)
+    if how is None or how.why_not is not None:
+        return None
+    base = family[target][1]
+    factors = tuple(sorted((unit, family[unit.lower()][1] / base) for unit in spellings))
+    return Written(target, how.decimal, factors, whole=how.whole and all(f >= 1 for _, f in factors))
+
+
+def _parts(cell: str) -> list[tuple[str, str]]:
+    """(figure, unit) of a cell that holds nothing else."""
+    found: list[tuple[str, str]] = []
+    at, text = 0, cell.strip()
+    while at < len(text) and len(found) < _MOST_PARTS and (match := _PART.match(text, at)):
+        found.append((match["figure"], match["unit"]))
+        at = match.end()
+    return found if at == len(text) else []
+
+
+def _falls(factors: list[float]) -> bool:
+    """Whether each unit is smaller than the one before it: `1h 20m`, never `20m 1h`."""
+    return all(before > after for before, after in pairwise(factors))
+
+
+def sql(column: str, how: Written) -> str:
+    """The expression that reads the column; NULL where a cell does not fit."""
+    digits, kind = numbers.DIGITS[how.decimal], "BIGINT" if how.whole else "DOUBLE"
+    if not how.factors:
+        whole = how.unit.rpartition(" ")[2]
+        fits = f"(?i){PAD}{digits}{PAD}(?:/|of|out of){PAD}{whole}{PAD}"
+        value = f"TRY_CAST({_plain(column, f'^{PAD}({digits})', how.decimal)} AS {kind})"
+        return f"CASE WHEN regexp_full_match({column}, {literal(fits)}) THEN {value} END"
+    parts = (f"(?:{PAD}{digits}{PAD}(?:{re.escape(spelling)})[.]?,?)?" for spelling, _ in _falling(how))
+    fits = f"regexp_full_match({column}, {literal(''.join(parts) + PAD)}) AND regexp_matches({column}, '[0-9]')"
+    amounts = (
+        f"coalesce(TRY_CAST({_plain(column, f'({digits}){PAD}{re.escape(s)}(?:[^A-Za-z]|$)', how.decimal)} AS DOUBLE)"
+        f" * {factor!r}, 0)"
+        for s, factor in how.factors
+    )
+    value = f"round({' + '.join(amounts)}, 9)"
+    return f"CASE WHEN {fits} THEN CAST({value} AS {kind}) END"
+
+
+def _falling(how: Written) -> list[tuple[str, float]]:
+    return sorted(how.factors, key=lambda of: (-of[1], -len(of[0])))
+
+
+def _plain(column: str, pattern: str, mark: Mark) -> str:
+    """The figure that the pattern's group holds, as the engine casts it."""
+    bare = f"regexp_extract({column}, {literal(pattern)}, 1)"
+    other = "," if mark == "." else "."
+    return f"replace(replace({bare}, {literal(other)}, ''), ',', '.')"

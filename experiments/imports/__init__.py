@@ -1,0 +1,1 @@
+"""How well files are read: measured on tables that are written as offices export them and read again."""
