@@ -114,11 +114,11 @@ ORDERS = (
         (
             "trino",
             "orders after 2024-03-01",
-            "SELECT order_id FROM orders WHERE order_date >= CAST('2024-03-02' AS DATE)",
+            "SELECT * FROM orders WHERE order_date >= CAST('2024-03-02' AS DATE)",
         ),
-        ("oracle", "paid orders", "SELECT order_id FROM orders WHERE paid = 1"),
-        ("tsql", "paid orders", "SELECT order_id FROM orders WHERE paid = 1"),
-        ("snowflake", "paid orders", "SELECT order_id FROM orders WHERE paid = TRUE"),
+        ("oracle", "paid orders", "SELECT * FROM orders WHERE paid = 1"),
+        ("tsql", "paid orders", "SELECT * FROM orders WHERE paid = 1"),
+        ("snowflake", "paid orders", "SELECT * FROM orders WHERE paid = TRUE"),
     ],
 )
 def test_values_are_written_as_the_dialect_compares_them(dialect: Dialect, question: str, sql: str) -> None:
