@@ -49,6 +49,8 @@ class StoredConstant:
     table: str
     column: str
     found: Place
+    among: int = 0
+    """How many different texts the column holds, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
