@@ -94,6 +94,8 @@ class PlanRequest:
     """Whether the model may ask for clarification of a truly ambiguous question instead of planning it."""
     clarified: Clarified | None = None
     """The clarification asked about this question, with the user's reply."""
+    translate: bool = False
+    """Whether the plan must restate the question in English (`QueryPlan.in_english`)."""
 
 
 @dataclass(frozen=True, slots=True)

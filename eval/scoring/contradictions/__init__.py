@@ -27,6 +27,7 @@ from eval.scoring.contradictions.numbers import number_foreign, period_open, yea
 from eval.scoring.contradictions.proof import Proof, Proofs
 from eval.scoring.contradictions.shown import limit_unasked, order_wrong, superlative_unmet, unconditioned
 from eval.scoring.contradictions.values import name_unused, never_true, value_foreign, value_named
+from eval.scoring.evidence.familiarity import supposes
 from eval.scoring.evidence.question_reading import Observation, Reading
 
 __all__ = ["CHECKS", "Proof", "contradictions"]
@@ -35,7 +36,7 @@ _OBSERVED = word_set(
     """
     bound_direction rank_direction_wrong order_direction_wrong order_reversed number_missing quoted_missing
     limit_differs aggregate_of_text aggregate_missing count_missing date_missing bound_missing year_missing
-    given_returned other_column_named
+    comparison_direction     given_returned other_column_named
     """
 )
 """Observations that prove a conflict by themselves."""
@@ -73,13 +74,44 @@ CHECKS: tuple[Callable[[Reading], Proofs], ...] = (
 
 def contradictions(reading: Reading, seen: Sequence[Observation]) -> tuple[Proof, ...]:
     """Everything that is proved against a query; `seen` is what was observed of it, before it is scaled."""
-    proving = _OBSERVED | {"comparison_direction"} if _one_direction(reading) else _OBSERVED
-    if _WRITTEN_DATE.search(reading.question):
-        proving = proving - {"number_missing"}
-    if reading.tree.args.get("with_") or reading.case.facts.window_functions:
-        proving = proving - {"order_direction_wrong", "order_reversed"}
+    if supposes(reading.case.question):
+        return tuple(proof for check in _IN_ANY_CASE for proof in check(reading))
+    proving = _proving(reading)
     observed = (Proof(o.name, "", o.text) for o in seen if o.name in proving and o.text)
     return (*observed, *(proof for check in CHECKS for proof in check(reading)))
+
+
+_IN_ANY_CASE = (limit_unasked, never_true)
+"""What is proved of a query whose question supposes something that is not in the data."""
+
+
+def _proving(r: Reading) -> frozenset[str]:
+    """The observations that prove a conflict of this query."""
+    doubtful = set()
+    if not _one_direction(r):
+        doubtful.add("comparison_direction")
+    if _WRITTEN_DATE.search(r.question) or _EITHER_NUMBER.search(r.question):
+        doubtful.add("number_missing")
+    if _DATE_IN_WORDS.search(r.case.parsed.text):
+        doubtful.add("date_missing")
+    if r.tree.args.get("with_") or r.case.facts.window_functions:
+        doubtful |= {"order_direction_wrong", "order_reversed"}
+    if _FURTHER_SENTENCE.search(r.question):
+        doubtful.add("count_missing")
+    if not _FIGURE_ASKED.search(r.question):
+        doubtful.add("aggregate_missing")
+    return _OBSERVED - doubtful
+
+
+_EITHER_NUMBER = re.compile(r"\b\d+ or \d+\b")
+_DATE_IN_WORDS = re.compile(r"\d/\d\d?/\d|%[BbmdY][^%]*%[BbmdY]")
+"""A date in the query that is not written year first."""
+_FURTHER_SENTENCE = re.compile(r"[.?!]\s+\S")
+_FIGURE_ASKED = re.compile(
+    r"^(?:(?!\b(?:where|whose|with|who|that|which|if|has|have|exceeds?)\b).){0,80}"
+    r"\b(?:averages?|avg|mean|totals?|sum|maximum|minimum)\b"
+)
+"""The word for the figure stands before the conditions."""
 
 
 def _one_direction(r: Reading) -> bool:

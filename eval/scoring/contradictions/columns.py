@@ -241,7 +241,7 @@ def figure_untold(r: Reading) -> Proofs:
     facts = r.case.facts
     if not facts.group_by or facts.aggregates or facts.window_functions or facts.having or facts.distinct:
         return
-    if _BY_GROUP.search(r.question):
+    if _BY_GROUP.search(r.question) and not any(every(e, exp.Binary) for e in r.output):
         yield Proof(
             "figure_untold", "", "The question asks for something of each group; the query returns the groups alone."
         )

@@ -54,11 +54,17 @@ def comparison_flipped(r: Reading) -> Proofs:
         if _bound(column) is not None and _bound(bound) is None:
             column, bound, grows = bound, column, not grows
         asked = _asked(column, bound, r)
-        if asked is not None and asked != grows:
+        if asked is not None and asked != grows and not _both_ways(node, bound, r):
             words = "more" if asked else "less"
             sentence = f"The question asks for {words} than the query's bound; the query compares the other way round."
             yield Proof("comparison_flipped", node.sql(), sentence)
             return
+
+
+def _both_ways(node: exp.Expr, bound: exp.Expr, r: Reading) -> bool:
+    """Whether the query compares with the same bound in the other direction as well: it tells two sides apart."""
+    others = (o for o in every(r.tree, exp.GT, exp.GTE, exp.LT, exp.LTE) if o is not node)
+    return any(bound in (o.this, o.expression) for o in others)
 
 
 def _under_denial(node: exp.Expr) -> bool:

@@ -109,6 +109,7 @@ def figure_missing(r: Reading) -> Proofs:
         and not facts.output_aggregates
         and not facts.window_functions
         and "group_concat" not in facts.aggregates
+        and not any(every(e, exp.Binary) for e in r.output)
     ):
         yield Proof("figure_missing", "", "The question asks for a figure of each group; the query returns none.")
 

@@ -23,8 +23,10 @@ _ALIKE = 0.85
 """Similarity from which a word may stand for another."""
 _SHORT = 3
 """Letters up to which a stored text may be a code of what the question says."""
-_FLAGS = frozenset({"t", "f", "y", "n", "true", "false", "yes", "no", "0", "1", "-1"})
-"""Stored texts that say that something is so, or is not: a word that names their column asks for them."""
+_FLAGS = frozenset({"t", "f", "y", "n", "true", "false", "yes", "no", "none", "null", "unknown", "n/a", "n / a"})
+"""Stored texts that say that something is so, or is not, or not known: a question may suppose them."""
+_DIGIT_FLAGS = frozenset({"0", "1", "-1"})
+"""The same in digits, where a word that names their column asks for them."""
 _DATE = re.compile(r"(?P<y>(?:1[89]|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?|(?P<b>\d\d?)[/.](?P<c>\d\d?)[/.](?P<z>\d{4})")
 _CLOCK = re.compile(r"\d\d?:\d\d")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
@@ -101,6 +103,8 @@ def may_be_meant(constant: Constant, r: Reading) -> bool:
     if not re.search(r"[^\W_]", value):
         return True
     if value in _FLAGS:
+        return True
+    if value in _DIGIT_FLAGS:
         return bool(left) or meets(constant.column or "", r.words)
     if value.isdecimal() or _DATE.match(value) or _CLOCK.match(value):
         return _time_meant(value, r) or (value.isdecimal() and _number_meant(value, r))
@@ -196,11 +200,12 @@ def _stands_for(value: str, word: str) -> bool:
 
 
 def _foreign(constant: Constant) -> bool:
-    """Several words, none of them English, all in capitals or all in small letters: another language's code."""
+    """Words that are not English, all in capitals or several in small letters: another language's code."""
     value = constant.value.strip()
     words = [w.casefold() for w in _WORD.findall(value)]
     uniform = value in (value.upper(), value.lower()) and all(w.isalpha() and len(w) > 1 for w in words)
-    return uniform and len(words) > 1 and not any(open_lexicon(lemma(w)) for w in words)
+    code = len(words) > 1 or (value.isupper() and len(value) > _SHORT)
+    return uniform and code and not any(open_lexicon(lemma(w)) for w in words)
 
 
 def left_over(r: Reading) -> list[str]:

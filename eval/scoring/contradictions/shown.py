@@ -83,7 +83,8 @@ def superlative_unmet(r: Reading) -> Proofs:
     if r.constants and not (intent.singular and len(r.rows) > 1):
         return  # a value may be the extreme one
     said = {w.casefold() for w in superlatives(r.case.question)}
-    if said & {"first", "last", "top"} or _names_of_columns(r) & said:
+    columns = _names_of_columns(r)
+    if said & {"first", "last", "top"} or columns & (said | {"max", "min", "maximum", "minimum", "highest", "lowest"}):
         return
     yield Proof("superlative_unmet", "", f"The question asks for the {min(said)}; nothing in the query looks for it.")
 

@@ -94,7 +94,7 @@ def value_named(r: Reading) -> Proofs:
         if any(akin(w, k) for w in words for k in known) or not _a_value(found, r) or _beside_used(found.value, r):
             continue
         other = next((c for c in r.constants if c.column == found.column and c.is_string), None)
-        if _stands_in(found.value, r):
+        if _stands_in(found.value, r) or _part_of_name(found.value, r) or _may_be_told_by(found.column, r):
             continue
         place = f"{found.column} = '{other.value}'" if other else ""
         sentence = f"The question names “{found.value[:40]}”, which {found.table}.{found.column} holds; the query"
@@ -137,6 +137,24 @@ def _of_schema(name: str, r: Reading) -> bool:
     words = [w for w in question_words(name) if w not in STOPWORDS]
     known = words_of(r.case.schema)
     return not words or any(len(w) < 2 or any(akin(w, k) for k in known) for w in words)
+
+
+def _part_of_name(value: str, r: Reading) -> bool:
+    """`Cristiano Ronaldo`, of whom no Ronaldo is in the query: somebody else's first name."""
+    at = r.question.find(value.casefold())
+    around = r.case.question[:at].split()[-1:], r.case.question[at + len(value) :].split()[:1] if at >= 0 else []
+    beside = [w.strip(".,?!'’s") for words in around for w in words if w[:1].isupper()]
+    known = r.used_words
+    return any(len(w) > 1 and not any(akin(q, k) for q in question_words(w) for k in known) for w in beside[:2]) and (
+        " " not in value and not r.case.question.startswith(value)
+    )
+
+
+def _may_be_told_by(column: str, r: Reading) -> bool:
+    """Whether a text of another column, which the question does not say, may be what the name leads to: `the capital of
+    Portugal` is Lisbon."""
+    others = (c for c in r.constants if c.is_string and c.operator == "=" and c.column not in (None, column))
+    return any(not said(c, r) for c in others)
 
 
 def _a_key(constant: Constant) -> bool:
