@@ -30,10 +30,10 @@ LEAD = 1.0
 def choose(ran: Sequence[Examined], total: int, fitted: Fit | None = None, lead: float | None = None) -> Choice | None:
     """One of the candidates that ran; None where none did. `total` counts those that did not, too.
 
-    The most voted result wins, unless something is proved against each of its queries, or another is likelier by `lead`.
-    Without a vote that more candidates share than any
-    other, the likeliest wins; among equals the more voted, the shorter, the first by its SQL. Of its queries, the one
-    that its evidence speaks for most, then the shortest; of equal ones, the first in the order given.
+    The most voted result wins, unless another is likelier by `lead`, or at all where something is proved against each
+    of its queries. Without a vote that more candidates share than any other, the likeliest wins; among equals the more
+    voted, the shorter, the first by its SQL. Of its queries, the one that its evidence speaks for most, then the
+    shortest; of equal ones, the first in the order given.
     """
     groups = grouped(ran, total)
     most = max((len(group.members) for group in groups), default=0)
