@@ -130,6 +130,16 @@ class Vocabulary:
         return by_letter
 
     @cached_property
+    def by_initials(self) -> dict[str, list[ColumnWord]]:
+        """Columns by the initials of their name (`mpg` for `Miles_per_Gallon`)."""
+        found: dict[str, list[ColumnWord]] = {}
+        for column in self.columns.values():
+            pieces = _SPLIT.findall(column.name)
+            if len(pieces) > 1:
+                found.setdefault("".join(p[0] for p in pieces).lower(), []).append(column)
+        return found
+
+    @cached_property
     def spellings(self) -> dict[int, list[str]]:
         """The schema words by their length."""
         return _by_length(self.holders)
@@ -429,7 +439,9 @@ def _column(table: Table, column: Column, words: tuple[str, ...], foreign: bool,
     numeric, temporal, boolean = _type(column.type)
     primary = column.primary_key or column.name in table.primary_key
     role: Role = "text"
-    if words[-1] == "id" or (words[-1] in _ID_WORDS and (primary or foreign)):
+    if words == ("year", "id") and numeric:
+        words, role = ("year",), "year"  # a key of seasons that is the year itself
+    elif words[-1] == "id" or (words[-1] in _ID_WORDS and (primary or foreign)):
         role = "id"
     elif _FLAGGED.match(column.name) or words[-1] in ("flag", "indicator") or boolean:
         role = "flag"

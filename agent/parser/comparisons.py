@@ -105,7 +105,9 @@ def _operator_meant(
         return _SIZES[first], None
     property_column = property_of(q, c, keyword.adjective, i)
     if property_column is None:
-        return None
+        number = next((j for j in range(i + 1, min(len(q.items), i + 3)) if q.sorts[j] == "number"), None)
+        said = number is not None and _column_after(q, number) is not None  # `bigger than 2 carats`
+        return (_SIZES.get(first, keyword.argument), None) if said else None
     column, sign = property_column
     return (keyword.argument if sign > 0 else FLIPPED[keyword.argument]), Expression(column=column.key)
 
@@ -281,6 +283,8 @@ def compare(
     guessed = amount_column(q, c.entities) if target is None else None
     if guessed is not None and not called_person(q.vocabulary, guessed.table):  # `employees over 60` is no salary
         target, named = Expression(column=guessed.key), replace(named, doubts=("amount_guessed",))
+    if target is None and (likely := _figure_around(q, c, figure)) is not None:
+        target, named = Expression(column=likely.key), replace(named, doubts=("amount_guessed",))
     if target is None or _number_for_date(q, target, figure):
         return replace(named, unused=(j,), doubts=("number_without_column",))
     if (aggregated := _aggregated(c, target)) is not None:
@@ -289,6 +293,21 @@ def compare(
         figure, named = _in_unit_of(q, figure, unit, target.column, named)
         named = replace(named, used=(*named.used, *range(j + 1, min(j + 2, len(q.items)))))
     return replace(named, conditions=(Condition(target, operator, (figure,)),))
+
+
+def _figure_around(q: LinkedQuestion, c: Context, figure: float) -> ColumnWord | None:
+    """`cities over 1 million`: the only figure of the rows whose values lie around the number."""
+    table = c.main_entity
+    if not table:
+        return None
+    around = []
+    for column in q.vocabulary.by_table[table]:
+        if column.role == "number" and column.numeric and not column.foreign:
+            facts = q.values.facts(*column.key)
+            low, high = facts.least, facts.greatest
+            if isinstance(low, int | float) and isinstance(high, int | float) and low <= figure <= high:
+                around.append(column)
+    return around[0] if len(around) == 1 else None
 
 
 def _in_unit_of(

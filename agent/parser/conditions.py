@@ -80,8 +80,16 @@ def flag(q: LinkedQuestion, column: ColumnWord, negated: bool) -> Finding:
     condition = flags.says(q.values, column, not negated)
     if condition is None and column.numeric and column.role == "number" and _STOCKS & set(column.words):
         condition = Condition(left, "=" if negated else ">", (0,))
+    if condition is None and column.numeric and column.role == "number" and _zero_means_none(q, column):
+        condition = Condition(left, "=" if negated else ">", (0,))
     condition = condition or Condition(left, "null" if negated else "not null")
     return Finding(clauses=((condition,),), changes={"negated": False})
+
+
+def _zero_means_none(q: LinkedQuestion, column: ColumnWord) -> bool:
+    """Whether a column always holds a number, down to zero: rows with `no tip` have one of 0."""
+    facts = q.values.facts(*column.key)
+    return facts.nulls == 0.0 and facts.least == 0
 
 
 _STOCKS = word_set("stock inventory quantity")

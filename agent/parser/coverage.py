@@ -63,7 +63,15 @@ def not_understood(q: LinkedQuestion, draft: Draft) -> tuple[str, ...]:
     return tuple(dict.fromkeys(unread))
 
 
-_VAGUE = word_set("full current available new existing former complete")
+_VAGUE = word_set("available existing former")
+_DESCRIBING = word_set("full current new complete used")
+"""Words that say which rows are meant, but for the set phrases of `_SET_PHRASES`."""
+_SET_PHRASES = {
+    "full": word_set("name names list details information info address title titles time date"),
+    "complete": word_set("name names list details information info address"),
+    "used": word_set("by for in with at on to the most least often more"),
+}
+_BEFORE_USED = word_set("is are was were be been most ever never often get gets has have had")
 
 
 def _means_something(items: Sequence[Item], k: int) -> bool:
@@ -74,9 +82,14 @@ def _means_something(items: Sequence[Item], k: int) -> bool:
         return False
     before, after = items[k - 1] if k else None, items[k + 1] if k + 1 < len(items) else None
     described = after is not None and after.mention is not None and bool(after.mention.tables)
+    if item.lower in _DESCRIBING:
+        next_word = after.lower if after is not None else ""
+        phrase = set(next_word.split()[:1]) & _SET_PHRASES.get(item.lower, frozenset())
+        using = item.lower == "used" and before is not None and before.lower.split()[-1] in _BEFORE_USED
+        dated = any(x.is_keyword("period") or x.kind == "number" or x.lower in ("by", "since") for x in items)
+        return not (phrase or using or (item.lower == "new" and described and dated))
     if item.lower in _VAGUE:
-        since = any(x.is_keyword("period", "group") or x.kind == "number" or x.lower in ("by", "since") for x in items)
-        return described and not (item.lower == "new" and since)
+        return described
     if item.lower in ("member", "members"):
         return before is None or before.mention is None
     return item.lower == "same" and (after is None or after.lower not in ("as", "time"))
@@ -107,7 +120,8 @@ def unaccounted(
         w for w in unread
         if not (_explained_by_join(w, q, plans) or _dates_rows(w, q, draft) or _tells_place(w, q))
     ]  # fmt: skip
-    tied = [word for word in left_out if word.lower() in RELATIONAL and _complemented(word, q, draft)]
+    verbs = (w for w in left_out if w.lower() in RELATIONAL and w.lower() not in _DESCRIBING)
+    tied = [word for word in verbs if _has_subject(word, q) and _complemented(word, q, draft)]
     missing = [word for word in left_out if word not in tied]
     missing += [word for word in _without_effect(q, draft) if word not in missing]
     return tuple(missing), tuple(tied)
@@ -152,6 +166,16 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
         if named or _day(item):
             return bool(draft.used & set(range(item.start, item.end)))
     return False
+
+
+def _has_subject(word: str, q: LinkedQuestion) -> bool:
+    """Whether something that was named, or a word that stands for it, comes before the verb."""
+    at = _position(word, q)
+    before = q.items[at - 1].lower.split()[-1] if at else ""
+    return before in _SUBJECTS or any(sort in (*_NAMED, "measure", "literal") for sort in q.sorts[:at])
+
+
+_SUBJECTS = word_set("who that which we they i you he she it people are is was were been do does did have has")
 
 
 def _day(item: Item) -> bool:

@@ -158,6 +158,10 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             continue
         columns, foreign_keys = list(table.columns), list(table.foreign_keys)
         row = _row(words, table.name)
+        called = (c for c in table.columns if words.columns[table.name, c.name].words == row)
+        if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
+            row = ("row",)  # a file of countries by year: a country is the column of that name
+            taken.discard(table.name.casefold())
         rows = plural_phrase(row).replace(" ", "_")
         name = rows if rows not in taken and row != words.tables[table.name].words else table.name
         if name != table.name:
@@ -168,12 +172,13 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             kinds = values.values(table.name, column.name)
             if not thing or is_state(thing[-1]) or {fold(v) for v in kinds} <= _MARKS:
                 continue
-            if len(kinds) > (table.row_count or 0) * _MOST_OF_ROWS:
+            if not _repeats(values, table, column):
                 continue
             things, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
             if {things, key} & taken:
                 continue
             taken |= {things, key}
+            things = things.swapcase() if things == table.name else things  # two tables have two names
             sources[things], keys[key] = (table, column), column
             columns[place] = replace(column, name=key)
             foreign_keys.append(ForeignKey((key,), things, (column.name,)))
@@ -184,6 +189,11 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     if not homes:
         return Entities(schema, values, sources, keys, renamed)
     return Entities(replace(schema, tables=tuple(tables)), values.moved(homes), sources, keys, renamed)
+
+
+def _repeats(values: ValueIndex, table: Table, column: Column) -> bool:
+    """Whether the values of a column stand in several rows each."""
+    return len(values.values(table.name, column.name)) <= (table.row_count or 0) * _MOST_OF_ROWS
 
 
 class _InCommon:

@@ -7,25 +7,27 @@ stored values, misspellings, abbreviations, and words of similar meaning in the 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
 from rapidfuzz import fuzz, process
 
 from agent.knowledge.effort import spend
-from agent.knowledge.values import SPAN_WORDS, ValueIndex
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.knowledge.values import SPAN_WORDS, ValueHit, ValueIndex
+from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
 from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention
-from agent.parser.persons import SERVED, SERVING
+from agent.parser.persons import SERVED, SERVING, person_word
 from agent.parser.stored_states import STATE_WORDS
 from eval.language.inflection import lemma, stem
-from eval.language.lexicon import FUNCTION_WORDS, open_lexicon, similar_words, word_set
+from eval.language.lexicon import FUNCTION_WORDS, adjectives, open_lexicon, similar_words, word_set
 from eval.language.tokens import Token
 
+_CURRENCIES = word_set("euro dollar")
+"""Units of an amount, but for these words alone: `countries using the euro`."""
 _SUPERIORS = word_set("manager boss supervisor superior")
 
 
@@ -52,8 +54,15 @@ def linked_by_fallback(
     linked: list[Item] = []
     named = {t.name for x in items if x.mention for t, s in x.mention.tables[:1] if s >= 0.75}
     named |= {c.table for x in items if x.mention for c, s in x.mention.columns[:1] if s >= 0.9}
+    wide = [t for t in vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
     for at, item in enumerate(items):
         if linked and item.start < linked[-1].end:
+            continue
+        if (people := _people(item, vocabulary)) is not None:
+            linked.append(people)
+            continue
+        if len(wide) == 1 and not named & {wide[0].name} and _names_rows(item, wide[0]):
+            linked.append(_rows_of(item, wide[0], guessed=False))
             continue
         if item.kind == "literal" and item.mention is not None:
             hits = values.find(item.mention.text, fuzzy=False)
@@ -63,17 +72,50 @@ def linked_by_fallback(
                 sex(item, vocabulary, values)
                 or _superior(item, vocabulary)
                 or _stored(tokens, items[at : at + SPAN_WORDS], named, vocabulary, values)
+                or _related(tokens, items[at : at + 2], values)
+                or _initials(item, vocabulary)
+                or _firm(_near(item, vocabulary))
+                or _part(item, named, vocabulary, values)
+                or _rows_called(item, items, vocabulary)
                 or _near(item, vocabulary)
+                or _short_for(item, vocabulary)
                 or item
             )
+        elif _open(item) and len(item.lower) == _SHORTEST:
+            linked.append(_initials(item, vocabulary) or _short_for(item, vocabulary) or item)
         else:
             linked.append(item)
-    return tuple(linked)
+    return tuple(_joined(linked))
+
+
+def _joined(items: Sequence[Item]) -> Iterator[Item]:
+    """Words side by side that each name only one and the same column are one mention of it (`life expectancy`)."""
+    before: Item | None = None
+    for item in items:
+        if before is not None and _same_column(before, item):
+            assert before.mention is not None
+            mention = replace(before.mention, end=item.end, text=f"{before.mention.text} {item.lower}")
+            before = replace(before, end=item.end, lower=f"{before.lower} {item.lower}", mention=mention)
+            continue
+        if before is not None:
+            yield before
+        before = item
+    if before is not None:
+        yield before
+
+
+def _same_column(one: Item, other: Item) -> bool:
+    """Whether two neighbours name nothing but the same column."""
+    a, b = one.mention, other.mention
+    if a is None or b is None or one.end != other.start or a.tables or b.tables or a.values or b.values:
+        return False
+    best = [m.columns[0][0].key for m in (a, b) if m.columns and not m.measure]
+    return len(best) == 2 and best[0] == best[1] and one.lower != other.lower
 
 
 def _open(item: Item) -> bool:
     """Whether the item is a word that may still name something."""
-    return item.kind == "word" and item.lower not in FUNCTION_WORDS
+    return item.kind == "word" and (item.lower not in FUNCTION_WORDS or item.lower in _CURRENCIES)
 
 
 def _stored(
@@ -100,6 +142,126 @@ def _stored(
             mention = Mention(start, last.end, values=hits, text=meant)
             return Item(start, last.end, "mention", text.lower(), mention)
     return None
+
+
+def _firm(item: Item | None) -> Item | None:
+    """A link that is no guess."""
+    return item if item is not None and item.mention is not None and not item.mention.guessed else None
+
+
+def _rows_called(item: Item, items: Sequence[Item], vocabulary: Vocabulary) -> Item | None:
+    """`how many houses`, asked of a file of listings: an unknown plural noun is its rows, where nothing else is; a
+    guess."""
+    wide = [t for t in vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
+    ranked = any(x.end == item.start and x.is_keyword("sup", "sup_adj") for x in items)
+    plural = lemma(item.lower) != item.lower and item.lower.endswith("s")
+    if len(wide) != 1 or not (plural or ranked) or _verbal(item.lower):
+        return None
+    if any(x.mention is not None and x.mention.tables and x.mention.tables[0][1] >= _ALIKE for x in items):
+        return None
+    return _rows_of(item, wide[0], guessed=True)
+
+
+def _rows_of(item: Item, table: TableWord, *, guessed: bool) -> Item:
+    mention = Mention(item.start, item.end, tables=((table, 0.9),), text=item.lower, guessed=guessed)
+    return replace(item, kind="mention", mention=mention)
+
+
+def _people(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """`players`, where the only people are those of a table called so: a guess."""
+    if item.kind not in ("word", "mention") or lemma(item.lower) == item.lower or not person_word(lemma(item.lower)):
+        return None
+    if item.mention is not None and item.mention.tables and item.mention.tables[0][1] >= _ALIKE + 0.05:
+        return None
+    called = [t for t in vocabulary.tables.values() if set(t.words) <= _EVERYBODY]
+    return _rows_of(item, called[0], guessed=True) if len(called) == 1 else None
+
+
+_EVERYBODY = word_set("people person persons master")
+
+
+def _names_rows(item: Item, table: TableWord) -> bool:
+    """`wines`, asked of `wine_reviews` alone: a plural word of the only table's name."""
+    plural = lemma(item.lower) != item.lower and lemma(item.lower) in table.words[:-1]
+    sure = item.mention is not None and any(s >= 0.95 for _, s in (*item.mention.columns, *item.mention.tables))
+    return plural and not sure and not (item.mention and item.mention.values) and item.kind in ("word", "mention")
+
+
+def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex) -> Item | None:
+    """Values that words mean without naming them: `rainy` for rain, `Saturday` for Sat, `American` for USA."""
+    for last in reversed([*takewhile(_open, items)]):
+        text = " ".join(t.text for t in tokens[items[0].start : last.end])
+        if lemma(text.lower()) in _GENERIC or lemma(text.lower()) in CALENDAR_UNITS:
+            continue
+        if not values.related(text) and len(items) and (deed := _deed(text.lower())):
+            text = next((d for d in deed if values.find(d)), text)
+            if hits := values.find(text):
+                return Item(
+                    items[0].start,
+                    last.end,
+                    "mention",
+                    text.lower(),
+                    Mention(items[0].start, last.end, values=hits, text=text),
+                )
+        if hits := tuple(replace(h, score=max(h.score, _SAME_THING)) for h in values.related(text)):
+            mention = Mention(items[0].start, last.end, values=hits, text=text)
+            return Item(items[0].start, last.end, "mention", text.lower(), mention)
+    return None
+
+
+def _deed(word: str) -> tuple[str, ...]:
+    """What a person named by a deed does: `rowers` row, or do `rowing`."""
+    base = word.removesuffix("s").removesuffix("er")
+    if base == word or not word.rstrip("s").endswith("er") or len(base) < 3:
+        return ()
+    return f"{base}ing", base, f"{base}e"
+
+
+def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
+    """`fords`, `kershaw`: a word of the stored values of one column, of a table that is named or the only one."""
+    word = lemma(item.lower)
+    if _verbal(item.lower) or word in _GENERIC or word in CALENDAR_UNITS:
+        return None
+    word = word if values.parts(word) else item.lower.removesuffix("s")
+    parts = [p for p in values.parts(word) if p.score >= _OFTEN and (p.table, p.column) in vocabulary.columns]
+    parts = [p for p in parts if max(map(len, p.examples)) <= _NAME]
+    near = [p for p in parts if p.table in named] or (parts if len({p.table for p in parts}) == 1 else [])
+    if not near:
+        return None
+    best = near[0]
+    hits = tuple(ValueHit(best.table, best.column, v, _PART, "part") for v in best.examples)
+    return replace(item, kind="mention", mention=Mention(item.start, item.end, values=hits, text=word))
+
+
+_SAME_THING, _PART = 0.86, 0.72
+_OFTEN, _NAME = 0.8, 40
+"""A part that is meant is the first or last word of most values with it, and these are names (letters)."""
+_SHORTEST, _LONGEST_SHORT = 2, 5
+
+
+def _initials(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """`mpg` for `Miles_per_Gallon`: the initials of a column's name."""
+    if not _SHORTEST <= len(item.lower) <= _LONGEST_SHORT:
+        return None
+    columns = tuple((column, 0.85) for column in vocabulary.by_initials.get(item.lower, ()))
+    if not columns:
+        return None
+    return replace(item, kind="mention", mention=Mention(item.start, item.end, columns=columns, text=item.lower))
+
+
+def _short_for(item: Item, vocabulary: Vocabulary) -> Item | None:
+    """`hp` for horsepower: the one word of the schema that begins alike and holds the letters in their order."""
+    short = item.lower
+    if not _SHORTEST <= len(short) < _LONGEST_SHORT or not short.isalpha() or open_lexicon(short):
+        return None
+    found = [w for w in vocabulary.holders if w[0] == short[0] and len(w) > len(short) + 2 and _holds_letters(w, short)]
+    spend(1 + len(vocabulary.holders) // 50)
+    return _mention(item, vocabulary, {found[0]: 0.8}) if len(found) == 1 else None
+
+
+def _holds_letters(word: str, short: str) -> bool:
+    letters = iter(word)
+    return all(letter in letters for letter in short)
 
 
 def _near(item: Item, vocabulary: Vocabulary) -> Item | None:
@@ -179,7 +341,7 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
         short = 3 <= len(known) <= 5 and known not in _WORDS and not open_lexicon(known)
         if short and len(word) > len(known) + 2 and word.startswith(known):
             scores[known] = 0.95
-        elif len(known) > len(word) + 2 and known.endswith(word) and word not in _ENDINGS:
+        elif len(known) > len(word) + (2 if len(word) < 5 else 0) and known.endswith(word) and word not in _ENDINGS:
             scores[known] = 0.85
     if not scores:
         alike = open_lexicon(word) or open_lexicon(stem(word))
@@ -204,7 +366,9 @@ _SAME_SENSE = 0.85
 
 def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     """The schema's words of a similar meaning, where no list has the word: always a guess."""
-    if item.lower in AGENTIVE or word in _GENERIC:  # `live in`, `meet at` only link a thing to its description
+    if (
+        item.lower in AGENTIVE or word in _GENERIC or adjectives().get(item.lower, (None, ""))[1] == "base"
+    ):  # `live in`, `meet at` only link a thing to its description
         return None
     if item.lower in STATE_WORDS or (word != item.lower and not item.lower.endswith("s")):  # `lost`, to be found in
         return None  # the data

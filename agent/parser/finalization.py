@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from agent.parser import group_by, order_by
 from agent.parser.assembly import join
 from agent.parser.coverage import AGENTIVE
+from agent.parser.figures_by import figures_by
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Draft, Finding, ReadingState
+from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.vague import vague
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
@@ -21,7 +23,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     """Complete the query of a reading."""
     query = r.query
     if r.counting and not query.select:
-        _count_entity(r.entities, r.query, r.draft)
+        _count_entity(q, r.entities, r)
     _split_share(q, query, r.share_at)
     query.where[:] = [clause for k, clause in enumerate(query.where) if clause not in query.where[:k]]
     if r.counting and query.select and not query.aggregates():
@@ -29,6 +31,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         r.counting = ""
     if r.negated and not r.excepting:
         join(q, r, _absent_by_verb(q, r))
+    _rank_by_average(r)
     join(q, r, Finding(doubts=tuple(_open_ends(r))))
     spent = r.verb_measure
     if (
@@ -39,6 +42,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     ):
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
         r.functions = []
+    join(q, r, vague(q, r))
     if r.star:
         query.order = [(e, down) for e, down in query.order if not e.function]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
@@ -46,10 +50,13 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     if not query.select:
         join(q, r, _shown_by_default(q, r))
         r.groups = [] if r.star else r.groups
+    if _only_ranks(q, r):
+        query.select[:] = q.named_by(r.head_entity or query.select[0].tables[0])
     if r.figure_ranked:
         query.select.extend(e for e in query.ordered_by() if e.function and e not in query.select)
     if r.waiting_direction:
         join(q, r, order_by.direction(q, r, r.waiting_direction, len(q.items) - 1))
+    figures_by(q, r)
     join(q, r, group_by.group(q, r))
     if query.group and _listed_again(q):
         query.select.sort(key=lambda e: bool(e.function))
@@ -63,6 +70,26 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     query.tables = list(dict.fromkeys(r.entities))
     query.select = list(dict.fromkeys(query.select))
     _name_tables(r.query)
+
+
+def _only_ranks(q: LinkedQuestion, r: ReadingState) -> bool:
+    """`the highest rated movie on IMDb`: the column that ranks the rows is all that is named, and the rows are asked
+    for."""
+    order = [e for e, _ in r.query.order]
+    named = bool(order) and any(t in q.named for t in order[0].tables)
+    asked = bool(r.head_entity) or named or (q.tokens[0].lower == "who" and len(r.query.select) == 1)
+    return asked and r.query.limit is not None and r.query.select == order and not order[0].function
+
+
+def _rank_by_average(r: ReadingState) -> None:
+    """`which sport has the heaviest athletes on average`: the average of each kind ranks it."""
+    query = r.query
+    if r.functions != ["avg"] or query.limit is None or len(query.order) != 1 or not (query.select or r.entities):
+        return
+    ranked, descending = query.order[0]
+    if ranked.column is not None and not ranked.function:
+        query.order = [(Expression("avg", ranked.column), descending)]
+        r.functions = []
 
 
 def _open_ends(c: Context) -> Iterator[str]:
@@ -174,9 +201,17 @@ def _counts(c: Context) -> bool:
     return bool(c.entities) and ("table", c.entities[0]) not in c.groups
 
 
-def _count_entity(entities: Sequence[str], query: Query, draft: Draft) -> None:
+def _count_entity(q: LinkedQuestion, entities: Sequence[str], r: ReadingState) -> None:
+    query, draft = r.query, r.draft
     if entities:
-        query.select.append(Expression("count", table=entities[0]))
+        table = entities[0]
+        if (
+            "table",
+            table,
+        ) in r.groups:  # `headcount by department`, `goalkeepers per team`: rows, and not their groups
+            described = (c.left.column[0] for c in query.conditions() if c.left.column and c.left.column[0] != table)
+            table = _rows_with(q, table) or next((t for t in described if q.many_of(table, t)), table)
+        query.select.append(Expression("count", table=table))
     elif compared := [c.left.column for c in query.conditions() if c.left.column]:
         query.select.append(Expression("count", table=compared[0][0]))
         draft.doubt("entity_guessed")
@@ -191,7 +226,15 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     if not entity:
         return Finding()
     guessed = ("entity_guessed",) * len(guesses)
-    if c.star:
+    if not c.entities and guesses and (rows := _rows_with(q, entity)):
+        entity = rows
+    ranked = any(e.function for e in query.ordered_by()) or query.having or query.group
+    nameless = (
+        not ranked
+        and not q.vocabulary.name_columns(entity)
+        and all(len(q.vocabulary.by_table[e.other(entity)]) == 1 for e in q.graph.edges(entity))
+    )
+    if c.star or (nameless and q.naming_columns(entity)[0].table == entity and len(q.vocabulary.by_table[entity]) > 1):
         return Finding(shown=(Expression(table=entity),), doubts=guessed)
     column = _where_or_when(q, query, entity)
     if column is not None:
@@ -204,6 +247,12 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
         shown.extend(e for e in query.ordered_by() if e.column and not e.function and e not in shown)
     doubts = (*guessed, *(("place_or_time_open",) if is_open else ()), "shown_by_default")
     return Finding(shown=tuple(shown), doubts=doubts)
+
+
+def _rows_with(q: LinkedQuestion, entity: str) -> str:
+    """`women in finance`: the rows that have the value, where a table holds nothing but such values."""
+    below = q.graph.referring(entity) if len(q.vocabulary.by_table[entity]) == 1 else []
+    return below[0] if len(below) == 1 else ""
 
 
 def _tables_compared(query: Query) -> list[str]:

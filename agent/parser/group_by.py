@@ -6,9 +6,10 @@ In: a reading after its pass. Out: its query's groups, the order of its columns,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from agent.parser.interpretation import ColumnKey, Expression, Query
-from agent.parser.measures import AVERAGED
+from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
+from agent.parser.measures import AVERAGED, added_up
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
@@ -49,6 +50,7 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
     _sum_for_rank(q, query, c.ranked_by)
     _sum_for_groups(q, query, c.groups)
     _rank_by_shown_figures(query)
+    _total_of_kinds(q, query, c.groups)
     if not any(e.function for e in query.expressions()):
         named = dict.fromkeys(e for kind, e in c.groups if kind == "column" and isinstance(e, Expression))
         added = [e for e in named if e not in query.select]
@@ -62,6 +64,47 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
         query.group = list(dict.fromkeys([*keys, *plain]))
     counted = any(e.function == "count" and e.table is None and e.column is None for e in query.ordered_by())
     return Finding(doubts=("superlative_open",) if counted and not query.group else ())
+
+
+def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, object]]) -> None:
+    """`states with negative profit`, `which region has the highest sales`: the total of a kind's rows, not one of
+    them."""
+    kind = query.select[0] if len(query.select) == 1 else None
+    if kind is None or kind.function or kind.part or kind.column is None or groups or query.group or query.within:
+        return
+    if not _is_kind(q, kind.column) or query.intersect is not None or query.shape is not None:
+        return
+    if query.limit is not None and len(query.order) == 1:
+        ranked, descending = query.order[0]
+        if added_up(q, ranked):
+            query.order = [(Expression("sum", ranked.column), descending)]
+    for clause in list(query.where):
+        part = clause[0]
+        if len(clause) == 1 and isinstance(part, Condition) and added_up(q, part.left) and _bounded(part):
+            query.where.remove(clause)
+            query.having.append(replace(part, left=Expression("sum", part.left.column)))
+
+
+def _is_kind(q: LinkedQuestion, key: ColumnKey) -> bool:
+    """Whether a text stands in many rows each, in a table that has no other rows to refer to."""
+    column = q.vocabulary.columns[key]
+    if (
+        column.numeric
+        or column.role not in ("text", "name")
+        or (column.primary and len(q.vocabulary.by_table[key[0]]) > 1)
+    ):
+        return False
+    if len(q.vocabulary.by_table[key[0]]) == 1:
+        return True
+    rows, known = q.vocabulary.tables[key[0]].table.row_count or 0, len(q.values.values(*key))
+    return 0 < known <= rows * _REPEATED and q.values.complete(*key)
+
+
+_REPEATED = 0.5
+
+
+def _bounded(part: Condition) -> bool:
+    return part.operator in (">", ">=", "<", "<=") and bool(part.values) and not isinstance(part.values[0], Expression)
 
 
 def _rank_by_shown_figures(query: Query) -> None:

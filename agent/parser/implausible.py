@@ -48,6 +48,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("second_question_open", _asks_twice(query, q)),
         ("idle_table", _joins_for_nothing(query, q)),
         ("deed_of_rows", _dates_a_deed(query, q)),
+        ("yes_or_no_compared", _compares_yes_or_no(q) and query.shape is None and not query.group),
         ("days_of_a_kind", _counts_days_of_a_kind(query, q)),
         ("column_of_many", _lists_column_of_many(query, q)),
         ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
@@ -77,10 +78,27 @@ _CAME = word_set(
 """What a date of a person's own says."""
 
 
+def _compares_yes_or_no(q: LinkedQuestion) -> bool:
+    """`do smokers tip more`, `was 2015 warmer than 2014`: a comparison to be told with both figures."""
+    return q.tokens[0].lower in _YES_OR_NO and any(
+        x.is_keyword("cmp_adj", "cmp", "sup") and (k + 1 >= len(q.items) or q.sorts[k + 1] != "number")
+        for k, x in enumerate(q.items)
+    )
+
+
 def _counts_days_of_a_kind(query: Query, q: LinkedQuestion) -> bool:
     """`how many sick days`: the rows are counted, and not the days of each."""
     counts = any(e.function == "count" for e in query.select)
+    if any(_a_day_each(q, t) for t in query.tables):
+        return False
     return counts and any(x.lower in _SPANS and q.sorts[k] == "value" for k, x in enumerate(q.items[1:]))
+
+
+def _a_day_each(q: LinkedQuestion, table: str) -> bool:
+    """Whether each row of a table is a day: its only date differs from row to row."""
+    dates = [c for c in q.vocabulary.by_table[table] if c.role == "date"]
+    rows = q.vocabulary.tables[table].table.row_count
+    return len(dates) == 1 and rows is not None and q.values.facts(*dates[0].key).distinct == rows
 
 
 _SPANS = ("days", "hours", "minutes", "weeks", "nights")

@@ -33,7 +33,8 @@ _AMOUNTS = (
 
 _UNITS = word_set(
     "foot meter metre km kilometer mile cm mm kg g gram pound lb inch second minute hour day year million billion "
-    "thousand usd eur dollar euro percent m ft sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton t"
+    "thousand usd eur dollar euro percent lbs kgs ms millisecond sec min hr m ft "
+    "sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton t"
 )
 
 
@@ -70,6 +71,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
     described = owner_after(q, i)  # `the oldest 5 orders and their customers`
     anchors = [described] if described else list(dict.fromkeys([*c.entities, *q.named, *near]))
     best: tuple[float, ColumnWord, int] | None = None
+    said = {t.lemma for t in q.tokens}
     for table, columns in q.vocabulary.by_table.items():
         if anchors:
             gap = min(q.graph.distance(table, a) for a in anchors)
@@ -84,6 +86,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                 if _not_meant(adjective, column, words, gap):
                     continue
                 exact = column.words == words
+                ends = column.words[len(words) :] if column.words[: len(words)] == words else ()
                 if (
                     exact
                     or (words == ("date",) and column.role == "date")
@@ -93,8 +96,11 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                     or (column.words == (*words, "minimum") and adjective.base in _LASTING)  # `duration_min`
                     or (len(words) > 1 and set(words) <= set(column.words))
                     or set(column.words) - set(column.owner) == set(words)
+                    or (ends and set(ends) <= _EXTREMES)
                 ):
                     score = (1.0 if exact else 0.75) - 0.05 * rank - 0.45 * gap + near.get(table, 0.0)
+                    score += 0.1 * bool((set(column.words) - set(words)) & said)
+                    score -= 0.1 * bool(set(ends) & (LOWEST if sign > 0 else HIGHEST))
                     if not column.numeric and column.role not in ("date", "year"):
                         score -= 0.25
                     score -= 0.02 * bool(PAID & set(column.words))
@@ -102,6 +108,11 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                         best = (score, column, sign)
                     break
     return (best[1], best[2]) if best else None
+
+
+LOWEST, HIGHEST = word_set("minimum min low lowest"), word_set("maximum max high highest")
+_EXTREMES = LOWEST | HIGHEST | word_set("average mean avg")
+"""Words behind a property that say which of its figures a column holds (`temp_max`)."""
 
 
 def _not_meant(adjective: Adjective, column: ColumnWord, words: tuple[str, ...], gap: float) -> bool:
@@ -204,6 +215,23 @@ def other_total(q: LinkedQuestion, used: Expression) -> str:
     owners = (e.right for e in q.graph.edges(used.column[0]) if e.left == used.column[0])
     columns = (c for t in owners for c in q.vocabulary.by_table[t])
     return next((f"{c.table}.{c.name}" for c in columns if c.role == "number" and c.words[-1] in _TOTALS), "")
+
+
+def added_up(q: LinkedQuestion, e: Expression) -> bool:
+    """Whether a figure says something of a group only when it is added up."""
+    column = q.vocabulary.columns[e.column] if e.column and not e.function and not e.part and e.since is None else None
+    return (
+        column is not None
+        and column.numeric
+        and column.role == "number"
+        and not column.foreign
+        and not AVERAGED & set(column.words)
+        and bool(_ADDED & set(column.words))
+    )
+
+
+_ADDED = word_set("sale profit revenue amount total quantity cost loss income spend spending payment unit volume")
+"""Words of figures that say something of a kind only when they are added up."""
 
 
 def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | None:

@@ -75,8 +75,11 @@ def _first_rows(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 
 def _before_its_column(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`with 4 doors`: the column that holds the number follows it."""
+    if q.sort(i + 1) != "column":
+        return None
     fresh = c.last_column is None or (i > 0 and q.items[i - 1].is_keyword("and"))
-    if c.in_head or not fresh or q.sort(i + 1) != "column":
+    described = q.sort(i + 2) == "table" and (c.column_of(i + 1, "number").words[-1] != "year")  # `4 cylinder cars`
+    if (c.in_head or not fresh) and not described:
         return None
     column = c.column_of(i + 1, "number")
     return _equal(column, q.items[i].number, i, i + 1) if column.numeric and column.role == "number" else None

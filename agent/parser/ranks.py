@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import holds_figures, measure
 from agent.parser.question import LinkedQuestion
@@ -65,10 +66,17 @@ _ASKING = word_set("what is are show find give list me us return tell whats what
 
 
 def by_column(
-    q: LinkedQuestion, c: Context, i: int, j: int, rank: Rank, function: Function = "", alone: bool = False
+    q: LinkedQuestion,
+    c: Context,
+    i: int,
+    j: int,
+    rank: Rank,
+    function: Function = "",
+    alone: bool = False,
+    column: ColumnWord | None = None,
 ) -> Finding:
     """`alone`: no table was named before the superlative (`the highest product price`)."""
-    column = c.column_of(j, "number")
+    column = column or c.column_of(j, "number")
     before = [x for x in q.items[:i] if x.lower not in ("and", ",", "the", "of")]
     only_asking_words = all(x.lower in _ASKING or x.is_keyword("sup", "agg", "relative") for x in before)
     heads = all(e.function in ("max", "min", "avg", "sum", "count") for e in c.query.select)

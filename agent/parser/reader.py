@@ -24,6 +24,7 @@ from agent.parser import (
 from agent.parser.assembly import join
 from agent.parser.measures import AVERAGED
 from agent.parser.question import LinkedQuestion
+from agent.parser.signals import stores_number
 from agent.parser.state import Context, Draft, Finding, Findings, ReadingState
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
@@ -147,9 +148,12 @@ def _sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`sales by region`: an aggregate or count was requested, and a column or table follows."""
-    following = q.next_mention(i)
+    counted = i + 1 if i + 1 < len(q.items) and q.items[i + 1].is_keyword("count") else i
+    following = q.next_mention(counted)
     if c.query.order or c.negated:
         return False
+    if counted > i and (c.functions or c.counting or c.query.aggregates()):
+        return following is not None and stores_number(q, c, following)
     if (
         following == i + 1
         and q.sorts[following] in ("column", "table")

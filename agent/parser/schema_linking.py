@@ -47,6 +47,10 @@ _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "de
 }  # fmt: skip
 
 
+_UNITS = word_set(
+    "km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph ms millisecond"
+)
+"""Units at the end of a column's name."""
 _STEPS_A_TOKEN, _STEPS_A_NAME = 12, 3
 """The work of linking one token, and for each table or column that its word is in the name of."""
 
@@ -194,6 +198,8 @@ def _counts_rows(tokens: Sequence[Token], at: int) -> bool:
 
 def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> float:
     words = item.words
+    if len(words) > 1 and words[-1] in _UNITS and words[-1] not in used:  # the unit need not be said
+        words = words[:-1]
     unique = set(words)
     if "per" in words[1:] and used.keys() <= set(words[words.index("per") :]):  # a price per person is no person
         return 0.0

@@ -46,6 +46,8 @@ def signal(q: LinkedQuestion, c: Context, i: int) -> Findings:
 def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     """`how many orders`, `total number of seats`."""
     following = q.next_mention(i)
+    if c.grouping and following is not None and stores_number(q, c, following):
+        return Finding()  # `by number of cylinders`: the groups are the numbers themselves
     total = "total number" in q.items[i].lower
     if (c.functions or total) and following is not None and q.sorts[following] == "column":
         column = c.column_of(following, "number")
@@ -54,6 +56,14 @@ def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
             return Finding(changes={"functions": [*c.functions, "sum"]} if summed else {})
     counting: Literal["distinct", "rows"] = "distinct" if argument == "distinct" else "rows"
     return Finding(changes={"counting": counting, "in_head": True})
+
+
+def stores_number(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """Whether a column that holds a number of things is named at item i."""
+    if q.sorts[i] != "column":
+        return False
+    column = c.column_of(i, "number")
+    return column.numeric and column.role == "number" and not column.foreign
 
 
 def _aggregate(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
@@ -75,7 +85,8 @@ def _negation(_q: LinkedQuestion, c: Context, _: int, __: str) -> Finding:
 
 def _percent(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
     named = next((s for s in q.sorts[i + 1 : i + 5] if s not in ("word", "qualifier", "value", "column")), "")
-    return Finding(changes={"share": True, "counting": c.counting or "rows"} if named == "table" else {})
+    described = not named and "value" in q.sorts[i + 1 : i + 5] and not q.named  # `share of private rooms`
+    return Finding(changes={"share": True, "counting": c.counting or "rows"} if named == "table" or described else {})
 
 
 def _also(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:

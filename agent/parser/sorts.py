@@ -115,6 +115,8 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
         return "column"
     if q.plural(i) and table >= 0.6 and column < 0.9:
         table = max(table, column)
+    if table and column >= 0.9 and _figure_here(q, i):
+        return "column"
     if table and table >= column - 0.02:
         if column >= 0.9 and table <= column + 0.02 and not _refers(q, i) and _column_here(q, i):
             return "column"
@@ -273,6 +275,16 @@ def _before_amount(q: LinkedQuestion, i: int) -> bool:
         return True
     grouped = i + 1 < len(q.items) and (q.items[i + 1].lower == "by" or q.items[i + 1].is_keyword("group"))
     return grouped and not any(x.is_keyword("count", "agg", "sup", "neg") for x in q.items[:i])
+
+
+def _figure_here(q: LinkedQuestion, i: int) -> bool:
+    """`the biggest tip`, in a table of tips with a figure called so: after a superlative or an aggregate, in the
+    singular."""
+    before = q.items[i - 1] if i else None
+    if before is None or not before.is_keyword("sup", "sup_adj", "agg") or q.plural(i):
+        return False
+    column, score = q.mention(i).columns[0]
+    return score >= 0.9 and column.numeric and column.role == "number"
 
 
 def _column_here(q: LinkedQuestion, i: int) -> bool:

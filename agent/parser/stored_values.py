@@ -6,7 +6,7 @@ In: a reading at such an item. Out: conditions.
 from __future__ import annotations
 
 from agent.knowledge.values import ValueHit
-from agent.knowledge.vocabulary import ColumnWord
+from agent.knowledge.vocabulary import ColumnWord, split_name
 from agent.parser import periods
 from agent.parser.conditions import LINKS, target_column
 from agent.parser.interpretation import ColumnKey, Condition, Expression
@@ -30,7 +30,7 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     for k in (i - 1, i + 1):
         for table in _named_together(q, i, k):
             near[table] = near.get(table, 0.0) + 0.4
-    hit = c.choose_value(mention.values, near, target)
+    hit = c.choose_value(_at_this_end(mention.values, q.previous_word(i)), near, target)
     key = (hit.table, hit.column)
     left = Expression(column=key)
     same = {h.value for h in mention.values if (h.table, h.column) == key and h.score == hit.score}
@@ -47,6 +47,19 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
         small_doubts=("value_fuzzy",) if 0.7 <= hit.score < 0.85 else (),
         changes={"last_column": None, "value_column": (i, word) if word is not None else c.value_column},
     )
+
+
+_ENDS = {
+    "from": word_set("from origin source departure depart start pickup sender home begin"),
+    "to": word_set("to destination dest arrival arrive end dropoff receiver target"),
+}
+"""Words of the columns that hold where a thing comes from, and where it goes."""
+
+
+def _at_this_end(hits: tuple[ValueHit, ...], before: str) -> tuple[ValueHit, ...]:
+    """`from Brooklyn`, `to Queens`: of the columns that hold the value, the one for that end."""
+    meant = [h for h in hits if _ENDS.get(before, frozenset()) & set(split_name(h.column))]
+    return tuple(meant) or hits
 
 
 def _column_of_last_value(q: LinkedQuestion, c: Context, i: int) -> ColumnWord | None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import ranks
 from agent.parser.interpretation import ColumnKey, Expression, Function
-from agent.parser.measures import measure, property_of
+from agent.parser.measures import HIGHEST, LOWEST, measure, property_of
 from agent.parser.order_by import order_terms
 from agent.parser.phrases import Keyword
 from agent.parser.question import LinkedQuestion
@@ -92,14 +93,12 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
     """`the oldest student`, `the largest promotion discount`."""
     following = q.next_mention(i)
     if following is not None and q.sorts[following] == "column" and following <= i + 2:
-        ranked = c.column_of(following, "number")
+        ranked = _of_this_end(q, following, keyword, c.column_of(following, "number"))
         if ranked.role == "date" and following == i + 1 and keyword.argument in _LATE | _EARLY:
             yield ranks.by_column(q, c, i, following, replace(rank, descending=keyword.argument in _LATE))
             return
         if ranked.numeric and ranked.role in ("number", "year"):
-            words = keyword.argument
-            down = words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"
-            yield ranks.by_column(q, c, i, following, replace(rank, descending=down))
+            yield ranks.by_column(q, c, i, following, replace(rank, descending=_falls(keyword, ranked)), column=ranked)
             return
     assert keyword.adjective is not None
     if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, c, i + 1):
@@ -112,10 +111,28 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         listed = bool(c.groups) and not c.query.select
         yield Finding(entities=(table,), changes={"head_entity": head or table if listed else head})
     property_column = property_of(q, c, keyword.adjective, i)
+    if keyword.adjective.base == "busy" and following is not None and q.sorts[following] == "table":
+        events = q.graph.referring(q.table_of(following), many=True)
+        own = property_column is not None and property_column[0].table == q.table_of(following)
+        if len(events) == 1 and not own:
+            busy = keyword.argument not in ("least busy",)
+            yield replace(
+                ranks.ranked(Expression("count", table=events[0]), replace(rank, descending=busy)),
+                entities=(events[0],),
+            )
+            return
     if property_column is None:
         yield Finding(doubts=("adjective_without_column",))
         return
     column, sign = property_column
+    unit = q.items[i + 1].lower if i + 1 < len(q.items) else ""
+    if unit in ("month", "year", "quarter", "weekday") and c.in_head and not c.query.select:
+        dated = [x for x in q.vocabulary.by_table[column.table] if x.role == "date"]
+        if len(dated) == 1:
+            part = Expression(column=dated[0].key, part=unit)
+            by = Expression("avg", column.key)
+            yield replace(ranks.ranked(by, replace(rank, descending=sign > 0), i + 1), shown=(part,))
+            return
     if _one_of_two_ends(q, i) and any(e.column == column.key for e in c.query.select):
         extreme = Expression("max" if sign > 0 else "min", column.key)
         yield Finding(hidden=(Expression(column=column.key),), shown=(extreme,))
@@ -124,6 +141,24 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
     if any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         found = replace(found, limit=None, offset=None)  # `starting with the oldest` sorts and shows all rows
     yield found
+
+
+def _of_this_end(q: LinkedQuestion, i: int, keyword: Keyword, column: ColumnWord) -> ColumnWord:
+    """`the coldest temperature`: of a highest and a lowest figure, the one for that end."""
+    end = HIGHEST if _falls(keyword, column) else LOWEST
+    own = set(column.words) - HIGHEST - LOWEST
+    pair = (c for c, _ in q.mention(i).columns if c.table == column.table and set(c.words) - HIGHEST - LOWEST == own)
+    return next((c for c in pair if end & set(c.words)), column)
+
+
+def _falls(keyword: Keyword, column: ColumnWord) -> bool:
+    """Whether the highest value of the column is meant: the adjective says in which direction it grows with it."""
+    assert keyword.adjective is not None
+    known = [sign for words, sign in keyword.adjective.properties if set(words) & set(column.words)]
+    if known:
+        return known[0] > 0
+    words = keyword.argument
+    return words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"
 
 
 def _one_of_two_ends(q: LinkedQuestion, i: int) -> bool:
@@ -146,6 +181,9 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     following = q.next_mention(i)
     named = q.sorts[following] if following is not None else ""
     part = False
+    if (popular := _popularity(q, c, i, following)) is not None:
+        yield ranks.ranked(Expression(column=popular.key), rank)
+        return
     if following is not None and named == "column":
         column = c.column_of(following)
         shown = any(e.column == column.key for e in c.query.select)
@@ -157,6 +195,16 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     chosen, finding = (None, Finding()) if part else _chosen(q, c)
     yield finding
     yield ranks.ranked(Expression("count", table=chosen), rank)
+
+
+def _popularity(q: LinkedQuestion, c: Context, i: int, following: int | None) -> ColumnWord | None:
+    """`the most popular song`, where songs have a popularity."""
+    if "popular" not in q.items[i].lower:
+        return None
+    named = q.table_of(following) if following is not None and q.sorts[following] == "table" else c.main_entity
+    holders = (t for t in (named, *q.named, *q.graph.referring(named)) if t) if named else iter(q.vocabulary.by_table)
+    columns = (x for t in holders for x in q.vocabulary.by_table.get(t, ()) if x.words == ("popularity",) and x.numeric)
+    return next(columns, None)
 
 
 def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank: Rank) -> Findings:

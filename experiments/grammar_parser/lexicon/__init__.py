@@ -1,1 +1,0 @@
-"""English words by what they do in a question: data files of closed classes, and their loader."""

@@ -1,1 +1,0 @@
-"""From words to what they may name: a lattice of scored spans over names, stored values, signals, numbers and dates."""
