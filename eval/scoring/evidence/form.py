@@ -245,7 +245,8 @@ def _first_named(r: Reading) -> bool | None:
 def _order(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
     falling = _first_named(r)
-    if falling is not None and facts.order_by and (facts.order_by[0][1] == "desc") != falling:
+    in_steps = bool(r.tree.args.get("with_") or facts.window_functions)  # the order meant may be that of a window
+    if falling is not None and facts.order_by and not in_steps and (facts.order_by[0][1] == "desc") != falling:
         yield Observation("order_reversed", 1, "The rows are ordered in the other direction.")
         return
     if intent.order and not facts.order_by:
