@@ -91,10 +91,9 @@ def try_judge(
 
 async def _tried(known: Settings, model: str | None, database: Database) -> tuple[str, Trial]:
     from agent.judging.trial import tried
-    from agent.knowledge.privacy import private
-    from agent.models import make_model
+    from agent.runtime.catalogue import model_for
 
-    asked = private(make_model(known.model, database, model), known.privacy.mode)
+    asked = model_for(known, database, model)
     return asked.name, await tried(asked, database, await asyncio.to_thread(database.schema))
 
 
