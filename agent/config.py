@@ -106,6 +106,9 @@ class JudgingSettings(_Group):
     learn_every: int = Field(0, ge=0, alias="TEXT2SQL_LEARN_EVERY")
     """Verdicts on a database after which a server learns anew into that file; 0: only by the command."""
 
+    try_judge_every: int = Field(0, ge=0, alias="TEXT2SQL_TRY_JUDGE_EVERY")
+    """Opinions after which a model's judge is tried on a database, the first one included; 0: only by `judge try`."""
+
     @field_validator("strategy")
     @classmethod
     def _known_strategy(cls, name: str) -> str:

@@ -40,6 +40,9 @@ class QueryPlan(_Value):
     plan_type: PlanType
     confidence: float = Field(ge=0.0, le=1.0)
     tasks: list[QueryTask]
+    in_english: str = ""
+    """The question restated in English with its values as written, where it is in another language; else empty. The
+    checks read it; the answer is in the question's language."""
 
 
 class Relevance(_Value):
@@ -271,7 +274,8 @@ def standalone(state: AgentState) -> str:
 def asked(state: AgentState) -> str:
     """The question for the current query: the whole question, or the current task's if the plan has several. It
     includes the evidence, because a query may use names that occur only there."""
-    question = standalone(state) if len(state["plan"].tasks) == 1 else state["current_task"].description
+    plan = state["plan"]
+    question = (plan.in_english or standalone(state)) if len(plan.tasks) == 1 else state["current_task"].description
     return with_evidence(question, state.get("evidence", ""))
 
 

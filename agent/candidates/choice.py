@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.candidates.features import grouped
+from agent.candidates.features import Group, grouped
 from agent.candidates.result_groups import Candidate, Examined, log_odds
 from agent.candidates.weights import probability
+from eval.scoring import NOT_RUN
 from eval.scoring.regression import Fit
 
 
@@ -22,21 +23,22 @@ class Choice:
     """Where it is among those that ran."""
 
 
-LEAD = 1.25
+LEAD = 1.0
 """Log-odds by which another result must lead the most voted one to be taken in its place (docs/candidates.md)."""
 
 
 def choose(ran: Sequence[Examined], total: int, fitted: Fit | None = None, lead: float | None = None) -> Choice | None:
     """One of the candidates that ran; None where none did. `total` counts those that did not, too.
 
-    The most voted result wins, unless another is likelier by `lead`. Without a vote that more candidates share than any
-    other, the likeliest wins; among equals the more voted, the shorter, the first by its SQL. Of its queries, the one
-    that its evidence speaks for most, then the shortest; of equal ones, the first in the order given.
+    The most voted result wins, unless another is likelier by `lead`, or at all where something is proved against each
+    of its queries. Without a vote that more candidates share than any other, the likeliest wins; among equals the more
+    voted, the shorter, the first by its SQL. Of its queries, the one that its evidence speaks for most, then the
+    shortest; of equal ones, the first in the order given.
     """
     groups = grouped(ran, total)
     most = max((len(group.members) for group in groups), default=0)
     voted = [g for g in groups if len(g.members) == most]
-    ahead = (LEAD if lead is None else lead) if len(voted) == 1 else 0.0
+    ahead = (LEAD if lead is None else lead) if len(voted) == 1 and not _contradicted(voted[0]) else 0.0
     best: tuple[tuple[float, int, int, str], Choice] | None = None
     for group in groups:
         chance = probability(group.features, fitted)
@@ -47,3 +49,8 @@ def choose(ran: Sequence[Examined], total: int, fitted: Fit | None = None, lead:
         if best is None or rank < best[0]:
             best = rank, Choice(member.candidate, chance, len(group.members), place)
     return best[1] if best is not None else None
+
+
+def _contradicted(group: Group) -> bool:
+    """Whether something forbids each of its queries: a favourable vote does not lift them."""
+    return all(member.log_odds <= log_odds(NOT_RUN) for member in group.members)

@@ -47,7 +47,10 @@ def exit_code(answer: Answer) -> int:
     if answer.status == "success":
         return ANSWERED
     if answer.status == "doubtful":
-        return DOUBTFUL if answer.executed else ANSWERED
+        from eval.scoring import EVEN_ODDS  # slow to import
+
+        unlikely = answer.confidence is not None and answer.confidence < EVEN_ODDS
+        return DOUBTFUL if answer.executed or unlikely else ANSWERED
     if answer.status == "error":
         return _BY_KIND.get(answer.error_kind or "", NO_ANSWER)
     return NO_ANSWER

@@ -1,4 +1,4 @@
-"""`python -m agent.main judge learn|show|forget`: what the judge learned from verdicts on a database's answers.
+"""`python -m agent.main judge learn|show|forget|try`: what the judge learned from verdicts on a database's answers.
 
 In: the words after `judge`. Out: what was learned and on which figures, on standard output; an exit code.
 """
@@ -15,7 +15,9 @@ from agent.cli import exits
 from agent.cli.shared import errors_reported
 
 if TYPE_CHECKING:
+    from agent.config import Settings
     from agent.judging.refit import Learned
+    from agent.judging.trial import Trial
     from eval.databases.base import Database
 
 judge = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -59,6 +61,40 @@ def learn(
             return
         keep(path, name_of(owner, preset), outcome.judge)
         typer.echo(f"Kept in {path}. `judge forget {preset}` takes it back.")
+
+
+@judge.command("try")
+def try_judge(
+    preset: _Preset,
+    db: Annotated[str | None, typer.Option(metavar="URL|FILE|DEMO", help="Where it is, unless ID is a demo.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="Which model. Default: the configured one.")] = None,
+    owner: _Owner = "local",
+    file: _File = None,
+) -> None:
+    """Try a model's judge on right and plainly wrong queries of a database; one that tells nothing loses its vote."""
+    from agent.judging.local import keep_vote, name_of
+    from agent.runtime.catalogue import resolve_database
+
+    with errors_reported():
+        from agent.config import settings
+
+        known = settings()
+        database = resolve_database(db or preset, known.database)
+        name, trial = asyncio.run(_tried(known, model, database))
+        right, wrong = (sum(marks) / len(marks) if marks else 0.5 for marks in (trial.right, trial.wrong))
+        typer.echo(f"{name}: right queries were marked {right:.2f} on average, wrong ones {wrong:.2f}")
+        typer.echo("It keeps its vote." if trial.tells_apart else "It tells nothing: its opinion does not count here.")
+        path = file or known.judging.learned
+        if path is not None:
+            keep_vote(Path(path), name_of(owner, preset), name, has_vote=trial.tells_apart)
+
+
+async def _tried(known: Settings, model: str | None, database: Database) -> tuple[str, Trial]:
+    from agent.judging.trial import tried
+    from agent.runtime.catalogue import model_for
+
+    asked = model_for(known, database, model)
+    return asked.name, await tried(asked, database, await asyncio.to_thread(database.schema))
 
 
 @judge.command("show")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ class LocalJudge:
     """In place of the shipped ones; None where too few answers were judged, or they gained nothing."""
     answers: int = 0
     """From which it was learned."""
+    without_vote: tuple[str, ...] = ()
+    """Models whose opinion does not count, because a trial on this database showed that it tells nothing."""
 
 
 def name_of(owner: str, database: str) -> str:
@@ -61,6 +63,13 @@ def keep(path: Path, name: str, judge: LocalJudge) -> None:
     known = dict(kept(path))
     known[name] = [judge, *known.get(name, [])[:1]]
     _write(path, known)
+
+
+def keep_vote(path: Path, name: str, model: str, *, has_vote: bool) -> None:
+    """Give a model its vote on a database, or take it. Raises BadJudge."""
+    held = (kept(path).get(name) or [LocalJudge()])[0]
+    others = tuple(m for m in held.without_vote if m != model)
+    keep(path, name, replace(held, without_vote=others if has_vote else (*others, model)))
 
 
 def forget(path: Path, name: str) -> bool:
@@ -96,7 +105,8 @@ def _judge(record: dict[str, Any]) -> LocalJudge:
     weights = record["weights"]
     if weights is not None:
         weights = {str(name): _number(value, -20.0, 20.0) for name, value in weights.items()}
-    return LocalJudge(priors, weights, int(record["answers"]))
+    without = tuple(str(name) for name in record.get("without_vote", ()))
+    return LocalJudge(priors, weights, int(record["answers"]), without)
 
 
 def _number(value: object, least: float, most: float) -> float:

@@ -81,7 +81,7 @@ def privacy_of(model: Model) -> Privacy:
 
 
 _PASSED_ON: dict[type, tuple[str, ...]] = {
-    PlanRequest: ("question", "dialect", "evidence", "write_sql", "may_ask"),
+    PlanRequest: ("question", "dialect", "evidence", "write_sql", "may_ask", "translate"),
     SqlRequest: ("question", "task", "dialect", "evidence", "failed_sql", "feedback", "attempt", "variant", "glossary"),
     StepRequest: ("question", "task", "dialect", "allowed", "steps", "left", "evidence", "glossary"),
     ReviewRequest: ("question", "task", "dialect", "sql", "columns", "rows_returned", "doubts"),

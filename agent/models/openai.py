@@ -92,7 +92,9 @@ class OpenAIModel:
     async def plan(self, request: PlanRequest) -> PlanReply:
         """In a conversation the reply also holds the standalone question, or a clarification to ask."""
         prompt = plan_prompt(request)
-        schema = plan_schema(with_sql=request.write_sql, in_conversation=in_conversation(request))
+        schema = plan_schema(
+            with_sql=request.write_sql, in_conversation=in_conversation(request), translate=request.translate
+        )
         if not in_conversation(request):
             plan, usage = await self._ask(prompt, schema, plan_in)
             return PlanReply(plan, usage)

@@ -76,7 +76,9 @@ def in_conversation(request: PlanRequest) -> bool:
 
 def plan_prompt(request: PlanRequest) -> Prompt:
     """Question and schema; in a conversation also its earlier turns and the clarification."""
-    raw = {"conversation": "", "history": "", "clarified": "", "write": "", "sql_field": ""}
+    raw = {"conversation": "", "history": "", "clarified": "", "write": "", "sql_field": "", "english": ""}
+    if request.translate:
+        raw["english"] = "\n" + template("in_english").system + "\n"
     if request.write_sql:
         raw["write"] = "\n" + _filled_rules("planner_sql", request.dialect) + "\n"
         raw["sql_field"] = ', "sql": "SELECT ..."'

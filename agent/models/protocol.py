@@ -99,6 +99,8 @@ class PlanRequest:
     """The clarification asked about this question, with the user's reply."""
     ran: dict[str, ExecutionResult] = field(default_factory=dict, repr=False, compare=False)
     """By their SQL, the complete results of statements that this run has sent. A model that sends some adds to it."""
+    translate: bool = False
+    """Whether the plan must restate the question in English (`QueryPlan.in_english`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,10 +50,12 @@ PLAN_SCHEMA = _plan()
 PLAN_WITH_SQL_SCHEMA = _plan(sql=_TEXT)
 
 
-def plan_schema(*, with_sql: bool, in_conversation: bool) -> dict[str, Any]:
+def plan_schema(*, with_sql: bool, in_conversation: bool, translate: bool = False) -> dict[str, Any]:
     """A plan; in a conversation also the standalone question and a clarification (an empty clarification.question means
-    none)."""
+    none); of a question that is not in English, also the question in English."""
     plan = PLAN_WITH_SQL_SCHEMA if with_sql else PLAN_SCHEMA
+    if translate:
+        plan = _strict(in_english=_TEXT, **plan["properties"])
     if not in_conversation:
         return plan
     return _strict(
@@ -85,10 +87,14 @@ def read_plan(reply: dict[str, object]) -> QueryPlan:
     read = [_task(item, number) for number, item in enumerate(tasks, 1)]
     kind = str(reply.get("plan_type", "")).lower()
     single = len(read) == 1 if kind not in ("single", "multi-sequential") else kind == "single" and len(read) == 1
+    english = reply.get("in_english")
     return QueryPlan(
         plan_type="single" if single else "multi-sequential",
         confidence=_fraction(reply.get("confidence"), "confidence"),
         tasks=read,
+        in_english=" ".join(english.split())[:MAX_QUESTION]
+        if isinstance(english := reply.get("in_english"), str)
+        else "",
     )
 
 

@@ -1,13 +1,15 @@
 """planner: question and schema → a validated QueryPlan. A failed or invalid plan becomes one task of confidence 0.0.
 
 In a conversation the plan answers the standalone question (`read_as`), which all later nodes use. A truly ambiguous
-question leads to a `clarification` instead of a plan, at most once.
+question leads to a `clarification` instead of a plan, at most once. A question in another language is restated in
+English, which the checks read; the engine without a model says in that language that it reads English.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,9 +18,11 @@ from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import ModelAuthError, ModelError, PlanReply, PlanRequest
 from agent.runtime.context import RunContext
 from agent.runtime.plans import PlanInvalid, in_running_order, single_task_plan
-from agent.state import AgentState, Failure, Turn
+from agent.state import AgentState, Failure, QueryPlan, Turn
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
+from eval.language.quotes import quotations
+from eval.language.spoken import ENGLISH, READS_ENGLISH, language_of
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +32,13 @@ LOW_CONFIDENCE = 0.5
 async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
     question = state["question"]
     failed: dict[str, Any] = {}
+    spoken = language_of(question)
     if state.get("failure"):
         reply = PlanReply(single_task_plan(question, 0.0))
-    elif not (context.strategy.plan or _in_conversation(state, context)):
+    elif spoken != ENGLISH and not context.model.capabilities.remote:
+        failed = {"failure": Failure(kind="abstained", message=READS_ENGLISH[spoken])}
+        reply = PlanReply(single_task_plan(question, 0.0))
+    elif not (context.strategy.plan or _in_conversation(state, context) or spoken != ENGLISH):
         reply = PlanReply(single_task_plan(question, 1.0))
     else:
         try:
@@ -64,6 +72,7 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> PlanR
         may_ask=context.may_ask and clarified is None,
         clarified=clarified,
         ran=context.ran,
+        translate=language_of(question) != ENGLISH,
     )
     try:
         async with asyncio.timeout(context.seconds_left):
@@ -71,7 +80,7 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> PlanR
         context.spend(reply.usage)
         if reply.clarification:
             return reply if request.may_ask else replace(reply, clarification=None)
-        return replace(reply, plan=in_running_order(reply.plan))
+        return replace(reply, plan=_values_kept(in_running_order(reply.plan), reply.read_as or question))
     except (ModelError, PlanInvalid, TimeoutError) as error:
         if isinstance(error, ModelError) and error.final:
             raise
@@ -79,6 +88,17 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> PlanR
         if privacy_of(context.model) != "full":  # the rules look up stored values, and the model sees their output
             return PlanReply(single_task_plan(question, 0.0))
         return await asyncio.to_thread(_unplanned, request, context.database)
+
+
+def _values_kept(plan: QueryPlan, question: str) -> QueryPlan:
+    """The plan without its English question, if that lost a number or a quoted text of the question."""
+    english = plan.in_english
+    kept = [*_NUMBER.findall(question), *(q.text.strip() for q in quotations(question))]
+    lost = english and not all(value.casefold() in english.casefold() for value in kept)
+    return plan.model_copy(update={"in_english": ""}) if lost else plan
+
+
+_NUMBER = re.compile(r"\d+")
 
 
 def _plan_writes(context: RunContext) -> bool:

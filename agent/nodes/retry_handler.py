@@ -74,7 +74,7 @@ def diagnose(result: QueryResult, threshold: float) -> tuple[RetryCategory, str]
     by_value = sorted(dimensions.items(), key=itemgetter(1))
     weak = ", ".join(f"{name} {value:.2f}" for name, value in by_value if value < WEAK)
     because = f" Weak: {weak}." if weak else ""
-    why = shortfall(result.score, threshold)
+    why = shortfall(result.score, threshold, report.probability if report else None)
     return "generic", f"{why[0].upper()}{why[1:]}.{because}{_against(result)}"
 
 

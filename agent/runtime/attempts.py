@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from agent.runtime.probability import STATED_DOUBT
 from agent.runtime.verdict import likelihood, objections
 from agent.state import QueryPlan, QueryResult
-from eval.scoring import lets_through
+from eval.scoring import EVEN_ODDS, NOT_RUN, lets_through
 
 _REASONS = 2
 """Maximum objections that a doubt names."""
@@ -20,8 +20,10 @@ def attempts_at(task_id: str, results: Iterable[QueryResult]) -> list[QueryResul
 
 def passes(result: QueryResult, threshold: float) -> bool:
     """The gate's condition, which `eval.scoring` keeps, for an attempt that ran."""
-    vetoes = result.eval_report.vetoes if result.eval_report else ()
-    return result.status == "success" and lets_through(result.score, vetoes, threshold)
+    report = result.eval_report
+    vetoes = report.vetoes if report else ()
+    chance = report.probability if report else None
+    return result.status == "success" and lets_through(result.score, vetoes, threshold, chance)
 
 
 def sure(result: QueryResult) -> bool:
@@ -88,9 +90,11 @@ def _left_open(result: QueryResult) -> str:
     return f"{named} {'is' if len(words) == 1 else 'are'} left out of the query"
 
 
-def shortfall(score: float, threshold: float) -> str:
+def shortfall(score: float, threshold: float, chance: float | None = None) -> str:
     """`the score 0.61 is below 0.70`, rounded down so that it never looks like the threshold itself; a query may also
-    be held back whatever its score."""
+    be held back whatever its score, by its odds (0..1) or by a check."""
+    if score >= threshold and chance is not None and NOT_RUN < chance < EVEN_ODDS:
+        return "by the evidence it is more likely wrong than right"
     if score >= threshold:
         return "a check rejects it regardless of its score"
     return f"the score {math.floor(score * 100) / 100:.2f} is below {threshold:.2f}"
@@ -100,4 +104,5 @@ def failure_text(result: QueryResult) -> str:
     """Why an attempt gave no rows, in one line."""
     vetoes = result.eval_report.vetoes if result.eval_report else []
     error = (result.error or "").strip().partition("\n")[0]  # an engine lists what it would accept below
-    return (error or "; ".join(vetoes) or result.reasoning or "no reason given").rstrip(".")
+    declined = result.failure.message if result.failure else ""
+    return (error or "; ".join(vetoes) or result.reasoning or declined or "no reason given").rstrip(".")

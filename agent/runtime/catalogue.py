@@ -16,9 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.config import DatabaseSettings, settings
+from agent.config import DatabaseSettings, Settings, settings
 from agent.knowledge.privacy import private
 from agent.models import make_model
+from agent.models.protocol import Model
 from agent.runtime.context import RunContext
 from agent.sources.path_kinds import is_data, is_structure
 from eval.collection import Collection
@@ -197,7 +198,12 @@ async def default_context(target: str | None) -> RunContext:
     """A context from the settings alone, for runs that the runner did not start."""
     config = settings()
     database = await asyncio.to_thread(resolve_database, target, config.database)
-    model = private(make_model(config.model, database), config.privacy.mode)
+    model = model_for(config, database)
     return RunContext(
         database, model, config.judging, config.limits, config.privacy, schema_ttl=config.database.schema_ttl
     )
+
+
+def model_for(config: Settings, database: Database, name: str | None = None) -> Model:
+    """The configured model, or the one of this name, as it may see this database."""
+    return private(make_model(config.model, database, name), config.privacy.mode)

@@ -58,7 +58,7 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
         database=context.database.name,
         dialect=context.database.dialect,
         executed=context.execute,
-        confidence=probability(last, calibrated=context.model.capabilities.calibrated) if last else None,
+        confidence=probability(last) if last else None,
         relevance=state.get("answer_relevance_score", 0.0),
         doubts=[*doubts(best, threshold), *context.usage.warnings, *_rows_not_visible(last, context.database)],
         not_understood=last.not_understood if last else [],

@@ -9,25 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.state import QueryResult
-from eval.scoring import RELEVANCE_WEIGHT
+from eval.scoring import EVEN_ODDS, RELEVANCE_WEIGHT
 
 _VERY_LIKELY = 0.8
 _LIKELY = 0.6
 _TOP = 0.95
 
 
-def probability(result: QueryResult, *, calibrated: bool) -> float | None:
-    """0..1: how likely the rows are right. The writer's own figure if it is `calibrated`, else the estimate from the
-    evidence; None if there is none."""
+def probability(result: QueryResult) -> float | None:
+    """0..1: how likely the rows are right, by all the evidence (`eval.scoring.Score.probability`): the one figure that
+    every interface quotes. Of what was not executed, the writer's own figure; None if there is none."""
     report = result.eval_report
-    if calibrated or report is None or report.probability is None:
+    if report is None or report.probability is None:
         return result.confidence
     return round(report.probability, 4)
 
 
 def likelihood(result: QueryResult) -> float:
-    """0..1, to rank attempts: the evidence's probability blended with the judge's relevance as the score blends them;
-    the score where there is no probability."""
+    """0..1, to rank attempts: the probability, blended with the judge's relevance as the score blends them, which also
+    tells attempts apart that something forbids; the score where there is no probability."""
     report = result.eval_report
     if report is None or report.probability is None:
         return result.score
@@ -55,7 +55,8 @@ def verdict(status: str, chance: float | None, doubts: Sequence[str], *, execute
     odds = "" if chance is None else f" {in_ten(chance)} such answers are right."
     if status == "doubtful":
         why = f": {_lower_first(doubts[0].rstrip('.'))}" if doubts else ""
-        return f"Doubtful{why}.{odds}"
+        how = "Likely wrong" if chance is not None and chance < EVEN_ODDS else "Doubtful"
+        return f"{how}{why}.{odds}"
     if not executed:
         return f"Not executed.{odds}"
     if chance is None:
@@ -67,12 +68,12 @@ def verdict(status: str, chance: float | None, doubts: Sequence[str], *, execute
     return f"Passed the checks, but the evidence is thin.{odds}"
 
 
-def of_attempt(result: QueryResult, *, calibrated: bool, passes: bool, executed: bool = True) -> str:
+def of_attempt(result: QueryResult, *, passes: bool, executed: bool = True) -> str:
     """One attempt in a few words: `passes, about 8 in 10 right`. What failed is told by its status."""
     if result.status != "success":
         return result.status
     outcome = ("passes" if passes else "held back") if executed else "not executed"
-    chance = probability(result, calibrated=calibrated)
+    chance = probability(result)
     return outcome if chance is None else f"{outcome}, {in_ten(chance).lower()} right"
 
 

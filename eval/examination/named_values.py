@@ -1,8 +1,8 @@
-"""Which words of a question a column of the query's tables stores, though the query looks for them nowhere.
+"""Which words of a question a column stores, though the query looks for them nowhere.
 
-In: a case that ran and its open database. Out: one `StoredConstant` for each such column. Nothing is sent where every
-word has its part in the query. Else the texts of the query's small tables are read once, by one bounded statement a
-table, and kept with the database until its data change.
+In: a case that ran and its open database. Out: one `StoredConstant` for each such column, those of the query's tables
+first. Nothing is sent where every word has its part in the query. Else the texts of small tables are read once, by one
+bounded statement a table, and kept with the database until its data change.
 """
 
 from __future__ import annotations
@@ -35,13 +35,15 @@ LONGEST_TEXT = 80
 """Characters; a longer text is no value that a question names."""
 TABLES = 64
 """Tables of one database whose texts are kept."""
-PHRASES = 60
+TABLES_READ = 24
+"""Tables of a database up to which those that the query does not read are looked into as well."""
+PHRASES = 150
 """Runs of words that are looked for."""
 SECONDS = 60.0
 """How long kept texts are trusted before the database is asked whether its data changed: a server answers that by a
 statement of its own."""
 LIMITS = Limits(seconds=0.5, rows=ROWS, bytes=8 * 1024 * 1024)
-_WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:[-'’./&][^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.?!;:]\s")
 """What follows the first sentence explains how to answer it."""
 _ASIDE = re.compile(r"\([^()]*\)")
@@ -50,8 +52,8 @@ _INCLUDED = re.compile(
 )
 """Words beside which a value may be named without being a condition."""
 _CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name) if name)
-_LONGEST = 3
-"""Words of one phrase."""
+_LONGEST = 5
+"""Words of one phrase: one at least names something, and between them may be others (`Gone with the Wind`)."""
 Texts = Mapping[str, Mapping[str, str]]
 """By column, its texts by what they are when case is ignored."""
 
@@ -71,7 +73,9 @@ _lock = threading.Lock()
 
 def named_values(case: Case, database: Database, cancel: CancelToken | None = None) -> tuple[StoredConstant, ...]:
     """Empty where nothing is left to look for, where the tables are too large, and where they cannot be read."""
-    tables = [t for t in case.tables_read if (t.row_count or 0) <= ROWS and _text_columns(t)]
+    own = case.tables_read
+    others = [t for t in case.schema.tables if t not in own] if len(case.schema.tables) <= TABLES_READ else []
+    tables = [t for t in (*own, *others) if (t.row_count or 0) <= ROWS and _text_columns(t)]
     phrases = _phrases(case)[:PHRASES] if tables else ()
     if not phrases:
         return ()
@@ -88,7 +92,7 @@ def _found(
         for column, texts in _texts(table, kept, database, cancel).items():
             value = next((texts[s] for s in spellings if s in texts), None)
             if value is not None and len(texts) > 1:
-                yield StoredConstant(value, table.name, column, "exactly")
+                yield StoredConstant(value, table.name, column, "exactly", len(texts))
 
 
 def _trusted(database: Database) -> _Kept | None:
@@ -138,18 +142,19 @@ def _text_columns(table: Table) -> tuple[str, ...]:
 
 
 def _phrases(case: Case) -> list[str]:
-    """Runs of words that have no part in the query, longest first."""
+    """Runs of words of which none has a part in the query, longest first."""
     names = [*(n for t in case.tables_read for n in (t.name, *(c.name for c in t.columns)))]
     known = {w for n in names for w in name_words(n)}
     known |= {w for c in case.facts.literals for w in question_words(c.value)}
     asked = _SENTENCE_END.split(_ASIDE.sub(" ", case.question[:2_000]), maxsplit=1)[0]
     words = [] if _INCLUDED.search(asked) else _WORD.findall(asked)
     free = [_free(w, known) for w in words]
+    loose = [f or w.casefold() in STOPWORDS for f, w in zip(free, words, strict=True)]
     runs = [
         " ".join(words[i : i + n])
         for n in range(_LONGEST, 0, -1)
         for i in range(len(words) - n + 1)
-        if all(free[i : i + n])
+        if all(loose[i : i + n]) and any(free[i : i + n])
     ]
     return runs if len(runs) <= PHRASES else [r for r in runs if r != r.lower()]
 
@@ -158,4 +163,6 @@ def _free(word: str, known: set[str]) -> bool:
     stem = light_stem(word.casefold())
     if word[0].isdecimal() or word.casefold() in _CALENDAR:
         return False  # a date may be written in many ways
-    return len(word) > 2 and word.casefold() not in STOPWORDS and not any(akin(stem, k) for k in known)
+    return (
+        (len(word) > 2 or word.isupper()) and word.casefold() not in STOPWORDS and not any(akin(stem, k) for k in known)
+    )

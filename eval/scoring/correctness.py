@@ -28,14 +28,22 @@ NOT_RUN = 0.01
 """Probability for a query that did not run, was refused, or names what does not exist."""
 SHOWN = 0.05
 """Log-odds below which an observation only informs."""
-HABITS_MOST = 2.0
-"""Log-odds that habits together may count against a query, approached by a hyperbolic tangent: they overlap, so an
-unusual query would otherwise be refused for one oddity that many of them see."""
+EVEN_ODDS = 0.5
+"""Probability below which nothing is told as a success."""
+OPINION_MOST = 0.6
+"""Log-odds by which a judge's opinion moves the probability at most. No opinions with labels are recorded, so it is a
+bound and no fit: the surest judge lifts a probability of 0.36 to even odds, and lowers one of 0.64 to them."""
+NEUTRAL = 0.5
+BOUNDED_MOST = 1.0
+"""Log-odds that habits together may count against a query, and as many an independent reading that differs, approached
+by a hyperbolic tangent: each kind overlaps within itself, so an unusual query would otherwise be refused for one oddity
+that many of them see. Less than the odds of the prior, so that neither kind alone makes a query likely wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """The regression: log-odds = logit(prior) + sum of weight x value, habits that speak against it bounded."""
+    """The regression: log-odds = logit(prior) + sum of weight x value; habits and other readings that speak against it
+    bounded, each kind by itself."""
 
     prior: float
     """The share of right answers of a writer of whom nothing is known."""
@@ -43,16 +51,22 @@ class Coefficients:
     weights: dict[str, float]
 
     def probability(self, seen: Iterable[Observation], prior: float | None = None) -> float:
-        checked = usual = 0.0
+        checked = usual = agreeing = 0.0
         for o in seen:
             weight = self.weights.get(o.name, 0.0) * o.value
-            if kind_of(o.name) in HABITS:
+            kind = kind_of(o.name)
+            if kind in HABITS:
                 usual += weight
+            elif kind == "agreement":
+                agreeing += weight
             else:
                 checked += weight
-        if usual < 0:
-            usual = HABITS_MOST * math.tanh(usual / HABITS_MOST)
-        return logistic(logit(self.prior if prior is None else prior) + checked + usual)
+        start = logit(self.prior if prior is None else prior)
+        return logistic(start + checked + _bounded(usual) + _bounded(agreeing))
+
+
+def _bounded(against: float) -> float:
+    return against if against >= 0 else BOUNDED_MOST * math.tanh(against / BOUNDED_MOST)
 
 
 def logit(probability: float) -> float:
@@ -85,22 +99,54 @@ def dimension(probability: float, pivot: float) -> float:
 def correctness(
     case: Case, seen: Sequence[Observation], *, vetoed: bool, confirmed: bool = False
 ) -> tuple[float, float, str]:
-    """The dimension (0..1), the probability behind it (0..1), and a sentence. What the judge has `confirmed`, with
-    nothing but habits against it, is at least as likely as what the gate lets pass."""
+    """The dimension (0..1), which rests on the evidence alone; the probability (0..1), the judge's opinion included;
+    and a sentence. What the judge has `confirmed`, with nothing but habits against it, is at least as likely as what
+    the gate lets pass."""
     if case.gold is not None:
         right = case.result is not None and same_result(case.gold, case.result, ordered=case.gold_ordered)
         return float(right), float(right), "" if right else "The result differs from the gold query's."
     fitted = of_case(case)
     if vetoed:
         return dimension(NOT_RUN, fitted.pivot), NOT_RUN, "What forbids the query leaves no chance that it is right."
-    probability = fitted.probability(seen, case.prior)
+    from_evidence = _own(case.own_confidence, seen, fitted) if _is_own(case) else fitted.probability(seen, case.prior)
     if confirmed:
-        probability = max(probability, fitted.pivot)
+        from_evidence = max(from_evidence, fitted.pivot)
+    probability = with_opinion(from_evidence, opinion_of(case))
     return (
-        dimension(probability, fitted.pivot),
+        dimension(from_evidence, fitted.pivot),
         probability,
         f"Estimated probability of being right: {probability:.0%}.",
     )
+
+
+def _is_own(case: Case) -> bool:
+    return case.own_confidence is not None
+
+
+def _own(confidence: float | None, seen: Sequence[Observation], fitted: Coefficients) -> float:
+    """The writer's own figure, lowered by what contradicts the query; what confirms it is in the figure already."""
+    against = sum(fitted.weights.get(o.name, 0.0) * o.value for o in contradicting(seen))
+    own = confidence or 0.0
+    return own if against == 0 else logistic(logit(own) + against)
+
+
+def contradicting(seen: Iterable[Observation]) -> list[Observation]:
+    return [o for o in seen if kind_of(o.name) == "contradiction"]
+
+
+def opinion_of(case: Case) -> float:
+    """The judge's opinion, neutral where there is none or where the judge is the writer itself."""
+    return NEUTRAL if case.relevance is None or _is_own(case) else case.relevance
+
+
+def opinion_weight(relevance: float) -> float:
+    """Log-odds that a judge's opinion (0..1) adds."""
+    return 2 * OPINION_MOST * (min(1.0, max(0.0, relevance)) - NEUTRAL)
+
+
+def with_opinion(probability: float, relevance: float) -> float:
+    shift = opinion_weight(relevance)
+    return probability if shift == 0 else logistic(logit(probability) + shift)
 
 
 def of_case(case: Case) -> Coefficients:

@@ -273,9 +273,14 @@ _PLURAL = re.compile(
 )
 
 
+def ranked_text(question: str) -> str:
+    """The question without quotations and without what sounds like an extreme and is none."""
+    return _NO_SUPERLATIVE.sub(" ", quotes_replaced(question, " "))
+
+
 def superlatives(question: str) -> list[str]:
     """The words of a question that ask for an extreme."""
-    ranked = _NO_SUPERLATIVE.sub(" ", quotes_replaced(question, " "))
+    ranked = ranked_text(question)
     return [*_MOST.findall(ranked), *_LEAST.findall(ranked)]
 
 

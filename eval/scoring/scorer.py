@@ -7,37 +7,53 @@ from collections.abc import Sequence
 from eval.scoring.best_practices import best_practices
 from eval.scoring.completeness import completeness
 from eval.scoring.contradictions import contradictions
-from eval.scoring.correctness import correctness, evidence, of_case
+from eval.scoring.correctness import (
+    EVEN_ODDS,
+    SHOWN,
+    contradicting,
+    correctness,
+    evidence,
+    logit,
+    of_case,
+    opinion_of,
+    opinion_weight,
+)
 from eval.scoring.efficiency import efficiency
 from eval.scoring.evidence.features import observations, unscaled
 from eval.scoring.evidence.question_reading import Observation, Reading
 from eval.scoring.evidence_kinds import HABITS, kind_of
+from eval.scoring.expectation import Expectation
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.safety import safety
 from eval.scoring.semantic_accuracy import semantic_accuracy
-from eval.scoring.types import DIMENSIONS, Case, Score
+from eval.scoring.types import DIMENSIONS, Case, Evidence, Score
 from eval.scoring.vetoes import vetoes
 from eval.sql.traversal import unchanging
 
 _JUST_BELOW = 0.01
+_FAIRLY = 0.68
 PROVED = "proved"
 """The name under which `observed` hands on what `contradictions` proves; it is a veto and weighs nothing."""
 SURE_RELEVANCE = 0.9
 """Relevance from which the judge's opinion outweighs habits."""
 
 
-def observed(case: Case) -> tuple[Observation, ...]:
-    """What is seen of a query, with what is proved against it. It does not depend on the case's relevance."""
+def observed(case: Case, learned: Expectation | None = None) -> tuple[Observation, ...]:
+    """What is seen of a query, with what is proved against it. It does not depend on the case's relevance. `learned`
+    replaces the shipped expectation, where that has seen the question."""
     reading = Reading(case)
     if case.parsed.tree is None:
-        return observations(reading)
+        return observations(reading, learned)
     with unchanging(reading.tree):
         plain = unscaled(reading)
         if not case.ran:
-            return observations(reading, plain=plain)
+            return observations(reading, learned, plain)
         proved = dict.fromkeys(p.sentence for p in contradictions(reading, plain))
-        return (*observations(reading, plain=plain), *(Observation(PROVED, 1, sentence) for sentence in proved))
+        return (
+            *observations(reading, learned, plain),
+            *(Observation(PROVED, 1, sentence) for sentence in proved),
+        )
 
 
 def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | None = None) -> Score:
@@ -68,12 +84,37 @@ def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | N
     return Score(
         dimensions={name: judged[name][0] for name in DIMENSIONS},
         weighted=min(total, THRESHOLD - _JUST_BELOW) if forbidden else total,
-        evidence=evidence(seen, of_case(case).weights),
+        evidence=weighed(case, seen),
         vetoes=forbidden,
         preset=preset,
         notes={name: judged[name][1] for name in DIMENSIONS if judged[name][1]},
         probability=probability,
     )
+
+
+def weighed(case: Case, seen: Sequence[Observation]) -> tuple[Evidence, ...]:
+    """Everything that the probability rests on and a reader can follow, the weightiest first."""
+    pieces = list(evidence(seen if case.own_confidence is None else contradicting(seen), of_case(case).weights))
+    if case.own_confidence is not None:
+        pieces.append(_own_reading(case.own_confidence))
+    weight = opinion_weight(opinion_of(case))
+    if abs(weight) >= SHOWN:
+        text = (
+            "The judge finds that the result answers the question."
+            if weight > 0
+            else ("The judge doubts that the result answers the question.")
+        )
+        pieces.append(Evidence("opinion", weight > 0, round(weight, 3), text, "agreement"))
+    return tuple(sorted(pieces, key=lambda e: -abs(e.weight)))
+
+
+def _own_reading(confidence: float) -> Evidence:
+    """The offline engine's reading, as evidence among the rest."""
+    sure = "is sure" if confidence >= SURE_RELEVANCE else "is fairly sure" if confidence >= _FAIRLY else "is not sure"
+    weight = logit(confidence)
+    supports = None if abs(weight) < SHOWN else weight > 0
+    text = f"The engine {sure} of how it reads the question."
+    return Evidence("own_reading", supports, round(weight, 3), text, "agreement")
 
 
 def _confirmed(case: Case, seen: Sequence[Observation]) -> bool:
@@ -92,10 +133,12 @@ def final_score(scored: Score, relevance: float) -> float:
 
 def passes(scored: Score, relevance: float, threshold: float = THRESHOLD) -> bool:
     """Whether the gate lets a query through, for a judge's relevance (0..1)."""
-    return lets_through(round(final_score(scored, relevance), 4), scored.vetoes, threshold)
+    return lets_through(round(final_score(scored, relevance), 4), scored.vetoes, threshold, scored.probability)
 
 
-def lets_through(final: float, vetoes: Sequence[str], threshold: float = THRESHOLD) -> bool:
-    """The gate, for the agent, batch and measurements alike: the final score meets the threshold (0..1) and nothing
-    vetoes."""
-    return final >= threshold and not vetoes
+def lets_through(
+    final: float, vetoes: Sequence[str], threshold: float = THRESHOLD, probability: float | None = None
+) -> bool:
+    """The gate, for the agent, batch and measurements alike: the final score meets the threshold (0..1), nothing
+    vetoes, and the probability of being right, where it is known, is at least even."""
+    return final >= threshold and not vetoes and (probability is None or probability >= EVEN_ODDS)

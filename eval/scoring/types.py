@@ -50,6 +50,8 @@ class StoredConstant:
     table: str
     column: str
     found: Place
+    among: int = 0
+    """How many different texts the column holds, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,9 @@ class Case:
     """0..1, the judge's opinion of whether the result answers the question; None where nobody was asked."""
     prior: float | None = None
     """The share (0..1) of the writer's answers that are right, where it is known; else the fitted file's."""
+    own_confidence: float | None = None
+    """0..1, the writer's own calibrated figure for its reading of the question (the offline engine's); None for a
+    writer that has none. It takes the place of the prior and of what confirms the reading."""
     weights: Mapping[str, float] | None = None
     """The weights of the evidence that were learned on this database; None means the shipped ones."""
     gold: ExecutionResult | None = None
@@ -163,4 +168,5 @@ class Score:
     notes: dict[str, str] = field(default_factory=dict)
     """By dimension, one sentence on why it is not 1.0."""
     probability: float | None = None
-    """The calibrated probability (0..1) that the result is right, behind the correctness dimension."""
+    """The calibrated probability (0..1) that the result is right, the judge's opinion included: the one figure that
+    every view quotes."""

@@ -22,11 +22,10 @@ from eval.examination import Query, examine
 from eval.metrics.comparison import same_result
 from eval.scoring.best_practices import best_practices
 from eval.scoring.efficiency import efficiency
-from eval.scoring.evidence.features import observations
-from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.expectation import Expectation
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import weights
+from eval.scoring.scorer import PROVED, observed
 from eval.scoring.types import Case
 from eval.scoring.vetoes import vetoes
 from eval.sql import check, parse
@@ -53,6 +52,7 @@ class Sample:
     system: str
     right: bool
     vetoed: bool
+    """Something forbids it, a proved contradiction included."""
     features: dict[str, float]
     fixed: float
     """The weighted sum of the four dimensions that do not use fitted weights."""
@@ -77,7 +77,8 @@ def sample_of(answer: Answer, learned: Expectation | None = None) -> Sample:
     """The answer as the judge sees it; `learned`: what queries usually look like, where not as shipped."""
     case = answer.case
     features: dict[str, float] = {}
-    for seen in observations(Reading(case), learned):
+    with_proofs = observed(case, learned)
+    for seen in (o for o in with_proofs if o.name != PROVED):
         features[seen.name] = round(features.get(seen.name, 0.0) + seen.value, 4)
     by_name = weights("default")
     fixed = by_name["safety"] + by_name["efficiency"] * efficiency(case)[0]
@@ -88,7 +89,7 @@ def sample_of(answer: Answer, learned: Expectation | None = None) -> Sample:
         question=answer.question,
         system=answer.system,
         right=answer.right,
-        vetoed=bool(vetoes(case)),
+        vetoed=bool(vetoes(case)) or any(o.name == PROVED for o in with_proofs),
         features=features,
         fixed=fixed,
         text=case.question,

@@ -2,7 +2,9 @@
 in one place.
 
 In: folders of benchmarks. Out: a table of the share refused at relevance .5, .8, .9 and .95 by kind of change, and one
-by source with gold passing beside it; no offline reading takes part. `--out FILE` keeps each query with its scores.
+by source with gold passing beside it; no offline reading takes part. An order that the question does not ask for, and a
+column that it does not name, are told apart: nothing contradicts their change. `--out FILE` keeps each query with its
+scores.
 """
 
 from __future__ import annotations
@@ -23,8 +25,11 @@ from eval.databases.base import Database
 from eval.databases.factory import open_database
 from eval.databases.types import Limits
 from eval.examination import Query, examine
+from eval.language.words import meets, question_words
 from eval.metrics.comparison import same_result
 from eval.scoring import observed, passes, score
+from eval.scoring.evidence.question_reading import SAID
+from eval.scoring.intent import read_intent
 from eval.scoring.types import Case
 from eval.sql import check, orders_rows, parse
 from eval.sql.quoted_names import quoted_column, table_source
@@ -53,6 +58,8 @@ class Judged:
     refused: tuple[bool, ...]
     probability: float
     vetoes: tuple[str, ...]
+    spoken: bool = True
+    """The question speaks of what was changed."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -91,8 +98,27 @@ def judged_with_mutants(source: str, question: Question) -> list[Judged]:
         if case.result is None or not case.result.ok:
             continue
         if not same_result(gold.result, case.result, ordered=orders_rows(gold.parsed)):
-            found.append(_judged(source, question, kind, case))
+            judged = _judged(source, question, kind, case)
+            found.append(replace(judged, spoken=_spoken_of(kind, question.text, gold.parsed.tree, tree)))
     return found
+
+
+def _spoken_of(kind: str, question: str, gold: exp.Expr, changed: exp.Expr) -> bool:
+    """Whether the question asks for the order that was flipped, or names the column that was dropped."""
+    intent = read_intent(question)
+    if kind == "order flipped":
+        return bool(intent.order or intent.superlative or gold.find(exp.Limit, exp.Window))
+    if kind == "listed column dropped" and isinstance(gold, exp.Select) and isinstance(changed, exp.Select):
+        words = frozenset(question_words(question))
+        return all(_named(e, words) for e in gold.expressions if e not in changed.expressions)
+    return True
+
+
+def _named(expression: exp.Expr, words: frozenset[str]) -> bool:
+    calls = (SAID.get(type(call), ()) for call in expression.find_all(exp.AggFunc))
+    return any(set(said) & words for said in calls) or any(
+        meets(column.name, words) for column in expression.find_all(exp.Column)
+    )
 
 
 def _judged(source: str, question: Question, kind: str, case: Case) -> Judged:
@@ -145,7 +171,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     changed = [one for one in found if one.kind != GOLD]
     golds = [replace(one, refused=tuple(not r for r in one.refused)) for one in found if one.kind == GOLD]
     sys.stdout.writelines(["mutants refused by kind\n", head, *table(changed, lambda one: one.kind, tuple(CHANGES))])
+    spoken = [one for one in changed if one.spoken]
+    sys.stdout.writelines(
+        ["of them, those that the question speaks of\n", head, *table(spoken, lambda one: one.kind, tuple(CHANGES))]
+    )
     sys.stdout.writelines(["mutants refused by source\n", head, *table(changed, lambda one: one.source)])
+    sys.stdout.writelines(["those spoken of, by source\n", head, *table(spoken, lambda one: one.source)])
     sys.stdout.writelines(["gold passing by source\n", head, *table(golds, lambda one: one.source)])
     return 0
 

@@ -12,6 +12,7 @@ from eval.scoring.aspects import takes_either
 from eval.scoring.evidence.absences import FILLED
 from eval.scoring.evidence.literals import compares_ages
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.evidence.ranking import ranks_from_wrong_end
 from eval.scoring.intent import read_intent, superlatives
 from eval.sql.traversal import every
 
@@ -160,11 +161,10 @@ def _ranking(r: Reading) -> Observations:
             yield Observation("superlative_by_value", 1, "The query takes every row that shares the extreme value.")
         elif form == "limit":
             yield Observation("superlative_matched", 1, "The question asks for an extreme, and the query ranks for it.")
-    if form in ("limit", "extreme"):
-        wrong = _ranks_from_wrong_end(r, form)
-        if wrong is not None:
-            name = "rank_direction_wrong" if wrong else "rank_direction_right"
-            yield Observation(name, 1, "The query ranks from the wrong end." if wrong else "")
+    wrong = ranks_from_wrong_end(r)
+    if wrong is not None:
+        name = "rank_direction_wrong" if wrong else "rank_direction_right"
+        yield Observation(name, 1, "The query ranks from the wrong end." if wrong else "")
     if facts.limit is not None:
         if intent.top is not None and intent.top > 1 and facts.limit != intent.top:
             text = f"The question asks for {intent.top}, the query keeps {facts.limit}."
@@ -177,42 +177,6 @@ def _ranking(r: Reading) -> Observations:
         yield Observation("limit_missing", 1, f"The question asks for {intent.top}, but nothing limits the rows.")
     if facts.order_by and facts.limit is not None and "count" in facts.output_aggregates and not intent.count:
         yield Observation("ranking_count_shown", 1, "The query also returns the count that it ranks by.")
-
-
-_BACK_IN_TIME = re.compile(r"\b(?:oldest|earliest|first|eldest)\b")
-_RECENT = re.compile(r"\b(?:youngest|latest|newest|most recent\w*|last)\b")
-_FOR_LONG = re.compile(r"\blongest\b")
-_OF_AGE = re.compile("old|young|eld")
-_DATED = re.compile(r"year|date|time|birth|born|since|open|found|start|joined|created", re.IGNORECASE)
-
-
-def _ranks_from_wrong_end(r: Reading, form: str) -> bool | None:
-    """Whether the query takes the least where the most is meant; None when the words do not tell.
-
-    The oldest person has the greatest age but the least year of birth.
-    """
-    facts, intent = r.case.facts, r.intent
-    if form == "limit" and facts.order_by:
-        key, falling = facts.order_by[0][0], facts.order_by[0][1] == "desc"
-    elif form == "extreme" and ("max" in facts.aggregates) != ("min" in facts.aggregates):
-        falling = "max" in facts.aggregates
-        call = r.tree.find(exp.Max, exp.Min)
-        key = call.sql() if call is not None else ""
-    else:
-        return None
-    back, recent = _BACK_IN_TIME.search(r.question), _RECENT.search(r.question)
-    if back is not None and recent is not None:
-        return None
-    word = back or recent
-    if word is not None:
-        if _DATED.search(key):
-            return falling != (recent is not None)
-        return falling != (back is not None) if _OF_AGE.search(word[0]) else None
-    if intent.most == intent.least or intent.minimum or intent.maximum:
-        return None
-    if _FOR_LONG.search(r.question) and (_DATED.search(key) or key.endswith(("_at", "_on", "_from"))):
-        return falling  # what lasts longest began first
-    return falling != intent.most
 
 
 def _names_a_column(r: Reading) -> bool:
@@ -281,7 +245,8 @@ def _first_named(r: Reading) -> bool | None:
 def _order(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
     falling = _first_named(r)
-    if falling is not None and facts.order_by and (facts.order_by[0][1] == "desc") != falling:
+    in_steps = bool(r.tree.args.get("with_") or facts.window_functions)  # the order meant may be that of a window
+    if falling is not None and facts.order_by and not in_steps and (facts.order_by[0][1] == "desc") != falling:
         yield Observation("order_reversed", 1, "The rows are ordered in the other direction.")
         return
     if intent.order and not facts.order_by:

@@ -45,7 +45,7 @@ def test_no_rows_is_said(pipe: Screen, make_answer: Make) -> None:
 def test_a_doubtful_answer_says_that_it_does_not_pass(make_answer: Make) -> None:
     line = how_sure(make_answer(status="doubtful", confidence=0.38, doubts=["treat this with care: no sum."]))
 
-    assert line == "How sure: doubtful: treat this with care: no sum. About 4 in 10 such answers are right."
+    assert line == "How sure: likely wrong: treat this with care: no sum. About 4 in 10 such answers are right."
 
 
 def test_a_declined_question_shows_its_reason_alone(pipe: Screen, make_answer: Make) -> None:

@@ -40,7 +40,7 @@ def test_a_writers_share_becomes_its_prior(share: float) -> None:
 
 
 def test_a_writer_like_the_shipped_one_changes_nothing() -> None:
-    assert learn(_lessons(0.75, 100)).judge is None
+    assert learn(_lessons(0.88, 100)).judge is None
 
 
 def test_few_verdicts_teach_nothing() -> None:

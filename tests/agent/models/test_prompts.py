@@ -34,7 +34,7 @@ def test_the_prompts_and_the_dialects_are_there() -> None:
         *(f"dialect_{d}" for d in ALL_DIALECTS),
     }
     wanted |= {"conversation", "clarification", "no_clarification", "react", "review", "candidate_hints"}
-    wanted |= {"sql_rules", "planner_sql", "lab", "lab_approaches", "conditions", "read_back", "compare"}
+    wanted |= {"sql_rules", "planner_sql", "lab", "lab_approaches", "conditions", "read_back", "compare", "in_english"}
     assert wanted == set(NAMES)
 
 

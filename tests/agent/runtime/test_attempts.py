@@ -93,7 +93,7 @@ def test_a_tidier_attempt_never_displaces_a_more_probable_one() -> None:
         ("success", 0.7, "Likely right. About 7 in 10 such answers are right."),
         ("success", 0.5, "Passed the checks, but the evidence is thin. About 5 in 10 such answers are right."),
         ("success", None, "Passed every check."),
-        ("doubtful", 0.01, "Doubtful: no rows were returned. Fewer than 1 in 10 such answers are right."),
+        ("doubtful", 0.01, "Likely wrong: no rows were returned. Fewer than 1 in 10 such answers are right."),
         ("abstained", None, "Not answered: the question was not understood well enough."),
         ("error", None, "There is no answer: the query failed."),
         ("waiting", None, ""),

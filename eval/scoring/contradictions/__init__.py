@@ -1,0 +1,124 @@
+"""Contradictions: conflicts between question and query that a reader can check, each with its proof.
+
+In: a question read against its query (`Reading`), and what was observed of it. Out: `Proof`s. Each check says nothing
+where it cannot tell; what one proves is a veto whatever a judge thinks. A new check is a function in the file of what
+it looks at and a line in `CHECKS`; the measured harm of each is in docs/measurements.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from eval.language.lexicon import word_set
+from eval.scoring.contradictions.columns import (
+    column_missing,
+    companion_missing,
+    figure_untold,
+    figures_missing,
+    group_not_shown,
+    group_untold,
+    half_a_name,
+    thing_untold,
+)
+from eval.scoring.contradictions.comparisons import comparison_flipped, rank_from_behind
+from eval.scoring.contradictions.figures import aggregate_differs, figure_missing, measure_not_summed
+from eval.scoring.contradictions.numbers import number_foreign, period_open, year_foreign, year_unused
+from eval.scoring.contradictions.proof import Proof, Proofs
+from eval.scoring.contradictions.shown import limit_unasked, order_wrong, superlative_unmet, unconditioned
+from eval.scoring.contradictions.values import name_unused, never_true, value_foreign, value_named
+from eval.scoring.evidence.familiarity import supposes
+from eval.scoring.evidence.question_reading import Observation, Reading
+
+__all__ = ["CHECKS", "Proof", "contradictions"]
+
+_OBSERVED = word_set(
+    """
+    bound_direction rank_direction_wrong order_direction_wrong order_reversed number_missing quoted_missing
+    limit_differs aggregate_of_text aggregate_missing count_missing date_missing bound_missing year_missing
+    comparison_direction     given_returned other_column_named
+    """
+)
+"""Observations that prove a conflict by themselves."""
+_WRITTEN_DATE = re.compile(r"\d[-/]\d")
+
+CHECKS: tuple[Callable[[Reading], Proofs], ...] = (
+    limit_unasked,
+    value_foreign,
+    value_named,
+    name_unused,
+    never_true,
+    number_foreign,
+    year_foreign,
+    year_unused,
+    period_open,
+    figure_missing,
+    aggregate_differs,
+    column_missing,
+    companion_missing,
+    half_a_name,
+    group_untold,
+    figures_missing,
+    thing_untold,
+    figure_untold,
+    group_not_shown,
+    measure_not_summed,
+    order_wrong,
+    comparison_flipped,
+    rank_from_behind,
+    superlative_unmet,
+    unconditioned,
+)
+"""The checks that are more than an observation."""
+
+
+def contradictions(reading: Reading, seen: Sequence[Observation]) -> tuple[Proof, ...]:
+    """Everything that is proved against a query; `seen` is what was observed of it, before it is scaled."""
+    if supposes(reading.case.question):
+        return tuple(proof for check in _IN_ANY_CASE for proof in check(reading))
+    proving = _proving(reading)
+    observed = (Proof(o.name, "", o.text) for o in seen if o.name in proving and o.text)
+    return (*observed, *(proof for check in CHECKS for proof in check(reading)))
+
+
+_IN_ANY_CASE = (limit_unasked, never_true)
+"""What is proved of a query whose question supposes something that is not in the data."""
+
+
+def _proving(r: Reading) -> frozenset[str]:
+    """The observations that prove a conflict of this query."""
+    doubtful = set()
+    if not _one_direction(r):
+        doubtful.add("comparison_direction")
+    if _WRITTEN_DATE.search(r.question) or _EITHER_NUMBER.search(r.question):
+        doubtful.add("number_missing")
+    if _DATE_IN_WORDS.search(r.case.parsed.text):
+        doubtful.add("date_missing")
+    if r.tree.args.get("with_") or r.case.facts.window_functions:
+        doubtful |= {"order_direction_wrong", "order_reversed"}
+    if _FURTHER_SENTENCE.search(r.question):
+        doubtful.add("count_missing")
+    if not _FIGURE_ASKED.search(r.question):
+        doubtful.add("aggregate_missing")
+    return _OBSERVED - doubtful
+
+
+_EITHER_NUMBER = re.compile(r"\b\d+ or \d+\b")
+_DATE_IN_WORDS = re.compile(r"\d/\d\d?/\d|%[BbmdY][^%]*%[BbmdY]")
+"""A date in the query that is not written year first."""
+_FURTHER_SENTENCE = re.compile(r"[.?!]\s+\S")
+_FIGURE_ASKED = re.compile(
+    r"^(?:(?!\b(?:where|whose|with|who|that|which|if|has|have|exceeds?)\b).){0,80}"
+    r"\b(?:averages?|avg|mean|totals?|sum|maximum|minimum)\b"
+)
+"""The word for the figure stands before the conditions."""
+
+
+def _one_direction(r: Reading) -> bool:
+    """Whether a comparison can be told from its opposite: who is older was born before."""
+    numbers = (c for c in r.constants if c.operator in ("<", "<=", ">", ">="))
+    return any(_NUMBER.fullmatch(c.value) for c in numbers) or not _AGE.search(r.question)
+
+
+_AGE = re.compile(r"\b(?:old|older|young|younger|elder|senior|junior)\b")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

@@ -1,0 +1,149 @@
+"""Figures: an average, a total or an extreme asked and another one computed, or none.
+
+In: a question read against its query. Out: proofs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from sqlglot import exp
+
+from eval.language.inflection import light_stem
+from eval.language.lexicon import measures
+from eval.language.words import name_words, question_words
+from eval.scoring.contradictions.proof import Proof, Proofs
+from eval.scoring.evidence.question_reading import Reading
+from eval.sql.traversal import every
+
+_TYPICAL = re.compile(
+    r"\b(?:averages?|avg|means?|typical\w*|usual\w*|on average|per|rate\w*|rating\w*|scor\w+|median\w*|normal\w*"
+    r"|expected|better|worse|best|worst)\b"
+)
+_AGGREGATES: Mapping[str, tuple[type[exp.Expr], ...]] = {
+    "average": (exp.Avg, exp.Div),
+    "total": (exp.Sum, exp.Count, exp.Add, exp.Mul),
+}
+
+
+def aggregate_differs(r: Reading) -> Proofs:
+    """An average asked and none computed, a total asked and an average or an extreme returned; or the other way."""
+    intent, facts = r.intent, r.case.facts
+    returned = set(facts.output_aggregates or facts.aggregates)
+    yield from _two_aggregates(r)
+    columns = {w for _, c in r.case.references.columns for w in name_words(c)}
+    if intent.average and returned & {"sum", "max", "min"} and not every(r.tree, *_AGGREGATES["average"]):
+        if not columns & {"averag", "average", "avg", "mean"}:
+            yield _aggregate(returned & {"sum", "max", "min"}, "the average")
+    elif intent.total and returned & {"avg", "max", "min"} and not every(r.tree, *_AGGREGATES["total"]):
+        if not (intent.average or intent.superlative or intent.maximum or intent.minimum or "how much" in r.question):
+            yield _aggregate(returned & {"avg", "max", "min"}, "the total")
+    elif "avg" in returned and _another_figure(r) and not _TYPICAL.search(r.question):
+        yield _aggregate({"avg"}, "another figure")
+    elif returned & {"min", "max"} and not (facts.subqueries or facts.window_functions):
+        wrong = _wrong_extreme(r, returned)
+        if wrong is not None:
+            yield wrong
+
+
+def _another_figure(r: Reading) -> bool:
+    """Whether the question names a figure that is no average. `Tips by day` names none; `the windiest month` ranks
+    groups, by whatever figure."""
+    intent = r.intent
+    if intent.total or intent.maximum or intent.minimum:
+        return True
+    return intent.superlative and not (r.case.facts.group_by or r.case.facts.order_by)
+
+
+def _two_aggregates(r: Reading) -> Proofs:
+    """What is returned is aggregated in one way and ordered by another; or something equals a total or an average."""
+    order = r.select.args.get("order") if r.select is not None else None
+    shown = {(type(a), a.this) for e in r.output for a in every(e, exp.Avg, exp.Sum, exp.Max, exp.Min)}
+    for ordered in every(order, exp.Avg, exp.Sum, exp.Max, exp.Min) if order is not None else ():
+        others = [kind for kind, cell in shown if cell == ordered.this and kind is not type(ordered)]
+        if others and (type(ordered), ordered.this) not in shown:
+            name = others[0].__name__.upper()
+            sentence = f"The query returns {name} of what it orders by {ordered.sql_name()}."
+            yield Proof("aggregate_differs", ordered.sql(), sentence)
+            return
+    for equal in every(r.tree, exp.EQ):
+        inner = equal.expression.unnest() if isinstance(equal.expression, exp.Subquery) else None
+        figure = inner.expressions[0] if isinstance(inner, exp.Select) and len(inner.expressions) == 1 else None
+        if isinstance(figure, exp.Avg | exp.Sum) and not (r.intent.average or r.intent.total):
+            yield _aggregate({figure.sql_name()}, "no such figure")
+            return
+
+
+_EXTREME = re.compile(
+    r"\b(?:[^\W\d_]{2,}est|most|least|top|bottom|first|last|max\w*|min\w*|peak|record|recent|extreme\w*|when|range|span"
+    r"|between|from|ever|until|since|more|less|only|all|never|always)\b"
+)
+
+
+def _wrong_extreme(r: Reading, returned: set[str]) -> Proof | None:
+    intent = r.intent
+    if not _EXTREME.search(r.question):
+        return _aggregate(returned & {"min", "max"}, "no extreme")
+    if (intent.maximum or "highest" in r.question) and not (intent.minimum or intent.least) and "max" not in returned:
+        return None if r.case.facts.order_by else _aggregate({"min"}, "the highest")
+    if (intent.minimum or "lowest" in r.question) and not (intent.maximum or intent.most) and "min" not in returned:
+        return None if r.case.facts.order_by else _aggregate({"max"}, "the lowest")
+    return None
+
+
+def _aggregate(found: set[str], asked: str) -> Proof:
+    name = min(found).upper()
+    return Proof("aggregate_differs", name, f"The question asks for {asked}; the query computes {name}.")
+
+
+def figure_missing(r: Reading) -> Proofs:
+    """A number, an average or a total of each group asked, and groups returned with no figure."""
+    intent, facts = r.intent, r.case.facts
+    asked = intent.average or intent.total or intent.count
+    grouped = facts.group_by and not (facts.having or facts.limit or facts.subqueries or facts.order_by)
+    if (
+        asked
+        and grouped
+        and not facts.output_aggregates
+        and not facts.window_functions
+        and "group_concat" not in facts.aggregates
+        and not any(every(e, exp.Binary) for e in r.output)
+    ):
+        yield Proof("figure_missing", "", "The question asks for a figure of each group; the query returns none.")
+
+
+_ONE_OF_THEM = re.compile(
+    r"\b(?:max\w*|min\w*|highest|lowest|largest|smallest|biggest|greatest|single|peak|individual|average|avg|mean|typical\w*"
+    r"|usual\w*|median|best|worst|top|most|least|record|last|first|latest)\b"
+)
+_SUMMED = re.compile(r"\b(?:total|sum|altogether|overall|generat\w*|spent|spend\w*|earn\w*|made|makes?)\b")
+
+
+def measure_not_summed(r: Reading) -> Proofs:
+    """`Revenue by year`, `customers who spent more than 1000`, and of each group an extreme or an average is taken."""
+    facts = r.case.facts
+    if not facts.group_by or facts.window_functions or facts.subqueries:
+        return
+    named = set(question_words(r.question)) & _measure_words()
+    if not (named or _SUMMED.search(r.question)):
+        return
+    ranks = r.intent.superlative and facts.limit is not None and not _ONE_OF_THEM_STRICT.search(r.question)
+    if _ONE_OF_THEM.search(r.question) and not ranks:
+        return
+    kinds = (exp.Max, exp.Min) if not named else (exp.Max, exp.Min, exp.Avg)
+    found = next((a for a in every(r.tree, *kinds) if isinstance(a.this, exp.Column)), None)
+    if found is not None and (not every(r.tree, exp.Sum, exp.Count) or r.case.facts.having):
+        yield _aggregate({found.sql_name()}, "a total")
+
+
+_ONE_OF_THEM_STRICT = re.compile(
+    r"\b(?:max\w*|min\w*|highest|lowest|largest|smallest|biggest|single|individual|average|avg|mean|typical\w*|median)\b"
+)
+
+
+@cache
+def _measure_words() -> frozenset[str]:
+    """Business quantities that add up, in one word: `revenue`, `sale`."""
+    return frozenset(light_stem(name) for name, m in measures().items() if m.prices and " " not in name)

@@ -1,0 +1,87 @@
+"""In other languages the checks read the question in English; without a model the engine says that it reads English."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agent.config import Settings
+from agent.models.protocol import PlanReply
+from agent.runner import run
+from agent.runtime.plans import single_task_plan
+from agent.state import QueryPlan
+from eval.databases.base import Database
+from eval.language.spoken import READS_ENGLISH, language_of
+from text2sql.testing import ScriptedModel
+
+RIGHT = "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2024-01-01' AND ordered_on < '2025-01-01'"
+WRONG = "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2025-01-01' AND ordered_on < '2026-01-01'"
+ENGLISH = "How many orders were placed in 2024?"
+ASKED = {
+    "de": "Wie viele Bestellungen gab es im Jahr 2024?",
+    "es": "¿Cuántos pedidos hay en el año 2024?",
+    "zh": "2024年有多少订单?",
+}
+
+
+def _plan(question: str, english: str) -> PlanReply:
+    plan: QueryPlan = single_task_plan(question, 0.9)
+    return PlanReply(plan.model_copy(update={"in_english": english}))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        *((question, code) for code, question in ASKED.items()),
+        ("Combien de clients y a-t-il dans chaque pays ?", "fr"),
+        ("Сколько заказов было в 2024 году?", "ru"),
+        ("How many customers live in San José or Las Vegas?", "en"),
+        ("orders of Der Blaue Reiter", "en"),
+        ('How many songs are called "La vie en rose"?', "en"),
+        ("umsatz 2024", "en"),  # nothing tells
+        ("", "en"),
+    ],
+)
+def test_small_words_and_letters_tell_the_language(text: str, code: str) -> None:
+    assert language_of(text) == code
+
+
+@pytest.mark.parametrize("question", ASKED.values())
+async def test_right_and_wrong_are_told_apart_in_other_languages(
+    shop: Database, config: Settings, question: str
+) -> None:
+    async def asked(sql: str) -> Any:
+        model = ScriptedModel(sql, plan=_plan(question, ENGLISH), relevance=0.9, summary="4")
+        return await run(question, database=shop, model=model, settings=config), model
+
+    right, model = await asked(RIGHT)
+    wrong, _ = await asked(WRONG)
+    assert right.status == "success"
+    assert wrong.status == "doubtful"
+    assert any("2024" in doubt for doubt in wrong.doubts)
+    assert model.plan_requests[0].translate
+    assert model.summary_requests[0].question == question  # the answer is in the question's language
+
+
+async def test_a_restatement_that_loses_a_value_is_not_used(shop: Database, config: Settings) -> None:
+    question = ASKED["de"]
+    model = ScriptedModel(RIGHT, plan=_plan(question, "How many orders were placed?"))
+    answer = await run(question, database=shop, model=model, settings=config)
+    assert answer.plan is not None
+    assert answer.plan.in_english == ""
+
+
+async def test_english_questions_are_not_restated(shop: Database, config: Settings) -> None:
+    model = ScriptedModel(RIGHT)
+    await run(ENGLISH, database=shop, model=model, settings=config)
+    assert not model.plan_requests[0].translate
+
+
+@pytest.mark.parametrize(("code", "question"), ASKED.items())
+async def test_without_a_model_the_engine_says_that_it_reads_english(
+    shop: Database, config: Settings, code: str, question: str
+) -> None:
+    answer = await run(question, database=shop, model="offline", settings=config)
+    assert answer.status == "abstained"
+    assert READS_ENGLISH[code].rstrip(".。") in answer.answer
