@@ -142,7 +142,13 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         return _without_statement(step, draft, number, None if abstained else draft.failure.message)
     if draft.error:
         return _without_statement(step, draft, number, draft.error)
-    query = Query(step.question, draft.sql, reasoning=draft.reasoning, plan_confidence=step.plan_confidence)
+    query = Query(
+        step.question,
+        draft.sql,
+        reasoning=draft.reasoning,
+        plan_confidence=step.plan_confidence,
+        taught=_taught(step),
+    )
     try:
         case = await examined(query, step.context)
     except DatabaseError as error:
@@ -184,6 +190,21 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
         begin_summary(step.state, lambda: _rated(result, case, seen, PERFECT), step.context)
         relevance = await _relevance(step, case, seen, data)
     return _rated(result, case, seen, relevance)
+
+
+_TAUGHT = 100_000
+"""Characters of what was taught that are looked through."""
+
+
+def _taught(step: _Step) -> str:
+    """What the writer knew besides the question, in lower case: values and numbers in it may stand in its query."""
+    known = [step.state.get("evidence", "")]
+    if (memory := step.context.memory) is not None:
+        known += [str(entry) for entry in memory.glossary.entries]
+        known += [example.sql for example in memory.examples]
+    if step.context.semantics is not None:
+        known.append(str(step.context.semantics))
+    return " ".join(filter(None, known))[:_TAUGHT].casefold()
 
 
 def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[str]]:

@@ -230,7 +230,7 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     query = c.query
     entity = c.head_entity or next(iter(c.entities), "")
     guesses = [] if entity else _tables_compared(query)
-    entity = entity or next(reversed(guesses), "")
+    entity = entity or next(reversed(guesses), "") or _all_rows(q)
     if not entity:
         return Finding()
     guessed = ("entity_guessed",) * len(guesses)
@@ -255,6 +255,16 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
         shown.extend(e for e in query.ordered_by() if e.column and not e.function and e not in shown)
     doubts = (*guessed, *(("place_or_time_open",) if is_open else ()), "shown_by_default")
     return Finding(shown=tuple(shown), doubts=doubts)
+
+
+_ROWS = word_set("rows records data everything entries table all")
+
+
+def _all_rows(q: LinkedQuestion) -> str:
+    """`show all rows` of a database with a single table."""
+    wide = [t.name for t in q.vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
+    said = any(t.lower in _ROWS for t in q.tokens) and not any(s in ("value", "literal", "number") for s in q.sorts)
+    return wide[0] if said and len(wide) == 1 else ""
 
 
 def _rows_with(q: LinkedQuestion, entity: str) -> str:

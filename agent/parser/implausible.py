@@ -237,7 +237,8 @@ def _adds_pieces_for_value(query: Query, q: LinkedQuestion) -> bool:
         for e in query.expressions()
         if e.function in ("sum", "avg") and e.column and not e.factor
     ]
-    return asked and any(_PIECES & set(c.words) for c in added)
+    counted = _only_counts(query) and not any(x.is_keyword("count") for x in q.items)  # `total value of stock`
+    return asked and (counted or any(_PIECES & set(c.words) for c in added))
 
 
 _SPEEDS = word_set("best worst fastest slowest quickest record winning finishing")
@@ -341,6 +342,9 @@ def _who_is_no_person(query: Query, q: LinkedQuestion) -> bool:
     """`who runs the north depot` read as the name of the depot: neither the column nor its table is a person's."""
     if q.tokens[0].lower not in ("who", "whom") or query.intersect is not None:
         return False
+    shown = [q.vocabulary.columns[e.column] for e in query.select if e.column and not e.function and not e.part]
+    if shown and len(shown) == len(query.select) and all(c.numeric and c.role == "number" for c in shown):
+        return True  # `who visited most often` read as a number of visits
     return not any(personal(q.vocabulary, t) for e in query.select if not e.function for t in e.tables) and not any(
         person_word(w) for e in query.select if e.column for w in q.vocabulary.columns[e.column].words
     )

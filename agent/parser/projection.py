@@ -141,9 +141,14 @@ def _restricted(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, oppos
         return replace(named, absent=column.table)
     flagged = is_flag(q.values, column)
     if c.negated or flagged or _happened(q, i, column):
-        flag = conditions.flag(q, column, c.negated != (opposite and flagged))
-        return replace(flag, changes={**named.changes, **flag.changes})
+        said = [k for k in range(i + 1, min(i + 4, len(q.items))) if flagged and q.items[k].lower in (*_YES, *_NO)]
+        denied = any(q.items[k].lower in _NO for k in said)
+        flag = conditions.flag(q, column, (c.negated != (opposite and flagged)) != denied)
+        return replace(flag, used=tuple(said), changes={**named.changes, **flag.changes})
     return replace(named, doubts=("column_unused",))
+
+
+_YES, _NO = ("yes", "true", "y"), ("no", "false", "n")
 
 
 def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: bool) -> Findings:

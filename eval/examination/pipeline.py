@@ -30,6 +30,8 @@ class Query:
     """What the writer of the SQL said about it."""
     plan_confidence: float | None = None
     """0..1, the planner's; None where nothing was planned."""
+    taught: str = ""
+    """In lower case, what the writer knew besides the question: evidence, terms, confirmed queries."""
 
 
 def inspect(query: Query, schema: Schema) -> Case:
@@ -46,6 +48,7 @@ def inspect(query: Query, schema: Schema) -> Case:
             result=None,
             plan_confidence=query.plan_confidence,
             reasoning=query.reasoning,
+            taught=query.taught,
         )
 
 

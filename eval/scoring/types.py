@@ -81,6 +81,8 @@ class Case:
     """0..1, the planner's; None where nothing was planned."""
     reasoning: str = ""
     """What the writer of the SQL said about it."""
+    taught: str = ""
+    """In lower case, what the writer knew besides the question: evidence, terms, confirmed queries."""
     second_opinion: SecondOpinion | None = None
     candidates_agreeing: tuple[int, int] | None = None
     """(candidates with the same result as this one, candidates in all), this one counted."""

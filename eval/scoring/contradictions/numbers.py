@@ -31,7 +31,7 @@ _RELATIVE = re.compile(
 def number_foreign(r: Reading) -> Proofs:
     """A number that is compared and that the question does not name, while it names another that the query lacks, or
     while all of its words have their part in the query."""
-    named = set(r.intent.numbers) | {float(n) for n in _DIGITS.findall(r.question)}
+    named = set(r.intent.numbers) | {float(n) for n in _DIGITS.findall(f"{r.question} {r.case.taught}")}
     spelled = {float(n) for w, n in NUMBER_WORDS.items() if light_stem(w) in r.all_words}
     foreign = [c for c in r.constants if _compared_number(c) and not _near(float(c.value), named | spelled)]
     if not foreign:

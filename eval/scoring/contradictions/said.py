@@ -44,6 +44,8 @@ _ORDINALS = dict(
 def said(constant: Constant, r: Reading) -> bool:
     """Whether the question says a value, or a part of it that names neither what holds it nor another value."""
     value = constant.value.casefold().strip("% ")
+    if r.case.taught and _written(value, r.case.taught):
+        return True
     if _DATE.match(value):
         return value in r.question
     plain = _unaccented(value)

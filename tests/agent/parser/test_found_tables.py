@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,17 @@ def test_a_vague_word_names_the_figure_that_it_is_taken_for(
     assert reading.confidence < 0.68
     assert "LIMIT 10" in reading.sql
     assert f"{named}" in reading.interpretation
+
+
+def test_rows_of_a_file_by_a_yes_or_no_column(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "items.sqlite") as connection:
+        connection.execute("CREATE TABLE stock (item TEXT, quantity INTEGER, active TEXT)")
+        connection.executemany(
+            "INSERT INTO stock VALUES (?, ?, ?)", [("pen", 4, "yes"), ("cup", 9, "no"), ("bag", 2, "yes")]
+        )
+    connection.close()
+
+    assert _read(tmp_path, "items", "rows where active is yes").sql.endswith("WHERE active = 'yes'")
+    assert _read(tmp_path, "items", "rows where active is no").sql.endswith("WHERE active = 'no'")
+    assert _read(tmp_path, "items", "show all rows").sql == "SELECT * FROM stock"
+    assert _read(tmp_path, "items", "total value of stock").confidence < 0.68
