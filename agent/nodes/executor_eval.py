@@ -159,7 +159,10 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
 
 
 async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:
-    departures, units, open_readings = await asyncio.to_thread(_meaning, step, case)
+    with_model = step.context.semantics is not None
+    departures, units, open_readings = (
+        await asyncio.to_thread(_meaning, step, case) if with_model else _meaning(step, case)
+    )
     own = draft.confidence if step.context.model.capabilities.calibrated else None
     case = replace(case, candidates_agreeing=draft.agreeing, departures=departures, own_confidence=own)
     seen = observed(case)
