@@ -193,17 +193,12 @@ def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex)
         text = " ".join(t.text for t in tokens[items[0].start : last.end])
         if lemma(text.lower()) in _GENERIC or lemma(text.lower()) in CALENDAR_UNITS:
             continue
-        if not values.related(text) and len(items) and (deed := _deed(text.lower())):
-            text = next((d for d in deed if values.find(d)), text)
-            if hits := values.find(text):
-                return Item(
-                    items[0].start,
-                    last.end,
-                    "mention",
-                    text.lower(),
-                    Mention(items[0].start, last.end, values=hits, text=text),
-                )
-        if hits := tuple(replace(h, score=max(h.score, _SAME_THING)) for h in values.related(text)):
+        hits = tuple(replace(h, score=max(h.score, _SAME_THING)) for h in values.related(text))
+        for deed in () if hits else _deed(text.lower()):
+            if hits := values.find(deed):
+                text = deed
+                break
+        if hits:
             mention = Mention(items[0].start, last.end, values=hits, text=text)
             return Item(items[0].start, last.end, "mention", text.lower(), mention)
     return None
