@@ -130,6 +130,12 @@ class Vocabulary:
         return by_letter
 
     @cached_property
+    def only_wide_table(self) -> TableWord | None:
+        """The only table of more than one column, where there is just one."""
+        wide = [t for t in self.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
+        return wide[0] if len(wide) == 1 else None
+
+    @cached_property
     def by_initials(self) -> dict[str, list[ColumnWord]]:
         """Columns by the initials of their name (`mpg` for `Miles_per_Gallon`)."""
         found: dict[str, list[ColumnWord]] = {}

@@ -54,15 +54,15 @@ def linked_by_fallback(
     linked: list[Item] = []
     named = {t.name for x in items if x.mention for t, s in x.mention.tables[:1] if s >= 0.75}
     named |= {c.table for x in items if x.mention for c, s in x.mention.columns[:1] if s >= 0.9}
-    wide = [t for t in vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
+    only = vocabulary.only_wide_table
     for at, item in enumerate(items):
         if linked and item.start < linked[-1].end:
             continue
         if (people := _people(item, vocabulary)) is not None:
             linked.append(people)
             continue
-        if len(wide) == 1 and not named & {wide[0].name} and _names_rows(item, wide[0]):
-            linked.append(_rows_of(item, wide[0], guessed=False))
+        if only is not None and only.name not in named and _names_rows(item, only):
+            linked.append(_rows_of(item, only, guessed=False))
             continue
         if item.kind == "literal" and item.mention is not None:
             hits = values.find(item.mention.text, fuzzy=False)
@@ -152,14 +152,14 @@ def _firm(item: Item | None) -> Item | None:
 def _rows_called(item: Item, items: Sequence[Item], vocabulary: Vocabulary) -> Item | None:
     """`how many houses`, asked of a file of listings: an unknown plural noun is its rows, where nothing else is; a
     guess."""
-    wide = [t for t in vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
+    only = vocabulary.only_wide_table
     ranked = any(x.end == item.start and x.is_keyword("sup", "sup_adj") for x in items)
     plural = lemma(item.lower) != item.lower and item.lower.endswith("s")
-    if len(wide) != 1 or not (plural or ranked) or _verbal(item.lower):
+    if only is None or not (plural or ranked) or _verbal(item.lower):
         return None
     if any(x.mention is not None and x.mention.tables and x.mention.tables[0][1] >= _ALIKE for x in items):
         return None
-    return _rows_of(item, wide[0], guessed=True)
+    return _rows_of(item, only, guessed=True)
 
 
 def _rows_of(item: Item, table: TableWord, *, guessed: bool) -> Item:

@@ -23,7 +23,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     """Complete the query of a reading."""
     query = r.query
     if r.counting and not query.select:
-        _count_entity(q, r.entities, r)
+        _count_entity(q, r)
     _split_share(q, query, r.share_at)
     query.where[:] = [clause for k, clause in enumerate(query.where) if clause not in query.where[:k]]
     if r.counting and query.select and not query.aggregates():
@@ -209,8 +209,8 @@ def _counts(c: Context) -> bool:
     return bool(c.entities) and ("table", c.entities[0]) not in c.groups
 
 
-def _count_entity(q: LinkedQuestion, entities: Sequence[str], r: ReadingState) -> None:
-    query, draft = r.query, r.draft
+def _count_entity(q: LinkedQuestion, r: ReadingState) -> None:
+    query, draft, entities = r.query, r.draft, r.entities
     if entities:
         table = entities[0]
         if (
@@ -262,9 +262,9 @@ _ROWS = word_set("rows records data everything entries table all")
 
 def _all_rows(q: LinkedQuestion) -> str:
     """`show all rows` of a database with a single table."""
-    wide = [t.name for t in q.vocabulary.tables.values() if t.table.kind == "table" and len(t.table.columns) > 1]
+    only = q.vocabulary.only_wide_table
     said = any(t.lower in _ROWS for t in q.tokens) and not any(s in ("value", "literal", "number") for s in q.sorts)
-    return wide[0] if said and len(wide) == 1 else ""
+    return only.name if said and only is not None else ""
 
 
 def _rows_with(q: LinkedQuestion, entity: str) -> str:
