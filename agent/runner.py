@@ -48,8 +48,9 @@ from agent.runtime.preparation import (
     kit_in,
     memory_of,
     opened,
+    seen_by,
     semantics_of,
-    without_unseen,
+    taught,
 )
 from agent.runtime.summary_start import drop_summary
 from eval.databases.base import Database
@@ -199,19 +200,20 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
     """Open the database and model of the request, run the graph, and emit the outcome."""
     if problem := question_problem(request.question):
         raise RunFailed("question", problem)
+    database = await opened(request.database, config.database)
+    config = config.model_copy(update={"judging": taught(config.judging, config.database, database)})
     kit = await asyncio.to_thread(kit_in, config.judging.kit) if config.judging.kit else None
     if kit is not None:
         groups = {"judging": config.judging.model_fields_set, "limits": config.limits.model_fields_set}
         config = config.changed(**kit.settings(groups))
-    database = await opened(request.database, config.database)
     if is_personal(database):
         await asyncio.to_thread(database.hear, request.question)
         if unseen := await asyncio.to_thread(database.unseen, f"{request.question} {request.evidence}"):
             return _not_visible(request, database, unseen, emit, started)
     has_semantics = bool(config.judging.semantic_model or config.judging.glossary)
     semantics = await asyncio.to_thread(semantics_of, config.judging) if has_semantics else None
-    if semantics is not None and is_personal(database):
-        semantics = await asyncio.to_thread(without_unseen, semantics, database)
+    if semantics is not None and not database.sees_all:
+        semantics = await asyncio.to_thread(seen_by, database, semantics)
     model, owned = await chosen_model(request.model, config.model, database, semantics)
     context = RunContext(
         database,
@@ -227,7 +229,9 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
     )
     try:
         if semantics or kit or request.confirmed or config.judging.examples:
-            context.memory = await asyncio.to_thread(memory_of, config.judging, semantics, kit, request.confirmed)
+            context.memory = await asyncio.to_thread(
+                memory_of, config.judging, semantics, kit, request.confirmed, database
+            )
         if config.judging.learned:
             context.local_judge = await asyncio.to_thread(
                 local_judge, config.judging.learned, *(request.judged_as or (OWNER, database.name))

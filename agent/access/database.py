@@ -16,21 +16,23 @@ from functools import lru_cache
 from threading import Lock
 
 from agent.access.audit import AuditLog
+from agent.access.constants import Unseen, look_up, says_only
 from agent.access.person import Person
 from agent.access.policies import Access, BadPolicies, Grant
 from agent.access.restriction import NotVisible, Restriction, restrict, restriction, stems
 from eval.databases.base import Database
 from eval.databases.statement_run import OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, Value
+from eval.databases.types import DatabaseError, Limits, Value
 from eval.engines import ENGINES
 from eval.schema import Dialect, Schema
-from eval.sql import parse, render, resolve
+from eval.sql import ParsedQuery, check, parse, render, resolve
 from eval.statement import ReadStatement
 
 _KEPT = 512
 """Rewritten statements that are kept, for each person's database."""
 PROVEN: frozenset[Dialect] = frozenset({"sqlite", "duckdb", "postgres", "mysql", "spark", "clickhouse"})
 """Engines on which the attempts to get round a policy were tried; others are closed to people with restrictions."""
+_LOOK_UP = Limits(seconds=2.0, rows=1)
 _PEOPLE = 256
 """People's views of databases that are kept."""
 _views: OrderedDict[tuple[int, str], PersonalDatabase] = OrderedDict()
@@ -75,7 +77,7 @@ class PersonalDatabase(Database):
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         """What is visible of the structure. Raises DatabaseError."""
-        if self._open_to_all:
+        if self.sees_all:
             return self._database.schema(ttl=ttl)
         return self._restriction(ttl).schema
 
@@ -102,14 +104,36 @@ class PersonalDatabase(Database):
 
     def unseen(self, question: str) -> tuple[str, ...]:
         """Tables and columns that the question names and the person may not see. Raises DatabaseError."""
-        if self._open_to_all:
+        if self.sees_all:
             return ()
         words = set(stems(question))
         return tuple(name for name, parts in self._restriction().hidden.items() if words.issuperset(parts))
 
+    @property
+    def sees_all(self) -> bool:
+        return self._grant is None or self._grant.unrestricted
+
+    def may_show(self, parsed: ParsedQuery, text: str = "") -> bool:
+        if self.sees_all:
+            return True
+        try:
+            schema = self._restriction().schema
+            if parsed.tree is None or not check(parsed, schema).allowed or resolve(parsed, schema).phantoms:
+                return False
+            if self.unseen(text) or not says_only(text, parsed, schema):
+                return False
+            asked = look_up(parsed, schema)
+        except (DatabaseError, Unseen):
+            return False
+        if asked is None:
+            return True
+        statement = check(parse(render(asked, self.dialect), self.dialect)).statement
+        result = self.execute(statement, limits=_LOOK_UP) if statement is not None else None
+        return result is not None and result.ok and all(result.rows[0])
+
     def partly_visible(self, sql: str) -> tuple[str, ...]:
         """The tables of a query of which the person sees only some rows."""
-        if self._open_to_all:
+        if self.sees_all:
             return ()
         try:
             return self._rewritten(ReadStatement(sql, self.dialect)).partly
@@ -157,10 +181,6 @@ class PersonalDatabase(Database):
     def _explain(self, message: str) -> str:
         return self._discreet(self._database._explain(message))
 
-    @property
-    def _open_to_all(self) -> bool:
-        return self._grant is None or self._grant.unrestricted
-
     def _restriction(self, ttl: float = 300.0) -> Restriction:
         """Raises DatabaseError."""
         whole = self._database.schema(ttl=ttl)
@@ -178,7 +198,7 @@ class PersonalDatabase(Database):
 
     def _rewrite(self, statement: ReadStatement) -> _Rewritten:
         """The statement over what is visible. Raises DatabaseError."""
-        if self._open_to_all:
+        if self.sees_all:
             return _Rewritten(statement)
         tree = statement.tree.copy() if statement.tree else parse(statement.sql, statement.dialect).tree
         if tree is None:
@@ -189,7 +209,7 @@ class PersonalDatabase(Database):
 
     def _unknown(self, statement: ReadStatement) -> NotVisible | None:
         """The first name of a failed statement that is not visible; the engine's message might tell more."""
-        if self._open_to_all:
+        if self.sees_all:
             return None
         phantoms = resolve(parse(statement.sql, self.dialect), self._restriction().schema).phantoms
         named = next((p for p in phantoms if p.kind in ("table", "column")), None)
@@ -197,7 +217,7 @@ class PersonalDatabase(Database):
 
     def _discreet(self, message: str) -> str:
         """The engine's message, unless it names something hidden."""
-        if self._open_to_all or message.endswith(NotVisible.END):
+        if self.sees_all or message.endswith(NotVisible.END):
             return message
         words = {word.casefold() for word in re.findall(r"\w+", message)}
         if any(name.casefold() in words for name in self._restriction().hidden):

@@ -291,6 +291,8 @@ def _replace(table: exp.Table, allowed: Restriction) -> TableView:
         raise NotVisible("table", table.name)
     source = view.query.copy()
     if table.args.get("sample"):
+        if view.rows is not None:  # it would be drawn from the hidden rows, too
+            raise NotVisible("sample of", table.name)
         source.args["from_"].this.set("sample", table.args["sample"].pop())
     alias = table.args.get("alias") or exp.TableAlias()
     if alias.args.get("this") is None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from agent.config import JudgingSettings
-from agent.knowledge.memory.examples import Example, usable
+from agent.knowledge.memory.examples import Example, shown_to, usable
 from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.privacy import Privacy
 from agent.knowledge.profile import Profile, kept_profile
@@ -48,7 +48,7 @@ def examples_of(database: Database, schema: Schema, privacy: Privacy, judging: J
     """Example questions: those that the semantic model verifies and that fit this schema, then others made with what
     the database's profile knows. Blocks while the profile is first computed."""
     made = example_questions(schema, kept_profile(database, schema, privacy=privacy))
-    return list(dict.fromkeys([*_verified(schema, judging)[: MOST // 2], *made]))[:MOST]
+    return list(dict.fromkeys([*_verified(database, schema, judging)[: MOST // 2], *made]))[:MOST]
 
 
 async def answered(questions: Sequence[str], ask: Callable[[str], Awaitable[Answer]]) -> list[str]:
@@ -69,13 +69,13 @@ def _without_doubt(answer: Answer) -> bool:
     return answer.status == "success" and not answer.doubts and filled
 
 
-def _verified(schema: Schema, judging: JudgingSettings) -> list[str]:
+def _verified(database: Database, schema: Schema, judging: JudgingSettings) -> list[str]:
     try:
         model = semantic_model_of(judging)
     except BadMemory:  # whoever asks a question is told what is wrong with the file
         return []
     verified = [Example(v.question, v.sql) for v in model.verified] if model else []
-    return [example.question for example in verified if usable(example, schema) is None]
+    return [example.question for example in verified if usable(example, schema) is None and shown_to(database, example)]
 
 
 def example_questions(schema: Schema, profile: Profile | None = None) -> list[str]:

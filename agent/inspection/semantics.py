@@ -20,18 +20,19 @@ class ModelReport:
     """What the file holds and is not used."""
 
 
-def described_schema(schema: Schema, settings: JudgingSettings) -> Schema:
-    """The schema with what the semantic model of the settings adds; as it is where the file cannot be read, which the
-    next question reports."""
+def described_schema(database: Database, schema: Schema, settings: JudgingSettings) -> Schema:
+    """The schema with what the semantic model of the settings adds for the reader of the database; as it is where the
+    file cannot be read, which the next question reports."""
     from agent.knowledge.memory import BadMemory
     from agent.knowledge.semantics.described import described
     from agent.knowledge.semantics.files import semantic_model_of
+    from agent.knowledge.semantics.readable import readable_model
 
     try:
         model = semantic_model_of(settings)
     except BadMemory:
         return schema
-    return described(schema, model) if model else schema
+    return described(schema, readable_model(model, database)) if model else schema
 
 
 def draft_model(database: Database) -> str:

@@ -130,6 +130,7 @@ def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> Sq
         examples=context.strategy.examples,
         glossary=context.strategy.glossary,
         privacy=privacy,
+        reader=context.database,
     )
     read = privacy == "full" and context.strategy.notes and context.model.capabilities.remote
     return replace(

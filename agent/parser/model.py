@@ -83,7 +83,7 @@ class OfflineModel:
         if request.verified and place == 1:
             examples = [Example(q, sql) for q, sql in request.verified]
             values = await asyncio.to_thread(value_index, self._database, request.schema)
-            known = await asyncio.to_thread(recalled, question, examples, request.schema, values)
+            known = await asyncio.to_thread(recalled, question, examples, request.schema, values, self._database)
             if known is not None:
                 return SqlReply(known.sql, known.reasoning, CONFIRMED, usage=_usage(started))
         evidence = "; ".join(filter(None, (request.evidence, *request.definitions)))

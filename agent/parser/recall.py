@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from agent.knowledge.memory.examples import Example, usable
+from agent.knowledge.memory.examples import Example, shown_to, usable
 from agent.knowledge.values import ValueHit, ValueIndex, ValueSpan, fold
 from agent.parser.periods import period_at
+from eval.databases.base import Database
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token, tokenize
 from eval.schema import Schema
@@ -45,12 +46,15 @@ class _Part:
     hits: tuple[ValueHit, ...] = ()
 
 
-def recalled(question: str, examples: Sequence[Example], schema: Schema, values: ValueIndex) -> Recalled | None:
-    """The first example that asks the same; one without any exchange comes first."""
+def recalled(
+    question: str, examples: Sequence[Example], schema: Schema, values: ValueIndex, reader: Database | None = None
+) -> Recalled | None:
+    """The first example that asks the same and that the reader of the database may see; one without any exchange comes
+    first."""
     parts = _parts(question, values)
     matches = [(pairs, e) for e in examples if (pairs := _exchanged(_parts(e.question, values), parts)) is not None]
     for pairs, example in sorted(matches, key=lambda match: len(match[0])):
-        if usable(example, schema) is not None:
+        if usable(example, schema) is not None or (reader is not None and not shown_to(reader, example)):
             continue
         tree = parse(example.sql, schema.dialect).tree
         if tree is None or (_relative(question) and any(_DATE.fullmatch(x.name) for x in tree.find_all(exp.Literal))):

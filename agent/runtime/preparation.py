@@ -66,6 +66,14 @@ async def chosen_model(
     return made, made
 
 
+def taught(judging: JudgingSettings, access: DatabaseSettings, database: Database) -> JudgingSettings:
+    """The settings for this database: where there are policies, the files in which the team keeps what it knows are for
+    the databases under them, and not for one that somebody brought."""
+    if not access.policies or is_personal(database):
+        return judging
+    return judging.model_copy(update=dict.fromkeys(("examples", "glossary", "semantic_model", "kit")))
+
+
 def kit_in(folder: str) -> Kit:
     """The kit in a folder. Raises RunFailed."""
     from agent.knowledge.kit import read_kit
@@ -90,16 +98,22 @@ def semantics_of(config: JudgingSettings) -> SemanticModel | None:
         raise RunFailed("settings", str(error)) from None
 
 
-def without_unseen(semantics: SemanticModel, database: PersonalDatabase) -> SemanticModel:
-    """The model without instructions that name what the person may not see."""
-    return replace(semantics, instructions="") if database.unseen(semantics.instructions) else semantics
+def seen_by(database: Database, semantics: SemanticModel) -> SemanticModel:
+    """The model as the one for whom the database was opened may know it. Raises DatabaseError."""
+    from agent.knowledge.semantics.readable import readable_model
+
+    return readable_model(semantics, database)
 
 
 def memory_of(
-    config: JudgingSettings, semantics: SemanticModel | None, kit: Kit | None, confirmed: Confirmed
+    config: JudgingSettings,
+    semantics: SemanticModel | None,
+    kit: Kit | None,
+    confirmed: Confirmed,
+    database: Database,
 ) -> Memory | None:
-    """The team's knowledge of its database; None if there is none. Raises RunFailed, naming each bad line and its
-    reason."""
+    """The team's knowledge of its database; None if there is none. What may say anything (instructions, an analysis) is
+    for those who see all of it. Raises RunFailed, naming each bad line and its reason."""
     if not (config.examples or config.glossary or semantics or confirmed or kit):
         return None
     from agent.knowledge.memory import BadMemory, Example, load_memory
@@ -115,4 +129,6 @@ def memory_of(
         kept = replace(
             kept.with_examples([Example(v.question, v.sql) for v in semantics.verified]), instructions=instructions
         )
+    if not database.sees_all:
+        kept = replace(kept, instructions="", analysis="")
     return kept.with_examples([Example(question, sql) for question, sql in confirmed])

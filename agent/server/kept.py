@@ -31,6 +31,18 @@ def parameters_of(sql: str, database: Database) -> list[KeptParameter]:
     return [KeptParameter(name=p.name, value=p.value, kind=p.kind) for p in declared]
 
 
+async def may_see(services: Services, client: Client, answer: KeptRecord) -> bool:
+    """Whether an answer that somebody shares may be shown to the client, with its SQL and what that names."""
+    if client.sees_as(answer.owner):
+        return True
+    try:
+        database = await database_of(services, client, answer.preset, answer.owner)
+    except ApiError:
+        return False
+    parsed = parse(answer.sql, database.dialect)
+    return await asyncio.to_thread(database.may_show, parsed, f"{answer.title}\n{answer.question}")
+
+
 async def refreshed(
     services: Services, client: Client, answer: KeptRecord, values: Sequence[str] | None = None
 ) -> KeptRows:

@@ -14,6 +14,7 @@ from agent.access import Person, access_of, audit_of, personal
 from agent.config import DatabaseSettings, JudgingSettings
 from agent.inspection.semantics import described_schema
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
+from agent.runtime.preparation import taught
 from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.replies import PresetReply
@@ -108,7 +109,11 @@ class Presets:
             raise ApiError(503, str(error)) from error
         if self._access is None:  # the number is of what this client sees
             self._tables[preset.id] = len(schema.tables)
-        return database, described_schema(schema, self._judging)
+        return database, await asyncio.to_thread(described_schema, database, schema, self.judging(database))
+
+    def judging(self, database: Database) -> JudgingSettings:
+        """The settings for questions on this database."""
+        return taught(self._judging, self._settings, database)
 
     def _demo(self, demo_id: str) -> Preset:
         demo = demo_named(demo_id)
@@ -118,7 +123,7 @@ class Presets:
             description=demo.description,
             dialect="sqlite",
             kind="demo",
-            examples=list(demo.example_questions),
+            examples=list(demo.example_questions) if self._access is None else [],  # they name values
             tables=len(demo.tables) if self._access is None else None,
             default=demo.id == self.default_id,
         )

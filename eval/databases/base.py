@@ -13,13 +13,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from eval.databases.row_stream import RowStream
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import CancelToken, ExecutionResult, Limits, Value
 from eval.schema import Dialect, Schema
 from eval.statement import ReadStatement
+
+if TYPE_CHECKING:
+    from eval.sql import ParsedQuery
 
 __all__ = ["Database", "in_statement_thread"]
 
@@ -40,6 +43,15 @@ class Database(ABC):
     """False when only the structure is known and no engine is there: statements are written and checked."""
     holds_rows: bool = True
     """False when only the structure is known: value look-ups are pointless, and an empty result means nothing."""
+
+    @property
+    def sees_all(self) -> bool:
+        """False where the one whom it was opened for sees only a part of it."""
+        return True
+
+    def may_show(self, parsed: ParsedQuery, text: str = "") -> bool:  # noqa: ARG002
+        """Whether that one may see a query of others with its constants, and the text that goes with it."""
+        return True
 
     @abstractmethod
     def schema(self, *, ttl: float = 300.0) -> Schema:

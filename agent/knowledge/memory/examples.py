@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.knowledge.memory.lines import BadMemory, Problem, json_lines, yaml_node
+from eval.databases.base import Database
 from eval.schema import Schema
 from eval.sql import check, parse, resolve
 
@@ -77,6 +78,11 @@ def usable(example: Example, schema: Schema) -> str | None:
     if phantoms:
         return f"the schema has no {phantoms[0].text}"
     return None
+
+
+def shown_to(reader: Database, example: Example) -> bool:
+    """Whether the one whom the database was opened for may see the example."""
+    return reader.sees_all or reader.may_show(parse(example.sql, reader.dialect), example.question)
 
 
 @lru_cache(maxsize=4_096)

@@ -123,7 +123,7 @@ def unfit(entry: Entry, schema: Schema) -> str | None:
     """Why the entry does not fit the schema; None where it does."""
     if entry.kind == "filter" and schema.table(entry.name) is None:
         return f"the schema has no table {entry.name}"
-    parsed = _as_query(entry.expression, schema.dialect)
+    parsed = as_query(entry.expression, schema.dialect)
     if isinstance(parsed, str):
         return parsed
     verdict = check(parsed, schema)
@@ -135,7 +135,8 @@ def unfit(entry: Entry, schema: Schema) -> str | None:
     return None
 
 
-def _as_query(expression: str, dialect: Dialect) -> ParsedQuery | str:
+@lru_cache(maxsize=4_096)
+def as_query(expression: str, dialect: Dialect) -> ParsedQuery | str:
     """The expression as the only output of a query over the tables that it names, so that it can be checked."""
     parsed = parse(f"SELECT {expression}", dialect)
     if parsed.tree is None:

@@ -7,14 +7,15 @@ constants are hidden.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.knowledge.memory.examples import Example
-from agent.knowledge.memory.glossary import Entry, statements
+from agent.knowledge.memory.glossary import Entry, as_query, statements
 from agent.knowledge.memory.loader import Memory
 from agent.knowledge.memory.similarity import nearest
 from agent.knowledge.privacy import Privacy, without_constants
 from agent.knowledge.schema_context import one_line
+from eval.databases.base import Database
 from eval.schema import Schema
 
 _NOTE = 300
@@ -60,12 +61,26 @@ def remembered(
     examples: int,
     glossary: bool,
     privacy: Privacy = "full",
+    reader: Database | None = None,
 ) -> Remembered:
-    """At most `examples` examples, and the entries of the glossary that the question names."""
+    """At most `examples` examples, and the entries of the glossary that the question names; of both only those that
+    the `reader` of the database may see."""
     shown = examples if privacy == "full" else 0
     return Remembered(
-        nearest(question, memory.examples, schema, shown, db=db),
-        memory.glossary.named_in(question, schema) if glossary else (),
+        nearest(question, memory.examples, schema, shown, db=db, reader=reader),
+        readable(memory.glossary.named_in(question, schema), reader) if glossary else (),
         privacy,
         instructions=memory.instructions if privacy == "full" else "",  # they may quote values
     )
+
+
+def readable(entries: tuple[Entry, ...], reader: Database | None) -> tuple[Entry, ...]:
+    """The entries whose constants the reader may see; notes, which may say anything, are for those who see all."""
+    if reader is None or reader.sees_all:
+        return entries
+    seen = []
+    for entry in entries:
+        parsed = as_query(entry.expression, reader.dialect)
+        if not isinstance(parsed, str) and reader.may_show(parsed):
+            seen.append(replace(entry, note=""))
+    return tuple(seen)

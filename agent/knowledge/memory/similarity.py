@@ -16,7 +16,8 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from agent.knowledge.memory.examples import Example, named_in, usable
+from agent.knowledge.memory.examples import Example, named_in, shown_to, usable
+from eval.databases.base import Database
 from eval.language.inflection import light_stem
 from eval.language.quotes import quotes_replaced
 from eval.language.words import meets, question_words
@@ -54,10 +55,18 @@ def _terms(question: str) -> frozenset[str]:
     return frozenset((*content, *stems, *(f"{a} {b}" for a, b in pairwise(stems))))
 
 
-def nearest(question: str, examples: Sequence[Example], schema: Schema, k: int, *, db: str = "") -> tuple[Example, ...]:
+def nearest(
+    question: str,
+    examples: Sequence[Example],
+    schema: Schema,
+    k: int,
+    *,
+    db: str = "",
+    reader: Database | None = None,
+) -> tuple[Example, ...]:
     """The `k` examples most similar to the question, the most similar last, because a model attends most to the end. Of
-    several examples with one template only the first is taken. Examples that do not fit the schema or are for another
-    database are skipped.
+    several examples with one template only the first is taken. Examples that do not fit the schema, are for another
+    database or not for the eyes of its `reader` are skipped.
 
     Words alone select a shortlist; only its examples are parsed, checked and compared by tables and columns.
     """
@@ -72,6 +81,8 @@ def nearest(question: str, examples: Sequence[Example], schema: Schema, k: int, 
         fitting = [e for e in ranked[start : start + _SHORTLIST] if usable(e, schema) is None]
         likeness = {e: _FORM * words[e] + (1 - _FORM) * _overlap(spoken, named_in(e, schema)) for e in fitting}
         for example in sorted(fitting, key=lambda e: -likeness[e]):
+            if reader is not None and not shown_to(reader, example):
+                continue
             chosen.setdefault(template(example.question), example)
             if len(chosen) == k:
                 return tuple(reversed(chosen.values()))

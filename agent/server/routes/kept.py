@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from agent.server.access import Client, CurrentClient
 from agent.server.documents import as_html, as_markdown, disposition, of_board
 from agent.server.errors import ApiError, required
-from agent.server.kept import database_of, parameters_of, refreshed
+from agent.server.kept import database_of, may_see, parameters_of, refreshed
 from agent.server.kept_replies import (
     BoardChange,
     BoardIn,
@@ -200,6 +200,8 @@ async def refresh_shared(
     if all(tile.kept_id != kept_id for tile in record.tiles):
         raise ApiError(404, "There is no such answer on this board.")
     answer = await _answer(services, record.owner, kept_id)
+    if not await may_see(services, client, answer):
+        raise ApiError(404, "There is no such answer on this board.")
     rows = await refreshed(services, client, answer, asked.values)
     return KeptReply.of(answer.model_copy(update={"result": rows}))
 
@@ -227,10 +229,16 @@ async def _shared(services: Services, share: str) -> BoardRecord:
 
 
 async def _whole(services: Services, client: Client, record: BoardRecord, *, mine: bool) -> BoardReply:
-    """The board as the client may see it: without rows that its owner saw with other rights."""
+    """The board as the client may see it: without rows that its owner saw with other rights, and without answers whose
+    SQL names what the client may not see."""
     by_id = {answer.kept_id: answer for answer in await services.store.kept(record.owner)}
     if not client.sees_as(record.owner):
-        by_id = {key: answer.model_copy(update={"result": None}) for key, answer in by_id.items()}
+        on_board = [by_id[tile.kept_id] for tile in record.tiles if tile.kept_id in by_id]
+        by_id = {
+            answer.kept_id: answer.model_copy(update={"result": None})
+            for answer in on_board
+            if await may_see(services, client, answer)
+        }
     tiles = [tile for tile in record.tiles if tile.kept_id in by_id]
     return BoardReply(
         board_id=record.board_id,

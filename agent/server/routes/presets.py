@@ -86,7 +86,8 @@ async def examples(services: CurrentServices, client: CurrentClient, preset_id: 
         return preset.reply.examples
     database, structure = await services.presets.schema(preset)
     settings = services.settings
-    made = await asyncio.to_thread(examples_of, database, structure, settings.privacy.mode, settings.judging)
+    judging = services.presets.judging(database)
+    made = await asyncio.to_thread(examples_of, database, structure, settings.privacy.mode, judging)
     if preset.reply.kind != "uploaded":
         return made
     return await answered(made, partial(run, database=database, model="offline", settings=settings))

@@ -1,0 +1,264 @@
+"""What the team wrote down reaches a person only as far as the person's rights do: canaries in hidden rows, columns and
+tables, in every file that is read for a question, are searched for in every prompt and in every byte at every door."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from agent.batch import app as batch
+from agent.config import settings
+from tests.agent.access.company import TOKENS
+from tests.agent.access.conftest import Urls
+from tests.agent.access.test_attempts import ATTEMPTS
+from tests.agent.server.running import Running, running, settings_for
+from tests.openai_server import OpenAIServer, Reply, Request, completion
+
+ANNA = {"Authorization": "Bearer anna-token-0123456789"}
+BEN = {"Authorization": "Bearer ben-token-0123456789"}
+
+CANARY = re.compile(r"sentinel|(?<![\d.])(?:777|888|999)00\d(?!\d)")
+"""What only hidden rows, columns and tables hold; not the same digits in the middle of a time."""
+EXAMPLES = [
+    ("How many staff are in the EU?", "SELECT COUNT(*) FROM staff WHERE region = 'EU'"),
+    ("Who sold the first note?", "SELECT s.name FROM staff s JOIN sales x ON x.staff_id = s.id WHERE x.note = 'first'"),
+    ("What is the region of Sentinel-Dora?", "SELECT region FROM staff WHERE name = 'Sentinel-Dora'"),
+    ("Where does dora work?", "SELECT region FROM staff WHERE LOWER(name) LIKE 'sentinel-d%'"),
+    ("Which sales are the largest?", "SELECT id FROM sales WHERE amount >= 888003"),
+    ("How many goods did Sentinel-Egon buy?", "SELECT COUNT(*) FROM goods"),
+    ("How many goods are there?", "SELECT COUNT(*) FROM goods -- Sentinel-Egon counts them"),
+    ("Who are the staff?", "SELECT CASE WHEN id = 1 THEN 'Sentinel' ELSE name END FROM staff"),
+    ("Who earns most?", "SELECT name FROM staff WHERE salary = 777004"),
+    ("What is paid?", "SELECT amount FROM payroll WHERE amount = 999002"),
+]
+SHOWN, HIDDEN = EXAMPLES[:2], EXAMPLES[2:]
+GLOSSARY = """
+terms:
+  - {term: European staff, means: "staff.region = 'EU'"}
+  - {term: staff star, synonyms: [staff], means: "staff.name = 'Sentinel-Dora'", note: Sentinel-Dora is one}
+  - {term: staff region, means: "staff.region IN ('EU')", note: "not where Sentinel-Egon is"}
+metrics:
+  - {metric: staff cost, synonyms: [staff], sql: "SUM(CASE WHEN staff.salary > 777001 THEN 1 END)"}
+filters:
+  - {table: sales, condition: "sales.amount < 888004"}
+"""
+SEMANTICS = """
+name: company
+custom_instructions: Sentinel-Dora is the boss and earns 777004.
+tables:
+- name: workers
+  base_table: {database: d, schema: public, table: staff}
+  description: the staff, for example Sentinel-Egon
+  facts:
+  - {name: name, expr: name, description: "their name, such as Sentinel-Dora"}
+  - {name: dora, expr: "CASE WHEN name = 'Sentinel-Dora' THEN 1 ELSE 0 END", data_type: NUMBER}
+  metrics:
+  - {name: staff stars, expr: "SUM(CASE WHEN name = 'Sentinel-Dora' THEN 1 END)"}
+verified_queries:
+- {name: v, question: "Is Sentinel-Dora among the staff?", sql: "SELECT 1 FROM staff WHERE name = 'Sentinel-Dora'"}
+- {name: w, question: "Which staff are in the EU?", sql: "SELECT name FROM staff WHERE region = 'EU'"}
+"""
+QUESTIONS = [
+    "How many staff are in the EU?",
+    "Which staff are the stars?",
+    "Who sold the first note?",
+    "How many European staff are there per staff region?",
+    "Which sales are the largest?",
+    "How many goods are there?",
+    "What is the staff cost?",
+    "Is dora among the staff?",
+]
+
+
+def files(folder: Path) -> dict[str, Path]:
+    (kit := folder / "kit").mkdir()
+    examples = "".join(json.dumps({"question": q, "sql": sql}) + "\n" for q, sql in EXAMPLES)
+    (folder / "examples.jsonl").write_text(examples)
+    (folder / "semantics.yaml").write_text(SEMANTICS)
+    (folder / "glossary.yaml").write_text(GLOSSARY)
+    (kit / "examples.jsonl").write_text(examples)
+    (kit / "glossary.yaml").write_text(GLOSSARY)
+    (kit / "instructions.md").write_text("Sentinel-Dora earns 777004.\n")
+    (kit / "analysis.py").write_text("print('Sentinel-Egon sold 888004')\n")
+    return {
+        "TEXT2SQL_EXAMPLES": folder / "examples.jsonl",
+        "TEXT2SQL_GLOSSARY": folder / "glossary.yaml",
+        "TEXT2SQL_SEMANTIC_MODEL": folder / "semantics.yaml",
+        "TEXT2SQL_KIT": kit,
+    }
+
+
+class Searched:
+    """Everything that left, with what was sent to get it."""
+
+    def __init__(self) -> None:
+        self.texts: list[tuple[str, str]] = []
+
+    def add(self, text: str, asked: str = "") -> str:
+        self.texts.append((text, asked))
+        return text
+
+    @property
+    def found(self) -> list[str]:
+        """Only an echo of the whole request is none."""
+        rests = [
+            text.casefold().replace(json.dumps(asked)[1:-1].casefold(), "").replace(asked.casefold(), "")
+            for text, asked in self.texts
+        ]
+        return [rest for rest in rests if CANARY.search(rest)]
+
+
+def model(prompts: Searched) -> Any:
+    """Takes every chance to write what is hidden."""
+
+    def answer(request: Request) -> Reply:
+        question = next((q for q in QUESTIONS if q in request.prompt), "")
+        prompts.add(request.prompt, question)
+        if '"tasks"' in json.dumps(request.body.get("response_format", {})):
+            task = {"id": "t1", "description": question, "sql": "", "depends_on": []}
+            return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
+        return completion({"reasoning": "as asked", "sql": "SELECT name, region FROM staff", "score": 0.9})
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def taught(
+    company: Urls, policies: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Running, Searched, dict[str, Any]]]:
+    folder = tmp_path_factory.mktemp("canaries")
+    prompts = Searched()
+    with OpenAIServer() as endpoint:
+        endpoint.otherwise = model(prompts)
+        values = {
+            "OPENAI_BASE_URL": endpoint.url,
+            "OPENAI_API_KEY": "k",
+            "TEXT2SQL_DATABASE_URL": company[0],
+            "TEXT2SQL_POLICIES": policies,
+            "TEXT2SQL_TOKENS": TOKENS,
+            "TEXT2SQL_CACHE_DIR": folder / "cache",
+            **files(folder),
+        }
+        with running(settings_for(folder, **values)) as served:
+            yield served, prompts, values
+
+
+def test_examples_whose_constants_are_visible_are_shown_and_no_others(
+    taught: tuple[Running, Searched, dict[str, Any]],
+) -> None:
+    served, prompts, _ = taught
+    with served.client() as client:
+        for question in QUESTIONS:
+            client.post("/query", json={"question": question}, headers=ANNA)
+    told = "\n".join(text for text, _ in prompts.texts)
+    assert all(sql in told for _, sql in SHOWN)
+    assert "staff.region = 'EU'" in told
+    assert not any(sql in told for _, sql in HIDDEN)
+    assert prompts.found == []
+
+
+def test_no_canary_is_in_a_byte_that_leaves(
+    taught: tuple[Running, Searched, dict[str, Any]], caplog: pytest.LogCaptureFixture
+) -> None:
+    served, prompts, _ = taught
+    seen = Searched()
+    caplog.set_level(logging.DEBUG, logger="agent")
+    with served.client() as client:
+        client.headers.update(ANNA)
+
+        def get(path: str) -> httpx.Response:
+            reply = client.get(path)
+            seen.add(reply.text)
+            return reply
+
+        for path in ("", "/profile", "/examples", "/staff/sample", "/sales/sample", "/payroll/sample"):
+            get(f"/schema/configured{path}")
+        for column in ("name", "region", "salary", "email"):
+            get(f"/schema/configured/staff/{column}/values")
+        for question in QUESTIONS:
+            reply = client.post("/query", json={"question": question})
+            seen.add(reply.text, question)
+            run_id = reply.headers["x-run-id"]
+            for path in ("", "/rows", "/export", "/export?format=jsonl", "/events", "/document"):
+                seen.add(client.get(f"/runs/{run_id}{path}").text, question)
+        for sql in ATTEMPTS:
+            reply = client.post("/sql", json={"sql": sql, "preset": "configured"})
+            body = reply.json()
+            shown = {key: value for key, value in body.items() if key not in ("sql", "columns")}
+            seen.add(json.dumps(shown), sql)
+            if body.get("status") == "success":
+                seen.add(client.get(f"/runs/{body['run_id']}/export?format=jsonl").text.replace(sql, ""), sql)
+        for path in ("/presets", "/health", "/metrics", "/model", "/boards", "/kept", "/feedback"):
+            get(path)
+    seen.add("\n".join(record.getMessage() for record in caplog.records))
+
+    assert seen.found == []
+    assert prompts.found == []
+    assert len(seen.texts) > 100
+
+
+def test_batch_and_agents_of_others_show_no_canary(
+    taught: tuple[Running, Searched, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, prompts, values = taught
+    seen = Searched()
+    structure = {"tables": [{"name": "staff", "columns": [{"name": "name", "type": "TEXT"}]}]}
+    for question in QUESTIONS:
+        task = {"task_id": "t", "question": question, "schema": structure, "dialect": "sqlite"}
+        reply = httpx.post(f"{served.url}/generate", json=task, headers=ANNA, timeout=60)
+        seen.add(reply.text, question)
+    url = str(values["TEXT2SQL_DATABASE_URL"])
+    if url.startswith("sqlite"):
+        for name, value in {**values, "TEXT2SQL_PERSON": "anna"}.items():
+            monkeypatch.setenv(name, str(value))
+        settings.cache_clear()
+        folder = str(Path(url.removeprefix("sqlite:///")).parent)
+        lines = "\n".join(json.dumps({"id": q, "db": "company", "question": q}) for q in QUESTIONS)
+        try:
+            for mode in (["--model", "m"], ["--offline"]):
+                command = ["answer", "--databases", f"sqlite:///{folder}/{{db}}.db", "--quiet", *mode]
+                done = CliRunner().invoke(batch, command, input=lines)
+                for line, question in zip(done.stdout.splitlines(), QUESTIONS, strict=True):
+                    seen.add(line, question)
+        finally:
+            settings.cache_clear()
+
+    assert seen.found == []
+    assert prompts.found == []
+
+
+def test_a_shared_board_shows_no_query_that_names_what_is_hidden(
+    taught: tuple[Running, Searched, dict[str, Any]],
+) -> None:
+    served, _, _ = taught
+    with served.client() as client:
+        asked = {
+            "Staff of the EU": "SELECT COUNT(*) AS n FROM staff WHERE region = 'EU'",
+            "The best": "SELECT region FROM staff WHERE name = 'Sentinel-Dora'",
+        }
+        board = client.post("/boards", json={"title": "staff"}, headers=BEN).json()["board_id"]
+        tiles = []
+        for title, sql in asked.items():
+            run_id = client.post("/sql", json={"sql": sql, "preset": "configured"}, headers=BEN).json()["run_id"]
+            kept = client.post("/kept", json={"run_id": run_id, "title": title}, headers=BEN).json()["kept_id"]
+            tiles.append({"kept_id": kept, "x": 0, "y": 0, "width": 4, "height": 3})
+        client.patch(f"/boards/{board}", json={"tiles": tiles}, headers=BEN)
+        share = client.post(f"/boards/{board}/share", headers=BEN).json()["share"]
+
+        seen = client.get(f"/shared/{share}", headers=ANNA)
+        mine = client.get(f"/shared/{share}", headers=BEN).json()
+        refused = client.post(f"/shared/{share}/{tiles[1]['kept_id']}/refresh", json={}, headers=ANNA)
+
+    assert [answer["title"] for answer in seen.json()["answers"]] == ["Staff of the EU"]
+    assert len(seen.json()["tiles"]) == 1
+    assert len(mine["answers"]) == 2
+    assert refused.status_code == 404
+    assert not CANARY.search((seen.text + refused.text).casefold())
