@@ -220,6 +220,10 @@ class PersonalDatabase(Database):
         if self.sees_all or message.endswith(NotVisible.END):
             return message
         words = {word.casefold() for word in re.findall(r"\w+", message)}
-        if any(name.casefold() in words for name in self._restriction().hidden):
+        try:
+            hidden = self._restriction().hidden
+        except DatabaseError as error:  # the policies do not fit, so nothing was sent
+            return str(error)
+        if any(name.casefold() in words for name in hidden):
             return "The database refused the statement. Its message is not visible to you."
         return message

@@ -86,6 +86,17 @@ def test_attempts_in_forms_of_the_dialect_end_alike_too(databases: tuple[Databas
     assert not different
 
 
+def test_a_sample_is_not_drawn_from_hidden_rows(databases: tuple[Database, Database]) -> None:
+    view = databases[0]
+    if view.dialect not in ("postgres", "duckdb"):
+        pytest.skip("has no TABLESAMPLE, or none that the guard allows")
+    drawn = "SELECT COUNT(*) FROM {} TABLESAMPLE SYSTEM (100)"
+    (status, rows), text = outcome(view, drawn.format("staff"))
+    assert (status, rows) == ("error", [])
+    assert "no sample of staff that is visible" in text
+    assert outcome(view, drawn.format("goods"))[0] == ("success", ["(5,)"])
+
+
 @pytest.mark.parametrize("column", ["rowid", "_rowid_", "ctid", "xmin", "_part", "_table", "salary"])
 def test_columns_of_the_engine_itself_tell_nothing(column: str, databases: tuple[Database, Database]) -> None:
     (status, rows), text = outcome(databases[0], f"SELECT {column} FROM staff")

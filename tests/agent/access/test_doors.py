@@ -106,6 +106,51 @@ def test_a_shared_board_shows_each_person_their_own_rows(server: Running) -> Non
         quiet(seen.text)
 
 
+def test_a_list_where_one_value_belongs_is_told(company_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "access.yaml").write_text(
+        "people: {anna: {region: [EU, US]}}\n"
+        "rules: [{who: {}, database: '*', tables: {staff: {rows: 'region = :region'}, goods: visible}}]\n"
+    )
+    config = settings_for(
+        tmp_path,
+        TEXT2SQL_DATABASE_URL=f"sqlite:///{company_file}",
+        TEXT2SQL_POLICIES=tmp_path / "access.yaml",
+        TEXT2SQL_TOKENS=TOKENS,
+    )
+    with running(config) as served, served.client() as client:
+        asked = {"sql": "SELECT name FROM goods", "preset": "configured"}
+        ran = client.post("/sql", json=asked, headers=ANNA)
+        shown = client.get("/schema/configured", headers=ANNA)
+    assert (ran.status_code, ran.json()["status"]) == (200, "error")
+    assert "the list :region outside of IN" in ran.json()["error"]
+    assert (shown.status_code, shown.json()["error"]["kind"]) == (503, "unavailable")
+
+
+def test_a_database_that_a_client_brings_gets_nothing_of_what_the_team_knows(
+    policies: str, company_file: Path, tmp_path: Path
+) -> None:
+    from tests.agent.access.test_canaries import CANARY, files
+
+    config = settings_for(
+        tmp_path,
+        TEXT2SQL_DATABASE_URL=f"sqlite:///{company_file}",
+        TEXT2SQL_POLICIES=policies,
+        TEXT2SQL_TOKENS=TOKENS,
+        **files(tmp_path),
+    )
+    tables = "CREATE TABLE payroll (amount INT); CREATE TABLE staff (name TEXT, region TEXT, salary INT);"
+    with running(config) as served, served.client() as client:
+        upload = {"file": ("staff.sql", tables.encode())}
+        source = client.post("/databases/upload", files=upload, headers=ANNA)
+        assert source.status_code == 201, source.text
+        preset = source.json()["id"]
+        asked = {"question": "What is paid?", "preset": preset}
+        seen = client.get(f"/schema/{preset}/examples", headers=ANNA).text
+        seen += client.get(f"/schema/{preset}", headers=ANNA).text
+        seen += client.post("/query", json=asked, headers=ANNA).text
+    assert not CANARY.search(seen.casefold())
+
+
 def test_the_audit_log_has_who_asked_what_and_which_sql_ran(server: Running) -> None:
     with server.client() as client:
         client.post("/sql", json={"sql": "SELECT title FROM goods", "preset": "configured"}, headers=ANNA)
