@@ -164,6 +164,8 @@ class ServerSettings(_Group):
     """`name=token,name2=token2`: who may use the server. Everything that a client creates belongs to its name."""
     admins: str | None = Field(None, alias="TEXT2SQL_ADMINS")
     """Names of tokens that may choose the model for the whole server, separated by commas."""
+    model_hosts: str = Field("localhost,127.0.0.1,::1,*", alias="TEXT2SQL_MODEL_HOSTS")
+    """Hosts of model servers that may be chosen on the page: as `TEXT2SQL_ALLOWED_HOSTS`, whose `*` is public ones."""
     auth: Literal["auto", "required", "off"] = Field("auto", alias="TEXT2SQL_AUTH")
     """`auto`: a token is required if any are configured, and always from other machines."""
     hosts: str | None = Field(None, alias="TEXT2SQL_SERVER_HOSTS")

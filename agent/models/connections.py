@@ -8,6 +8,7 @@ open.
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,11 +18,51 @@ import httpx2
 import openai
 
 from agent.models.delivery import watched
+from agent.models.protocol import ModelReplyError
 
+MOST_BYTES = 8_000_000
+"""Of one reply: far more than any model writes."""
 CALLS = 8
 """Maximum concurrent calls on one pool."""
 IDLE_SECONDS = 30.0
 """Idle time after which the next call closes a pool left over from a burst."""
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The body of a reply, up to MOST_BYTES. Raises ModelReplyError beyond."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = MOST_BYTES
+        async for piece in self._stream:
+            left -= len(piece)
+            if left < 0:
+                raise ModelReplyError(f"The model's server sent more than {MOST_BYTES:,} bytes.")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bounded(response: httpx2.Response) -> None:
+    """The client's hook on each response. A packed body could be any size once it is read."""
+    if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise ModelReplyError("The model's server sent a packed reply, which was not asked for.")
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Bounded(response.stream)
+
+
+def http_client(timeout: openai.Timeout | float, certificates: ssl.SSLContext | bool = True) -> httpx2.AsyncClient:
+    """A client for one endpoint: it follows no redirect, which would take prompts and keys elsewhere."""
+    return openai.DefaultAsyncHttpxClient(
+        timeout=timeout,
+        follow_redirects=False,
+        verify=certificates,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"request": [watched], "response": [_bounded]},
+    )
 
 
 @dataclass(slots=True, eq=False)
@@ -62,12 +103,7 @@ class Connections:
             await pool.http.aclose()
 
     def _http(self) -> httpx2.AsyncClient:
-        return openai.DefaultAsyncHttpxClient(
-            timeout=self._timeout,
-            follow_redirects=True,
-            verify=self._certificates,
-            event_hooks={"request": [watched]},
-        )
+        return http_client(self._timeout, self._certificates)
 
     def _another(self) -> Pool:
         http = self._http()

@@ -121,7 +121,9 @@ def _of_status(
     if status in (408, 409) or status >= 500:
         message = f"The model server at {where} failed ({status}). It said: {shown}"
         return Failure(ModelUnavailable, message, True, status, reply, retry_after(headers))
-    if _TOO_LONG.search(reply):
+    if 300 <= status < 400:
+        message = f"The model server at {where} redirects ({status}), which is not followed. Set OPENAI_BASE_URL to the address that it leads to."  # noqa: E501
+    elif _TOO_LONG.search(reply):
         message = f"The prompt is too long for the model: {shown}"
     elif status == 404:
         message = f"The model server at {where} does not know this model or address (404). Check TEXT2SQL_MODEL and OPENAI_BASE_URL (most end in /v1). It said: {shown}"  # noqa: E501

@@ -93,9 +93,17 @@ class SharedModels:
             await self.refresh()
 
     def changed(self, chosen: KeptModel) -> ModelSettings:
-        """The settings with another endpoint, model and key."""
+        """The settings with another endpoint, model and key. Headers and fields of the configured endpoint, which may
+        hold keys, stay with it."""
         key = SecretStr(chosen.api_key) if chosen.api_key else None
-        return self._configured.model_copy(update={"base_url": chosen.base_url, "name": chosen.name, "api_key": key})
+        update = {"base_url": chosen.base_url, "name": chosen.name, "api_key": key}
+        if not self.is_configured(chosen.base_url):
+            update |= {"extra_headers": None, "extra_body": None}
+        return self._configured.model_copy(update=update)
+
+    def is_configured(self, base_url: str | None) -> bool:
+        """Whether the endpoint is that of the server's environment."""
+        return (base_url or "") == (self._configured.base_url or "")
 
     def named(self, name: str | None) -> Model | str:
         """The value to pass to the runner."""

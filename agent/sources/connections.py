@@ -115,13 +115,19 @@ async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
     if re.search(r"[=/\\\0]|://", target.database):
         raise SourceRefused("the database's name holds a character that is not allowed here")
     _check_port(target.port, policy)
-    addresses = await _resolved(target)
+    addresses = await _resolved(target.host, target.port)
     for address in addresses:
-        _check_address(target.host, address, policy)
+        _check_address(target.host, address, policy.hosts)
         is_here = any(a.is_loopback for a in _with_embedded(address))
         if is_here and policy.loopback_ports is not None and target.port not in policy.loopback_ports:
             raise SourceRefused(f"port {target.port} of this machine is not allowed here")
     return CheckedUrl(target.url, tuple(replace(target, address=str(address)) for address in addresses))
+
+
+async def check_host(host: str, port: int, hosts: str) -> None:
+    """Check every address of a host against a setting that lists hosts. Raises SourceRefused, DatabaseUnreachable."""
+    for address in await _resolved(host, port):
+        _check_address(host, address, _listed(hosts))
 
 
 async def connect(url: str, policy: ConnectionPolicy) -> Connected:
@@ -219,16 +225,15 @@ def _check_port(port: int, policy: ConnectionPolicy) -> None:
         raise SourceRefused(f"port {port} is not allowed here")
 
 
-async def _resolved(target: Target) -> list[Address]:
+async def _resolved(host: str, port: int) -> list[Address]:
     """All addresses of the host, IPv4 first."""
-    host = target.host
     try:
         return [ipaddress.ip_address(host)]
     except ValueError:
         pass
     if not _HOST_NAME.fullmatch(host):
-        raise SourceRefused("the database URL's host is no host name and no address")
-    ask = asyncio.get_running_loop().getaddrinfo(host, target.port, type=socket.SOCK_STREAM)
+        raise SourceRefused(f"{host[:80]!r} is no host name and no address")
+    ask = asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     try:
         entries = await asyncio.wait_for(ask, _RESOLVE_SECONDS)
     except (OSError, UnicodeError, TimeoutError):
@@ -237,11 +242,11 @@ async def _resolved(target: Target) -> list[Address]:
     return sorted(addresses, key=lambda a: (a.version, a.packed))
 
 
-def _check_address(host: str, address: Address, policy: ConnectionPolicy) -> None:
+def _check_address(host: str, address: Address, hosts: frozenset[str]) -> None:
     for seen in _with_embedded(address):
         if _is_never_allowed(seen):
             raise SourceRefused(f"{host} leads to an address that may never be connected from here")
-        if not _is_allowed(host, seen, policy):
+        if not _is_allowed(host, seen, hosts):
             raise SourceRefused(f"{host} is not among the hosts that may be connected from here")
 
 
@@ -268,14 +273,14 @@ def _is_never_allowed(address: Address) -> bool:
     )
 
 
-def _is_allowed(host: str, address: Address, policy: ConnectionPolicy) -> bool:
+def _is_allowed(host: str, address: Address, hosts: frozenset[str]) -> bool:
     name = host.rstrip(".").lower()
-    networks = [network for rule in policy.hosts if (network := _network(rule)) is not None]
+    networks = [network for rule in hosts if (network := _network(rule)) is not None]
     by_address = any(address in network for network in networks)
     if address.is_loopback:
-        return by_address or (name == "localhost" and "localhost" in policy.hosts)
-    by_name = any(fnmatchcase(name, rule) for rule in policy.hosts if rule != "*" and _network(rule) is None)
-    return by_address or by_name or ("*" in policy.hosts and address.is_global)
+        return by_address or (name == "localhost" and "localhost" in hosts)
+    by_name = any(fnmatchcase(name, rule) for rule in hosts if rule != "*" and _network(rule) is None)
+    return by_address or by_name or ("*" in hosts and address.is_global)
 
 
 def _network(rule: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:

@@ -16,6 +16,9 @@ from agent.server.models import KeptModel
 from agent.server.replies import Reply
 from agent.server.routes.answers import refusals
 from agent.server.services import CurrentServices, Services
+from agent.sources.connections import check_host
+from agent.sources.errors import SourceRefused
+from eval.databases import DatabaseUnreachable
 
 router = APIRouter(tags=["model"])
 
@@ -67,6 +70,7 @@ async def model(services: CurrentServices, client: CurrentClient) -> ModelReply:
 async def choose_model(services: CurrentServices, client: CurrentClient, asked: ModelIn) -> ModelReply:
     """Choose the model for all questions from now on. The key is sealed in the state and leaves it only to be used."""
     _require(services, client)
+    await _reachable(services, asked)
     await services.models.keep(_chosen(services, asked))
     return _reply(services, client)
 
@@ -83,6 +87,7 @@ async def configured_model(services: CurrentServices, client: CurrentClient) -> 
 async def try_model(services: CurrentServices, client: CurrentClient, asked: ModelIn) -> TrialReply:
     """Ask an endpoint for its models, and the model for one word. Nothing of a database is sent or kept."""
     _require(services, client)
+    await _reachable(services, asked)
     return TrialReply.of(await tried(services.models.changed(_chosen(services, asked))))
 
 
@@ -95,6 +100,19 @@ def may_change(services: Services, client: Client) -> bool:
 def _require(services: Services, client: Client) -> None:
     if not may_change(services, client):
         raise ApiError(403, "The model is chosen by those whom TEXT2SQL_ADMINS names.")
+
+
+async def _reachable(services: Services, asked: ModelIn) -> None:
+    """Raises ApiError 400 for an endpoint at a host that may not be chosen; the environment's own always may."""
+    parts = urlsplit(asked.base_url or "")
+    if not parts.hostname or services.models.is_configured(asked.base_url):
+        return
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        await check_host(parts.hostname, port, services.settings.server.model_hosts)
+    except (SourceRefused, DatabaseUnreachable, ValueError) as error:
+        message = f"This endpoint cannot be chosen: {error}. TEXT2SQL_MODEL_HOSTS lists the hosts that may be."
+        raise ApiError(400, message) from None
 
 
 def _chosen(services: Services, asked: ModelIn) -> KeptModel:
