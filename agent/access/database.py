@@ -205,7 +205,7 @@ class PersonalDatabase(Database):
             raise DatabaseError("The statement cannot be read.")
         read = restrict(tree, self._restriction())
         partly = dict.fromkeys(view.source.name for view in read if view.rows is not None)
-        return _Rewritten(ReadStatement(render(tree, self.dialect), self.dialect), tuple(partly))
+        return _Rewritten(ReadStatement(render(tree, self.dialect), self.dialect, tree), tuple(partly))
 
     def _unknown(self, statement: ReadStatement) -> NotVisible | None:
         """The first name of a failed statement that is not visible; the engine's message might tell more."""

@@ -21,6 +21,7 @@ from eval.language.inflection import light_stem
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql import check, parse, parsed_from_tree, resolve
 from eval.sql.quoted_names import quoted_column, quoted_name, table_source
+from eval.sql.table_places import means_cte
 
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -228,7 +229,7 @@ def _reaches(key: ForeignKey, schema: Schema, views: dict[tuple[str | None, str]
 def restrict(tree: exp.Expr, allowed: Restriction) -> list[TableView]:
     """Turn the query, in place, into one over what is visible, and return the tables that it reads. Raises
     NotVisible."""
-    references = [(table, _cte(table, allowed.schema.dialect)) for table in tree.find_all(exp.Table)]
+    references = [(table, means_cte(table, allowed.schema.dialect)) for table in tree.find_all(exp.Table)]
     for node in tree.find_all(exp.In) if allowed.schema.dialect == "sqlite" else ():
         if node.args.get("field") is not None:  # SQLite reads `x IN name` from a table
             raise NotVisible("table", "behind IN without SELECT")
@@ -249,28 +250,6 @@ def restrict(tree: exp.Expr, allowed: Restriction) -> list[TableView]:
         column.set("db", None)
         column.set("catalog", None)
     return read
-
-
-def _cte(table: exp.Table, dialect: str) -> bool:
-    """Whether the reference can mean a CTE. In SQLite all CTEs of a WITH see each other."""
-    if table.args.get("db") is not None or not isinstance(table.this, exp.Identifier):
-        return False
-    name = table.name.casefold()
-    inside: exp.CTE | None = None
-    node: exp.Expr | None = table
-    while node is not None:
-        if isinstance(node, exp.CTE):
-            inside = node
-        clause = node.args.get("with_")
-        if clause is not None and not isinstance(node, exp.CTE):
-            for cte in clause.expressions:
-                sees = clause.args.get("recursive") or dialect == "sqlite"
-                if cte is inside and not sees:
-                    break  # it sees only those before it
-                if cte.alias.casefold() == name:
-                    return True
-        node = node.parent
-    return False
 
 
 def _renamed(name: exp.Identifier) -> exp.Identifier:

@@ -2,9 +2,10 @@
 
 In: a `Target` with a host. Out: a `Database`. These protections apply even when the guard is bypassed: `DECLARE …
 CURSOR FOR` accepts only one SELECT (or VALUES); the extended protocol accepts one statement; the transaction writes
-nothing; and a superuser's connection works as `pg_read_all_data`, which may not call file, program or server functions.
-Functions with which SQL could change settings, run SQL given as text or reach other sessions are refused by name. The
-role's own grants are the last barrier: docs/databases.md says what to grant and which risks remain.
+nothing; no function or operator that a user made is taken for the engine's own (`_unambiguous`); and a superuser's
+connection works as `pg_read_all_data`, which may not call file, program or server functions. Functions with which SQL
+could change settings, run SQL given as text or reach other sessions are refused by name. The role's own grants are the
+last barrier: docs/databases.md says what to grant and which risks remain.
 """
 
 from __future__ import annotations
@@ -16,12 +17,17 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from eval.databases.catalogue.postgres import SIGN, WRITE_PRIVILEGES, read_schema
+from sqlglot import exp
+
+from eval.databases.catalogue.postgres import OVERLOADS, REACHED, SIGN, WRITE_PRIVILEGES, read_schema
 from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DatabaseUnreachable, DriverMissing
 from eval.databases.urls import Target
 from eval.schema import Dialect
+from eval.sql.dialects import render
+from eval.sql.parser import parse
+from eval.sql.table_places import in_places
 
 if TYPE_CHECKING:
     import psycopg
@@ -72,7 +78,7 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
     @contextmanager
     def _open(self, run: StatementRun) -> Iterator[OpenStatement]:
         with self._reading(run) as connection:
-            self._declare(connection, run.sql)
+            self._declare(connection, run, self._unambiguous(connection, run))
             described = connection.pgconn.describe_portal(b"answer")
             names = (described.fname(i) or b"" for i in range(described.nfields))
             columns = tuple(name.decode("utf-8", "replace") for name in names)
@@ -81,10 +87,26 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
     @contextmanager
     def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
         with self._reading(run) as connection:
-            self._declare(connection, run.sql)  # proves that it is a SELECT: EXPLAIN accepts more
-            yield OpenStatement(("plan",), iter(connection.execute(f"EXPLAIN {run.sql}".encode(), prepare=True)))
+            sql = self._unambiguous(connection, run)
+            self._declare(connection, run, sql)  # proves that it is a SELECT: EXPLAIN accepts more
+            yield OpenStatement(("plan",), iter(connection.execute(f"EXPLAIN {sql}".encode(), prepare=True)))
 
-    def _declare(self, connection: psycopg.Connection[Any], sql: str) -> None:
+    def _unambiguous(self, connection: psycopg.Connection[Any], run: StatementRun) -> str:
+        """The statement as it is sent: where the database has functions or operators of its own that could be taken for
+        the engine's, over tables by their full names, and with nothing but the engine's own in reach."""
+        (ambiguous,) = connection.execute(OVERLOADS).fetchone() or (True,)
+        if not ambiguous:
+            return run.sql
+        tree = run.statement.tree or parse(run.sql, "postgres").tree
+        if tree is None:
+            raise DatabaseError("the statement cannot be read")
+        asked = list({_spelled(table.this) for table in tree.find_all(exp.Table)})
+        places = dict(connection.execute(REACHED, [asked]).fetchall())
+        connection.execute("SET LOCAL search_path = pg_catalog, pg_temp")
+        named = in_places(tree, "postgres", lambda name: (places[_spelled(name)],) if _spelled(name) in places else ())
+        return render(named, "postgres")
+
+    def _declare(self, connection: psycopg.Connection[Any], run: StatementRun, sql: str) -> None:
         """Plan the statement as a cursor: the grammar accepts one SELECT only, without INTO and without writing
         CTEs."""
         import psycopg
@@ -101,7 +123,8 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
         result = connection.pgconn.exec_params(f"DECLARE answer NO SCROLL CURSOR FOR {sql}".encode(), None)
         if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
             error_class = psycopg.errors.lookup(_field(result, psycopg.pq.DiagnosticField.SQLSTATE) or "XX000")
-            raise error_class(_message(result, shift=len("DECLARE answer NO SCROLL CURSOR FOR ")))
+            shift = len("DECLARE answer NO SCROLL CURSOR FOR ") if sql == run.sql else None
+            raise error_class(_message(result, shift=shift))
 
     def _start(self, connection: psycopg.Connection[Any], run: StatementRun) -> None:
         role = "SET LOCAL ROLE pg_read_all_data;" if self._superuser else ""
@@ -201,6 +224,11 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
         self._own_functions = frozenset(name for (name,) in connection.execute(own.encode()).fetchall())
 
 
+def _spelled(name: exp.Expr) -> str:
+    """A table's name as the catalogue spells it."""
+    return name.name if name.args.get("quoted") else name.name.lower()
+
+
 def _fetched(cursor: psycopg.Cursor[Any], most: int) -> Iterator[tuple[Any, ...]]:
     """At most `most` rows of the open portal, received one by one, so that a fetch of wide rows never fills the
     memory."""
@@ -245,14 +273,15 @@ def _field(result: Any, name: Any) -> str | None:
     return value.decode("utf-8", "replace") if value else None
 
 
-def _message(result: Any, *, shift: int) -> str:
-    """The server's message as psql shows it, with its position counted in the user's own statement."""
+def _message(result: Any, *, shift: int | None) -> str:
+    """The server's message as psql shows it, with its position counted in the user's own statement; without one where
+    that was not what was sent."""
     import psycopg
 
     fields = psycopg.pq.DiagnosticField
     text = _field(result, fields.MESSAGE_PRIMARY) or "the server gave no message"
     position = _field(result, fields.STATEMENT_POSITION)
-    if position and int(position) > shift:
+    if position and shift is not None and int(position) > shift:
         text += f" (at character {int(position) - shift})"
     for label, name in (("DETAIL", fields.MESSAGE_DETAIL), ("HINT", fields.MESSAGE_HINT)):
         if more := _field(result, name):

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sqlglot import exp
+
 from eval.databases.base import Database
 from eval.databases.catalogue.spark import read_schema
 from eval.databases.inference import with_inferred_keys
@@ -28,7 +30,7 @@ from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
 from eval.sql.dialects import render
 from eval.sql.parser import parse
-from eval.sql.spark_forms import in_database
+from eval.sql.table_places import in_places
 from eval.statement import ReadStatement
 
 _CATALOGUE_SECONDS = 30.0
@@ -107,11 +109,14 @@ class SparkDatabase(Database):
             raise DatabaseError(f"{reason} may not be used in a query")
         sql, tree = run.sql, run.statement.tree
         if self._connection.place and tree is not None and render(tree, "spark") == sql:
-            sql = render(in_database(tree, self._connection.place), "spark")
+            sql = self._in_database(tree)
         statement = SparkStatement(self._connection, sql)
         with run.interrupting(statement.cancel):
             self._connection.in_session(lambda: statement.check(run.seconds_left))
             yield statement
+
+    def _in_database(self, tree: exp.Expression) -> str:
+        return render(in_places(tree, "spark", lambda _: self._connection.place), "spark")
 
     def _explain(self, message: str) -> str:
         return self._target.redact(message)
@@ -137,8 +142,6 @@ class SparkDatabase(Database):
         place = self._connection.place
         tree = parse(sql, "spark").tree if place else None
         try:
-            return self._connection.catalogue(
-                sql if tree is None else render(in_database(tree, place), "spark"), _COUNT_SECONDS
-            )
+            return self._connection.catalogue(sql if tree is None else self._in_database(tree), _COUNT_SECONDS)
         except DatabaseError:  # too slow, or a table that may not be read
             return []

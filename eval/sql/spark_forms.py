@@ -81,17 +81,3 @@ def _spell_tables(tree: exp.Expr, schema: Schema) -> None:
         table.set("this", quoted_name(real.name))
         if not table.alias:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(written)))
-
-
-def in_database(tree: exp.Expression, place: tuple[str, ...]) -> exp.Expression:
-    """The query with the database, and its catalogue, before each table that is no CTE. The given tree stays."""
-    written = tree.copy()
-    ctes = {cte.alias.casefold() for cte in every(written, exp.CTE)}
-    for table in every(written, exp.Table):
-        if not isinstance(table.this, exp.Identifier) or table.db or table.name.casefold() in ctes:
-            continue
-        if not table.alias:
-            table.set("alias", exp.TableAlias(this=table.this.copy()))
-        for part, name in zip(("db", "catalog"), reversed(place), strict=False):
-            table.set(part, quoted_name(name))
-    return written

@@ -106,3 +106,22 @@ SELECT
 """
 """One row: superuser, may create schemas, tables that the login may write to. It describes the login, not the role that
 the connection works as."""
+
+
+_OWN = """{0}.oid >= 16384 AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend x
+    WHERE x.classid = 'pg_catalog.{1}'::regclass AND x.objid = {0}.oid AND x.deptype = 'e')"""
+OVERLOADS = f"""
+SELECT EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE {_OWN.format("p", "pg_proc")}
+        AND p.pronargs > 0 AND pg_function_is_visible(p.oid)
+        AND (EXISTS (SELECT FROM pg_catalog.pg_proc b WHERE b.proname = p.proname AND b.oid < 16384)
+            OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid = p.proargtypes[0] AND t.typtype IN ('c', 'p'))))
+    OR EXISTS (SELECT FROM pg_catalog.pg_operator o WHERE {_OWN.format("o", "pg_operator")}
+        AND pg_operator_is_visible(o.oid))
+"""
+"""Whether a name in a statement could lead to a function or an operator that a user made. Those of extensions, which
+only an administrator installs, do not count. A function of one row can be called like a column (`t.f`)."""
+REACHED = """
+SELECT c.relname, n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relname = ANY(%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_table_is_visible(c.oid)
+"""
+"""The schemas of tables that a name without a schema leads to."""
