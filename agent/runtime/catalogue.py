@@ -147,7 +147,7 @@ def _opened(
             count = "" if step.is_note else f" ({step.done} of {step.total} tables)"
             on_progress(f"building the demo database {name}: {step.message}{count}")
 
-        database = open_database(demo_path(name, directory, report), isolation="process")
+        database = open_database(demo_path(name, directory, report))
         database.name = name
         return database
     if "://" not in name and name != ":memory:" and not Path(name).exists() and not Path(name).suffix:
@@ -162,8 +162,8 @@ def _opened(
 
         return open_files(Path(name), config.cache_dir, on_note, review)
     if name == config.path and dialect == "duckdb" and "://" not in name:
-        return open_database(f"duckdb:///{Path(name).absolute()}", isolation="process")
-    return open_database(name, isolation="process")
+        return open_database(f"duckdb:///{Path(name).absolute()}")
+    return open_database(name)
 
 
 def _names_data(name: str) -> bool:

@@ -154,7 +154,7 @@ def _open(checked: CheckedUrl, policy: ConnectionPolicy) -> Connected:
     failed: DatabaseError | None = None
     for target in checked.targets:
         try:
-            database = open_database(target, connect_seconds=seconds, isolation="process")
+            database = open_database(target, connect_seconds=seconds)
         except DatabaseUnreachable as e:
             failed = failed or e
             continue

@@ -65,7 +65,7 @@ def _copied(write: Any) -> Database:
     folder = Path(tempfile.mkdtemp(prefix="text2sql-"))
     try:
         out = write(folder)
-        database = open_database(out, isolation="process")
+        database = open_database(out)
     except SourceError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise DatabaseError(f"the table cannot be read: {error}") from None

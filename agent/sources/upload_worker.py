@@ -62,7 +62,7 @@ def _done(job: dict[str, Any]) -> dict[str, Any]:
         files[0][0].replace(out)
         if kinds[0] == "sqlite":
             notes = _check_sqlite(out, job["seconds"])
-    with open_database(out) as database:
+    with open_database(out, isolation="none") as database:
         tables = database.schema().tables
     if not tables:
         raise SourceRefused("the file contains no tables")

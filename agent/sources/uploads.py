@@ -231,7 +231,7 @@ class UploadStore:
     def open(self, source_id: str, *, owner: str = "") -> Database:
         """Open the upload read-only, like any database. Raises SourceGone, DatabaseError."""
         source = self.find(source_id, owner=owner)
-        database = open_database(self._database_of(source, owner), isolation="process")
+        database = open_database(self._database_of(source, owner))
         database.name = Path(source.name).stem or source.name
         return database
 

@@ -169,7 +169,7 @@ def _opened(target: str) -> Database:
     if target in _open:
         _open.move_to_end(target)
         return _open[target]
-    database = _open[target] = open_database(target)
+    database = _open[target] = open_database(target, isolation="none")  # this process is a child itself
     while len(_open) > _KEPT_OPEN:
         _open.popitem(last=False)[1].close()
     return database

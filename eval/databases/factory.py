@@ -25,7 +25,7 @@ def open_database(
     *,
     infer_keys: bool = True,
     connect_seconds: float = 5.0,
-    isolation: Isolation = "none",
+    isolation: Isolation = "process",
 ) -> Database:
     """Open a database for reading.
 
@@ -35,8 +35,8 @@ def open_database(
     It may also be a `Target` that was already parsed, and possibly checked.
     `infer_keys` adds foreign keys that the database does not declare, marked `inferred`.
     `connect_seconds` bounds each attempt to reach a server.
-    `isolation="process"` runs statements on files in confined child processes (on platforms that can fork). It is meant
-    for servers, where one statement must not hang, starve or crash the others. With "none" they run in this process.
+    `isolation="process"` runs statements on files in confined child processes (on platforms that can fork), so that no
+    statement can hang, starve or crash this one. With "none" they run in this process: for statements of our own.
 
     Raises DatabaseNotFound (no such file or database; none is created), DatabaseUnreachable (no answer, wrong
     password), DriverMissing (names the extra to install), DatabaseError (anything else). No message holds a password.

@@ -132,7 +132,7 @@ def _built_sqlite(schema: Schema, path: Path) -> Database:
             except sqlite3.Error as error:
                 raise DatabaseError(_refused("SQLite", located, error)) from None
         connection.execute("COMMIT")
-    return open_database(path, infer_keys=False)
+    return open_database(path, infer_keys=False, isolation="none")
 
 
 def _built_duckdb(schema: Schema, path: Path, isolation: Isolation) -> Database:

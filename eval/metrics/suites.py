@@ -37,7 +37,7 @@ def suite_files(folder: Path, name: str, cache: Path) -> tuple[Path, ...]:
 def suite_databases(files: tuple[Path, ...]) -> Iterator[Database]:
     """Open one replica at a time; each is closed when the next is requested."""
     for file in files:
-        with open_database(file, infer_keys=False) as database:
+        with open_database(file, infer_keys=False, isolation="none") as database:
             yield database
 
 

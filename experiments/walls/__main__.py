@@ -112,7 +112,7 @@ def _called(dialect: Dialect, calls: int, seconds: float, seed: int, kept: Path 
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = stack.enter_context(scratch(dialect, folder))
-        database = stack.enter_context(open_database(url, isolation="process"))
+        database = stack.enter_context(open_database(url))
         while called.calls < calls and time.monotonic() < until:
             made = call_at_random(database, min(STEP, calls - called.calls), seed, until - time.monotonic())
             called.add(made)

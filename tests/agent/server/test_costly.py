@@ -82,7 +82,7 @@ def test_what_a_run_is_not_to_show_is_said() -> None:
 def test_random_calls_do_no_harm(dialect: Dialect, tmp_path: Path) -> None:
     if dialect == "duckdb":
         pytest.importorskip("duckdb")
-    with scratch(dialect, tmp_path) as url, open_database(url, isolation="process") as database:
+    with scratch(dialect, tmp_path) as url, open_database(url) as database:
         calls_made = call_at_random(database, calls=300, seed=11, seconds=20)
     assert calls_made.harm == []
     assert calls_made.statuses["success"] > 30

@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from eval.databases import CancelToken, Database, Limits, open_database
 from eval.databases.isolation import workers as pool
+from eval.databases.isolation.database import IsolatedDatabase
 from eval.databases.isolation.messages import receive
 from eval.databases.isolation.workers import Workers, workers
 from eval.statement import ReadStatement
@@ -392,3 +394,11 @@ def test_a_folder_of_chdb_is_read_by_children_that_cannot_write_it(clickhouse_ur
         assert database.schema() == direct.schema()
         error = database.execute(read(database, "SELECT file('/etc/passwd')")).error or ""
         assert "file may not be called" in error
+
+
+@pytest.mark.parametrize("made", [made_sqlite, made_duckdb])
+def test_statements_run_in_a_child_unless_told_otherwise(made: Any, tmp_path: Path) -> None:
+    if made is made_duckdb:
+        pytest.importorskip("duckdb")
+    with open_database(made(tmp_path / "file.db")) as database:
+        assert isinstance(database, IsolatedDatabase)
