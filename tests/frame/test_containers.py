@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -65,8 +66,71 @@ def test_settings_named_there_exist(compose: dict[str, Any], dockerfile: str) ->
     assert (in_file | in_compose) <= known
 
 
-def test_the_server_does_not_start_without_tokens(compose: dict[str, Any]) -> None:
-    assert compose["services"]["server"]["environment"]["TEXT2SQL_TOKENS"].startswith("${TEXT2SQL_TOKENS:?")
+def handed_on(service: dict[str, Any]) -> set[str]:
+    """The settings that reach a container: by a file of bare names, or by an entry that reads the same name."""
+    lines = [line for file in service.get("env_file", []) for line in (ROOT / file).read_text().splitlines()]
+    assert not any("=" in line for line in lines if not line.startswith("#"))
+    named = service.get("environment", {})
+    read = {name for name, value in named.items() if value is None or str(value).startswith(f"${{{name}:")}
+    return read | {line for line in lines if line and not line.startswith("#")}
+
+
+def test_every_setting_reaches_the_server(compose: dict[str, Any], dockerfile: str) -> None:
+    server = compose["services"]["server"]
+    by_image = set(re.findall(r"(TEXT2SQL_\w+)=/", dockerfile))
+    fixed = by_image | {name for name, value in server["environment"].items() if "@state:" in str(value)}
+
+    assert handed_on(server) | fixed == PLACES.keys()
+    assert handed_on(server).isdisjoint(fixed)
+    assert fixed == {"TEXT2SQL_STATE_DIR", "TEXT2SQL_CACHE_DIR", "TEXT2SQL_PAGE_DIR", "TEXT2SQL_STATE_URL"}
+    assert any(volume.endswith(":/config:ro") for volume in server["volumes"])
+
+
+def test_the_agent_for_benchmarks_gets_the_models_settings_and_no_others_secrets(compose: dict[str, Any]) -> None:
+    model = {name for name, (group, _, _) in PLACES.items() if group == "model"} - {"TEXT2SQL_PROMPT_LOG"}
+
+    assert handed_on(compose["services"]["a2a"]) == model | {"TEXT2SQL_PRIVACY"}
+
+
+def test_nothing_starts_without_tokens_and_passwords_of_ones_own(compose: dict[str, Any]) -> None:
+    environment = compose["services"]["server"]["environment"]
+    assert environment["TEXT2SQL_TOKENS"].startswith("${TEXT2SQL_TOKENS:?")
+    assert "${POSTGRES_PASSWORD:?" in environment["TEXT2SQL_STATE_URL"]
+    for name, service in compose["services"].items():
+        for key, value in service.get("environment", {}).items():
+            if "PASSWORD" in key:
+                assert re.fullmatch(r"\$\{\w+(:-)?\}", value), (name, key)
+        assert not re.search(r"://\w+:[^$@]+@", str(service)), name
+
+
+def test_the_reader_of_the_samples_reads_and_does_nothing_else(postgres_url: str) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    script = "".join(
+        line
+        for line in (ROOT / "deploy/compose/samples.sql").read_text().splitlines(keepends=True)
+        if not line.startswith("\\getenv")
+    )
+    role = f"reader_{urlsplit(postgres_url).path[1:]}"
+    script = re.sub(r"\breader\b", role, script.replace(":'password'", "'secret'"))
+    with psycopg.connect(postgres_url, autocommit=True) as owner:
+        owner.execute(script.encode())
+        owner.execute("CREATE TABLE loaded_later AS SELECT 1 AS n")
+        reader = urlsplit(postgres_url)._replace(netloc=f"{role}:secret@127.0.0.1:{owner.info.port}").geturl()
+        try:
+            with psycopg.connect(reader, autocommit=True) as connection:
+                assert connection.execute("SELECT n FROM loaded_later").fetchone() == (1,)
+                connection.execute("SET default_transaction_read_only = off")
+                for refused in (
+                    "INSERT INTO loaded_later VALUES (2)",
+                    "CREATE TABLE mine (n int)",
+                    "CREATE SCHEMA mine",
+                    "CREATE ROLE other",
+                    "COPY loaded_later TO PROGRAM 'id'",
+                ):
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                        connection.execute(refused.encode())
+        finally:
+            owner.execute(f"DROP OWNED BY {role}; DROP ROLE {role}".encode())
 
 
 def test_images_run_as_an_ordinary_user_and_leave_secrets_and_data_out(dockerfile: str) -> None:
