@@ -1,4 +1,4 @@
-"""Costly statements through a running server: a sample of `python -m experiments.walls costly`, and random calls."""
+"""Costly statements through a running server: a sample of `python -m experiments.attacks costly`, and random calls."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from eval.databases import open_database
 from eval.schema import Dialect
-from experiments.walls.__main__ import app
-from experiments.walls.calls import call_at_random
-from experiments.walls.costly import GRACE, Attack, attack, corpus
-from experiments.walls.serving import SERVED, Served, scratch, serving
+from experiments.attacks.__main__ import app
+from experiments.attacks.calls import call_at_random
+from experiments.attacks.costly import GRACE, Attack, attack, corpus
+from experiments.attacks.serving import SERVED, Served, scratch, serving
 
 SECONDS = 0.5
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from eval.databases.isolation.workers import TEMP_BYTES
 from eval.schema import Dialect
+from experiments.attacks.serving import QUESTIONS, Served, Usage, fork_server, watched
 from experiments.processes import resident_mb
-from experiments.walls.serving import QUESTIONS, Served, Usage, fork_server, watched
 
 GRACE = 1.0
 """Seconds after the deadline within which a statement has to be released."""

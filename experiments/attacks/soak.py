@@ -11,8 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from experiments.attacks.serving import QUESTIONS, Served, fork_server
 from experiments.processes import children, resident_mb
-from experiments.walls.serving import QUESTIONS, Served, fork_server
 
 STEP = 500
 MOST_GROWTH_MB = 20.0

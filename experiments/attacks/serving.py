@@ -47,6 +47,10 @@ class Served:
     log: Path
     temporary: Path
 
+    @property
+    def port(self) -> int:
+        return urlsplit(self.url).port or 80
+
     def ask(self, question: str) -> tuple[float, bool]:
         """Seconds until the stream of an ordinary question has ended, and whether it was answered."""
         started = time.perf_counter()

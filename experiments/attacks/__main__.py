@@ -1,8 +1,9 @@
 """Attacks on a server of its own.
 
-python -m experiments.walls costly [--engine sqlite] [--part 1/4] [--seconds 2] [--verbose]
-python -m experiments.walls calls [--engine sqlite] [--calls 100000] [--minutes 30] [--kept FILE]
-python -m experiments.walls soak [--questions 10000] [--minutes 60]
+python -m experiments.attacks costly [--engine sqlite] [--part 1/4] [--seconds 2] [--verbose]
+python -m experiments.attacks calls [--engine sqlite] [--calls 100000] [--minutes 30] [--kept FILE]
+python -m experiments.attacks soak [--questions 10000] [--minutes 60]
+python -m experiments.attacks questions [--count 100000] [--minutes 60] [--at-once 4]
 
 Each prints a table, then what it was not to show; the exit code is 1 if there is any such line.
 """
@@ -21,11 +22,12 @@ import typer
 from eval.databases import open_database
 from eval.engines import dialect_named
 from eval.schema import Dialect
+from experiments.attacks import costly as costly_statements
+from experiments.attacks import soak as long_soak
+from experiments.attacks.calls import STEP, Called, call_at_random
+from experiments.attacks.questions import WITHIN, flood
+from experiments.attacks.serving import QUESTIONS, SERVED, scratch, serving
 from experiments.json_lines import read_lines
-from experiments.walls import costly as costly_statements
-from experiments.walls import soak as long_soak
-from experiments.walls.calls import STEP, Called, call_at_random
-from experiments.walls.serving import QUESTIONS, SERVED, scratch, serving
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 Engines = Annotated[list[str] | None, typer.Option("--engine", help="May be repeated; default: all four.")]
@@ -139,6 +141,21 @@ def soak(
         f"memory grew by {growth:.1f} MB after the first step": growth > long_soak.MOST_GROWTH_MB,
     }
     _end([words for words, is_so in failures.items() if is_so])
+
+
+@app.command()
+def questions(
+    count: Annotated[int, typer.Option(min=1)] = 100_000,
+    minutes: Annotated[float, typer.Option(help="The time for all questions.")] = 60.0,
+    at_once: Annotated[int, typer.Option(min=1, max=64)] = 4,
+    seed: int = 7,
+) -> None:
+    """Garbled, long and hostile questions, with `/health` asked beside them."""
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder), ()) as served:
+        flooded = flood(served, count, seed=seed, at_once=at_once, minutes=minutes)
+    typer.echo(flooded)
+    late = sum(seconds > WITHIN for seconds in flooded.health)
+    _end(flooded.failures + [f"/health took more than {WITHIN * 1000:.0f} ms {late} times"] * (late > 0))
 
 
 if __name__ == "__main__":
