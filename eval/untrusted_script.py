@@ -46,15 +46,27 @@ class ScriptFailed(Text2SQLError):
 def run_script(source: str, folder: Path, *, seconds: float = 30.0) -> str:
     """The text that the script prints. `seconds` limits processor time and elapsed time. Raises ScriptFailed and
     ConfinementUnavailable."""
-    with tempfile.TemporaryFile() as script, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+    with (
+        tempfile.TemporaryFile() as script,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+        tempfile.TemporaryFile() as began,
+    ):
         script.write(source.encode())
         script.seek(0)
         outer = _outer_layer(sys.executable)
         command = [*outer, "--ro-bind", str(folder), _INSIDE, "--chdir", _INSIDE, "--"] if outer else []
         python = os.path.realpath(sys.executable) if outer else sys.executable
-        command += [python, *_OPTIONS, "-c", _START, str(seconds)]
+        command += [python, *_OPTIONS, "-c", _START, str(seconds), str(began.fileno())]
         process = subprocess.Popen(  # noqa: S603 (our own interpreter)
-            command, stdin=script, stdout=output, stderr=errors, cwd=folder, env={}, start_new_session=True
+            command,
+            stdin=script,
+            stdout=output,
+            stderr=errors,
+            cwd=folder,
+            env={},
+            start_new_session=True,
+            pass_fds=[began.fileno()],
         )
         try:
             code = process.wait(seconds)
@@ -64,7 +76,7 @@ def run_script(source: str, folder: Path, *, seconds: float = 30.0) -> str:
             if process.returncode is None:
                 process.kill()
                 process.wait()
-        if code == _UNAVAILABLE:
+        if code == _UNAVAILABLE and not began.tell():  # else it is the script's own exit code
             raise ConfinementUnavailable(_text(errors, _OUTPUT_BYTES)[-_ERROR_LETTERS:].strip())
         if code != 0:
             message = _text(errors, _OUTPUT_BYTES)[-_ERROR_LETTERS:].strip()
@@ -102,7 +114,7 @@ def _text(file: BinaryIO, limit: int) -> str:
 
 def sealed() -> None:
     """In the child process: read the script from standard input, give up every privilege, run it."""
-    seconds = float(sys.argv[1])
+    seconds, began = float(sys.argv[1]), int(sys.argv[2])
     source = sys.stdin.buffer.read()
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -119,6 +131,8 @@ def sealed() -> None:
     except ConfinementUnavailable as error:
         sys.stderr.write(str(error))
         sys.exit(_UNAVAILABLE)
+    os.write(began, b"1")
+    os.close(began)
     exec(compile(source, "analysis.py", "exec"), {"__name__": "__main__", "__builtins__": __builtins__})  # noqa: S102
 
 

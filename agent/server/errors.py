@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, client_message
+from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, TooMany, client_message
 from eval.errors import Text2SQLError
 
 log = logging.getLogger(__name__)
@@ -123,6 +123,8 @@ def install_errors(app: FastAPI) -> None:
     async def store_failed(request: Request, error: StoreError) -> JSONResponse:
         if isinstance(error, NotFound):
             return _refusal(request, 404, str(error))
+        if isinstance(error, TooMany):
+            return _refusal(request, 409, str(error), kind="too_large")
         if isinstance(error, ThreadBusy):
             return _refusal(request, 409, str(error), headers={"Retry-After": "2"})
         log.warning("The state cannot be used: %s", error)  # names its place, which is not for clients

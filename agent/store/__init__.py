@@ -14,6 +14,7 @@ from agent.store.errors import (
     StateUnusable,
     StoreError,
     ThreadBusy,
+    TooMany,
     client_message,
 )
 from agent.store.store import Store, open_store
@@ -27,6 +28,7 @@ __all__ = [
     "Store",
     "StoreError",
     "ThreadBusy",
+    "TooMany",
     "client_message",
     "open_store",
 ]

@@ -4,6 +4,7 @@ StoreError              the state cannot be used as asked
 ├── StateUnavailable    the state database is away, locked for too long, or its disk is full: a later try may succeed
 ├── StateUnusable       the file is damaged, read-only, or written by a newer version: an operator has to repair it
 ├── SecretMissing       there is no key to seal or unseal a connected database's address
+├── TooMany             the owner has as many boards or kept answers as there may be
 ├── ThreadBusy          another question is running on this thread
 └── NotFound            no such record, or it belongs to another owner
 BadCursor (ValueError)  a paging cursor that this store did not issue
@@ -46,13 +47,17 @@ class NotFound(StoreError):
     """No such record of this owner."""
 
 
+class TooMany(StoreError):
+    """The owner has as many of them as there may be."""
+
+
 class BadCursor(InputError):
     """Not a cursor of this store."""
 
 
 def client_message(error: StoreError) -> str:
     """What a client of the server is told: never the place of the state, which is for the log and the operator."""
-    if isinstance(error, ThreadBusy | NotFound):
+    if isinstance(error, ThreadBusy | NotFound | TooMany):
         return str(error)
     return "The server's state cannot be used now; the server's log says why."
 

@@ -10,21 +10,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Table, delete, select, update
+from sqlalchemy import Connection, RowMapping, Table, delete, func, select, update
 
 from agent.store.base import Base, moment, now, row_values, storable
+from agent.store.errors import TooMany
 from agent.store.records import BoardRecord, KeptRecord
 from agent.store.tables import boards, kept
 
 MOST = 1_000
-"""Maximum number of kept answers and of boards that one call returns, latest first."""
+"""Maximum number of kept answers and of boards of one owner."""
 _TIMES = ("created", "updated")
 _JSON = ("chart", "parameters", "result", "tiles")
 
 
 class KeptStore(Base):
     async def keep(self, answer: KeptRecord) -> None:
-        await self._write(lambda connection: connection.execute(kept.insert(), _values(answer.model_dump())))
+        """Raises TooMany."""
+        await self._write(lambda connection: _added(connection, kept, answer.owner, _values(answer.model_dump())))
 
     async def kept(self, owner: str) -> list[KeptRecord]:
         """The latest first."""
@@ -59,7 +61,8 @@ class KeptStore(Base):
         return await self._write(removed)
 
     async def add_board(self, board: BoardRecord) -> None:
-        await self._write(lambda connection: connection.execute(boards.insert(), _values(board.model_dump())))
+        """Raises TooMany."""
+        await self._write(lambda connection: _added(connection, boards, board.owner, _values(board.model_dump())))
 
     async def boards(self, owner: str) -> list[BoardRecord]:
         """The one changed last first."""
@@ -88,6 +91,13 @@ class KeptStore(Base):
         """Remove a board; its answers stay. False when the owner has none of that id."""
         mine = delete(boards).where(boards.c.owner == owner, boards.c.board_id == storable(board_id))
         return await self._write(lambda connection: bool(connection.execute(mine).rowcount))
+
+
+def _added(connection: Connection, table: Table, owner: str, values: Mapping[str, Any]) -> None:
+    count = connection.scalar(select(func.count()).select_from(table).where(table.c.owner == owner)) or 0
+    if count >= MOST:
+        raise TooMany(f"You have {count:,} of them already, which is the most: remove some first.")
+    connection.execute(table.insert(), values)
 
 
 def _changed(connection: Connection, table: Table, key: str, value: str, changed: Mapping[str, Any]) -> None:

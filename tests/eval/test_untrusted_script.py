@@ -170,3 +170,8 @@ def test_on_another_system_the_script_is_not_run(monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(ConfinementUnavailable, match="darwin"):
         confinement.seal([])
+
+
+def test_a_scripts_own_exit_code_is_not_taken_for_a_missing_wall(folder: Path) -> None:
+    with pytest.raises(ScriptFailed, match=rf"exit code {untrusted_script._UNAVAILABLE}"):
+        run_script(f"raise SystemExit({untrusted_script._UNAVAILABLE})", folder)

@@ -41,7 +41,7 @@ async def kept(services: CurrentServices, client: CurrentClient) -> list[KeptRep
     return [KeptReply.of(record) for record in await services.store.kept(client.owner)]
 
 
-@router.post("/kept", status_code=201, responses=refusals(404))
+@router.post("/kept", status_code=201, responses=refusals(404, 409))
 async def keep(services: CurrentServices, client: CurrentClient, asked: KeepIn) -> KeptReply:
     """Keep the answer of a run: its question, its SQL with the constants that may be set anew, and how it is shown."""
     run = required(await services.store.run(client.owner, asked.run_id), "run")
@@ -105,7 +105,7 @@ async def boards(services: CurrentServices, client: CurrentClient) -> list[Board
     return [BoardSummary.of(record) for record in await services.store.boards(client.owner)]
 
 
-@router.post("/boards", status_code=201, responses=refusals())
+@router.post("/boards", status_code=201, responses=refusals(409))
 async def add_board(services: CurrentServices, client: CurrentClient, asked: BoardIn) -> BoardSummary:
     """Begin a board."""
     at = datetime.now(UTC)

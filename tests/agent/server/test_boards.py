@@ -159,3 +159,17 @@ def test_threads_are_renamed_and_searched(ana: httpx.Client, ben: httpx.Client) 
         reply = ana.get("/threads", params={"search": words}).json()["threads"]
         assert [one["thread_id"] for one in reply] == [thread], words
     assert ana.get("/threads", params={"search": "100%%"}).json()["threads"] == []
+
+
+def test_boards_and_kept_answers_of_one_owner_are_bounded(ana: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = kept(ana)
+    have = {name: len(ana.get(f"/{name}").json()) for name in ("boards", "kept")}
+    monkeypatch.setattr("agent.store.kept.MOST", min(have.values()))
+    run_id = ana.get("/runs").json()["runs"][0]["run_id"]
+    for refused in (
+        ana.post("/kept", json={"run_id": run_id}),
+        ana.post("/boards", json={"title": "one more"}),
+    ):
+        assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "too_large")
+        assert "remove some first" in refused.json()["error"]["message"]
+    assert ana.delete(f"/kept/{answer['kept_id']}").status_code == 204
