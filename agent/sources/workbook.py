@@ -19,6 +19,8 @@ from agent.sources.errors import SourceRefused, SourceTooLarge
 from agent.sources.tabular.stage import Bounds
 
 MAX_SHEETS = 200
+MAX_CELL = 32_767
+"""Characters, as in Excel itself; a longer cell is a packed bomb."""
 _CURRENCY = re.compile(r"\[\$([^\]\s0-9-]{1,4})|([$£€¥₹])")
 """What a number format says of a currency: `[$€-407]`, `"£"#,##0.00`."""
 
@@ -88,7 +90,10 @@ def _text(cell: Any) -> str:
         has_clock = "h" in (cell.number_format or "").lower() or value.time() != dt.time.min
         return value.isoformat(" ", "seconds") if has_clock else value.date().isoformat()
     if not isinstance(value, (int, float)):
-        return str(value)
+        text = str(value)
+        if len(text) > MAX_CELL:
+            raise SourceTooLarge(f"a cell holds {len(text):,} characters; Excel takes {MAX_CELL:,}")
+        return text
     look = cell.number_format or ""
     if "%" in look:
         return f"{_plain(round(value * 100, 10))}%"

@@ -3,6 +3,7 @@
 python -m experiments.attacks costly [--engine sqlite] [--part 1/4] [--seconds 2] [--verbose]
 python -m experiments.attacks calls [--engine sqlite] [--calls 100000] [--minutes 30] [--kept FILE]
 python -m experiments.attacks soak [--questions 10000] [--minutes 60]
+python -m experiments.attacks uploads
 python -m experiments.attacks questions [--count 100000] [--minutes 60] [--at-once 4]
 
 Each prints a table, then what it was not to show; the exit code is 1 if there is any such line.
@@ -24,6 +25,7 @@ from eval.engines import dialect_named
 from eval.schema import Dialect
 from experiments.attacks import costly as costly_statements
 from experiments.attacks import soak as long_soak
+from experiments.attacks import uploads as hostile_uploads
 from experiments.attacks.calls import STEP, Called, call_at_random
 from experiments.attacks.questions import WITHIN, flood
 from experiments.attacks.serving import QUESTIONS, SERVED, scratch, serving
@@ -156,6 +158,19 @@ def questions(
     typer.echo(flooded)
     late = sum(seconds > WITHIN for seconds in flooded.health)
     _end(flooded.failures + [f"/health took more than {WITHIN * 1000:.0f} ms {late} times"] * (late > 0))
+
+
+@app.command()
+def uploads() -> None:
+    """Files that are small to send and large to read."""
+    failures = []
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder), ()) as served:
+        typer.echo(hostile_uploads.HEAD)
+        for kind, name, made in hostile_uploads.hostile_files(Path(folder)):
+            sent = hostile_uploads.send(served, kind, name, made())
+            typer.echo(sent)
+            failures += sent.failures
+    _end(failures)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,43 @@
+"""A bounded part of `python -m experiments.attacks`: what was counted, not how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from experiments.attacks.questions import flood
+from experiments.attacks.serving import Served, serving
+from experiments.attacks.uploads import hostile_files, send
+
+LARGE = ("6,000,000", "100,000,000", "repeated", "quote")
+"""Files that keep a small machine busy for long."""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("attacks"), ()) as server:
+        yield server
+
+
+def test_hostile_questions_all_end_and_hold_nothing_up(served: Served) -> None:
+    flooded = flood(served, 100, at_once=3)
+
+    assert flooded.asked == 100
+    assert flooded.failures == []
+    assert flooded.endings.total() - flooded.endings["lost"] == 100
+    assert flooded.health
+
+
+def test_hostile_files_are_refused_or_read_within_bounds(served: Served, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    sent = [
+        send(served, kind, name, made())
+        for kind, name, made in hostile_files(tmp_path)
+        if not any(word in kind for word in LARGE)
+    ]
+
+    assert [failure for one in sent for failure in one.failures] == []
+    assert sum(one.status == 201 for one in sent) <= 2
+    assert "Excel takes" in sent[0].said
