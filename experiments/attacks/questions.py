@@ -128,7 +128,7 @@ def _ended(connection: http.client.HTTPConnection, question: str) -> str:
     events = [json.loads(line) for line in itertools.islice(reversed(lines), 3)]
     if not events or events[0]["event"] != "done":
         raise http.client.IncompleteRead(text[-200:])
-    last = next((e["data"] for e in events[1:] if e["event"] in ("answer", "error")), {})
+    last: dict[str, object] = next((e["data"] for e in events[1:] if e["event"] in ("answer", "error")), {})
     return str(last.get("status") or last.get("kind") or "no answer")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 from agent.batch import app as batch
 from agent.config import settings
+from experiments.parser.hostile_questions import questions as garbled
 from tests.agent.access.company import TOKENS
 from tests.agent.access.conftest import Urls
 from tests.agent.access.test_attempts import ATTEMPTS
@@ -66,6 +68,8 @@ verified_queries:
 - {name: v, question: "Is Sentinel-Dora among the staff?", sql: "SELECT 1 FROM staff WHERE name = 'Sentinel-Dora'"}
 - {name: w, question: "Which staff are in the EU?", sql: "SELECT name FROM staff WHERE region = 'EU'"}
 """
+GARBLED = int(os.environ.get("TEXT2SQL_CANARY_QUESTIONS", "10"))
+"""Garbled questions on each engine; 250 make more than 5,000 answers and prompts on four."""
 QUESTIONS = [
     "How many staff are in the EU?",
     "Which staff are the stars?",
@@ -203,6 +207,23 @@ def test_no_canary_is_in_a_byte_that_leaves(
     assert seen.found == []
     assert prompts.found == []
     assert len(seen.texts) > 100
+
+
+def test_no_canary_is_in_prompts_and_answers_of_garbled_questions(
+    taught: tuple[Running, Searched, dict[str, Any]],
+) -> None:
+    served, prompts, _ = taught
+    seen = Searched()
+    with served.client() as client:
+        client.headers.update(ANNA)
+        for question in garbled([*QUESTIONS, *(question for question, _ in SHOWN)], GARBLED, seed=7):
+            reply = client.post("/query", json={"question": question})
+            seen.add(reply.text, question)
+            seen.add(client.get(f"/runs/{reply.headers['x-run-id']}/export").text, question)
+
+    assert seen.found == []
+    assert prompts.found == []
+    print(f"{len(seen.texts)} answers, {len(prompts.texts)} prompts")
 
 
 def test_batch_and_agents_of_others_show_no_canary(

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,11 +24,11 @@ class _Heard(logging.Handler):
 
 
 @pytest.fixture
-def heard() -> _Heard:
+def heard() -> Iterator[_Heard]:
     logger, handler = logging.getLogger("agent.server.watchdog"), _Heard()
     logger.addHandler(handler)
     try:
-        yield handler  # type: ignore[misc]
+        yield handler
     finally:
         logger.removeHandler(handler)
 
