@@ -28,7 +28,9 @@ _OPENER = re.compile(
     re.IGNORECASE,
 )
 _ADDS = re.compile(r"\b(?:with|plus|also|including|along|together|include|add)\b", re.IGNORECASE)
-_CLOSING = re.compile(r"(?:,? (?:please|pls|too|as well|of each|for each|for both|each|for them))*\s*[).?!]*\s*\Z", re.I)
+_CLOSING = re.compile(
+    r"(?:,? (?:please|pls|too|as well|of each|for each|for both|each|for them))*\s*[).?!]*\s*\Z", re.I
+)
 _PARTS = re.compile(r",\s*(?:and\s+)?|\s+(?:and|&|plus)\s+", re.IGNORECASE)
 _IDLE = re.compile(r"^(?:(?:the|their|its|his|her|a|an|each|of|to see) )+|(?:'s|’s)(?= )", re.IGNORECASE)
 _NAMES = word_set("name names title titles")
