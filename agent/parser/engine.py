@@ -42,8 +42,8 @@ from agent.parser.sorts import linked_question
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.state import Draft
 from agent.parser.stored_rows import StoredRows
-from agent.parser.versions import of_current_versions
 from agent.parser.to_show import listed, show
+from agent.parser.versions import of_current_versions
 from agent.parser.wording import Known, Wording, worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES

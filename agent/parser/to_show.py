@@ -23,8 +23,8 @@ from eval.language.tokens import tokenize
 _MARK = re.compile(r"\s*[:;.?!–—(]\s*|,\s+|\s+-\s+|\s+(?=with\s)", re.ASCII)
 _OPENER = re.compile(
     r"(?:(?:please|and|i (?:want|need|would like|'d like)(?: to (?:see|have|know))?) ){0,2}"
-    r"(?:(?:show|list|give|display|include|tell|with|plus|also|including|along with|together with|add|state)(?: me| us)? "
-    r"(?:also )?)?(?:(?:the|their|its|his|her|each) )?",
+    r"(?:(?:show|list|give|display|include|tell|with|plus|also|including|along with|together with|add|state)"
+    r"(?: me| us)? (?:also )?)?(?:(?:the|their|its|his|her|each) )?",
     re.IGNORECASE,
 )
 _ADDS = re.compile(r"\b(?:with|plus|also|including|along|together|include|add)\b", re.IGNORECASE)
@@ -112,7 +112,7 @@ def show(draft: Draft, q: LinkedQuestion, asked: Listed) -> bool:
         return False
     found: list[Expression] = []
     for part in asked.parts:
-        meant = tuple(_meant(part, q, main, figures, draft))
+        meant = tuple(_meant(part, q, main, figures))
         if not meant:
             return False
         found.extend(meant)
@@ -138,13 +138,11 @@ def _kind(e: Expression, q: LinkedQuestion) -> bool:
     return bool(e.part) or (e.column is not None and q.vocabulary.columns[e.column].role != "name")
 
 
-def _meant(
-    part: str, q: LinkedQuestion, main: str, figures: Sequence[Expression], draft: Draft
-) -> Iterator[Expression]:
+def _meant(part: str, q: LinkedQuestion, main: str, figures: Sequence[Expression]) -> Iterator[Expression]:
     """What one part of the list names."""
     said = part.lower().split()
     if said[0] in _AGGREGATES and len(said) > 1 and figures:
-        amounts = [e for e in _meant(" ".join(said[1:]), q, main, (), draft) if e.column and not e.function]
+        amounts = [e for e in _meant(" ".join(said[1:]), q, main, ()) if e.column and not e.function]
         amounts = [e for e in amounts if e.column and q.vocabulary.columns[e.column].role == "number"]
         if len(amounts) == 1 and all(f.column != amounts[0].column for f in figures):
             yield Expression(_AGGREGATES[said[0]], amounts[0].column)
@@ -179,10 +177,10 @@ def _of_item(item: Item, q: LinkedQuestion, main: str, table: str = "") -> Itera
     columns = [(c, s) for c, s in columns if c.table == (table or c.table) and _near(q, main, c) is not None]
     best = max(columns, key=lambda pair: pair[1] - (_near(q, main, pair[0]) or 0.0), default=None)
     worth = best[1] - (_near(q, main, best[0]) or 0.0) if best is not None else 0.0
-    if tables and not table and (best is None or best[0].foreign or best[0].table != main or best[1] < _SAME):
-        if tables[0].name == main or not q.many_of(main, tables[0].name):
-            yield from q.named_by(tables[0].name)
-            return
+    other = best is None or best[0].foreign or best[0].table != main or best[1] < _SAME
+    if tables and not table and other and (tables[0].name == main or not q.many_of(main, tables[0].name)):
+        yield from q.named_by(tables[0].name)
+        return
     if best is not None and worth > 0:
         yield Expression(column=best[0].key)
 

@@ -197,10 +197,14 @@ def _asked(match: re.Match[str], known: Known) -> Wording | None:
 
 _ROWS = re.compile(r"^(?:do|does|did) (?:the |our |an? )?([a-z]+(?: [a-z]+)?) (?:usually |normally |typically )?"
                    r"(?:take|last|run|stay)", re.IGNORECASE)  # fmt: skip
-_PASSING = word_set("take takes took last lasts lasted pass passes passed until till before between from keep keeps kept "
-                    "stay stays stayed run runs ran go goes wait waits waited need needs needed open lie lies")  # fmt: skip
-_IDLE_WORDS = word_set("do does did it the a an our on average usually normally typically in to be get is are was were "
-                       "take takes took we they day days counted and their its date of pass passes")  # fmt: skip
+_PASSING = word_set(
+    "take takes took last lasts lasted pass passes passed until till before between from keep keeps kept stay stays "
+    "stayed run runs ran go goes wait waits waited need needs needed open lie lies"
+)
+_IDLE_WORDS = word_set(
+    "do does did it the a an our on average usually normally typically in to be get is are was were take takes took we "
+    "they day days counted and their its date of pass passes"
+)
 _KIND_OF_DATE = word_set("date time at on day timestamp datetime")
 
 
