@@ -209,6 +209,31 @@ def test_no_canary_is_in_a_byte_that_leaves(
     assert len(seen.texts) > 100
 
 
+async def test_no_canary_is_in_what_a_model_gets_over_mcp(
+    taught: tuple[Running, Searched, dict[str, Any]],
+) -> None:
+    pytest.importorskip("mcp")
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    served, prompts, _ = taught
+    seen = Searched()
+    async with (
+        httpx2.AsyncClient(headers=ANNA, timeout=60) as http,
+        Client(streamable_http_client(f"{served.url}/mcp", http_client=http), read_timeout_seconds=60) as client,
+    ):
+        for question in QUESTIONS:
+            seen.add((await client.call_tool("ask", {"question": question})).model_dump_json(), question)
+        for tool in ("list_databases", "describe_schema"):
+            seen.add((await client.call_tool(tool, {})).model_dump_json())
+        seen.add((await client.read_resource("schema://configured")).model_dump_json())
+        seen.add((await client.read_resource("schema://configured/staff")).model_dump_json())
+
+    assert seen.found == []
+    assert prompts.found == []
+
+
 def test_no_canary_is_in_prompts_and_answers_of_garbled_questions(
     taught: tuple[Running, Searched, dict[str, Any]],
 ) -> None:
