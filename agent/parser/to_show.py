@@ -29,7 +29,7 @@ _OPENER = re.compile(
 )
 _ADDS = re.compile(r"\b(?:with|plus|also|including|along|together|include|add)\b", re.IGNORECASE)
 _CLOSING = re.compile(
-    r"(?:,? (?:please|pls|too|as well|of each|for each|for both|each|for them))*\s*[).?!]*\s*\Z", re.I
+    r"(?:,? (?:please|pls|too|as well|of each|for each|for both|each|for them)){0,4}\s{0,3}[).?!]{0,3}\s{0,3}\Z", re.I
 )
 _PARTS = re.compile(r",\s*(?:and\s+)?|\s+(?:and|&|plus|\+)\s+", re.IGNORECASE)
 _IDLE = re.compile(
