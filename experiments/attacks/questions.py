@@ -33,6 +33,8 @@ class Flood:
     endings: Counter[str] = field(default_factory=Counter)
     """The status of each answer, or the kind of error; `lost` where the stream did not end as it should."""
     lost: list[str] = field(default_factory=list)
+    internal: list[str] = field(default_factory=list)
+    """Questions at which something went wrong inside."""
     health: list[float] = field(default_factory=list)
     held: int = 0
     memory_mb: tuple[float, float] = (0.0, 0.0)
@@ -48,6 +50,7 @@ class Flood:
         """What no machine's load excuses."""
         failed = {
             f"{len(self.lost)} questions had no ending, the first {self.lost[:1]!r:.200}": bool(self.lost),
+            f"{len(self.internal)} questions failed inside: {self.internal[:3]!r:.600}": bool(self.internal),
             "the server ended": not self.alive,
             f"the event loop was held {self.held} times": self.held > 0,
         }
@@ -102,6 +105,8 @@ def flood(served: Served, count: int, *, seed: int = 7, at_once: int = 4, minute
                 ending = "lost"
                 result.lost.append(f"{type(error).__name__}: {question}")
             seen[ending] += 1
+            if ending == "internal":
+                result.internal.append(question)
         connection.close()
         return seen
 
