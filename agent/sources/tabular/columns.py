@@ -34,11 +34,13 @@ _YES_AND_NO = (
     "是 否  はい いいえ  예 아니요"
 )
 _PAIRS = tuple(frozenset(pair.split()) for pair in _YES_AND_NO.split("  ") if not pair.startswith("1"))
-_TRUTHS = {word: k == 0 for pair in _YES_AND_NO.split("  ") for k, word in enumerate(pair.split())}
+_TRUTHS = {word: k % 2 == 0 for k, word in enumerate(_YES_AND_NO.split())}
 _SURE_TRUTHS = frozenset(("yes", "no", "true", "false"))
 _TICKS = frozenset(("x", "✓", "✔", "☑", "√", "•"))
 """Marks of which one alone in a column means yes, and a blank cell no."""
 _SPELLED_ALIKE = re.compile(r"(?i)(^|[\W_])(id|ids|key|hash|token|uuid|guid|url|uri|path|password|slug)($|[\W_])")
+_SPELLINGS = 8
+"""Ways of writing yes and no that are looked for first, which is by far the fastest."""
 _MOSTLY = 0.6
 """Part of the cells that are numbers in a column of text of which that is told."""
 _SPAN = re.compile(
@@ -59,6 +61,8 @@ class Decision:
     number: numbers.Written | None = None
     date: dates.Written | None = None
     measure: measures.Written | None = None
+    truths: tuple[str, ...] = ()
+    """Cells that mean yes or no; other spellings are read, too."""
     tick: str | None = None
     """The mark that means yes where blank cells mean no."""
     doubt: str | None = None
@@ -89,9 +93,9 @@ class Decision:
             word = f"coalesce(lower({trimmed(column)}), '')"
             return f"CASE {word} WHEN {literal(self.tick)} THEN true WHEN '' THEN false END"
         if self.plan.kind == "truth":
-            yes, no = (", ".join(literal(w) for w, is_true in _TRUTHS.items() if is_true is it) for it in (True, False))
-            word = f"lower({trimmed(column)})"
-            return f"CASE WHEN {word} IN ({yes}) THEN true WHEN {word} IN ({no}) THEN false END"
+            seen = "".join(f"WHEN {column} = {literal(cell)} THEN {_TRUTHS[cell.casefold()]} " for cell in self.truths)
+            place = f"list_position([{', '.join(map(literal, _YES_AND_NO.split()))}], lower({trimmed(column)}))"
+            return f"CASE {seen}ELSE nullif({place}, 0) % 2 = 1 END" if seen else f"nullif({place}, 0) % 2 = 1"
         return column
 
 
@@ -151,7 +155,8 @@ def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | 
     if not filled:
         return Decision(_with(plan, kind=wanted or "text"))
     if wanted == "truth" or (wanted is None and _are_truths(filled)):
-        return Decision(_with(plan, kind="truth"))
+        truths = tuple(cell for cell in filled if cell.casefold() in _TRUTHS)
+        return Decision(_with(plan, kind="truth"), truths=truths[:_SPELLINGS])
     when = dates.written(plan.header, filled, order, forced=wanted is not None) if wanted != "number" else None
     if when and when.why_not is None:
         doubt = "day and month could also be the other way round" if when.either else None

@@ -85,11 +85,10 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     fits: Counter[str] = Counter()
     firsts: dict[str, set[int]] = {"dmy": set(), "mdy": set()}
     zones: set[str] = set()
-    total = read = 0
+    total, read, misfits = sum(cells.values()), 0, 0
     clock = short = False
     compact, serial = forced or bool(_DATE_NAME.search(header)), forced or bool(_SERIAL_NAME.search(header))
     for cell, count in cells.items():
-        total += count
         if serial and _is_serial(cell):
             read += count
             forms[SERIAL] += count
@@ -97,6 +96,9 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
             continue
         found = dict(_found(cell, compact)) if len(cell) <= LONGEST else {}
         if not found:
+            misfits += count
+            if not forced and total - misfits < ENOUGH * total:
+                return None
             continue
         read += count
         for form, match in found.items():
@@ -108,7 +110,7 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
         forms["in figures" if firsts.keys() & found.keys() else next(iter(found))] += count
         if firsts.keys() & found.keys():
             fits[next(iter(found)) if len(found) == 1 else "same" if _same_day(found) else "either"] += count
-    if not read or (not forced and read < ENOUGH * total):
+    if not read:
         return None
     if len(zones - {"", "Z", "UTC", "GMT"}) > 1 or (zones - {"", "Z", "UTC", "GMT"} and zones & {"Z", "UTC", "GMT"}):
         return Written((), why_not="its times are of several time zones")
@@ -185,12 +187,11 @@ def _case(column: str, form: str, clock: bool) -> str:
         return f"WHEN regexp_full_match({bare}, {literal(_SERIAL)}) THEN CAST({start} + {days} AS VARCHAR)"
     whole = f"(?i){PAD}" + re.sub(r"\?P<\w+>", "?:", FORMS[form] + _CLOCK) + PAD
     fits = f"regexp_full_match({column}, {literal(whole)})"
-    if form == "ymd" and not clock:  # what the engine reads by itself is by far the fastest
-        plain = f"{column} LIKE '____-__-__' AND {column} >= '0'"
-        return f"WHEN {plain} THEN {column} WHEN {fits} THEN {_day(column, form)}"
-    if not clock:
-        return f"WHEN {fits} THEN {_day(column, form)}"
-    return f"WHEN {fits} THEN {_day(column, form)} || ' ' || {_time(column)}"
+    read = f"WHEN {fits} THEN {_day(column, form)}" + (f" || ' ' || {_time(column)}" if clock else "")
+    if form == "ymd":  # what the engine reads by itself is by far the fastest
+        plain = f"'____-__-__{' __:__:__' if clock else ''}'"
+        return f"WHEN {column} LIKE {plain} AND {column} >= '0' THEN {column} {read}"
+    return read
 
 
 def _group(column: str, text: str, group: str) -> str:

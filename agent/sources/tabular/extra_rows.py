@@ -69,8 +69,11 @@ def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], tot
     if rows:
         engine.execute(f"INSERT INTO left_out VALUES {', '.join(f'({at})' for at, _ in rows)}")
     [(count,)] = engine.execute("SELECT count(*) FROM left_out").fetchall()
-    condition = "rowid NOT IN (SELECT place FROM left_out)" if count else "true"
-    return LeftOut(condition, _told(staged, rows), len(rows), _told(staged, kept))
+    return LeftOut(_condition(count), _told(staged, rows), len(rows), _told(staged, kept))
+
+
+def _condition(count: int) -> str:
+    return "rowid NOT IN (SELECT place FROM left_out)" if count else "true"
 
 
 def _told(staged: Staged, rows: Sequence[Cells]) -> tuple[Row, ...]:
@@ -90,7 +93,7 @@ def _extra(
     candidates: list[Cells] = [
         (int(row[0]), row[1:])
         for row in engine.execute(
-            f"SELECT rowid, {shown} FROM {staged.raw} WHERE rowid NOT IN (SELECT place FROM left_out) AND "
+            f"SELECT rowid, {shown} FROM {staged.raw} WHERE {_condition(blanks)} AND "
             f"(rowid >= {staged.rows - _LAST} {labelled} {repeated}) "
             f"ORDER BY rowid LIMIT {_CANDIDATES}"
         ).fetchall()

@@ -116,17 +116,19 @@ def is_number(cell: str) -> bool:
 def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
     """How the numbers of a column are written; None where it holds none. `decimal`: the mark that was decided, or that
     the file's other columns have. With `forced`, the cells that are no numbers are misfits, however many."""
-    seen, parsed, misfits, with_figures = _Seen(), 0, 0, 0
+    seen, total, parsed, misfits, with_figures = _Seen(), sum(cells.values()), 0, 0, 0
     for cell, count in cells.items():
         if _parsed(cell, seen, count):
             parsed += count
         else:
             misfits += count
+            if not forced and total - misfits < ENOUGH * total:
+                return None
             with_figures += count * any(c.isdecimal() for c in cell)
     if not parsed or (seen.units.keys() == {"R"} and not seen.apart and not forced):
         return None  # R1, R2, … are names of things, not rands
     if not forced:
-        if parsed < ENOUGH * (parsed + misfits) or with_figures > (1 - NEARLY_ALL) * parsed:
+        if with_figures > (1 - NEARLY_ALL) * parsed:
             return None
         if len(seen.units) > 1:
             return Written(why_not=f"its numbers are in several units ({', '.join(sorted(seen.units)[:5])})")
@@ -218,8 +220,8 @@ def sql(column: str, how: Written) -> str:
     read = f"WHEN regexp_full_match({column}, {literal(pattern(how))}) THEN {_value(column, how, kind)}"
     if how.plain:  # what the engine reads by itself is by far the fastest
         cast = f"TRY_CAST({column} AS {kind})"
-        plain = literal(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-        alike = f"{column} = {cast}::VARCHAR" if how.whole else f"regexp_full_match({column}, {plain})"
+        finite = f"isfinite({cast}) AND NOT contains({column}, '_')"
+        alike = f"{column} = {cast}::VARCHAR" if how.whole else finite
         read = f"WHEN {alike} THEN {cast} {read}"
     return f"CASE {read} END"
 

@@ -232,11 +232,8 @@ class _Import:
         return f"SELECT (i * {part} + hash(i) % {part})::BIGINT FROM range({count}) AS parts(i)"
 
     def _count_filled(self) -> list[int]:
-        counts = (
-            f"count({cell})" if kind != "VARCHAR" else f"count(nullif({cell}, ''))"
-            for cell, kind in zip(self._cells, self._staged.types, strict=True)
-        )
-        return [int(n) for n in self._all(f"SELECT {', '.join(counts)} FROM {self._raw} WHERE {self._where}")[0]]
+        counts = ", ".join(f"count({cell})" for cell in self._cells)
+        return [int(n) for n in self._all(f"SELECT {counts} FROM {self._raw} WHERE {self._where}")[0]]
 
     def _fill_groups(self) -> None:
         """Give blank cells of the first column the value above them, where groups are written once."""
