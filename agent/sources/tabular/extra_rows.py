@@ -94,7 +94,7 @@ def _extra(
         (int(row[0]), row[1:])
         for row in engine.execute(
             f"SELECT rowid, {shown} FROM {staged.raw} WHERE {_condition(blanks)} AND "
-            f"(rowid >= {staged.rows - _LAST} {labelled} {repeated}) "
+            f"(rowid >= {staged.rows - _LAST} OR rowid < 1 {labelled} {repeated}) "
             f"ORDER BY rowid LIMIT {_CANDIDATES}"
         ).fetchall()
     ]
@@ -145,8 +145,9 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
         return gaps or (sums and at >= staged.rows - 3)
     if is_last and len(cells) > 2 and len(shown) == 1 and cells[0] and gaps:
         return not _NUMBER.fullmatch(cells[0])  # a note
-    bare = all(_NUMBER.fullmatch(cell) for cell in shown) and not cells[0] and usual[0]
-    return at >= staged.rows - 2 and bare and len(shown) * 2 <= len(cells) and staged.rows > 3
+    unnamed = not cells[0] and usual[0] and len(shown) * 2 <= len(cells) and staged.rows > 3
+    is_edge = at >= staged.rows - 2 or at < 1
+    return is_edge and unnamed and bool(figures or _NUMBER.fullmatch(shown[0]))  # figures, or a balance
 
 
 def _sums(

@@ -41,10 +41,12 @@ _CELL = re.compile(
 _SCALED = re.compile(rf"(?i)({_SCALE})(?:\s+(.*))?")
 _PLAIN = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?|[+-]?\.[0-9]+")
 _IDENTIFIERS = re.compile(
-    r"(?i)\b(zip|zip ?codes?|postal|post ?codes?|plz|phone|phones|telephone|tel|mobile|cell|fax|iban|bic|ssn|"
-    r"isbn|issn|ean|upc|gtin|sku|bar ?codes?|vat|imei|account (no|nr|num|number)|card (no|nr|num|number)|"
-    r"tax (id|no|number)|routing)\b"
+    r"(?i)\b(zip|zip ?codes?|postal|post ?codes?|plz|iban|bic|ssn|isbn|issn|ean|upc|gtin|sku|bar ?codes?|imei|routing|"
+    r"(account|card|tax|vat) (id|no|nr|num|number))\b"
 )
+_PHONES = re.compile(r"(?i)\b(phones?|telephone|tel|mobile|cell|fax)\b")
+_PHONE = 7
+"""Figures of a telephone's number."""
 LONGEST = 60
 """Characters of a cell that may be a number or a date."""
 ENOUGH = 0.9
@@ -91,9 +93,14 @@ class _Seen:
     """Whether some have a separator or a blank: `R 100`, `R1,200`, not `R1`."""
 
 
-def is_identifier(header: str) -> bool:
+def is_identifier(header: str, cells: Mapping[str, int]) -> bool:
     """Whether figures in a column of this name are no amounts."""
-    return _IDENTIFIERS.search(re.sub(r"[\W_]+", " ", header)) is not None
+    words = re.sub(r"[\W_]+", " ", header)
+    if _IDENTIFIERS.search(words):
+        how = written(cells, None, forced=False)
+        return how is None or (how.unit is None and how.whole)
+    long = sum(count for cell, count in cells.items() if sum(c.isdecimal() for c in cell) >= _PHONE)
+    return _PHONES.search(words) is not None and long * 2 > sum(cells.values())
 
 
 def looks_like_codes(cells: Iterable[str]) -> bool:

@@ -314,10 +314,10 @@ class _Import:
                 continue
             cell = f"{self._raw}.{self._cells[i]}"
             text = self._text(i, decision)
-            value = f"nullif({cell}, '')" if text else decision.sql(cell)
+            value = decision.sql(cell)
             if text and text.table:
                 joins.append(f"LEFT JOIN {text.table} ON {text.table}.v = {cell}")
-                value = f"CASE WHEN {text.table}.v IS NULL THEN {value} ELSE {text.table}.kept END"
+                value = f"CASE WHEN {text.table}.v IS NULL THEN {value} ELSE {decision.sql(f'{text.table}.kept')} END"
             shown.append(f"{value} AS {name(column)}")
         if not shown:
             raise SourceRefused("the file contains no rows")
@@ -343,7 +343,7 @@ class _Import:
         missing = text.missing + sum(odd.values()) - wrong - blank
         filled = self._filled[i] - missing - blank
         fills = bool(i == 0 and self._fills)
-        changed = bool(wrong or missing or text.table or fills or decision.doubt) or (
+        changed = bool(wrong or missing or text.table or fills or decision.doubt or decision.clock) or (
             kind != "text" and not _is_plain(decision)
         )
         return ColumnFound(

@@ -118,7 +118,7 @@ def _written_otherwise(name: str, r: Reading) -> bool:
     folded = name.casefold()
     if "_" in name or _CALENDAR & set(question_words(name)) or folded in _SQL_WORDS:
         return True
-    if re.search(rf"\b{re.escape(folded)}\b", r.case.parsed.text.casefold()):
+    if re.search(rf"\b{re.escape(folded)}\b", r.case.parsed.text.casefold().replace("_", " ")):
         return True
     used = [c.value.casefold().strip("% ") for c in r.constants]
     initials = {"".join(w[0] for w in question_words(u)) for u in used}
