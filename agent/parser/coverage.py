@@ -8,15 +8,17 @@ confidence.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from agent.parser.ages import birth_columns
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.periods import WEEKDAYS
+from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
-from agent.parser.stored_states import SAME_EVENT, participle
+from agent.parser.stored_states import SAME_EVENT
 from eval.language.inflection import root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
@@ -191,7 +193,7 @@ def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:
         mention = item.mention
         if mention is None or not draft.used & set(range(item.start, item.end)):
             continue
-        linking = item.lower in AGENTIVE or item.lower == "part"
+        linking = root(item.lower) in _linking()
         faint = q.sorts[k] == "column" and not (mention.tables or linking) and mention.columns[0][1] < _FAINT
         held = {h.column for h in mention.values} if q.sorts[k] == "value" else {c.name for c, _ in mention.columns}
         if (faint or q.sorts[k] == "value" or _one_is_had(q, k)) and not named & held:
@@ -206,7 +208,7 @@ def _one_is_had(q: LinkedQuestion, k: int) -> bool:
     return had and q.sorts[k] == "column" and q.mention(k).columns[0][0].foreign
 
 
-_FAINT = 0.55
+_FAINT = 0.9
 """A word that names a column with a lower score may mean something else."""
 
 
@@ -275,6 +277,12 @@ AGENTIVE = RELATIONAL | word_set(
     employs employing lectured published recorded starred starring featured featuring played composed painted"""
 )
 """Verbs that say no more than that one thing belongs to another: a join between the two explains them."""
+
+
+@cache
+def _linking() -> frozenset[str]:
+    """Words that tie things together, or say of what kind they are, by their roots."""
+    return frozenset(map(root, (*AGENTIVE, "part", "born", "day")))
 
 
 def _names_a_link(verb: str, q: LinkedQuestion, plan: JoinPlan) -> bool:

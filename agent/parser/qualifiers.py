@@ -15,9 +15,10 @@ from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.interpretation import Condition, Membership
 from agent.parser.mentions import Item, Qualification
+from agent.parser.phrases import PARTICIPLES, participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
-from agent.parser.stored_states import PARTICIPLES, TIMELY, StateLookup, denied, participle
+from agent.parser.stored_states import TIMELY, StateLookup, denied
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
 

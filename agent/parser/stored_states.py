@@ -16,6 +16,7 @@ from agent.knowledge.vocabulary import ColumnWord, Vocabulary, abbreviates
 from agent.parser.flags import is_flag, says
 from agent.parser.interpretation import OPPOSITE, Condition, Expression, Membership
 from agent.parser.mentions import Qualification
+from agent.parser.phrases import participle
 from eval.language.inflection import lemma, root, stem
 from eval.language.lexicon import word_set
 
@@ -25,9 +26,6 @@ _CODE = 4
 """The most letters of a state that is stored as an abbreviation."""
 _STATES = word_set("status state stage condition phase progress availability situation")
 _FILLERS = word_set("is has was date time at on timestamp day flag indicator be been datetime since already current")
-PARTICIPLES = word_set(
-    "left quit paid sent sold won lost done made taken held shut left met given written broken hidden"
-)
 _DENYING = re.compile(r"(?:un|in|non-?|dis)(?=[a-z]{4})")
 TIMELY = word_set("late overdue delayed")
 """Words that compare when something happened with when it was due."""
@@ -290,7 +288,3 @@ def _plain(word: str) -> str:
     """The stem, independent of the spelling of a final consonant (`canceled`, `cancelled`)."""
     stemmed = stem(word.lower().replace("_", " "))
     return stemmed[:-1] if len(stemmed) > 4 and stemmed[-1] == stemmed[-2] else stemmed
-
-
-def participle(word: str) -> bool:
-    return word.endswith("ed") or word in PARTICIPLES
