@@ -238,14 +238,17 @@ def _row(words: Vocabulary, table: str) -> tuple[str, ...]:
     numbers = (c.words[:-1] for c in words.by_table[table] if c.role == "id" and c.words[-1] == "id")
     first = next(numbers, ())
     own = words.tables[table].words
-    kept = tuple(w for w in own if w not in _FILES and not w.isdigit()) or own
+    kept = tuple(w for w in own if w not in _FILES | _SPANS and not w.isdigit()) or own
     return first if first and not set(first) & set(kept[:-1]) and first[-1] not in NAME_WORDS else kept
 
 
-_PERIODS = word_set(
-    "year quarter month week day q w wk cw kw fy h total sum january february march april may june july august "
-    "september october november december jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday "
-    "thursday friday saturday sunday mon tue wed thu fri sat sun"
+_SPANS = word_set(
+    "q w wk cw kw fy january february march april may june july august september october november december jan feb mar "
+    "apr jun jul aug sep sept oct nov dec"
+)
+_PERIODS = _SPANS | word_set(
+    "year quarter month week day h total sum monday tuesday wednesday thursday friday saturday sunday mon tue wed thu "
+    "fri sat sun"
 )
 _MATRIX = 3
 """Columns of one figure, each of a period, from which on a table is read as a matrix."""

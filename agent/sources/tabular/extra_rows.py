@@ -1,4 +1,4 @@
-"""Rows of a file that are no rows of its table: totals, notes below it, headers repeated in it, blank lines.
+"""Rows of a file that are no rows of its table: totals, averages, notes below it, headers repeated in it, blank lines.
 
 In: a staged table. Out: the condition that leaves them out, and what is told of them (blank lines are not told). A row
 is a total by its label and by what shows it: cells that the others fill and it does not, or figures that are the sums
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _WORDS = (
     "(?:sub[ -]?|grand[ -]?|overall )?"
-    "(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|insgesamt|total g[eé]n[eé]ral|suma|totalt|sous-total|totale)"
+    "(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|insgesamt|total g[eé]n[eé]ral|suma|totalt|sous-total|totale|"
+    "average|mean|(?:durch)?schnitt|mittelwert|moyenne)"
 )
 _TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
