@@ -101,7 +101,7 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
         if max(meant.values(), default=0.0) >= _OWN:
             own.add(i)
         if any(word in heads and score >= _OWN for word, score in meant.items()):  # `users` are app users, no accounts
-            meant = {w: score if score >= _OWN or w not in heads else min(score, 0.65) for w, score in meant.items()}
+            meant = {w: score if score >= _OWN else min(score, 0.65) for w, score in meant.items()}
         spend(_STEPS_A_NAME * sum(len(vocabulary.holders[word]) for word in meant))
         for word, score in meant.items():
             if token.lower in FUNCTION_WORDS and score < 0.93:
