@@ -22,7 +22,8 @@ _NOUNS: dict[str, Form] = {
     "chart": "chart", "graph": "chart", "plot": "chart", "diagram": "chart", "table": "table", "excel": "file",
     "csv": "file", "xlsx": "file", "spreadsheet": "file", "file": "file",
 }  # fmt: skip
-_KINDS = frozenset(("bar", "column", "line", "pie", "area", "scatter", "excel", "csv"))
+_CHARTS = frozenset(("bar", "column", "line", "pie", "area", "scatter"))
+_KINDS = _CHARTS | {"excel", "csv"}
 _SHOW = frozenset(("show", "give", "make", "draw", "create"))
 _POLITE = frozenset(("please", "can", "could", "you"))
 _BEFORE = frozenset(("as", "in", "to", "into", "with", "using"))
@@ -40,6 +41,8 @@ class Asked:
 
     text: str
     form: Form | None = None
+    kind: str = ""
+    """Of chart, where one was named: `pie`."""
 
     @property
     def note(self) -> str:
@@ -57,7 +60,8 @@ def asked_form(text: str, named: Callable[[str], bool]) -> Asked:
     if form is None or start >= end:
         return Asked(text)
     rest = " ".join(words[start:end]).rstrip(",")
-    return Asked(f"show {rest}" if start else rest, form)
+    kind = next((word for word in (*lower[end:], *lower[:start]) if word in _CHARTS), "")
+    return Asked(f"show {rest}" if start else rest, form, kind)
 
 
 def _at_the_beginning(words: list[str], named: Callable[[str], bool]) -> tuple[int, Form | None]:
