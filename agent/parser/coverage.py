@@ -195,6 +195,7 @@ def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:
             continue
         linking = root(item.lower) in _linking()
         faint = q.sorts[k] == "column" and not (mention.tables or linking) and mention.columns[0][1] < _FAINT
+        faint = faint and not any(c.foreign for c, _ in mention.columns)  # the row that it refers to stands for it
         held = {h.column for h in mention.values} if q.sorts[k] == "value" else {c.name for c, _ in mention.columns}
         if (faint or q.sorts[k] == "value" or _one_is_had(q, k)) and not named & held:
             unused.append(item.lower)

@@ -285,6 +285,7 @@ def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -
             meant = not name.startswith(("we ", "you ", "come ", "came ")) or any(
                 t.lower in ("much", "money", "amount") for t in tokens[max(0, start - 3) : start]
             )
+            meant = meant and not (name in MONEY and start and tokens[start - 1].lower == "of")  # an amount of money
             if start + length <= len(tokens) and name in measures() and meant:  # `how much did we sell`, not `how many`
                 span = spans.setdefault((start, start + length), Span())
                 span.measure = name

@@ -83,7 +83,7 @@ def _sort(q: LinkedQuestion, i: int) -> tuple[str, object | None]:
     if likeliest == "measure" and scores["table"] < 0.9:
         scores["table"] = 0.0
     other = max(scores, key=lambda sort: scores[sort])
-    if (likeliest, other) == ("table", "column") and mention.columns and _refers(q, i):
+    if (likeliest, other) == ("table", "column") and scores[other] >= _ALMOST_WHOLE and _refers(q, i):
         return likeliest, None
     if scores[other] < (chosen_score if likeliest == "table" else max(_ALSO, chosen_score - ALMOST)):
         return likeliest, None
