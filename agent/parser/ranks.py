@@ -106,7 +106,7 @@ def by_column(
 
 def _of_all(q: LinkedQuestion) -> bool:
     """Whether all rows of a thing count together, not `in a single day`, `at once`."""
-    return not any(token.lower in ("single", "once") for token in q.tokens)
+    return not any(token.lower in ("any", "one", "single", "once") for token in q.tokens)
 
 
 def extreme_column(q: LinkedQuestion, c: Context, i: int, j: int, descending: bool) -> Finding:
