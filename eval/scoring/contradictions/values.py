@@ -125,7 +125,7 @@ def _written_otherwise(name: str, r: Reading) -> bool:
     return folded in initials or any(SequenceMatcher(None, folded, u).ratio() > _ALMOST for u in used)
 
 
-_SQL_WORDS = frozenset({"sql", "cte", "ctes", "json", "csv"})
+_SQL_WORDS = frozenset({"sql", "cte", "ctes", "json", "csv", "excel", "xlsx"})
 _ALMOST = 0.8
 _EXPLAINED = re.compile(r"[.?!;:]\s+\S|\([^)]*\)")
 """A second sentence, or an aside, may explain a name."""

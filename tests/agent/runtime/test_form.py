@@ -9,7 +9,7 @@ import pytest
 from agent.knowledge.values import value_index
 from agent.parser import read
 from agent.runtime.answer import Answer
-from agent.runtime.form import asked_form
+from agent.runtime.form import asked_form, in_that_form
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases import open_database
 
@@ -58,6 +58,27 @@ def test_an_answer_tells_the_view(question: str, view: str) -> None:
 
 def test_a_follow_up_tells_the_view_of_what_it_means() -> None:
     assert Answer(question="as bars", status="success", read_as="sales by month as a bar chart").view == "bar"
+
+
+@pytest.mark.parametrize(
+    ("text", "standalone"),
+    [
+        ("as a bar chart", "sales by month as a bar chart"),
+        ("now as a pie chart?", "sales by month as a pie chart"),
+        ("plot it", "sales by month as a chart"),
+        ("in a table", "sales by month as a table"),
+        ("show that in a table please", "sales by month as a table"),
+        ("export this to Excel", "sales by month to Excel"),
+        ("to Excel", "sales by month to Excel"),
+        ("plot sales by region", None),
+        ("what about 2024?", None),
+        ("show it", None),
+    ],
+)
+def test_a_form_alone_is_that_of_the_question_before(text: str, standalone: str | None) -> None:
+    assert in_that_form(text, "sales by month?") == standalone
+    if standalone:
+        assert in_that_form(text, "sales by month as a line chart") == standalone
 
 
 def test_a_word_of_the_schema_is_no_form() -> None:
