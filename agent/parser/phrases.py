@@ -123,10 +123,13 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
     return signals
 
 
+_STATES = word_set("running ongoing active valid current available")
+
+
 def _happens(lowers: Sequence[str], at: int) -> bool:
     """`are not yet shipped`, `was not paid`: what follows is denied, and no value is compared."""
     at += lowers[at : at + 1] == ["yet"]
-    return any(map(participle, lowers[at : at + 1]))
+    return any(participle(word) or word in _STATES for word in lowers[at : at + 1])
 
 
 def _adjective_at(lowers: Sequence[str], start: int) -> Keyword | None:

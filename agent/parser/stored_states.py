@@ -72,7 +72,12 @@ _CONTRARY = {
     "pending": "completed finished fixed closed resolved delivered",
 }
 """Flags and dates that hold the opposite of a word."""
-_ENDED = {"active": "end ended terminated", "current": "end ended terminated", "open": "closed end resolved returned"}
+_ENDED = {
+    **dict.fromkeys(("active", "current", "running", "ongoing", "valid"), "end ended ending terminated until expiry"),
+    "open": "closed end resolved returned",
+}
+"""The dates with which a state ends."""
+_BEGUN = word_set("start begin started starting from")
 SAME_EVENT = {
     "left": "end leave left terminated termination resigned exit",
     **dict.fromkeys(("former", "ex"), "end leave left terminated termination resigned exit quit retired cancelled"),
@@ -132,8 +137,8 @@ class StateLookup:
                 yield from (_turned(m, word) for m in self._filled(opposite, column))
         for ending in _ENDED.get(word, "").split():
             for column in columns:
-                if column.role == "date" and column.column.nullable and _names(column, ending):
-                    yield _meaning(column, Condition(Expression(column=column.key), "null"), word)
+                if column.role == "date" and _names(column, ending):
+                    yield from self._not_ended(word, column, columns)
         for same in SAME_EVENT.get(word, "").split():
             for column in columns:
                 yield from (replace(m, by_synonym=True) for m in self._filled(same, column, word))
@@ -143,6 +148,22 @@ class StateLookup:
             yield from self._overdue(columns)
         if word in TIMELY:
             yield from self._late(word, columns)
+
+    def _not_ended(self, word: str, end: ColumnWord, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
+        """`leases that are running`: the end is open, or still to come where such dates are stored, after a start that
+        has passed."""
+        last, today = self._values.facts(*end.key).greatest, self._today
+        open_end = Condition(Expression(column=end.key), "null")
+        if last is None or str(last)[:10] < today.isoformat():
+            if end.column.nullable:
+                yield _meaning(end, open_end, word)
+            return
+        begun = [Expression(column=c.key) for c in columns if c.role == "date" and _BEGUN & set(c.words)]
+        note = f"“{word}”: {end.name} is not before today ({today}), or is empty"
+        to_come = Condition(Expression(column=end.key), ">=", (today,))
+        started = Condition(begun[0], "<=", (today,)) if len(begun) == 1 else None
+        first, either = (open_end, to_come) if end.column.nullable else (to_come, None)
+        yield Qualification(end.table, first, note, also=started, either=either)
 
     def _stored(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
         """A stored text with the same stem: `canceled` when the data has `Cancelled`."""

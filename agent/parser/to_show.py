@@ -23,7 +23,7 @@ from eval.language.tokens import tokenize
 _MARK = re.compile(r"\s*[:;.?!–—(]\s*|,\s+|\s+-\s+|\s+(?=with\s)", re.ASCII)
 _OPENER = re.compile(
     r"(?:(?:please|and|i (?:want|need|would like|'d like)(?: to (?:see|have|know))?) ){0,2}"
-    r"(?:(?:show|list|give|display|include|tell|with|plus|also|including|along with|together with|add|state)"
+    r"(?:(?:show|list|give|display|include|tell|say|with|plus|also|including|along with|together with|add|state)"
     r"(?: me| us)? (?:also )?)?(?:(?:the|their|its|his|her|each) )?",
     re.IGNORECASE,
 )
@@ -31,8 +31,10 @@ _ADDS = re.compile(r"\b(?:with|plus|also|including|along|together|include|add)\b
 _CLOSING = re.compile(
     r"(?:,? (?:please|pls|too|as well|of each|for each|for both|each|for them))*\s*[).?!]*\s*\Z", re.I
 )
-_PARTS = re.compile(r",\s*(?:and\s+)?|\s+(?:and|&|plus)\s+", re.IGNORECASE)
-_IDLE = re.compile(r"^(?:(?:the|their|its|his|her|a|an|each|of|to see) )+|(?:'s|’s)(?= )", re.IGNORECASE)
+_PARTS = re.compile(r",\s*(?:and\s+)?|\s+(?:and|&|plus|\+)\s+", re.IGNORECASE)
+_IDLE = re.compile(
+    r"^(?:(?:the|their|its|his|her|a|an|each|of|to see|date(?= \w+ed\b)) )+|(?:'s|’s)(?= )", re.IGNORECASE
+)
 _NAMES = word_set("name names title titles")
 _FIGURES = word_set("number numbers count total totals amount amounts figure figures sum quantity how many much it "
                     "of")  # fmt: skip
@@ -73,7 +75,7 @@ def listed(text: str, words: Vocabulary) -> Listed | None:
         bare = mark[0].strip() == "," and not (opener and opener[0].strip())
         if not all(parts) or len(parts) > _LONGEST or (bare and len(parts) == 1 and not _figure(parts[0])):
             continue
-        if not mark[0].strip() and (len(parts) < 2 or any(map(words.table_named, parts)) or any(map(_figure, parts))):
+        if not mark[0].strip() and (len(parts) < 2 or all(map(words.table_named, parts)) or any(map(_figure, parts))):
             continue  # `customers with orders and reviews`
         if all(_nameable(part, words) for part in parts):
             adds = bool(opener and _ADDS.search(opener[0])) or all(_figure(part) for part in parts)
@@ -121,7 +123,9 @@ def show(draft: Draft, q: LinkedQuestion, asked: Listed) -> bool:
     adding = [e for e in query.select if not (summed and e.function == "count")]
     kept = adding if asked.adds else [e for e in groups if e not in query.group or _kind(e, q)]
     asked_for = [e for e in adding if e.function and "shown_by_default" not in draft.doubts]
-    kept = kept if asked.adds else [e for e in kept if e not in found]
+    if "shown_by_default" in draft.doubts:  # a row without a name needs no number beside what is asked for
+        kept = [e for e in kept if e.column is None or e.function or not q.vocabulary.columns[e.column].primary]
+    kept = [e for e in kept if e not in found]
     shown = list(dict.fromkeys([*kept, *found, *asked_for]))
     if query.group:
         plain = [e for e in shown if not e.function and e not in query.group]

@@ -40,6 +40,7 @@ plain = Replacements(
     (r"^(how many .+?) (?:did we take in|(?:have )?c[ao]me in|were taken in|have we (?:written|made|had|got|taken "
      r"in))(?=[ ?.!]|$)", r"\1"),
     (r"\bprice lists? (?:of|for) (?:all |the |our )*([a-z]+s)\b", r"names and prices of \1"),
+    (r"\b(active|running|ongoing|valid) (?:today|now|nowadays|currently|any ?more|any longer)\b", r"\1"),
     (r"\bw/o\b", "without"),
     (r"(?<=[a-z]) named (?=[\"'A-Z0-9])", " called "),
     (r"\bw/(?=\s)", "with"),
