@@ -84,7 +84,6 @@ class Written:
     clock: bool = False
     either: bool = False
     """Whether day and month could be exchanged in every cell, and are not in all the same."""
-    short_years: bool = False
     zones: bool = False
     why_not: str | None = None
 
@@ -101,7 +100,7 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     firsts: dict[str, set[int]] = {"dmy": set(), "mdy": set()}
     zones: set[str] = set()
     total, read, misfits = sum(cells.values()), 0, 0
-    clock = short = False
+    clock = False
     compact, serial = forced or bool(_DATE_NAME.search(header)), forced or bool(_SERIAL_NAME.search(header))
     for cell, count in cells.items():
         if serial and _is_serial(cell):
@@ -118,7 +117,6 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
         read += count
         for form, match in found.items():
             clock = clock or match["clock"] is not None
-            short = short or len(match["y"]) == 2
             zones.add((match["zone"] or "").upper() if match["clock"] else "")
             if form in firsts:
                 firsts[form].add(int(match["d"]))
@@ -136,9 +134,7 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     decided = order if forced and order else decided
     either = bool(fits["either"]) and not days and not months and _by_firsts(firsts) is None
     used = [decided if form == "in figures" else form for form, _ in forms.most_common()]
-    return Written(
-        tuple(used), decided if forms["in figures"] else None, clock, either, short, bool(zones - {""}),
-    )  # fmt: skip
+    return Written(tuple(used), decided if forms["in figures"] else None, clock, either, bool(zones - {""}))
 
 
 def _by_firsts(days: Mapping[str, set[int]]) -> Order | None:
