@@ -26,7 +26,6 @@ from agent.parser.discounts import less_discounts
 from agent.parser.entities import with_entities
 from agent.parser.execution_probe import Look
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
-from agent.parser.form import asked_form
 from agent.parser.implausible import doubted
 from agent.parser.interpretation import Condition, Query
 from agent.parser.joins import JoinPlan, join_graph
@@ -45,6 +44,7 @@ from agent.parser.stored_rows import StoredRows
 from agent.parser.to_show import listed, show
 from agent.parser.versions import of_current_versions
 from agent.parser.wording import Known, Wording, worded
+from agent.runtime.form import asked_form
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES
 from eval.language.tokens import Token, tokenize

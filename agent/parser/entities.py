@@ -166,7 +166,7 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             tables.append(table)
             continue
         columns, foreign_keys = list(table.columns), list(table.foreign_keys)
-        row = _row(words, table.name)
+        row = _head(words.by_table[table.name]) or _row(words, table.name)
         called = (c for c in table.columns if words.columns[table.name, c.name].words == row)
         if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
@@ -238,8 +238,28 @@ def _row(words: Vocabulary, table: str) -> tuple[str, ...]:
     numbers = (c.words[:-1] for c in words.by_table[table] if c.role == "id" and c.words[-1] == "id")
     first = next(numbers, ())
     own = words.tables[table].words
-    kept = tuple(w for w in own if w not in _FILES and not w.isdigit()) or own
+    kept = tuple(w for w in own if w not in _FILES | _SPANS and not w.isdigit()) or own
     return first if first and not set(first) & set(kept[:-1]) and first[-1] not in NAME_WORDS else kept
+
+
+_SPANS = word_set(
+    "q w wk cw kw fy january february march april may june july august september october november december jan feb mar "
+    "apr jun jul aug sep sept oct nov dec"
+)
+_PERIODS = _SPANS | word_set(
+    "year quarter month week day h total sum monday tuesday wednesday thursday friday saturday sunday mon tue wed thu "
+    "fri sat sun"
+)
+_MATRIX = 3
+"""Columns of one figure, each of a period, from which on a table is read as a matrix."""
+
+
+def _head(columns: tuple[ColumnWord, ...]) -> tuple[str, ...]:
+    """What a row of a matrix is: what its first column names, where all others hold one figure by period (`Store`,
+    `Wk 1`, `Wk 2`, …); the file's name is of the figure. Empty for other tables."""
+    figures = {tuple(w for w in c.words if w not in _PERIODS and not w.isdecimal()) for c in columns[1:]}
+    is_matrix = len(columns) > _MATRIX and all(c.numeric for c in columns[1:]) and len(figures - {()}) < 2
+    return columns[0].words if is_matrix and columns[0].role == "text" and not columns[0].numeric else ()
 
 
 def _thing(column: ColumnWord, row: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from agent.knowledge.effort import MOST_STEPS, TooTangled, limited
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.parser.ellipsis import ASKING, asks, incomplete, without_links
 from agent.parser.utterance import RELATIVE, Utterance
+from agent.runtime.form import in_that_form
 from eval.language.numbers import number_of
 from eval.schema import Schema
 
@@ -42,6 +43,8 @@ def restate(question: str, earlier: Sequence[Turn], schema: Schema, values: Valu
     """
     if not earlier or len(question) > MAX_LENGTH or len(earlier[-1].question) > 4 * MAX_LENGTH:
         return None
+    if shown := in_that_form(question, earlier[-1].question):
+        return shown
     body, joined, narrowed = without_links(question)
     if not body or not schema.tables:
         return None

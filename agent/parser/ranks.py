@@ -94,11 +94,19 @@ def by_column(
         return Finding((j,), shown=shown, changes={"functions": [], "last_column": (j, column)})
     numeric = Expression(function, column.key)
     figures = column.numeric or holds_figures(q, column) or column.role in ("date", "year")
-    if not figures and not function and q.items[i].lower in ("most", "least", "fewest"):
-        numeric = Expression("count", column=column.key, table=column.table)
+    if not function and q.items[i].lower in ("most", "least", "fewest"):
+        if not figures:
+            numeric = Expression("count", column=column.key, table=column.table)
+        elif column.role == "number" and q.plural(j) and q.many_of(c.main_entity, column.table) and _of_all(q):
+            numeric = Expression("sum", column.key)  # the guest with the most nights
     finding = ranked(numeric, rank, j)
     alone_shown = c.in_head and not c.entities and not c.query.select
     return replace(finding, shown=(Expression(column=column.key),)) if alone_shown else finding
+
+
+def _of_all(q: LinkedQuestion) -> bool:
+    """Whether all rows of a thing count together, not `in a single day`, `at once`."""
+    return not any(token.lower in ("any", "one", "single", "once") for token in q.tokens)
 
 
 def extreme_column(q: LinkedQuestion, c: Context, i: int, j: int, descending: bool) -> Finding:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from agent.knowledge.effort import spend
 from agent.knowledge.values import ValueIndex, ValueSpan
-from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary, split_name
 from agent.parser.cover import Span, covered
 from agent.parser.external_knowledge import Meaning
 from agent.parser.fallback_linking import CALENDAR_UNITS, MONEY, linked_by_fallback
@@ -88,6 +88,9 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
     own: set[int] = set()
     heads = {table.words[-1] for table in vocabulary.tables.values() if table.words}
     for i, token in enumerate(tokens):
+        for item, name in _numbered(token, vocabulary):
+            items[id(item)] = item
+            by_id.setdefault(id(item), {}).setdefault(i, []).append((name, 1.0))
         if token.kind != "word" or token.lower in (*_GAPS, *_AUXILIARIES) or (i == 0 and _commands(tokens, vocabulary)):
             continue
         meant = vocabulary.affinities(token.lower)
@@ -98,7 +101,7 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
         if max(meant.values(), default=0.0) >= _OWN:
             own.add(i)
         if any(word in heads and score >= _OWN for word, score in meant.items()):  # `users` are app users, no accounts
-            meant = {w: score if score >= _OWN or w not in heads else min(score, 0.65) for w, score in meant.items()}
+            meant = {w: score if score >= _OWN else min(score, 0.65) for w, score in meant.items()}
         spend(_STEPS_A_NAME * sum(len(vocabulary.holders[word]) for word in meant))
         for word, score in meant.items():
             if token.lower in FUNCTION_WORDS and score < 0.93:
@@ -118,6 +121,15 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
             else:
                 span.columns.setdefault(item.key, (item, 0.96))
     return spans
+
+
+def _numbered(token: Token, vocabulary: Vocabulary) -> list[tuple[TableWord | ColumnWord, str]]:
+    """What has a number in its name that the token is, with those words of the name: `3` of `week 3`, `q 1`."""
+    words = split_name(token.text) if token.kind in ("number", "word") else ()
+    if not words or len(words) > 2 or not words[-1].isdecimal():
+        return []
+    holding = vocabulary.holders.get(words[-1], ())
+    return [(item, " ".join(words)) for item in holding if words[0] in item.words]
 
 
 def _commands(tokens: Sequence[Token], vocabulary: Vocabulary) -> bool:
@@ -151,6 +163,8 @@ def _windows(
     ordered = sorted(positions)
     owner = item.owner if isinstance(item, ColumnWord) else ()
     for first, start in enumerate(ordered):
+        if tokens[start].kind == "number":
+            continue
         used: dict[str, float] = {}
         last = start
         reach: list[int] = []
@@ -166,7 +180,9 @@ def _windows(
             word, score = max(free, key=lambda ws: ws[1])
             if reach and score < _SYNONYM and position in own_words:
                 break
-            used[word] = score
+            if tokens[position].kind == "number" and position - last != 1:
+                break
+            used |= dict.fromkeys(word.split(), score)
             reach.append(position)
             last = position
             end = position + 1
@@ -175,6 +191,8 @@ def _windows(
             if score < 0.4 or (len(used) < len(set(item.words)) and all(tokens[p].lower in _SMALL for p in reach)):
                 continue
             after = tokens[end].lower if end < len(tokens) else ""
+            if after.isdecimal() and any(w.isdecimal() for w in item.words if w not in used):
+                continue  # `week 9` is no `week_1`
             if (
                 used.keys() <= _PLACES
                 and len(used) < len(set(item.words))

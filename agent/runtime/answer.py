@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
+from agent.runtime.form import asked_form
 from agent.runtime.verdict import verdict
 from agent.state import Clarification, QueryPlan, QueryResult
+from eval.language.words import singular_words
 
 
 class Tokens(BaseModel):
@@ -73,3 +75,11 @@ class Answer(BaseModel):
     def verdict(self) -> str:
         """How sure the answer is, in the line that every interface shows."""
         return verdict(self.status, self.confidence, self.doubts, executed=self.executed)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def view(self) -> str:
+        """How the question wants to see the rows: `table`, `chart` or a kind of chart (`pie`), `file`; else empty."""
+        own = {word for column in self.columns for word in singular_words(column)}
+        asked = asked_form(self.read_as or self.question, own.__contains__)
+        return asked.kind or asked.form or ""

@@ -16,7 +16,7 @@ from pathlib import Path
 from agent.sources.errors import SourceError, SourceRefused
 from agent.sources.path_kinds import DATA
 from agent.sources.tabular.plan import Plans, Reading, TablePlan
-from agent.sources.uploads import Progress, Source, UploadLimits, UploadStore
+from agent.sources.uploads import Source, UploadLimits, UploadStore
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.tasks.cache_folder import cache_folder
@@ -147,27 +147,22 @@ async def _imported(
     review: Review | None,
 ) -> None:
     def progress(what: str, part: float) -> None:
-        on_note(f"{what} ({part:.0%})")
+        if large:
+            on_note(f"{what} ({part:.0%})")
+
+    async def received(before: Reading) -> Source:
+        sent = [(f.name, _chunks(f)) for f in files]
+        return await store.receive_all(sent, owner=owner, before=before, on_progress=progress)
 
     on_note(f"importing {files[0].parent.name if len(files) > 1 else files[0].name}")
     large = sum(f.stat().st_size for f in files) > _LARGE
-    source = await _received(files, store, owner, before, progress if large else None)
+    source = await received(before)
     while review is not None and (changed := review(source.reading)):
-        again = Plans(tables=tuple(changed)).as_reading()
         store.remove(source.id, owner=owner)
-        source = await _received(files, store, owner, again, None)
+        source = await received(Plans(tables=tuple(changed)).as_reading())
     if review is None:
         for note in source.notes:
             on_note(note)
-
-
-async def _received(
-    files: list[Path], store: UploadStore, owner: str, before: Reading, progress: Progress | None
-) -> Source:
-    sent = [(f.name, _chunks(f)) for f in files]
-    if progress is None:
-        return await store.receive_all(sent, owner=owner, before=before)
-    return await store.receive_all(sent, owner=owner, before=before, on_progress=progress)
 
 
 async def _chunks(path: Path) -> AsyncIterator[bytes]:

@@ -17,8 +17,8 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import AsyncIterable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -143,9 +143,7 @@ class UploadStore:
         place = self._place(owner)
         await asyncio.to_thread(self._make_ready, place)
         source_id = secrets.token_hex(16)
-        work = place / f".{source_id}"
-        try:
-            await asyncio.to_thread(work.mkdir, 0o700)
+        async with _working(place, source_id) as work:
             received: list[tuple[str, str]] = []
             kinds: list[Kind] = []
             left = self.limits.bytes
@@ -176,10 +174,6 @@ class UploadStore:
                 _keep_files(place / f"{source_id}.files", kinds, received)
             self._keep(source, work, place)
             return source
-        except OSError as e:
-            raise SourceError(f"the upload cannot be kept: {e.strerror}") from None
-        finally:
-            await asyncio.shield(asyncio.to_thread(shutil.rmtree, work, ignore_errors=True))
 
     def sources(self, *, owner: str = "") -> list[Source]:
         """The owner's uploads, newest first. Blocks for a few ms, as do the methods below."""
@@ -214,18 +208,12 @@ class UploadStore:
             )
         )
         stem = secrets.token_hex(16)
-        work = place / f".{stem}"
-        try:
-            await asyncio.to_thread(work.mkdir, 0o700)
+        async with _working(place, stem) as work:
             answer = await self._read(work, listed["kinds"], files, before, _ignored)
             size = (work / "out").stat().st_size
             again = source.model_copy(update={"bytes": size, "stem": stem}).model_dump() | answer
             self._keep(Source.model_validate(again), work, place)
             self._database_of(source, owner).unlink(missing_ok=True)
-        except OSError as e:
-            raise SourceError(f"the upload cannot be kept: {e.strerror}") from None
-        finally:
-            await asyncio.shield(asyncio.to_thread(shutil.rmtree, work, ignore_errors=True))
         return await asyncio.to_thread(self.find, source_id, owner=owner)
 
     def open(self, source_id: str, *, owner: str = "") -> Database:
@@ -325,6 +313,19 @@ class UploadStore:
 
     def _too_large(self) -> SourceTooLarge:
         return SourceTooLarge(f"an upload may have at most {self.limits.bytes >> 20:,} MiB")
+
+
+@asynccontextmanager
+async def _working(place: Path, name: str) -> AsyncIterator[Path]:
+    """A private folder that is gone at the end. Raises SourceError where the disk fails."""
+    work = place / f".{name}"
+    try:
+        await asyncio.to_thread(work.mkdir, 0o700)
+        yield work
+    except OSError as e:
+        raise SourceError(f"the upload cannot be kept: {e.strerror}") from None
+    finally:
+        await asyncio.shield(asyncio.to_thread(shutil.rmtree, work, ignore_errors=True))
 
 
 def shown_name(name: str) -> str:

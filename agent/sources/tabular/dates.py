@@ -17,19 +17,33 @@ from agent.sources.tabular.numbers import ENOUGH, LONGEST
 from agent.sources.tabular.plan import Order
 from agent.sources.tabular.sql import BLANKS, PAD, literal
 
-_MONTH = (
-    "(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|m(?:ar(?:ch)?|är(?:z)?|rz)|apr(?:il)?|ma[yi]|june?|juni|july?|juli|"
-    "aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
-)
-_FIRST_LETTERS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_OTHER_LETTERS = {"mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12}
+_MONTHS = {
+    name: number
+    for number, names in enumerate((
+        "jan january januar janvier janv januari ene enero gen gennaio janeiro",
+        "feb february februar février févr fév fevrier fevr februari febrero febbraio fev fevereiro",
+        "mar march mär märz mrz mars mrt maart marzo março",
+        "apr april avril avr abr abril aprile",
+        "may mai mei mayo mag maggio maj maio",
+        "jun june juni juin junio giu giugno junho",
+        "jul july juli juillet juil julio lug luglio julho",
+        "aug august août aout augustus ago agosto augusti",
+        "sep sept september septembre septiembre set settembre setembro",
+        "oct october okt oktober octobre octubre ott ottobre out outubro",
+        "nov november novembre noviembre novembro",
+        "dec december dez dezember déc décembre decembre dic diciembre dicembre dezembro",
+    ), 1)
+    for name in names.split()
+}  # fmt: skip
+"""The number of a month by its name in English, German, French, Dutch, Spanish, Italian, Portuguese and Swedish."""
+_MONTH = f"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})"
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? {1,4})?"
 _DAY, _NUMBER, _YEAR = "(?P<d>[0-9]{1,2})", "(?P<m>[0-9]{1,2})", "(?P<y>[0-9]{4})"
 _ANY_YEAR = "'?(?P<y>[0-9]{4}|[0-9]{2})"
 _NAMED = f"(?P<name>{_MONTH})"
 _CLOCK = (
     r"(?:(?:T|,? {1,4})(?P<clock>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)"
-    r"(?: {0,4}(?P<half>[ap])\.?m\.?)?(?: {0,4}(?P<zone>Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?)?"
+    r"(?: {0,4}(?P<half>[ap])\.?m\.?)?(?: {0,4}(?P<zone>Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
 )
 FORMS = {
     "ymd": rf"{_YEAR}[-/. ]{_NUMBER}[-/. ]{_DAY}",
@@ -49,6 +63,7 @@ SERIAL = "serial"
 _SERIAL = "[1-7][0-9]{4}(?:[.][0-9]{1,12})?"
 _SERIALS = range(10_000, 73_051)
 """From 1927 to 2099."""
+TIME = rf"(?i){PAD}(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?: ?[ap]\.?m\.?)?{PAD}"
 WITHOUT_DAY = frozenset({"month of year", "year and month", "month and year"})
 _FULL = {form: re.compile(rf"(?i){text}{_CLOCK}") for form, text in FORMS.items()}
 _DATE_NAME = re.compile(r"(?i)(^|[\W_])(date|day|dt|datum|tag|on|at|time|timestamp)([\W_]|$)|date")
@@ -69,7 +84,6 @@ class Written:
     clock: bool = False
     either: bool = False
     """Whether day and month could be exchanged in every cell, and are not in all the same."""
-    short_years: bool = False
     zones: bool = False
     why_not: str | None = None
 
@@ -85,11 +99,10 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     fits: Counter[str] = Counter()
     firsts: dict[str, set[int]] = {"dmy": set(), "mdy": set()}
     zones: set[str] = set()
-    total = read = 0
-    clock = short = False
+    total, read, misfits = sum(cells.values()), 0, 0
+    clock = False
     compact, serial = forced or bool(_DATE_NAME.search(header)), forced or bool(_SERIAL_NAME.search(header))
     for cell, count in cells.items():
-        total += count
         if serial and _is_serial(cell):
             read += count
             forms[SERIAL] += count
@@ -97,18 +110,20 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
             continue
         found = dict(_found(cell, compact)) if len(cell) <= LONGEST else {}
         if not found:
+            misfits += count
+            if not forced and total - misfits < ENOUGH * total:
+                return None
             continue
         read += count
         for form, match in found.items():
             clock = clock or match["clock"] is not None
-            short = short or len(match["y"]) == 2
             zones.add((match["zone"] or "").upper() if match["clock"] else "")
             if form in firsts:
                 firsts[form].add(int(match["d"]))
         forms["in figures" if firsts.keys() & found.keys() else next(iter(found))] += count
         if firsts.keys() & found.keys():
             fits[next(iter(found)) if len(found) == 1 else "same" if _same_day(found) else "either"] += count
-    if not read or (not forced and read < ENOUGH * total):
+    if not read:
         return None
     if len(zones - {"", "Z", "UTC", "GMT"}) > 1 or (zones - {"", "Z", "UTC", "GMT"} and zones & {"Z", "UTC", "GMT"}):
         return Written((), why_not="its times are of several time zones")
@@ -119,9 +134,7 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     decided = order if forced and order else decided
     either = bool(fits["either"]) and not days and not months and _by_firsts(firsts) is None
     used = [decided if form == "in figures" else form for form, _ in forms.most_common()]
-    return Written(
-        tuple(used), decided if forms["in figures"] else None, clock, either, short, bool(zones - {""}),
-    )  # fmt: skip
+    return Written(tuple(used), decided if forms["in figures"] else None, clock, either, bool(zones - {""}))
 
 
 def _by_firsts(days: Mapping[str, set[int]]) -> Order | None:
@@ -148,7 +161,7 @@ def _found(cell: str, compact: bool) -> Iterator[tuple[str, re.Match[str]]]:
 
 def _exists(form: str, match: re.Match[str]) -> bool:
     parts = match.groupdict()
-    month = _number(parts["name"]) if parts.get("name") else int(parts["m"])
+    month = _MONTHS[parts["name"].lower()] if parts.get("name") else int(parts["m"])
     try:
         dt.date(_year(parts["y"]), month, int(parts.get("d") or 1))
         hours, minutes, *_ = (parts["clock"] or "0:0").split(":")
@@ -160,11 +173,6 @@ def _exists(form: str, match: re.Match[str]) -> bool:
 
 def _same_day(found: Mapping[str, re.Match[str]]) -> bool:
     return all(match["d"].lstrip("0") == match["m"].lstrip("0") for match in found.values())
-
-
-def _number(name: str) -> int:
-    letters = name[:3].lower()
-    return _OTHER_LETTERS.get(letters) or _FIRST_LETTERS.index(letters) + 1
 
 
 def _year(text: str) -> int:
@@ -185,12 +193,11 @@ def _case(column: str, form: str, clock: bool) -> str:
         return f"WHEN regexp_full_match({bare}, {literal(_SERIAL)}) THEN CAST({start} + {days} AS VARCHAR)"
     whole = f"(?i){PAD}" + re.sub(r"\?P<\w+>", "?:", FORMS[form] + _CLOCK) + PAD
     fits = f"regexp_full_match({column}, {literal(whole)})"
-    if form == "ymd" and not clock:  # what the engine reads by itself is by far the fastest
-        plain = f"{column} LIKE '____-__-__' AND {column} >= '0'"
-        return f"WHEN {plain} THEN {column} WHEN {fits} THEN {_day(column, form)}"
-    if not clock:
-        return f"WHEN {fits} THEN {_day(column, form)}"
-    return f"WHEN {fits} THEN {_day(column, form)} || ' ' || {_time(column)}"
+    read = f"WHEN {fits} THEN {_day(column, form)}" + (f" || ' ' || {_time(column)}" if clock else "")
+    if form == "ymd":  # what the engine reads by itself is by far the fastest
+        plain = f"'____-__-__{' __:__:__' if clock else ''}'"
+        return f"WHEN {column} LIKE {plain} AND {column} >= '0' THEN {column} {read}"
+    return read
 
 
 def _group(column: str, text: str, group: str) -> str:
@@ -210,12 +217,20 @@ def _day(column: str, form: str) -> str:
         )
     month = _group(column, text, "name" if "P<name>" in text else "m")
     if "P<name>" in text:
-        letters = f"left(lower({month}), 3)"
-        others = " ".join(f"WHEN {literal(name)} THEN {number}" for name, number in _OTHER_LETTERS.items())
-        place = f"(strpos({literal(''.join(_FIRST_LETTERS))}, {letters}) + 2) // 3"
-        month = f"CASE {letters} {others} ELSE {place} END"
+        names = ", ".join(map(literal, _MONTHS))
+        month = f"({list(_MONTHS.values())})[list_position([{names}], lower({month}))]"
     day = "'1'" if form in WITHOUT_DAY else _group(column, text, "d")
     return f"concat_ws('-', {year}, {month}, {day})"
+
+
+def is_time(cell: str) -> bool:
+    """Whether the cell is a time of day."""
+    return len(cell) <= LONGEST and re.fullmatch(TIME, cell) is not None
+
+
+def time_sql(column: str) -> str:
+    """A time of day in figures of 24 hours, two for the hour."""
+    return _time(f"concat(' ', trim({column}, {literal(BLANKS)}))")
 
 
 def _time(column: str) -> str:

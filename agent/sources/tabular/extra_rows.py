@@ -1,4 +1,4 @@
-"""Rows of a file that are no rows of its table: totals, notes below it, headers repeated in it, blank lines.
+"""Rows of a file that are no rows of its table: totals, averages, notes below it, headers repeated in it, blank lines.
 
 In: a staged table. Out: the condition that leaves them out, and what is told of them (blank lines are not told). A row
 is a total by its label and by what shows it: cells that the others fill and it does not, or figures that are the sums
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _WORDS = (
     "(?:sub[ -]?|grand[ -]?|overall )?"
-    "(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|insgesamt|total g[eé]n[eé]ral|suma|totalt|sous-total|totale)"
+    "(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|insgesamt|total g[eé]n[eé]ral|suma|totalt|sous-total|totale|"
+    "average|mean|(?:durch)?schnitt|mittelwert|moyenne)"
 )
 _TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
@@ -69,8 +70,11 @@ def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], tot
     if rows:
         engine.execute(f"INSERT INTO left_out VALUES {', '.join(f'({at})' for at, _ in rows)}")
     [(count,)] = engine.execute("SELECT count(*) FROM left_out").fetchall()
-    condition = "rowid NOT IN (SELECT place FROM left_out)" if count else "true"
-    return LeftOut(condition, _told(staged, rows), len(rows), _told(staged, kept))
+    return LeftOut(_condition(count), _told(staged, rows), len(rows), _told(staged, kept))
+
+
+def _condition(count: int) -> str:
+    return "rowid NOT IN (SELECT place FROM left_out)" if count else "true"
 
 
 def _told(staged: Staged, rows: Sequence[Cells]) -> tuple[Row, ...]:
@@ -90,8 +94,8 @@ def _extra(
     candidates: list[Cells] = [
         (int(row[0]), row[1:])
         for row in engine.execute(
-            f"SELECT rowid, {shown} FROM {staged.raw} WHERE rowid NOT IN (SELECT place FROM left_out) AND "
-            f"(rowid >= {staged.rows - _LAST} {labelled} {repeated}) "
+            f"SELECT rowid, {shown} FROM {staged.raw} WHERE {_condition(blanks)} AND "
+            f"(rowid >= {staged.rows - _LAST} OR rowid < 1 {labelled} {repeated}) "
             f"ORDER BY rowid LIMIT {_CANDIDATES}"
         ).fetchall()
     ]
@@ -142,8 +146,9 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
         return gaps or (sums and at >= staged.rows - 3)
     if is_last and len(cells) > 2 and len(shown) == 1 and cells[0] and gaps:
         return not _NUMBER.fullmatch(cells[0])  # a note
-    bare = all(_NUMBER.fullmatch(cell) for cell in shown) and not cells[0] and usual[0]
-    return at >= staged.rows - 2 and bare and len(shown) * 2 <= len(cells) and staged.rows > 3
+    unnamed = not cells[0] and usual[0] and len(shown) * 2 <= len(cells) and staged.rows > 3
+    is_edge = at >= staged.rows - 2 or at < 1
+    return is_edge and unnamed and bool(figures or _NUMBER.fullmatch(shown[0]))  # figures, or a balance
 
 
 def _sums(

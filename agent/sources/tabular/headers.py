@@ -85,7 +85,7 @@ def _kind(cells: dict[str, int] | Counter[str]) -> str | None:
         return "date"
     if (how := numbers.written(cells, None, forced=False)) and how.why_not is None:
         return "number"
-    if (amounts := measures.written(cells, None, forced=False)) and amounts.why_not is None:
+    if (amounts := measures.written("", cells, None, forced=False)) and amounts.why_not is None:
         return "number"
     return "truth" if all(cell.casefold() in ("true", "false", "yes", "no") for cell in cells) else None
 

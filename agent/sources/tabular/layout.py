@@ -109,19 +109,19 @@ def _encoding(path: Path) -> tuple[str, bool]:
 def _ends_alike(path: Path, encoding: str) -> bool:
     """Decode the whole file. Raises UnicodeDecodeError."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
-    feeds = returns = both = 0
+    ends: set[str] = set()
     before = ""
     with path.open("rb") as file:
         while piece := file.read(_PIECE):
             text = before + decoder.decode(piece)
             before = "\r" if text.endswith("\r") else ""
             text = text.removesuffix("\r")
-            feeds, returns, both = (
-                count + text.count(end) for count, end in ((feeds, "\n"), (returns, "\r"), (both, "\r\n"))
-            )
+            if "\r" in text and "\r\n" in text:
+                ends.add("\r\n")
+                text = text.replace("\r\n", "")
+            ends.update(end for end in "\r\n" if end in text)
     decoder.decode(b"", final=True)
-    returns += len(before)
-    return sum((feeds > both, returns > both, both > 0)) <= 1
+    return len(ends | set(before)) <= 1
 
 
 def _beginning(path: Path, encoding: str) -> tuple[str, bool]:

@@ -1,5 +1,5 @@
-"""Amounts that a plain number does not show: parts in several units (`1h 20m`, `12 kg` beside `500 g`), points out of
-a whole (`4/5`).
+"""Amounts that a plain number does not show: parts in several units (`1h 20m`, `12 kg` beside `500 g`), hours and
+minutes (`7:30`), points out of a whole (`4/5`).
 
 In: the cells of a column with how often each occurs. Out: how its amounts are written, in which one unit they are
 read, or None where it holds none; and the SQL expression that reads them. Patterns are for Python's `re` and DuckDB's
@@ -22,6 +22,12 @@ from agent.sources.tabular.units import FACTORS
 _PART = re.compile(r"\s{0,4}(?P<figure>[0-9](?:[0-9.,]{0,20}[0-9])?)\s{0,4}(?P<unit>[^\W\d_]{1,8})\.?,?")
 _OUT_OF = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,2})?)\s{0,4}(?:/|of|out of)\s{0,4}([0-9]{1,3})", re.IGNORECASE)
 _MOST_PARTS = 4
+_HOURS = "[-−]?([0-9]{1,4}):[0-5][0-9](?::[0-5][0-9])?"
+_SPENT = re.compile(
+    r"(?i)\b(hours?|hrs?|h|worked|overtime|break|breaks|pause|time spent|duration|elapsed|length|stunden|arbeitszeit|"
+    r"dauer|überstunden|heures|durée|balance|saldo)\b"
+)
+"""What a column of hours and minutes is called, if it is of no clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,8 @@ class Written:
     factors: tuple[tuple[str, float], ...] = ()
     """Spellings of units, each with what one of it is in `unit`; none where amounts are out of a whole."""
     whole: bool = False
+    hours: bool = False
+    """Whether they are hours and minutes with a colon."""
     why_not: str | None = None
 
     @property
@@ -42,10 +50,11 @@ class Written:
         return " and ".join(sorted({spelling for spelling, factor in self.factors if factor != 1}))
 
 
-def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
+def written(header: str, cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
     """How the amounts of a column are written. `decimal`: the mark that was decided, or that the file's other columns
     have. With `forced`, the cells that are no amounts are misfits, however many."""
-    return _out_of(cells, forced=forced) or _in_units(cells, decimal, forced=forced)
+    found = _out_of(cells, forced=forced) or _in_hours(header, cells, forced=forced)
+    return found or _in_units(cells, decimal, forced=forced)
 
 
 def _enough(read: int, total: int, forced: bool) -> bool:
@@ -67,6 +76,16 @@ def _out_of(cells: Mapping[str, int], *, forced: bool) -> Written | None:
     figures = numbers.written(points, None, forced=True)
     assert figures is not None
     return Written(f"out of {next(iter(wholes))}", figures.decimal, whole=figures.whole)
+
+
+def _in_hours(header: str, cells: Mapping[str, int], *, forced: bool) -> Written | None:
+    """`7:30`, if no clock is meant: the column is called so, or there are more hours than a day has."""
+    read = {cell: match for cell in cells if len(cell) <= numbers.LONGEST and (match := re.fullmatch(_HOURS, cell))}
+    long = any(int(match[1]) >= 24 or cell[0] in "-−" for cell, match in read.items())
+    if not _enough(sum(cells[cell] for cell in read), sum(cells.values()), forced):
+        return None
+    meant = forced or long or _SPENT.search(re.sub(r"[\W_]+", " ", header))
+    return Written("h", hours=True) if meant else None
 
 
 def _in_units(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
@@ -112,6 +131,11 @@ def _falls(factors: list[float]) -> bool:
 
 def sql(column: str, how: Written) -> str:
     """The expression that reads the column; NULL where a cell does not fit."""
+    if how.hours:
+        whole, split = literal(f"{PAD}{_HOURS}{PAD}"), f"string_split(ltrim(trim({column}), '-−'), ':')"
+        hours = f"list_sum(list_transform({split}, lambda part, i: part::DOUBLE / [1, 60, 3600][i]))"
+        sign = f"CASE WHEN regexp_matches({column}, '[-−]') THEN -1 ELSE 1 END"
+        return f"CASE WHEN regexp_full_match({column}, {whole}) THEN round({hours}, 9) * {sign} END"
     digits, kind = numbers.DIGITS[how.decimal], "BIGINT" if how.whole else "DOUBLE"
     if not how.factors:
         whole = how.unit.rpartition(" ")[2]

@@ -35,16 +35,18 @@ _NO_UNIT = frozenset(["am", "pm", "a.m.", "p.m.", "st", "nd", "rd", "th", "uhr"]
 _CELL = re.compile(
     r"(?P<open>\()?\s{0,4}(?P<sign>[+\-−])?\s{0,4}"
     r"(?P<before>[^\s0-9().,+\-−'’][^\s0-9()+\-−'’]{0,4}?)?\s{0,4}(?P<sign2>[+\-−])?\s{0,4}"
-    rf"(?P<digits>[0-9](?:[0-9.,'’]|{_BLANK})*|[.,][0-9]+)(?P<exponent>[eE][+-]?[0-9]{{1,3}})?"
+    rf"(?P<digits>[0-9](?:(?:[0-9.,'’]|{_BLANK})*[0-9.,])?|[.,][0-9]+)(?P<exponent>[eE][+-]?[0-9]{{1,3}})?"
     r"(?P<gap>\s{0,4})(?P<after>[^\s0-9().,+\-−][^0-9()+\-−]{0,18}?)?\s{0,4}(?P<minus>[-−])?\s{0,4}(?P<close>\))?"
 )
 _SCALED = re.compile(rf"(?i)({_SCALE})(?:\s+(.*))?")
 _PLAIN = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?|[+-]?\.[0-9]+")
 _IDENTIFIERS = re.compile(
-    r"(?i)\b(zip|zip ?codes?|postal|post ?codes?|plz|phone|phones|telephone|tel|mobile|cell|fax|iban|bic|ssn|"
-    r"isbn|issn|ean|upc|gtin|sku|bar ?codes?|vat|imei|account (no|nr|num|number)|card (no|nr|num|number)|"
-    r"tax (id|no|number)|routing)\b"
+    r"(?i)\b(zip|zip ?codes?|postal|post ?codes?|plz|iban|bic|ssn|isbn|issn|ean|upc|gtin|sku|bar ?codes?|imei|routing|"
+    r"(account|card|tax|vat) (id|no|nr|num|number))\b"
 )
+_PHONES = re.compile(r"(?i)\b(phones?|telephone|tel|mobile|cell|fax)\b")
+_PHONE = 7
+"""Figures of a telephone's number."""
 LONGEST = 60
 """Characters of a cell that may be a number or a date."""
 ENOUGH = 0.9
@@ -91,9 +93,14 @@ class _Seen:
     """Whether some have a separator or a blank: `R 100`, `R1,200`, not `R1`."""
 
 
-def is_identifier(header: str) -> bool:
+def is_identifier(header: str, cells: Mapping[str, int]) -> bool:
     """Whether figures in a column of this name are no amounts."""
-    return _IDENTIFIERS.search(re.sub(r"[\W_]+", " ", header)) is not None
+    words = re.sub(r"[\W_]+", " ", header)
+    if _IDENTIFIERS.search(words):
+        how = written(cells, None, forced=False)
+        return how is None or (how.unit is None and how.whole)
+    long = sum(count for cell, count in cells.items() if sum(c.isdecimal() for c in cell) >= _PHONE)
+    return _PHONES.search(words) is not None and long * 2 > sum(cells.values())
 
 
 def looks_like_codes(cells: Iterable[str]) -> bool:
@@ -116,17 +123,19 @@ def is_number(cell: str) -> bool:
 def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
     """How the numbers of a column are written; None where it holds none. `decimal`: the mark that was decided, or that
     the file's other columns have. With `forced`, the cells that are no numbers are misfits, however many."""
-    seen, parsed, misfits, with_figures = _Seen(), 0, 0, 0
+    seen, total, parsed, misfits, with_figures = _Seen(), sum(cells.values()), 0, 0, 0
     for cell, count in cells.items():
         if _parsed(cell, seen, count):
             parsed += count
         else:
             misfits += count
+            if not forced and total - misfits < ENOUGH * total:
+                return None
             with_figures += count * any(c.isdecimal() for c in cell)
     if not parsed or (seen.units.keys() == {"R"} and not seen.apart and not forced):
         return None  # R1, R2, … are names of things, not rands
     if not forced:
-        if parsed < ENOUGH * (parsed + misfits) or with_figures > (1 - NEARLY_ALL) * parsed:
+        if with_figures > (1 - NEARLY_ALL) * parsed:
             return None
         if len(seen.units) > 1:
             return Written(why_not=f"its numbers are in several units ({', '.join(sorted(seen.units)[:5])})")
@@ -218,8 +227,8 @@ def sql(column: str, how: Written) -> str:
     read = f"WHEN regexp_full_match({column}, {literal(pattern(how))}) THEN {_value(column, how, kind)}"
     if how.plain:  # what the engine reads by itself is by far the fastest
         cast = f"TRY_CAST({column} AS {kind})"
-        plain = literal(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-        alike = f"{column} = {cast}::VARCHAR" if how.whole else f"regexp_full_match({column}, {plain})"
+        finite = f"isfinite({cast}) AND NOT contains({column}, '_')"
+        alike = f"{column} = {cast}::VARCHAR" if how.whole else finite
         read = f"WHEN {alike} THEN {cast} {read}"
     return f"CASE {read} END"
 

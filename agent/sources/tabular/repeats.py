@@ -23,6 +23,8 @@ _CODE = r"[^ ]*[0-9][^ ]*"
 """The values of a first column that is a key whatever it is called: `T-17`, `1042`."""
 _SURELY = 5
 """Different rows from which on a key is believed."""
+_CLOSE = 8
+"""Whole numbers of this many times the rows are close."""
 _FEW = 0.2
 """Part of the rows up to which those that repeat are left out."""
 
@@ -88,9 +90,18 @@ class Repeats:
                 if column not in self._counted:
                     cell = name(column)
                     self._counted[column] = self._count(
-                        f"SELECT count({cell}), count(DISTINCT {cell}) FROM {self._table}"
+                        f"SELECT count({cell}), {self._different(cell, decision)} FROM {self._table}"
                     )
                 yield column, *self._counted[column]
+
+    def _different(self, cell: str, decision: Decision) -> str:
+        """The expression that counts the different values; a bit for each is by far faster where numbers lie close."""
+        if decision.type == "BIGINT":
+            sql = f"SELECT min({cell}), max({cell}), count(*) FROM {self._table}"
+            [(least, most, rows)] = self._engine.execute(sql).fetchall()
+            if least is not None and most - least < _CLOSE * rows:
+                return f"bit_count(bitstring_agg({cell}, {least}, {most}))"
+        return f"count(DISTINCT {cell})"
 
     def _count(self, sql: str) -> tuple[int, int]:
         [(filled, different)] = self._engine.execute(sql).fetchall()

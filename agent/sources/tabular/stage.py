@@ -205,4 +205,4 @@ def _fields(engine: DuckDBPyConnection, source: str, column: _Cell, depth: int =
         parts = [(f"({cell}).{name(field)}", f"{header}_{field}", of) for field, of in inner]
         return [field for part in parts for field in _fields(engine, source, part, depth + 1)]
     as_text = f"{cell} ->> '$'" if kind == "JSON" else f"CAST({cell} AS VARCHAR)"
-    return [(as_text, header, kind)]
+    return [(f"nullif({as_text}, '')", header, kind)]

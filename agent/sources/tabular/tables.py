@@ -232,11 +232,8 @@ class _Import:
         return f"SELECT (i * {part} + hash(i) % {part})::BIGINT FROM range({count}) AS parts(i)"
 
     def _count_filled(self) -> list[int]:
-        counts = (
-            f"count({cell})" if kind != "VARCHAR" else f"count(nullif({cell}, ''))"
-            for cell, kind in zip(self._cells, self._staged.types, strict=True)
-        )
-        return [int(n) for n in self._all(f"SELECT {', '.join(counts)} FROM {self._raw} WHERE {self._where}")[0]]
+        counts = ", ".join(f"count({cell})" for cell in self._cells)
+        return [int(n) for n in self._all(f"SELECT {counts} FROM {self._raw} WHERE {self._where}")[0]]
 
     def _fill_groups(self) -> None:
         """Give blank cells of the first column the value above them, where groups are written once."""
@@ -317,10 +314,10 @@ class _Import:
                 continue
             cell = f"{self._raw}.{self._cells[i]}"
             text = self._text(i, decision)
-            value = f"nullif({cell}, '')" if text else decision.sql(cell)
+            value = decision.sql(cell)
             if text and text.table:
                 joins.append(f"LEFT JOIN {text.table} ON {text.table}.v = {cell}")
-                value = f"CASE WHEN {text.table}.v IS NULL THEN {value} ELSE {text.table}.kept END"
+                value = f"CASE WHEN {text.table}.v IS NULL THEN {value} ELSE {decision.sql(f'{text.table}.kept')} END"
             shown.append(f"{value} AS {name(column)}")
         if not shown:
             raise SourceRefused("the file contains no rows")
@@ -346,7 +343,7 @@ class _Import:
         missing = text.missing + sum(odd.values()) - wrong - blank
         filled = self._filled[i] - missing - blank
         fills = bool(i == 0 and self._fills)
-        changed = bool(wrong or missing or text.table or fills or decision.doubt) or (
+        changed = bool(wrong or missing or text.table or fills or decision.doubt or decision.clock) or (
             kind != "text" and not _is_plain(decision)
         )
         return ColumnFound(

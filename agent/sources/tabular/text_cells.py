@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _CATEGORIES = 50_000
 """Different cells above which a column holds no categories."""
 _EDGES = rf"^[{BLANKS}]|[{BLANKS}]$"
+_LONGEST = max(len(mark.encode()) for mark in MARKS_IN_TEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,6 @@ class TextChanges:
     """Of cells (`v`) and what they become (`kept`); None where all stay."""
     missing: int = 0
     folded: int = 0
-    trimmed: int = 0
 
 
 def text_changes(engine: DuckDBPyConnection, raw: str, cell: str, plan: ColumnPlan, where: str) -> TextChanges:
@@ -35,7 +35,10 @@ def text_changes(engine: DuckDBPyConnection, raw: str, cell: str, plan: ColumnPl
     [(different,)] = engine.execute(f"SELECT approx_count_distinct({cell}) FROM {raw}").fetchall()
     fold = may_fold(plan) and different <= _CATEGORIES
     marks = ", ".join(map(literal, sorted(MARKS_IN_TEXT)))
-    some = "" if fold else f" AND (regexp_matches({cell}, {literal(_EDGES)}) OR lower({cell}) IN ({marks}))"
+    ends = " OR ".join(f"{end} < '!' OR {end} > '~'" for end in (cell, f"{cell}[-1]"))  # by far the fastest to see
+    blanks = f"({ends}) AND regexp_matches({cell}, {literal(_EDGES)})"
+    marked = f"strlen({cell}) <= {_LONGEST} AND lower({cell}) IN ({marks})"
+    some = "" if fold else f" AND ({blanks} OR {marked})"
     table = f"changed_{cell}"
     key = "lower(regexp_replace(s, '\\s+', ' ', 'g'))" if fold else "s"
     engine.execute(
@@ -46,9 +49,8 @@ def text_changes(engine: DuckDBPyConnection, raw: str, cell: str, plan: ColumnPl
         "ORDER BY same DESC, s = upper(s), s = lower(s), r) AS spelling FROM keyed) SELECT v, s, n, missing, "
         "CASE WHEN NOT missing THEN spelling END AS kept FROM best WHERE missing OR v <> spelling"
     )
-    [(cells, missing, folded, blanks)] = engine.execute(
+    [(cells, missing, folded)] = engine.execute(
         "SELECT count(*), coalesce(sum(n) FILTER (missing AND s <> ''), 0), "
-        "coalesce(sum(n) FILTER (NOT missing AND s <> kept), 0), coalesce(sum(n) FILTER (NOT missing AND s = kept), 0) "
-        f"FROM {table}"
+        f"coalesce(sum(n) FILTER (NOT missing AND s <> kept), 0) FROM {table}"
     ).fetchall()
-    return TextChanges(table if cells else None, int(missing), int(folded), int(blanks))
+    return TextChanges(table if cells else None, int(missing), int(folded))

@@ -32,7 +32,9 @@ def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int,
     if decision.measure is not None and decision.measure.units:
         parts[0] = f"{decision.measure.units} → {kind} in {plan.unit}"
     elif decision.measure is not None:
-        parts[0] = f"{plan.unit} → {kind}"
+        parts[0] = f"hours and minutes → {kind} of hours" if decision.measure.hours else f"{plan.unit} → {kind}"
+    if decision.clock:
+        parts[0] = "text, times of day"
     if decision.tick:
         parts.append(f"{decision.tick} is yes and a blank cell no")
     if decision.date is not None and dates.SERIAL in decision.date.forms:

@@ -118,14 +118,14 @@ def _written_otherwise(name: str, r: Reading) -> bool:
     folded = name.casefold()
     if "_" in name or _CALENDAR & set(question_words(name)) or folded in _SQL_WORDS:
         return True
-    if re.search(rf"\b{re.escape(folded)}\b", r.case.parsed.text.casefold()):
+    if re.search(rf"\b{re.escape(folded)}\b", r.case.parsed.text.casefold().replace("_", " ")):
         return True
     used = [c.value.casefold().strip("% ") for c in r.constants]
     initials = {"".join(w[0] for w in question_words(u)) for u in used}
     return folded in initials or any(SequenceMatcher(None, folded, u).ratio() > _ALMOST for u in used)
 
 
-_SQL_WORDS = frozenset({"sql", "cte", "ctes", "json", "csv"})
+_SQL_WORDS = frozenset({"sql", "cte", "ctes", "json", "csv", "excel", "xlsx"})
 _ALMOST = 0.8
 _EXPLAINED = re.compile(r"[.?!;:]\s+\S|\([^)]*\)")
 """A second sentence, or an aside, may explain a name."""

@@ -120,6 +120,8 @@ export interface Answer {
   error_kind: string | null;
   /** How sure the answer is, in one line; answers stored by an older server have none. */
   verdict?: string | undefined;
+  /** How the question wants to see the rows; answers of an older server do not tell. */
+  view?: string | undefined;
   /** What a follow-up was taken to mean on its own; empty where it stood alone. */
   read_as?: string;
   clarification?: { question: string; options: string[] } | null;

@@ -5,8 +5,7 @@ import { rowsQuery } from "../api/queries";
 import type { RunState } from "../run/state";
 import { seconds } from "../run/steps";
 import { Button } from "../shell/Button";
-import { askedView, preferred } from "./askedView";
-import { type Chart, chooseCharts, type Look } from "./chooseChart";
+import { type Chart, chooseCharts, type Look, preferred } from "./chooseChart";
 import { cellText } from "./columnKinds";
 import css from "./ResultPanel.module.css";
 import { type CellPlace, ResultTable } from "./ResultTable";
@@ -54,6 +53,7 @@ export function ResultPanel({ run, traced }: Props) {
         result={result}
         traced={traced?.task === shown.task ? traced : null}
         name={run.question}
+        asked={answer?.view ?? ""}
         keepable={shown === results.at(-1)}
       />
     </div>
@@ -67,18 +67,20 @@ interface ViewProps {
   result: Result;
   traced: CellPlace | null;
   name: string;
+  /** How the question wants to see the rows, as the answer says: `table`, `chart`, a kind of chart; "" where it does not. */
+  asked?: string;
   /** Whether this is the result that is kept with its run: the one of its last task. */
   keepable?: boolean;
 }
 
-export function ResultView({ result: first, traced, name, keepable = true }: ViewProps) {
+export function ResultView({ result: first, traced, name, asked = "", keepable = true }: ViewProps) {
   const result = useWhole(first);
-  const asked = useMemo(() => askedView(name), [name]);
   const charts = useMemo(() => preferred(chooseCharts(result.columns, result.rows), asked), [result, asked]);
   const [chosen, setView] = useState<"table" | "chart" | null>(null);
   const [picked, setPicked] = useState<Look | null>(null);
   const best = charts[0];
-  const view = chosen ?? asked?.view ?? (best && SAYS_MORE.has(best.kind) ? "chart" : "table");
+  const isChart = asked && asked !== "file" ? asked !== "table" : best && SAYS_MORE.has(best.kind);
+  const view = chosen ?? (isChart ? "chart" : "table");
   const look = useMemo(() => {
     if (picked && charts.some((chart) => chart.kind === picked.kind)) return picked;
     return best ? { ...best, order: "given" as const } : null;

@@ -31,6 +31,13 @@ const MAX_UPRIGHT = 24;
 const MAX_SERIES = 6;
 const MAX_MAP_SIDE = 40;
 
+/** The charts with the kind that was asked for first; as they are where the shape does not allow it. A pie is drawn as
+ * bars, which show the same shares more exactly. */
+export function preferred(charts: Chart[], asked: string): Chart[] {
+  const first = charts.find((chart) => chart.kind === (asked === "pie" ? "bar" : asked));
+  return first ? [first, ...charts.filter((chart) => chart !== first)] : charts;
+}
+
 /** The charts that the shape allows, the best first; none where no chart says more than the table. */
 export function chooseCharts(columns: readonly string[], rows: readonly Row[]): Chart[] {
   if (rows.length === 0 || columns.length === 0) return [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Row } from "../../src/api/events";
-import { barLabels, chooseCharts } from "../../src/result/chooseChart";
+import { barLabels, chooseCharts, preferred } from "../../src/result/chooseChart";
 import { columnFormats } from "../../src/result/columnKinds";
 
 const kinds = (columns: string[], rows: Row[]) => chooseCharts(columns, rows).map((chart) => chart.kind);
@@ -50,5 +50,12 @@ describe("the chart that a result's shape wants", () => {
     const rows: Row[] = [["Ann", "Lee", 3.5], ["Bob", "Kay", 2.5], ["Ann", "Lee", 1.5], ["Cy", "Fox", 1.2]];
     const [chart] = chooseCharts(columns, rows);
     expect(chart && barLabels(rows, chart, columnFormats(columns, rows))).toEqual(["Ann Lee", "Bob Kay", "Ann Lee (2)", "Cy Fox"]);
+  });
+
+  it("comes first where it was asked for and fits; a pie is drawn as bars", () => {
+    const charts = chooseCharts(["city", "orders"], [["Oslo", 3], ["Bergen", 5], ["Moss", 1]]);
+    expect(preferred(charts, "column")[0]?.kind).toBe("column");
+    expect(preferred(charts, "pie")[0]?.kind).toBe("bar");
+    expect(preferred(charts, "line")).toEqual(charts);
   });
 });

@@ -55,3 +55,31 @@ def test_rows_of_a_file_are_counted_by_what_they_say(tmp_path: Path, table: str,
     rows, confidence, sql = _answer(path, question)
     assert rows == [(wanted,)], sql
     assert confidence >= STATED_DOUBT
+
+
+_STAYS = """
+CREATE TABLE hotel_stays (booking VARCHAR, guest VARCHAR, nights BIGINT);
+INSERT INTO hotel_stays VALUES ('B1', 'Jones', 8), ('B2', 'Brown', 5), ('B3', 'Brown', 6), ('B4', 'Jones', 1),
+    ('B5', 'Brown', 2)
+"""
+_CLAIMS = """
+CREATE TABLE expense_claims_Q1 (claimed_by VARCHAR, amount DOUBLE, approved VARCHAR);
+INSERT INTO expense_claims_Q1 VALUES ('Ann', 3, 'pending'), ('Ann', 4, 'pending'), ('Bob', 5, 'done')
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "question", "wanted"),
+    [
+        (_STAYS, "which guest stayed the most nights?", "Brown"),
+        (_CLAIMS, "how many claims are pending", 2),
+    ],
+)
+def test_things_of_several_rows_are_ranked_by_all_of_them(
+    tmp_path: Path, made: str, question: str, wanted: object
+) -> None:
+    path = tmp_path / "file.duckdb"
+    with duckdb.connect(str(path)) as engine:
+        engine.execute(made)
+    rows, _, sql = _answer(path, question)
+    assert rows[0][0] == wanted, sql

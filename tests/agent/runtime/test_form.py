@@ -8,7 +8,8 @@ import pytest
 
 from agent.knowledge.values import value_index
 from agent.parser import read
-from agent.parser.form import asked_form
+from agent.runtime.answer import Answer
+from agent.runtime.form import asked_form, in_that_form
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases import open_database
 
@@ -35,6 +36,49 @@ def test_words_at_either_end_ask_for_a_form(question: str, rest: str, form: str)
 @pytest.mark.parametrize("question", ["which songs are in the chart", "plot", "how many came in a file", "as a table"])
 def test_other_words_stay(question: str) -> None:
     assert asked_form(question, lambda _: False).text == question
+
+
+@pytest.mark.parametrize(
+    ("question", "view"),
+    [
+        ("plot funding by sector", "chart"),
+        ("funding by sector as a pie chart", "pie"),
+        ("show me a line graph of revenue per month", "line"),
+        ("show startups in a table", "table"),
+        ("export customers to Excel", "file"),
+        ("how many orders are there?", ""),
+        ("orders by sector", ""),
+        ("plot sizes of each garden", ""),
+    ],
+)
+def test_an_answer_tells_the_view(question: str, view: str) -> None:
+    columns = ["plot", "n"] if "garden" in question else ["sector", "n"]
+    assert Answer(question=question, status="success", columns=columns).view == view
+
+
+def test_a_follow_up_tells_the_view_of_what_it_means() -> None:
+    assert Answer(question="as bars", status="success", read_as="sales by month as a bar chart").view == "bar"
+
+
+@pytest.mark.parametrize(
+    ("text", "standalone"),
+    [
+        ("as a bar chart", "sales by month as a bar chart"),
+        ("now as a pie chart?", "sales by month as a pie chart"),
+        ("plot it", "sales by month as a chart"),
+        ("in a table", "sales by month as a table"),
+        ("show that in a table please", "sales by month as a table"),
+        ("export this to Excel", "sales by month to Excel"),
+        ("to Excel", "sales by month to Excel"),
+        ("plot sales by region", None),
+        ("what about 2024?", None),
+        ("show it", None),
+    ],
+)
+def test_a_form_alone_is_that_of_the_question_before(text: str, standalone: str | None) -> None:
+    assert in_that_form(text, "sales by month?") == standalone
+    if standalone:
+        assert in_that_form(text, "sales by month as a line chart") == standalone
 
 
 def test_a_word_of_the_schema_is_no_form() -> None:

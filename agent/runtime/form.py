@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eval.language.inflection import lemma
+from eval.language.lexicon import word_set
 
 Form = Literal["chart", "table", "file"]
 
@@ -22,11 +23,14 @@ _NOUNS: dict[str, Form] = {
     "chart": "chart", "graph": "chart", "plot": "chart", "diagram": "chart", "table": "table", "excel": "file",
     "csv": "file", "xlsx": "file", "spreadsheet": "file", "file": "file",
 }  # fmt: skip
-_KINDS = frozenset(("bar", "column", "line", "pie", "area", "scatter", "excel", "csv"))
+_CHARTS = frozenset(("bar", "column", "line", "pie", "area", "scatter"))
+_KINDS = _CHARTS | {"excel", "csv"}
 _SHOW = frozenset(("show", "give", "make", "draw", "create"))
 _POLITE = frozenset(("please", "can", "could", "you"))
 _BEFORE = frozenset(("as", "in", "to", "into", "with", "using"))
 _BEHIND = frozenset(("of", "for", "with", "showing"))
+_SAME = word_set("show it that this them these those all now me the same result results and")
+"""Words of a question that asks for nothing but a form of what was asked before: `plot it`, `now as a pie chart`."""
 _NOTES: dict[Form, str] = {
     "chart": "to be seen as a chart",
     "table": "",
@@ -40,6 +44,8 @@ class Asked:
 
     text: str
     form: Form | None = None
+    kind: str = ""
+    """Of chart, where one was named: `pie`."""
 
     @property
     def note(self) -> str:
@@ -57,7 +63,23 @@ def asked_form(text: str, named: Callable[[str], bool]) -> Asked:
     if form is None or start >= end:
         return Asked(text)
     rest = " ".join(words[start:end]).rstrip(",")
-    return Asked(f"show {rest}" if start else rest, form)
+    kind = next((word for word in (*lower[end:], *lower[:start]) if word in _CHARTS), "")
+    return Asked(f"show {rest}" if start else rest, form, kind)
+
+
+def in_that_form(text: str, before: str) -> str | None:
+    """An earlier question in the form that a text asks for, where the text asks for nothing else."""
+    bare = text.rstrip("?!. ").removesuffix(" please")
+    for asked in (asked_form(f"show it {bare}", _unnamed), asked_form(bare, _unnamed)):
+        if asked.form and _SAME.issuperset(asked.text.lower().split()):
+            base = asked_form(before, _unnamed).text.rstrip("?!. ")
+            kind = f"{asked.kind} " if asked.kind else ""
+            return f"{base} {'to Excel' if asked.form == 'file' else f'as a {kind}{asked.form}'}"
+    return None
+
+
+def _unnamed(_: str) -> bool:
+    return False
 
 
 def _at_the_beginning(words: list[str], named: Callable[[str], bool]) -> tuple[int, Form | None]:
