@@ -58,7 +58,7 @@ def graph_for(checkpointer: BaseCheckpointSaver[Any]) -> Graph:
     """The graph with this checkpointer, compiled on first use; the import alone takes a second."""
     from agent.graph import build_graph
 
-    return build_graph(checkpointer)
+    return build_graph(checkpointer=checkpointer)
 
 
 def thread_config(thread_id: str) -> Any:
