@@ -48,8 +48,8 @@ DOCUMENTS: dict[int | str, dict[str, Any]] = {
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events. Each message has `id: N` (1, 2, 3, ...) and one JSON object in `data:`, "
-        "which is a `StreamEvent`. The first is `run`, the last is always `done`; a comment is sent every ten seconds. "
-        "Headers: `X-Run-ID`, `X-Thread-ID`.",
+        "which is a `StreamEvent`; with `?named=true` its name also stands in `event:`. The first is `run`, the last "
+        "is always `done`; a comment is sent every ten seconds. Headers: `X-Run-ID`, `X-Thread-ID`.",
         "content": {
             "text/event-stream": {
                 "schema": {
