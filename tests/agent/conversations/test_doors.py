@@ -30,6 +30,8 @@ Talk = Callable[[list[str]], Awaitable[list[str]]]
 CONVERSATIONS = [
     ["How many customers are there?", "and per city?", "only the top 3"],
     ["What is the total amount of orders?", "and in 2024?", "and in 2023?"],
+    ["How many customers live in Berlin?", "who are they?", "and in Munich?"],
+    ["How many orders were cancelled?", "and in 2024?", "and in 2023?"],
     ["List all products", "only those that cost more than 100", "how many are there?"],
     ["How many orders were placed in 2024?", "and in 2023?", "per month"],
 ]
