@@ -36,15 +36,16 @@ class TaskRequest(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    question: str = Field(description="In plain words.", max_length=MAX_QUESTION)
+    question: str = Field(description=f"In plain words; at most {MAX_QUESTION:,} characters are read.", pattern=r"\S")
     structure: Any = Field(
+        None,
         alias="schema",
         description="`tables` as a list or by name, each with `columns` ({name, type, nullable, primary_key, "
         "foreign_key, default}, or only names); or CREATE TABLE statements in a text.",
     )
-    dialect: str | None = Field(None, description=f"{listed()}.")
-    task_id: str | None = Field(None, description="Echoed in the answer.")
-    evidence: str | None = Field(None, description="What helps to read the question.")
+    dialect: Any = Field(None, description=f"{listed()}.")
+    task_id: Any = Field(None, description="Echoed in the answer.")
+    evidence: Any = Field(None, description="A text that helps to read the question.")
 
 
 class TaskAnswer(BaseModel):
