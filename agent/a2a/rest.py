@@ -31,11 +31,11 @@ GONE = 499
 """The status of a request whose client has disconnected; nobody reads it."""
 
 
-_WITH_TEXT = {
+_WITH_TEXT: dict[str, Any] = {
     "required": ["text"],
     "properties": {"text": {"type": "string", "pattern": "^[A-Za-z0-9 ]*[A-Za-z0-9]$"}, "data": False},
 }
-_WITH_QUESTION = {
+_WITH_QUESTION: dict[str, Any] = {
     "required": ["data"],
     "properties": {
         "data": {
