@@ -35,12 +35,14 @@ async def query(services: CurrentServices, client: CurrentClient, asked: Questio
 
 @router.post("/runs/{run_id}/again", **_ASKING)
 async def again(services: CurrentServices, client: CurrentClient, run_id: RunId, named: Named = False) -> Any:
-    """Ask the question of an earlier run again, on the same thread, with the turns before it as they were then."""
+    """Ask the question of an earlier run again, on the same thread, with the turns before it as they were then. One
+    that was interrupted goes on with the step that it did not end (event `resumed`)."""
     record = await services.store.run(client.owner, run_id)
     if record is None or record.kind != "question":
         raise ApiError(404, "There is no such run.")
     asked = QuestionIn(question=record.question, preset=record.preset, thread_id=record.thread_id, model=None)
-    run = await begin(services, client, asked, before=record.turn or None)
+    interrupted = record.status == "interrupted"
+    run = await begin(services, client, asked, before=record.turn or None, go_on=interrupted)
     return stream_live(run, services.store, services.runs, named=named)
 
 

@@ -133,7 +133,7 @@ def test_a_half_written_file_is_waited_for(
 def test_a_file_that_is_replaced_while_it_is_read_is_read_whole(
     tmp_path: Path, config: DatabaseSettings, monkeypatch: pytest.MonkeyPatch, now: str
 ) -> None:
-    file, chunks, replaced = Path(people(tmp_path, *["Ada"] * 5)), files._chunks, []
+    file, chunks, replaced = Path(people(tmp_path, *["Ada"] * 5)), files._chunks, list[Path]()
 
     def first_part() -> bytes:
         part = file.read_bytes()[:12]
