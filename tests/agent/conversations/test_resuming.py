@@ -79,7 +79,7 @@ def kill_at(step: int) -> None:
             os._exit(9)
         announced(self, node, *more)
 
-    RunContext.announce = announce  # type: ignore[method-assign]
+    RunContext.announce = announce  # type: ignore[assignment,method-assign]
 
 
 def steps_of(events: list[Event]) -> list[str]:
