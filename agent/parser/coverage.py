@@ -8,15 +8,17 @@ confidence.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from agent.parser.ages import birth_columns
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.periods import WEEKDAYS
+from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
-from agent.parser.stored_states import SAME_EVENT, participle
+from agent.parser.stored_states import SAME_EVENT
 from eval.language.inflection import root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
@@ -86,6 +88,7 @@ def _means_something(items: Sequence[Item], k: int) -> bool:
         next_word = after.lower if after is not None else ""
         phrase = set(next_word.split()[:1]) & _SET_PHRASES.get(item.lower, frozenset())
         using = item.lower == "used" and before is not None and before.lower.split()[-1] in _BEFORE_USED
+        using = using and not (described and before is not None and before.lower.split()[-1] == "most")
         dated = any(x.is_keyword("period") or x.kind == "number" or x.lower in ("by", "since") for x in items)
         return not (phrase or using or (item.lower == "new" and described and dated))
     if item.lower in _VAGUE:
@@ -123,7 +126,8 @@ def unaccounted(
     verbs = (w for w in left_out if w.lower() in RELATIONAL and w.lower() not in _DESCRIBING)
     tied = [word for word in verbs if _has_subject(word, q) and _complemented(word, q, draft)]
     missing = [word for word in left_out if word not in tied]
-    missing += [word for word in _without_effect(q, draft) if word not in missing]
+    joined = {table for plan in plans for table in plan.tables}
+    missing += [word for word in _without_effect(q, draft, joined) if word not in missing]
     return tuple(missing), tuple(tied)
 
 
@@ -182,18 +186,22 @@ def _day(item: Item) -> bool:
     return item.lower.removesuffix("s") in (*WEEKDAYS, "weekend", "weekday")
 
 
-def _without_effect(q: LinkedQuestion, draft: Draft) -> list[str]:
-    """Stored values, and words that resemble a column, that were read but do not appear in the query."""
-    _, columns = names_in(draft.query)
+def _without_effect(q: LinkedQuestion, draft: Draft, joined: set[str]) -> list[str]:
+    """Stored values, and words that resemble a table or a column, that were read but do not appear in the query."""
+    tables, columns = names_in(draft.query)
     named = {name for _, name in columns}
     unused = []
     for k, item in enumerate(q.items):
         mention = item.mention
         if mention is None or not draft.used & set(range(item.start, item.end)):
             continue
-        linking = item.lower in AGENTIVE or item.lower == "part"
+        linking = root(item.lower) in _linking()
         faint = q.sorts[k] == "column" and not (mention.tables or linking) and mention.columns[0][1] < _FAINT
+        faint = faint and not any(c.foreign for c, _ in mention.columns)  # the row that it refers to stands for it
         held = {h.column for h in mention.values} if q.sorts[k] == "value" else {c.name for c, _ in mention.columns}
+        if q.sorts[k] == "table" and mention.tables[0][1] < _FAINT:
+            meant = {t.name for t, _ in mention.tables} | {c.table for c, _ in mention.columns}
+            unused += [item.lower] * (not meant & (tables | joined))
         if (faint or q.sorts[k] == "value" or _one_is_had(q, k)) and not named & held:
             unused.append(item.lower)
     return unused
@@ -206,7 +214,7 @@ def _one_is_had(q: LinkedQuestion, k: int) -> bool:
     return had and q.sorts[k] == "column" and q.mention(k).columns[0][0].foreign
 
 
-_FAINT = 0.55
+_FAINT = 0.9
 """A word that names a column with a lower score may mean something else."""
 
 
@@ -275,6 +283,12 @@ AGENTIVE = RELATIONAL | word_set(
     employs employing lectured published recorded starred starring featured featuring played composed painted"""
 )
 """Verbs that say no more than that one thing belongs to another: a join between the two explains them."""
+
+
+@cache
+def _linking() -> frozenset[str]:
+    """Words that tie things together, or say of what kind they are, by their roots."""
+    return frozenset(map(root, (*AGENTIVE, "part", "born", "day")))
 
 
 def _names_a_link(verb: str, q: LinkedQuestion, plan: JoinPlan) -> bool:

@@ -42,6 +42,7 @@ from agent.parser.sorts import linked_question
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.state import Draft
 from agent.parser.stored_rows import StoredRows
+from agent.parser.to_show import listed, show
 from agent.parser.versions import of_current_versions
 from agent.parser.wording import Known, Wording, worded
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
@@ -225,6 +226,10 @@ class _Parser:
         """The likeliest attempt, or with `place` a further one; `first` is the text's first one where it is known."""
         known = meanings(knowledge, self._known.vocabulary) if knowledge else ()
         spend(len(text) // 4)
+        if first is None and (tail := listed(text, self._known.vocabulary)) is not None:
+            attempt = self._first(replace(worded(tail.head, self._known), listed=tail), known)
+            if attempt.tree is not None:
+                first = attempt
         wording = first.wording if first is not None else worded(text, self._known)
         attempt = first or self._first(wording, known)
         if wording.shape is not None and attempt.tree is None:
@@ -314,6 +319,8 @@ class _Parser:
         unread = (*not_understood(q, draft), *wording.lost)
         if not draft.query.select:
             return _Attempt(wording, q, draft, unread, problem=abstention.nothing_shown(q, unread))
+        if wording.listed is not None and not show(draft, q, wording.listed):
+            return _Attempt(wording, q, draft, unread, problem="I could not find what to show.")
         draft.notes.extend(wording.notes)
         if wording.doubt:
             draft.doubt("wording_guessed")
@@ -325,6 +332,8 @@ class _Parser:
         less_discounts(draft, words, self._rows.observed_of)
         note_cancelled(draft, q)
         doubted(draft, q)
+        if wording.listed is not None:
+            draft.doubts.pop("only_dates_shown", None)
         builder = TreeBuilder(words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
             tree = self._rows.written(builder.build(of_current_versions(draft, q)))

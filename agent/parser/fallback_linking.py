@@ -20,7 +20,7 @@ from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
 from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention
-from agent.parser.persons import SERVED, SERVING, person_word
+from agent.parser.persons import SERVED, SERVING, called_person, person_word
 from agent.parser.stored_states import STATE_WORDS
 from eval.language.inflection import lemma, stem
 from eval.language.lexicon import FUNCTION_WORDS, adjectives, open_lexicon, similar_words, word_set
@@ -169,11 +169,14 @@ def _rows_of(item: Item, table: TableWord, *, guessed: bool) -> Item:
 
 def _people(item: Item, vocabulary: Vocabulary) -> Item | None:
     """`players`, where the only people are those of a table called so: a guess."""
-    if item.kind not in ("word", "mention") or lemma(item.lower) == item.lower or not person_word(lemma(item.lower)):
+    one = lemma(item.lower)
+    if item.kind not in ("word", "mention") or one == item.lower or not (one == "person" or person_word(one)):
         return None
     if item.mention is not None and item.mention.tables and item.mention.tables[0][1] >= _ALIKE + 0.05:
         return None
     called = [t for t in vocabulary.tables.values() if set(t.words) <= _EVERYBODY]
+    if not called and one == "person":
+        called = [t for t in vocabulary.tables.values() if called_person(vocabulary, t.name) and not t.bridge]
     return _rows_of(item, called[0], guessed=True) if len(called) == 1 else None
 
 
@@ -215,7 +218,7 @@ def _deed(word: str) -> tuple[str, ...]:
 def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
     """`fords`, `kershaw`: a word of the stored values of one column, of a table that is named or the only one."""
     word = lemma(item.lower)
-    if _verbal(item.lower) or word in _GENERIC or word in CALENDAR_UNITS:
+    if _verbal(item.lower) or word in _GENERIC | MONEY or word in CALENDAR_UNITS:
         return None
     word = word if values.parts(word) else item.lower.removesuffix("s")
     parts = [p for p in values.parts(word) if p.score >= _OFTEN and (p.table, p.column) in vocabulary.columns]
@@ -265,6 +268,7 @@ def _near(item: Item, vocabulary: Vocabulary) -> Item | None:
     return _near_schema(item, vocabulary) or _near_meaning(item, vocabulary)
 
 
+MONEY = word_set("money cash")
 CALENDAR_UNITS = word_set("year quarter month week day hour")
 CATEGORIES = 60
 """A column with at most this many distinct values is a category, whose values people name by a part."""

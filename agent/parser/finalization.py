@@ -32,6 +32,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     if r.negated and not r.excepting:
         join(q, r, _absent_by_verb(q, r))
     _rank_by_average(r)
+    _function_behind(q, r)
     join(q, r, Finding(doubts=tuple(_open_ends(r))))
     spent = r.verb_measure
     if (
@@ -98,6 +99,19 @@ def _rank_by_average(r: ReadingState) -> None:
     if ranked.column is not None and not ranked.function:
         query.order = [(Expression("avg", ranked.column), descending)]
         r.functions = []
+
+
+def _function_behind(q: LinkedQuestion, r: ReadingState) -> None:
+    """`what does a visit cost on average`, `what do the salaries add up to`: the figure stands before its function."""
+    query = r.query
+    if len(r.functions) != 1 or len(query.select) != 1 or query.order or query.limit is not None or query.group:
+        return
+    shown = query.select[0]
+    if shown.column is not None and not (shown.function or shown.part):
+        column = q.vocabulary.columns[shown.column]
+        if column.numeric and column.role == "number":
+            query.select = [Expression(r.functions[0], shown.column)]
+            r.functions = []
 
 
 def _open_ends(c: Context) -> Iterator[str]:

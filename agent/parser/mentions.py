@@ -57,6 +57,8 @@ class Qualification:
     """The data uses another word for the state."""
     also: Condition | None = None
     """A second condition, which must hold too."""
+    either: Condition | None = None
+    """What may hold in place of the condition."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,15 @@ _NUMBERED = word_set("phone telephone mobile fax contact account card serial fli
 """Words that turn `number` into a name: the phone number of a customer is not a count."""
 
 
+PARTICIPLES = word_set(
+    "left quit paid sent sold won lost done made taken held shut left met given written broken hidden"
+)
+
+
+def participle(word: str) -> bool:
+    return word.endswith("ed") or word in PARTICIPLES
+
+
 _SORTING = {"rank": "rank", "order": "*", "arrange": "*"}
 
 
@@ -98,6 +107,8 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
             if kind == "post" and words[0] == "and" and (start == 0 or tokens[start - 1].number is None):
                 continue
             if tuple(lowers[start : start + len(words)]) == words:
+                if argument == "<>" and _happens(lowers, start + len(words)):
+                    kind, argument = "neg", "*"
                 if adjective is not None and adjective.end >= start + len(words) and kind in ("sup", "cmp"):
                     break
                 signals.append(Keyword(kind, argument, start, start + len(words)))
@@ -110,6 +121,15 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
     ):
         return signals[1:]  # `Sort the names … in alphabetical order`: the first word is a command like `list`
     return signals
+
+
+_STATES = word_set("running ongoing active valid current available")
+
+
+def _happens(lowers: Sequence[str], at: int) -> bool:
+    """`are not yet shipped`, `was not paid`: what follows is denied, and no value is compared."""
+    at += lowers[at : at + 1] == ["yet"]
+    return any(participle(word) or word in _STATES for word in lowers[at : at + 1])
 
 
 def _adjective_at(lowers: Sequence[str], start: int) -> Keyword | None:

@@ -15,15 +15,16 @@ from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.interpretation import Condition, Membership
 from agent.parser.mentions import Item, Qualification
+from agent.parser.phrases import PARTICIPLES, participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
-from agent.parser.stored_states import PARTICIPLES, TIMELY, StateLookup, denied, participle
+from agent.parser.stored_states import TIMELY, StateLookup, denied
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
 
 _GRADED = word_set(
     "available active current former ex open late overdue expired closed valid live pending outstanding alive dead "
-    "hazardous"
+    "hazardous running ongoing"
 )
 """Words that are adjectives for a state rather than participles."""
 _AUXILIARIES = word_set("is are was were be been being get got not never still yet already have has had")
@@ -137,7 +138,9 @@ def qualifier(q: LinkedQuestion, c: Context, i: int) -> Finding:
         "qualifier_open": several or (c.negated and best.also is not None),
         "qualifier_by_synonym": best.by_synonym,
     }
-    condition, note = best.condition, best.note
+    condition, note, either = best.condition, best.note, best.either
+    if c.negated and either is not None:
+        condition, either = either, None  # neither: the end has passed
     if c.negated and isinstance(condition, Membership):
         condition = replace(condition, negated=not condition.negated)
     elif c.negated and isinstance(condition, Condition):
@@ -145,7 +148,10 @@ def qualifier(q: LinkedQuestion, c: Context, i: int) -> Finding:
     return Finding(
         (i,),
         (best.table,),
-        clauses=tuple((part,) for part in (condition, best.also) if part is not None),
+        clauses=(
+            (condition, either) if either is not None else (condition,),
+            *(((best.also,),) if best.also is not None else ()),
+        ),
         doubts=tuple(name for name, doubtful in holds.items() if doubtful),
         notes=(f"{note}, and here the opposite" if c.negated else note,),
         changes={"negated": False},

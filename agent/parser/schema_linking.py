@@ -14,7 +14,7 @@ from agent.knowledge.values import ValueIndex, ValueSpan
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.cover import Span, covered
 from agent.parser.external_knowledge import Meaning
-from agent.parser.fallback_linking import CALENDAR_UNITS, linked_by_fallback
+from agent.parser.fallback_linking import CALENDAR_UNITS, MONEY, linked_by_fallback
 from agent.parser.mentions import Item
 from agent.parser.periods import period_at
 from agent.parser.phrases import Keyword, keywords, starts_with_sorting
@@ -267,6 +267,7 @@ def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -
             meant = not name.startswith(("we ", "you ", "come ", "came ")) or any(
                 t.lower in ("much", "money", "amount") for t in tokens[max(0, start - 3) : start]
             )
+            meant = meant and not (name in MONEY and start and tokens[start - 1].lower == "of")  # an amount of money
             if start + length <= len(tokens) and name in measures() and meant:  # `how much did we sell`, not `how many`
                 span = spans.setdefault((start, start + length), Span())
                 span.measure = name
@@ -287,8 +288,10 @@ def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], k
 
 _SAME_TEXT = 0.97
 _INFLECTED = 0.9
-_NO_VALUE = word_set("money cash top bottom")
-"""Words that name no stored value unless they are written as a name (`the amount of money`)."""
+
+
+def _asks_how(tokens: Sequence[Token], at: int) -> bool:
+    return at > 0 and tokens[at - 1].lower == "how"
 
 
 def _add_values(
@@ -309,8 +312,10 @@ def _add_values(
             ):
                 continue
             named = token.kind == "quoted" or token.capital or _describes_rows(tokens, span_values, spans)
-            if token.lower in FUNCTION_WORDS | _NO_VALUE and not named:
+            if token.lower in FUNCTION_WORDS | MONEY and not named:
                 continue
+            if not named and (_asks_how(tokens, span_values.start) or token.lemma in CALENDAR_UNITS):
+                continue  # `how long`, `how many days`: nobody of these names
             if token.kind != "quoted" and not token.capital and _names_a_group(tokens, span_values.start, spans):
                 continue
         elif not any(t.capital or t.kind == "quoted" for t in covered) and (

@@ -83,6 +83,8 @@ def _sort(q: LinkedQuestion, i: int) -> tuple[str, object | None]:
     if likeliest == "measure" and scores["table"] < 0.9:
         scores["table"] = 0.0
     other = max(scores, key=lambda sort: scores[sort])
+    if (likeliest, other) == ("table", "column") and scores[other] >= _ALMOST_WHOLE and _refers(q, i):
+        return likeliest, None
     if scores[other] < (chosen_score if likeliest == "table" else max(_ALSO, chosen_score - ALMOST)):
         return likeliest, None
     choice = ("sort", i, likeliest)
@@ -216,7 +218,8 @@ def _amount_of_event(q: LinkedQuestion, i: int) -> bool:
 def _refers(q: LinkedQuestion, i: int) -> bool:
     """Whether the column that item i may name is only the key of the table that it also names (`patient`)."""
     mention = q.mention(i)
-    table, columns = mention.tables[0][0].name, [c for c, s in mention.columns if s >= 0.9]
+    table, best = mention.tables[0][0].name, mention.columns[0][1]
+    columns = [c for c, s in mention.columns if s >= min(0.9, best)]
     named = {c.name for c in q.vocabulary.name_columns(table)}
     return all(
         any(

@@ -18,7 +18,7 @@ from agent.parser import shapes
 from agent.parser.column_names import name_columns, result_names
 from agent.parser.date_functions import DateFunctions
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
-from agent.parser.joins import JoinGraph, JoinPlan
+from agent.parser.joins import Edge, JoinGraph, JoinPlan
 from agent.parser.sql_names import RESERVED, Names, identifier
 from eval.errors import Text2SQLError
 from eval.schema import WRITTEN_DIALECTS, Dialect
@@ -110,6 +110,10 @@ class TreeBuilder:
         among = exp.In(this=self._names.column(key), query=inner.subquery(copy=False))
         return tree.where(among, copy=False)
 
+    def _may_miss(self, edge: Edge) -> bool:
+        """Whether rows may refer to nothing: they are part of all of which a share is told."""
+        return any(self._vocabulary.columns[edge.left, name].column.nullable for name in edge.left_columns)
+
     def _select(self, query: Query) -> exp.Select:
         plan = self._plan(query)
         select = exp.Select()
@@ -121,9 +125,11 @@ class TreeBuilder:
         if query.distinct:
             select = select.distinct(copy=False)
         select = select.from_(self._names.table(plan.root, alone), copy=False)
-        for table, edge in plan.steps:
-            _join(select, self._names.table(table, False), self._names.joined(edge), left=query.keep_empty)
         shares = any(e.share for e in query.select)
+        of_all = any(e.share and e.table == plan.root for e in query.select)
+        for table, edge in plan.steps:
+            kept = query.keep_empty or (of_all and self._may_miss(edge))
+            _join(select, self._names.table(table, False), self._names.joined(edge), left=kept)
         for table, referring in references:
             other, on = self._names.other(table, referring)
             _join(select, other, on, left=True)

@@ -16,6 +16,7 @@ from agent.knowledge.vocabulary import ColumnWord, Vocabulary, abbreviates
 from agent.parser.flags import is_flag, says
 from agent.parser.interpretation import OPPOSITE, Condition, Expression, Membership
 from agent.parser.mentions import Qualification
+from agent.parser.phrases import participle
 from eval.language.inflection import lemma, root, stem
 from eval.language.lexicon import word_set
 
@@ -25,9 +26,6 @@ _CODE = 4
 """The most letters of a state that is stored as an abbreviation."""
 _STATES = word_set("status state stage condition phase progress availability situation")
 _FILLERS = word_set("is has was date time at on timestamp day flag indicator be been datetime since already current")
-PARTICIPLES = word_set(
-    "left quit paid sent sold won lost done made taken held shut left met given written broken hidden"
-)
 _DENYING = re.compile(r"(?:un|in|non-?|dis)(?=[a-z]{4})")
 TIMELY = word_set("late overdue delayed")
 """Words that compare when something happened with when it was due."""
@@ -74,7 +72,12 @@ _CONTRARY = {
     "pending": "completed finished fixed closed resolved delivered",
 }
 """Flags and dates that hold the opposite of a word."""
-_ENDED = {"active": "end ended terminated", "current": "end ended terminated", "open": "closed end resolved returned"}
+_ENDED = {
+    **dict.fromkeys(("active", "current", "running", "ongoing", "valid"), "end ended ending terminated until expiry"),
+    "open": "closed end resolved returned",
+}
+"""The dates with which a state ends."""
+_BEGUN = word_set("start begin started starting from")
 SAME_EVENT = {
     "left": "end leave left terminated termination resigned exit",
     **dict.fromkeys(("former", "ex"), "end leave left terminated termination resigned exit quit retired cancelled"),
@@ -134,8 +137,8 @@ class StateLookup:
                 yield from (_turned(m, word) for m in self._filled(opposite, column))
         for ending in _ENDED.get(word, "").split():
             for column in columns:
-                if column.role == "date" and column.column.nullable and _names(column, ending):
-                    yield _meaning(column, Condition(Expression(column=column.key), "null"), word)
+                if column.role == "date" and _names(column, ending):
+                    yield from self._not_ended(word, column, columns)
         for same in SAME_EVENT.get(word, "").split():
             for column in columns:
                 yield from (replace(m, by_synonym=True) for m in self._filled(same, column, word))
@@ -145,6 +148,22 @@ class StateLookup:
             yield from self._overdue(columns)
         if word in TIMELY:
             yield from self._late(word, columns)
+
+    def _not_ended(self, word: str, end: ColumnWord, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
+        """`leases that are running`: the end is open, or still to come where such dates are stored, after a start that
+        has passed."""
+        last, today = self._values.facts(*end.key).greatest, self._today
+        open_end = Condition(Expression(column=end.key), "null")
+        if last is None or str(last)[:10] < today.isoformat():
+            if end.column.nullable:
+                yield _meaning(end, open_end, word)
+            return
+        begun = [Expression(column=c.key) for c in columns if c.role == "date" and _BEGUN & set(c.words)]
+        note = f"“{word}”: {end.name} is not before today ({today}), or is empty"
+        to_come = Condition(Expression(column=end.key), ">=", (today,))
+        started = Condition(begun[0], "<=", (today,)) if len(begun) == 1 else None
+        first, either = (open_end, to_come) if end.column.nullable else (to_come, None)
+        yield Qualification(end.table, first, note, also=started, either=either)
 
     def _stored(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
         """A stored text with the same stem: `canceled` when the data has `Cancelled`."""
@@ -290,7 +309,3 @@ def _plain(word: str) -> str:
     """The stem, independent of the spelling of a final consonant (`canceled`, `cancelled`)."""
     stemmed = stem(word.lower().replace("_", " "))
     return stemmed[:-1] if len(stemmed) > 4 and stemmed[-1] == stemmed[-2] else stemmed
-
-
-def participle(word: str) -> bool:
-    return word.endswith("ed") or word in PARTICIPLES

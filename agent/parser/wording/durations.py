@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Function, Operator, Shape, Unit
+from agent.parser.stored_states import SAME_EVENT
 from agent.parser.wording.rules import ASKED, Known, Wording, rule
 from eval.language.inflection import lemma, plural, root
 from eval.language.lexicon import word_set
@@ -31,6 +32,7 @@ _ENDS = _roots(
     "repair arrive arrival delivery payment completion finished fixed closed resolved due"
 )
 _PLANNED = word_set("due expected planned estimated promised required scheduled deadline")
+_STAMPS = word_set("update updated modified changed")
 _LENGTHS = word_set("duration length runtime time minutes hours")
 _FUNCTIONS: dict[str, Function] = {
     "": "avg", "average": "avg", "avg": "avg", "mean": "avg", "typical": "avg", "longest": "max", "maximum": "max",
@@ -52,6 +54,10 @@ _IDLE = r"(?:lead|wait|waiting|turnaround|processing|handling|cycle|response|thr
 _AN = r"(?:an? |the |our |all |each |every )?"
 _USUALLY = r"(?: (?:on average|usually|normally|typically|in general))?"
 _COUNTED = r"(?:long|many (?P<unit>days|hours|minutes|weeks))"
+_GROUPS = (
+    r"(?P<rest>(?: (?:by|per|for each|for every|of each|in each|each|in (?=(?:19|20)\d\d)|during|this year|last year) "
+    r"?.*)?)"
+)
 _Pairs = list[tuple[ColumnWord, ColumnWord]]
 
 
@@ -138,19 +144,6 @@ def _stay(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    rf"^(?:on average )?how {_COUNTED}(?: does it (?:usually )?take| is it| on average)?{_USUALLY} "
-    rf"(?:until|till|before|for) {_AN}(?P<o>[a-z]+(?: [a-z]+)?) "
-    rf"(?:(?:is|are|was|were|gets?|got|has been|have been|to be|to get) )?(?P<x>[a-z]+){_USUALLY}{_REST}$",
-    rf"^(?:on average )?how {_COUNTED} (?:does|did) it (?:usually |normally |"
-    rf"typically )?take(?: (?!to\b)[a-z]+)?{_USUALLY} to (?:get |have |be )?(?P<x>[a-z]+)"
-    rf"(?: {_AN}(?P<o>(?!by\b|per\b|for\b|in\b|on\b)[a-z]+))?(?: [a-z]+ed)?{_USUALLY}{_REST}$",
-)
-def _until(match: re.Match[str], known: Known) -> Wording | None:
-    """`how long until an order is shipped`, `how long does it take to repair a bike`."""
-    return _passed(_of_rows(_pairs(match["x"], known), match["o"], known), match, known)
-
-
-@rule(
     rf"^{ASKED}(?:{_FUNCTION} )?(?P<idle>{_IDLE}[- ]times?|turnarounds?|waits?)"
     rf"(?: (?:of|for|on) {_AN}(?P<x>(?!each\b)[a-z]+))?{_REST}$"
 )
@@ -183,19 +176,55 @@ def _event_time(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    rf"^how {_COUNTED} (?:do|does|did) (?:the |an? |our |it |people |we )?"
-    r"(?:(?P<x>[a-z]+) )?(?:usually |normally |typically )?(?:take|last|run)(?: to (?:be |get )?(?P<y>[a-z]+))?"
-    rf"(?: on average)?{_REST}$"
+    rf"^(?:on|in) average,? how {_COUNTED} (?P<said>.+?){_GROUPS}$",
+    rf"^how {_COUNTED} (?P<said>.+?){_GROUPS}$",
 )
-def _lasts(match: re.Match[str], known: Known) -> Wording | None:
-    """`how long do trips last`."""
-    if match["x"] and (stored := _stored(match["x"], "average", match["rest"], known)) is not None:
-        return stored
-    event = match["y"] or match["x"]
-    return _passed(_pairs(event, known) if event else [], match, known)
+def _asked(match: re.Match[str], known: Known) -> Wording | None:
+    """`how long do trips last`, `how many days pass until an order is shipped`: the dates that the words are nearest
+    to."""
+    said = [w for w in re.findall("[a-z]+", match["said"].lower()) if w not in _IDLE_WORDS]
+    if not _PASSING & set(match["said"].lower().split()):
+        return None
+    for event in said:
+        if (stored := _stored(event, "average", match["rest"], known)) is not None:
+            return stored
+    worth = {pair: _nearness(said, pair, known) for pair in (*_all_pairs(known), *_stays(known))}
+    most = max(worth.values(), default=0)
+    pairs = [pair for pair, near in worth.items() if near == most and (most or len(worth) == 1)]
+    rows = _ROWS.search(match["said"])
+    return _passed(pairs, match, known, of=rows[1] if rows and rows[1].endswith("s") else "")
 
 
-_FORMS = (_took, _late, _between, _stay, _until, _wait, _event_time, _lasts)
+_ROWS = re.compile(r"^(?:do|does|did) (?:the |our |an? )?([a-z]+(?: [a-z]+)?) (?:usually |normally |typically )?"
+                   r"(?:take|last|run|stay)", re.IGNORECASE)  # fmt: skip
+_PASSING = word_set(
+    "take takes took last lasts lasted pass passes passed until till before between from keep keeps kept stay stays "
+    "stayed run runs ran go goes wait waits waited need needs needed open lie lies"
+)
+_IDLE_WORDS = word_set(
+    "do does did it the a an our on average usually normally typically in to be get is are was were take takes took we "
+    "they day days counted and their its date of pass passes"
+)
+_KIND_OF_DATE = word_set("date time at on day timestamp datetime")
+
+
+def _nearness(said: Sequence[str], pair: tuple[ColumnWord, ColumnWord], known: Known) -> int:
+    """How many of a pair's dates and rows the words name; the end counts most."""
+    start, end = pair
+    table = known.vocabulary.tables[end.table].words
+    kept = {root(w) for w in table}
+    ended = any(_called(w, end) for w in said)
+    rows = any(root(lemma(w)) in kept for w in said)
+    return 3 * ended + 2 * rows + any(_called(w, start) for w in said)
+
+
+def _called(word: str, column: ColumnWord) -> bool:
+    words = [w for w in column.words if w not in _KIND_OF_DATE and w not in column.owner]
+    same = SAME_EVENT.get(word, "").split() + SAME_EVENT.get(f"{lemma(word)}d", "").split()
+    return any(_alike(said, w) for w in words for said in (word, *same))
+
+
+_FORMS = (_took, _late, _between, _stay, _wait, _event_time, _asked)
 
 
 def _passed(
@@ -286,7 +315,7 @@ def _alike(verb: str, word: str) -> bool:
 
 def _all_pairs(known: Known) -> Iterator[tuple[ColumnWord, ColumnWord]]:
     for columns in known.vocabulary.by_table.values():
-        dates = [c for c in columns if c.role == "date" and not _PLANNED & set(c.words)]
+        dates = [c for c in columns if c.role == "date" and not (_PLANNED | _STAMPS) & set(c.words)]
         starts = [c for c in dates if _is(c, _STARTS) and not _is(c, _ENDS)]
         ends = [c for c in dates if _is(c, _ENDS)]
         starts = starts or [c for c in dates if c not in ends and not c.column.nullable]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.interpretation import Shape
+from agent.parser.to_show import Listed
 from agent.parser.wording.word_patterns import WordPattern
 from eval.language.inflection import lemma, plural
 from eval.language.lexicon import word_set
@@ -53,6 +54,8 @@ class Wording:
     """What was assumed without the question saying so, and what else may be meant: such a reading is not sure."""
     lost: tuple[str, ...] = ()
     """Content words of the question that the rewording lost."""
+    listed: Listed | None = None
+    """What to show, listed behind the question."""
 
 
 @dataclass(frozen=True, slots=True)

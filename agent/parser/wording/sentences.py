@@ -30,6 +30,7 @@ _PLAIN = Replacements(
     (r"^i (?:was|am) (?:just )?wondering[,:]? (?:if you could tell me )?", ""),
     (r"[.?!] (?:the |just the )?(?:number|count|total|name)s?(?: of [a-z]+)? (?:is|are|will be|would be) "
      r"(?:enough|sufficient|fine|ok|okay)[.?! ]*$", ""),
+    (r"^(?:out )?of (?:all )?(?:the |our )?([^,]+), what (percent|percentage|share|proportion) ", r"what \2 of \1 "),
     (r"^for (?:the |all |all the )?([a-z]+s (?!and\b)[^,]+), (what|how|which|who|when)\b(.+)$", r"\2\3 for \1"),
     (r"\b(?:the )?average number of (days|hours|weeks|minutes)\b", r"average \1"),
     (r"\b(paid|shipped|delivered|returned|completed|finished|closed|arrived) (?:after|past|later than) "

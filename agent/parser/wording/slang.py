@@ -40,6 +40,7 @@ plain = Replacements(
     (r"^(how many .+?) (?:did we take in|(?:have )?c[ao]me in|were taken in|have we (?:written|made|had|got|taken "
      r"in))(?=[ ?.!]|$)", r"\1"),
     (r"\bprice lists? (?:of|for) (?:all |the |our )*([a-z]+s)\b", r"names and prices of \1"),
+    (r"\b(active|running|ongoing|valid) (?:today|now|nowadays|currently|any ?more|any longer)\b", r"\1"),
     (r"\bw/o\b", "without"),
     (r"(?<=[a-z]) named (?=[\"'A-Z0-9])", " called "),
     (r"\bw/(?=\s)", "with"),
@@ -69,8 +70,6 @@ plain = Replacements(
     (r"^(?:what (?:is|was) |which (?:is|was) )?(?:the )?(day|week|month|quarter|year|weekday)(?: of the week)? "
      r"(?:with|that (?:had|has)) (?:the )?(most|fewest|highest|lowest|least)(?: number of)? ",
      r"which \1 has the \2 "),
-    (r"^how many (days|hours|weeks|minutes) (?:are there |passed? |lie )?(?:between|from) (.+?)( on average)?"
-     r"(?=[?.! ]*$)", r"average \1 between \2"),
     (r"^((?:which|what) (?!(?:share|part)\b).+?) is used (?:the )?(most|least)(?: often)?(?=[?.! ]*$)",
      r"\1 is the \2 common"),
     (r"\bworst first\b", "lowest first"),
@@ -113,8 +112,6 @@ plain = Replacements(
     (r"\bwhat (?:it|he|she) is called\b", "its name"),
     (r"^((?:what|which) (?:share|percentage|percent|proportion) of .+?) in percent "
      r"(?=[a-z]+ (?:on |in |to )?each\b)", r"\1 "),
-    (r"^how long (?:do|does|did) (?:we|it|they) (?:usually )?take to (?:be )?([a-z]+) (?:an? |the |our )?([a-z]+)"
-     r",? (?=by |per |for )", r"how long does \2 take to \1 "),
     (r"^how long are (?:the |our )?([a-z]+s)(?: on average)?\b", r"how long do \1 last"),
     (r"\bmost of (?:the |our )?(?=[a-z]+s\b)", "most "),
     (rf"\b(?:the )?top (\d+|{SMALL_NUMBERS}) (?:most )?(expensive|cheap|costly|popular|recent|populous)\b",
