@@ -154,6 +154,18 @@ class ClarifyEvent(_Event):
     data: ClarifyInfo
 
 
+class ResumedInfo(_Event):
+    step: str
+    """The first step that the interrupted run did not end."""
+
+
+class ResumedEvent(_Event):
+    """The run goes on where an interrupted one ended; the steps before `step`, and their model calls, are its own."""
+
+    event: Literal["resumed"] = "resumed"
+    data: ResumedInfo
+
+
 class AnswerEvent(_Event):
     """The finished answer. On the wire `data` also has `final_answer`, and its attempts have no rows: those went out
     with their own events."""
@@ -197,6 +209,7 @@ Event = Annotated[
     | StepEvent
     | TokenEvent
     | ClarifyEvent
+    | ResumedEvent
     | AnswerEvent
     | ErrorEvent
     | DoneEvent,

@@ -32,8 +32,7 @@ from agent.events import (
     ErrorInfo,
     Event,
 )
-from agent.judging.local import OWNER, BadJudge, local_judge
-from agent.knowledge.privacy import private
+from agent.judging.local import BadJudge
 from agent.models.langsmith import steps_are_heard
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
@@ -43,16 +42,11 @@ from agent.runtime.outcome import answer_of, answer_of_turn
 from agent.runtime.preparation import (
     Confirmed,
     RunFailed,
-    chosen_model,
     is_personal,
-    kit_in,
-    memory_of,
     opened,
-    seen_by,
-    semantics_of,
-    taught,
+    run_context,
 )
-from agent.runtime.summary_start import drop_summary
+from agent.state import Turn
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 
@@ -83,6 +77,8 @@ class RunRequest:
     """False: the SQL is written and checked, but not run."""
     conversation: Conversation | None = None
     """The thread whose next turn this is; it may end in `clarify`."""
+    history: Sequence[Turn] = ()
+    """The earlier turns, where the caller keeps them itself, without a thread."""
     confirmed: Confirmed = ()
     """Questions with SQL that people confirmed, to be shown as examples beside those of files."""
     judged_as: tuple[str, str] | None = None
@@ -99,6 +95,7 @@ class RunOptions(TypedDict, total=False):
     settings: Settings | None
     execute: bool
     conversation: Conversation | None
+    history: Sequence[Turn]
     confirmed: Confirmed
     judged_as: tuple[str, str] | None
 
@@ -201,50 +198,28 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
     if problem := question_problem(request.question):
         raise RunFailed("question", problem)
     database = await opened(request.database, config.database)
-    config = config.model_copy(update={"judging": taught(config.judging, config.database, database)})
-    kit = await asyncio.to_thread(kit_in, config.judging.kit) if config.judging.kit else None
-    if kit is not None:
-        groups = {"judging": config.judging.model_fields_set, "limits": config.limits.model_fields_set}
-        config = config.changed(**kit.settings(groups))
     if is_personal(database):
         await asyncio.to_thread(database.hear, request.question)
         if unseen := await asyncio.to_thread(database.unseen, f"{request.question} {request.evidence}"):
             return _not_visible(request, database, unseen, emit, started)
-    has_semantics = bool(config.judging.semantic_model or config.judging.glossary)
-    semantics = await asyncio.to_thread(semantics_of, config.judging) if has_semantics else None
-    if semantics is not None and not database.sees_all:
-        semantics = await asyncio.to_thread(seen_by, database, semantics)
-    model, owned = await chosen_model(request.model, config.model, database, semantics)
-    context = RunContext(
+    context = await run_context(
         database,
-        private(model, config.privacy.mode),
-        config.judging,
-        config.limits,
-        config.privacy,
-        schema_ttl=config.database.schema_ttl,
+        request.model,
+        config,
+        execute=request.execute,
+        confirmed=request.confirmed,
+        judged_as=request.judged_as,
         emit=emit,
-        deadline=started + config.limits.run_seconds,
-        execute=request.execute and database.executes,
-        semantics=semantics,
+        started=started,
     )
     try:
-        if semantics or kit or request.confirmed or config.judging.examples:
-            context.memory = await asyncio.to_thread(
-                memory_of, config.judging, semantics, kit, request.confirmed, database
-            )
-        if config.judging.learned:
-            context.local_judge = await asyncio.to_thread(
-                local_judge, config.judging.learned, *(request.judged_as or (OWNER, database.name))
-            )
-        async with asyncio.timeout(config.limits.run_seconds + GRACE_SECONDS):
+        async with asyncio.timeout(context.limits.run_seconds + GRACE_SECONDS):
             answer = await _finished(request, context, started)
     except TimeoutError as error:
-        message = f"The time for this question ({config.limits.run_seconds:g} s) ran out."
+        message = f"The time for this question ({context.limits.run_seconds:g} s) ran out."
         raise RunFailed("timeout", message) from error
     finally:
-        await drop_summary(context)
-        if owned is not None:
-            await owned.close()
+        await context.close()
     emit(AnswerEvent(data=answer))
     if answer.status == "error":
         emit(ErrorEvent(data=ErrorInfo(kind=answer.error_kind or "internal", message=answer.reason)))
@@ -286,7 +261,7 @@ async def _finished(request: RunRequest, context: RunContext, started: float) ->
         return answer
     context.announce("schema_analyzer")
     context.load_schema()  # runs while the nodes are being imported
-    given = fresh_turn(question, request.evidence, context.database, 0)
+    given = fresh_turn(question, request.evidence, context.database, 0) | {"history": [*request.history]}
     run_through = _traced_graph if steps_are_heard(context.privacy) else _walked
     final = await run_through(given, context)
     return answer_of(final, context, time.monotonic() - started)

@@ -221,8 +221,8 @@ class Turn(_Value):
 
 
 def remembered(earlier: list[Turn], new: list[Turn]) -> list[Turn]:
-    """The reducer of `history`: turns accumulate, and the oldest are forgotten."""
-    return [*earlier, *new][-HISTORY_TURNS:]
+    """The reducer of `history`: turns accumulate, and the oldest are forgotten. They may come as dicts from outside."""
+    return [Turn.model_validate(turn) for turn in (*earlier, *new)][-HISTORY_TURNS:]
 
 
 class Emptied:

@@ -131,7 +131,7 @@ def main() -> None:
         option, name, *words = words
     if option == "-c":
         sys.argv = [option, *words]
-        exec(compile(name, "<string>", "exec"), {"__name__": "__main__"})
+        exec(compile(name, "<string>", "exec", dont_inherit=True), {"__name__": "__main__"})
     else:
         sys.argv = [name, *words]
         _forget(name)

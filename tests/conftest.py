@@ -27,6 +27,9 @@ SERVERS = ("clickhouse_url", "endpoint", "model_server", "mysql_url", "offline",
 OUTSIDE_THE_TEST = {*SERVERS, "browser"}
 
 
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # as LangGraph will do by default; child processes, too
+
+
 def pytest_configure() -> None:
     """A shell that runs the tests in the background ignores Ctrl-C for them; processes that they start must not."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -5,9 +5,9 @@
     print(answer.sql, answer.rows, answer.score)
 
 `ask` returns when the answer is there, `run` is `ask` for async code, and `stream` is an async iterator of the events
-on the way. `Thread` is a conversation. An `Answer` shows itself in a notebook. `text2sql.errors` shows what can be
-raised, and `text2sql.testing` has a model for tests. Importing this package loads nothing else: each name loads what it
-needs when it is first used.
+on the way. `Thread` is a conversation, `build_graph` the agent as a LangGraph. An `Answer` shows itself in a notebook.
+`text2sql.errors` shows what can be raised, and `text2sql.testing` has a model for tests. Importing this package loads
+nothing else: each name loads what it needs when it is first used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 from eval.version import VERSION
 
 if TYPE_CHECKING:
+    from agent.graph import build_graph
     from agent.runner import stream
+    from agent.state import Turn
     from text2sql import errors, testing
     from text2sql.answer import Answer
     from text2sql.questions import ask, run
@@ -26,12 +28,14 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 
-__all__ = ["Answer", "Thread", "__version__", "ask", "errors", "run", "stream", "testing"]
+__all__ = ["Answer", "Thread", "Turn", "__version__", "ask", "build_graph", "errors", "run", "stream", "testing"]
 
 _MODULES = {
     "Answer": "text2sql.answer",
     "Thread": "text2sql.thread",
+    "Turn": "agent.state",
     "ask": "text2sql.questions",
+    "build_graph": "agent.graph",
     "run": "text2sql.questions",
     "stream": "agent.runner",
 }

@@ -37,7 +37,13 @@ async def answering(
     try:
         database = await _scratch(task)
         run = stream(
-            task.question, evidence=task.evidence, database=database, model=model, settings=config, execute=False
+            task.question,
+            evidence=task.evidence,
+            database=database,
+            model=model,
+            settings=config,
+            execute=False,
+            history=task.history,
         )
         async with aclosing(cast("AsyncGenerator[Event, None]", run)) as events:
             async for event in events:
@@ -87,9 +93,9 @@ def _answer(task: SqlTask, answer: Answer | None, problem: str) -> TaskAnswer:
     if answer and answer.status in ("success", "doubtful") and answer.sql:
         label = "" if ENGINES[task.dialect].executes else NOT_EXECUTED.format(title=ENGINES[task.dialect].title)
         reasoning = " ".join(filter(None, (_sentence(answer.reason), answer.verdict, label)))
-        return TaskAnswer(sql=answer.sql, reasoning=reasoning, task_id=task.task_id)
+        return TaskAnswer(sql=answer.sql, reasoning=reasoning, read_as=answer.read_as or None, task_id=task.task_id)
     why = (answer.answer or answer.reason) if answer else problem
-    return TaskAnswer(sql="", error=why, task_id=task.task_id)
+    return TaskAnswer(sql="", error=why, read_as=(answer and answer.read_as) or None, task_id=task.task_id)
 
 
 def _sentence(text: str) -> str:

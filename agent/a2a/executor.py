@@ -3,8 +3,8 @@
 In: the SDK's request context. Out: events on its queue. A task that is answered is `completed` with one artifact of one
 text part, the JSON of the contract; so is one for which no SQL was found, whose JSON holds the error. A message that
 holds no task leaves it `input-required`, with a message that says what to send. The next message is read together with
-the earlier ones, and a new task takes the schema from an earlier one of its context. A fault of this program makes it
-`failed`, without a stack trace.
+the earlier ones. A task without a schema continues the conversation of its context: it takes the schema from there, and
+may refer to the earlier questions. A fault of this program makes it `failed`, without a stack trace.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from google.protobuf.json_format import MessageToDict
 
 from agent.a2a.answer import answering
 from agent.a2a.progress import sentence
-from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskUnusable, read_parts, structure_in
+from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskContext, TaskUnusable, read_parts
 from agent.config import Settings
 from agent.models.protocol import Model
 from eval.a2a.tasks import begun_task
@@ -66,7 +66,7 @@ class SqlExecutor(AgentExecutor):
         earlier = [*context.current_task.history] if context.current_task else []
         updater = await begun_task(context, event_queue)
         try:
-            known = await self._structure_of_context(updater.context_id, context)
+            known = await self._earlier(updater, context)
             task = read_parts(_parts([*earlier, context.message]), self._config.database.dialect, known)
         except InputMissing as problem:
             await updater.requires_input(updater.new_agent_message([_part(problem.answer)]))
@@ -82,10 +82,13 @@ class SqlExecutor(AgentExecutor):
             failure = TaskAnswer(sql="", error="Something went wrong inside.", task_id=task.task_id)
             await updater.failed(updater.new_agent_message([_part(failure)]))
 
-    async def _structure_of_context(self, context_id: str, context: RequestContext) -> dict[str, Any]:
-        """The schema and dialect that were last sent in this context; empty where there are none."""
-        tasks = await self._store.of_context(context_id, context.call_context)
-        return next((structure for task in tasks if (structure := structure_in(_parts([*task.history])))), {})
+    async def _earlier(self, updater: TaskUpdater, context: RequestContext) -> TaskContext:
+        """What the earlier tasks of this context leave for the next one."""
+        earlier = TaskContext()
+        tasks = await self._store.of_context(updater.context_id, context.call_context)
+        for task in reversed([task for task in tasks if task.id != updater.task_id]):
+            earlier.heard(_parts([*task.history]), _answer_of(task))
+        return earlier
 
     async def _work(self, task: SqlTask, updater: TaskUpdater) -> None:
         await updater.start_work()
@@ -109,6 +112,12 @@ class SqlExecutor(AgentExecutor):
 def _part(answer: TaskAnswer) -> Any:
     """JSON in a text part, which clients that join the parts of an answer read as they are."""
     return new_text_part(json.dumps(answer.wire(), ensure_ascii=False), media_type=JSON_TYPE)
+
+
+def _answer_of(task: Task) -> dict[str, Any]:
+    """The JSON of a task's answer; empty without one."""
+    answer: dict[str, Any] = json.loads(task.artifacts[0].parts[0].text) if task.artifacts else {}
+    return answer
 
 
 def _parts(messages: list[Message]) -> Iterator[Any]:

@@ -17,9 +17,10 @@ from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
 from agent.a2a.answer import answered
-from agent.a2a.task import QuestionMissing, TaskAnswer, TaskRequest, TaskUnusable, read_parts, read_task
+from agent.a2a.task import MAX_PARTS, QuestionMissing, TaskAnswer, TaskRequest, TaskUnusable, read_parts, read_task
 from agent.config import Settings
 from agent.models.protocol import Model
+from agent.runner import MAX_QUESTION
 from eval.a2a.content_types import from_web_page
 from eval.a2a.disconnect import while_there
 from eval.errors import Text2SQLError
@@ -30,11 +31,30 @@ GONE = 499
 """The status of a request whose client has disconnected; nobody reads it."""
 
 
+_WITH_TEXT: dict[str, Any] = {
+    "required": ["text"],
+    "properties": {"text": {"type": "string", "pattern": "^[A-Za-z0-9 ]*[A-Za-z0-9]$"}, "data": False},
+}
+_WITH_QUESTION: dict[str, Any] = {
+    "required": ["data"],
+    "properties": {
+        "data": {
+            "type": "object",
+            "required": ["question"],
+            "properties": {"question": {"type": "string", "maxLength": MAX_QUESTION, "pattern": r"\S"}},
+        }
+    },
+}
+
+
 class Message(BaseModel):
     """Parts as A2A has them; `kind` and `type` mean the same."""
 
     parts: list[dict[str, Any]] = Field(
-        description='`{"kind": "data", "data": {…}}` with the task, or `{"kind": "text", "text": "…"}` with its JSON.'
+        description='`{"kind": "data", "data": {…}}` with the task, or `{"kind": "text", "text": "…"}` with its JSON '
+        "or its question; one of them holds the question.",
+        max_length=MAX_PARTS,
+        json_schema_extra={"contains": {"anyOf": [_WITH_TEXT, _WITH_QUESTION]}},
     )
 
 

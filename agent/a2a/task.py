@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.runner import MAX_QUESTION
 from agent.sources.structure import read_structure
+from agent.state import HISTORY_TURNS, Turn
 from eval.engines import dialect_named, listed
 from eval.errors import InputError
 from eval.schema import Dialect, Schema
@@ -35,15 +36,16 @@ class TaskRequest(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    question: str = Field(description="In plain words.", max_length=MAX_QUESTION)
+    question: str = Field(description=f"In plain words; at most {MAX_QUESTION:,} characters are read.", pattern=r"\S")
     structure: Any = Field(
+        None,
         alias="schema",
         description="`tables` as a list or by name, each with `columns` ({name, type, nullable, primary_key, "
         "foreign_key, default}, or only names); or CREATE TABLE statements in a text.",
     )
-    dialect: str | None = Field(None, description=f"{listed()}.")
-    task_id: str | None = Field(None, description="Echoed in the answer.")
-    evidence: str | None = Field(None, description="What helps to read the question.")
+    dialect: Any = Field(None, description=f"{listed()}.")
+    task_id: Any = Field(None, description="Echoed in the answer.")
+    evidence: Any = Field(None, description="A text that helps to read the question.")
 
 
 class TaskAnswer(BaseModel):
@@ -54,6 +56,7 @@ class TaskAnswer(BaseModel):
     sql: str
     reasoning: str | None = None
     error: str | None = None
+    read_as: str | None = Field(None, description="A follow-up, as the complete question that was answered.")
     task_id: str | None = None
 
     def wire(self) -> dict[str, Any]:
@@ -88,6 +91,8 @@ class SqlTask:
     schema: Schema
     task_id: str | None = None
     evidence: str = ""
+    history: tuple[Turn, ...] = ()
+    """The earlier questions of its context, oldest first."""
 
     @property
     def dialect(self) -> Dialect:
@@ -131,23 +136,40 @@ def _sentence(error: Exception) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def read_parts(
-    parts: Iterable[Any], default_dialect: str = "sqlite", known: Mapping[str, Any] | None = None
-) -> SqlTask:
-    """The task in the parts of one or more messages, each a data value or a text. `known`: the structure that counts
-    where the parts have none (`structure_in`). Raises TaskUnusable."""
+@dataclass(slots=True)
+class TaskContext:
+    """What the earlier tasks of a context leave for the next one: their structure, and the conversation about it."""
+
+    structure: dict[str, Any] = field(default_factory=dict)
+    history: list[Turn] = field(default_factory=list)
+
+    def heard(self, parts: Iterable[Any], answer: Mapping[str, Any]) -> None:
+        """Take up an earlier task, oldest first. One that brings a schema begins a new conversation."""
+        try:
+            fields = _merged(parts)
+        except TaskUnusable:
+            return
+        if _has_structure(fields):
+            self.structure = {key: fields[key] for key in (*_SCHEMAS, "dialect") if fields.get(key)}
+            self.history.clear()
+        asked = str(fields.get("question") or "")
+        if asked and answer:
+            read_as, sql = str(answer.get("read_as") or asked), str(answer.get("sql") or "")
+            self.history.append(Turn(number=len(self.history) + 1, asked=asked, question=read_as, sql=sql))
+
+
+def read_parts(parts: Iterable[Any], default_dialect: str = "sqlite", context: TaskContext | None = None) -> SqlTask:
+    """The task in the parts of one or more messages, each a data value or a text. `context`: what counts where the
+    parts have no schema. Raises TaskUnusable."""
     task = _merged(parts)
-    return read_task(task if any(task.get(key) for key in _SCHEMAS) else {**(known or {}), **task}, default_dialect)
+    if context is None or _has_structure(task):
+        return read_task(task, default_dialect)
+    read = read_task({**context.structure, **task}, default_dialect)
+    return replace(read, history=tuple(context.history[-HISTORY_TURNS:]))
 
 
-def structure_in(parts: Iterable[Any]) -> dict[str, Any]:
-    """The schema and the dialect in the parts; empty where there is no schema."""
-    try:
-        fields = _merged(parts)
-    except TaskUnusable:
-        return {}
-    structure = {key: fields[key] for key in (*_SCHEMAS, "dialect") if fields.get(key)}
-    return structure if any(key in structure for key in _SCHEMAS) else {}
+def _has_structure(fields: Mapping[str, Any]) -> bool:
+    return any(fields.get(key) for key in _SCHEMAS)
 
 
 def _merged(parts: Iterable[Any]) -> dict[str, Any]:

@@ -34,6 +34,8 @@ class Conversation:
     """The number of this question, if the caller counts them; None: one more than the last."""
     before: int | None = None
     """For a question that is asked again: only the turns before this number are its history."""
+    go_on: bool = False
+    """With `before`: the run of that turn was interrupted; the steps that it ended are not done again."""
     fresh: bool = False
     """The thread was created for this question, so it has no state yet."""
 
@@ -48,6 +50,8 @@ class ThreadState:
     """The clarification that is not answered yet."""
     question: str = ""
     """The last question."""
+    next_step: str = ""
+    """Of a run that was interrupted: the first step that it did not end."""
     clarified: Clarified | None = None
     """The clarification about it, with the user's reply."""
     history: tuple[Turn, ...] = ()
@@ -58,7 +62,7 @@ def graph_for(checkpointer: BaseCheckpointSaver[Any]) -> Graph:
     """The graph with this checkpointer, compiled on first use; the import alone takes a second."""
     from agent.graph import build_graph
 
-    return build_graph(checkpointer)
+    return build_graph(checkpointer=checkpointer)
 
 
 def thread_config(thread_id: str) -> Any:
@@ -79,6 +83,7 @@ async def thread_state(graph: Graph, thread_id: str) -> ThreadState:
         turn=values.get("turn") or 0,
         waiting=waiting,
         question=values.get("question") or "",
+        next_step=snapshot.next[0] if snapshot.next and not snapshot.interrupts else "",
         clarified=values.get("clarified"),
         history=tuple(values.get("history") or ()),
     )

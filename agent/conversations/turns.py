@@ -1,8 +1,8 @@
 """One turn of a conversation: a new question, or the answer to a clarification.
 
 In: the user's text, the conversation, the run's context. Out: the state in which the turn ended, or the clarification
-that it waits for. The thread is written once, when the turn ends. If the process is killed earlier, the thread stays as
-the previous turn left it.
+that it waits for. With a model, the thread is written after each step, so that a run whose process was killed can go
+on with the step that it did not end; else once, when the turn ends.
 """
 
 from __future__ import annotations
@@ -25,12 +25,16 @@ from agent.conversations.conversation import (
     thread_config,
     thread_state,
 )
+from agent.events import ResumedEvent, ResumedInfo
 from agent.models.langsmith import langsmith_tracing
+from agent.results import run_sql
 from agent.runtime.context import RunContext
 from agent.runtime.preparation import RunFailed
-from agent.state import Clarification, Clarified
+from agent.state import Clarification, Clarified, QueryResult
 
 if TYPE_CHECKING:
+    from langgraph.types import Durability
+
     from agent.conversations.conversation import Graph
 
 DROPPED = "All right, never mind that question."
@@ -93,15 +97,32 @@ async def _turn_taken(text: str, conversation: Conversation, context: RunContext
             given = Command(resume=text, update={"turn": turn})
             if cold:
                 context.finished("schema_analyzer", round((time.perf_counter() - started) * 1000, 3))
+    elif conversation.go_on and thread.next_step and (thread.turn, thread.question) == (conversation.before, text):
+        context.emit(ResumedEvent(data=ResumedInfo(step=thread.next_step)))
+        given = Command(update={"turn": turn})
     else:
         words, clarified = _asked_again(text, thread, conversation)
         given = fresh_turn(words, evidence, context.database, turn) | {"clarified": clarified}
     if not isinstance(given, Command):
         context.announce("schema_analyzer")
     with langsmith_tracing(context.privacy):
-        final = await graph.ainvoke(given, config, context=context, durability="exit")
+        # a step without calls of a model is done again sooner than it is stored
+        durability: Durability = "sync" if context.model.capabilities.remote else "exit"
+        final = await graph.ainvoke(given, config, context=context, durability=durability)
+    if thread.next_step and isinstance(given, Command):
+        final["query_results"] = [await _with_rows(result, context) for result in final.get("query_results", [])]
     asked = final.pop("__interrupt__", None)
     return TurnEnd(final, Clarification.model_validate(asked[0].value) if asked else None)
+
+
+async def _with_rows(result: QueryResult, context: RunContext) -> QueryResult:
+    """A result whose rows were cut when it was stored, with its rows."""
+    if len(result.data) >= result.rows_returned or not context.execute:
+        return result
+    outcome = await run_sql(
+        context.database, result.sql, limits=context.statement_limits(), schema_ttl=context.schema_ttl
+    )
+    return result.model_copy(update={"data": outcome.rows}) if outcome.status == "success" else result
 
 
 def _answers(thread: ThreadState, conversation: Conversation) -> bool:

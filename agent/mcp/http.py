@@ -24,7 +24,7 @@ from starlette.types import Message, Receive, Scope, Send
 from agent.mcp.callers import SESSION_HEADER, call_name, session_of
 from agent.mcp.tools import make_server
 from agent.server.access import Client, client_in
-from agent.server.errors import error_response
+from agent.server.errors import AGAIN_SECONDS, error_response
 from agent.store import StoreError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class McpEndpoint:
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=client.owner, scopes=[]))
         if self._stateless and scope["method"] == "POST":
             receive, send = await self._heeded(client, scope, receive, send)
-        await self._manager.handle_request(scope, receive, send)
+        await self._manager.handle_request(scope, receive, _with_time_to_return(send))
 
     async def _heeded(self, client: Client, scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
         """Give an id to a session that begins, and cancel the call that a notification names."""
@@ -121,3 +121,14 @@ class McpEndpoint:
             await send(message)
 
         return again, named if call.get("method") == "initialize" else send
+
+
+def _with_time_to_return(send: Send) -> Send:
+    """The SDK's 503 (no more sessions) does not say when to try again."""
+
+    async def told(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 503:
+            message["headers"] = [*message["headers"], (b"retry-after", str(AGAIN_SECONDS).encode())]
+        await send(message)
+
+    return told

@@ -14,6 +14,7 @@ from agent.knowledge.values import ValueIndex, value_index
 from agent.knowledge.vocabulary import vocabulary
 from agent.models.protocol import PlanRequest
 from agent.parser.alternatives import spoken
+from agent.parser.assumed_values import assumed_values
 from agent.parser.ellipsis import points_back
 from agent.parser.engine import Reading, read
 from agent.parser.follow_up import Turn as EarlierTurn
@@ -32,7 +33,9 @@ _TRIED = 10
 
 def whole_question(request: PlanRequest, database: Database) -> str:
     """The request's question as a standalone question; unchanged when it needs no context."""
-    values = value_index(database, request.schema)
+    texts = [request.question, *(turn.question for turn in request.history)]
+    rows = database.holds_rows
+    values = value_index(database, request.schema) if rows else assumed_values(texts, request.schema)
     question = completed(request.question, request.history, request.schema, values) or request.question
     if request.clarified is None:
         return question

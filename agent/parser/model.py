@@ -27,6 +27,7 @@ from agent.models.protocol import (
     SummaryRequest,
     Usage,
 )
+from agent.parser.assumed_values import assumed_values, doubted
 from agent.parser.confidence import confidence
 from agent.parser.dialogue import ambiguity, may_be_ambiguous, whole_question
 from agent.parser.engine import Reading, read
@@ -127,13 +128,16 @@ class OfflineModel:
     def _reading(self, question: str, evidence: str, request: PlanRequest | SqlRequest, place: int) -> Reading:
         """Blocking: it may read the values of the database, and looks at the rows of statements."""
         schema, dialect, database = request.schema, request.dialect, self._database
-        index = value_index(database, schema)
-        look = looker(database, request.ran) if database.holds_rows else None  # an empty copy's results tell nothing
+        rows = database.holds_rows
+        index = value_index(database, schema) if rows else assumed_values([question], schema)
+        look = looker(database, request.ran) if rows else None  # an empty copy's results tell nothing
         view = model_view_of(self._semantics, schema).named_in(question) if self._semantics else ModelView(schema)
         expanded = look if look is None or not view.meanings else _through(view, look)
         reading = read(
             view.worded(question), view.schema, index, dialect, evidence=evidence, place=place, look=expanded
         )
+        if not rows:
+            reading = doubted(reading, index)
         if view.meanings and reading.tree is not None:
             computed = any(view.stands_for(column) for column in reading.tree.find_all(exp.Column))
             tree = view.expand(reading.tree)

@@ -7,7 +7,6 @@ question; a changed one is imported again, and questions that run meanwhile end 
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -20,7 +19,6 @@ from agent.config import DatabaseSettings, Settings, settings
 from agent.knowledge.privacy import private
 from agent.models import make_model
 from agent.models.protocol import Model
-from agent.runtime.context import RunContext
 from agent.sources.path_kinds import is_data, is_structure
 from eval.collection import Collection
 from eval.databases import open_database
@@ -192,16 +190,6 @@ def close_all() -> None:
         _places.clear()
     for place in places:
         place.close()
-
-
-async def default_context(target: str | None) -> RunContext:
-    """A context from the settings alone, for runs that the runner did not start."""
-    config = settings()
-    database = await asyncio.to_thread(resolve_database, target, config.database)
-    model = model_for(config, database)
-    return RunContext(
-        database, model, config.judging, config.limits, config.privacy, schema_ttl=config.database.schema_ttl
-    )
 
 
 def model_for(config: Settings, database: Database, name: str | None = None) -> Model:

@@ -65,6 +65,8 @@ class RunContext:
     """Complete results of statements that were sent, by their SQL."""
     summary_ahead: SummaryAhead | None = None
     """The summary that is being written while its query is judged."""
+    owned: Model | None = None
+    """The model, if it ends with this run."""
     _schema: asyncio.Future[Schema] | None = None
     _running: set[str] = field(default_factory=set)
     _reported: Usage = field(default_factory=Usage)
@@ -126,6 +128,14 @@ class RunContext:
                 tokens=tokens if tokens.input or tokens.output else None,
             )
         )
+
+    async def close(self) -> None:
+        """End what this run alone has used."""
+        ahead, self.summary_ahead = self.summary_ahead, None
+        if ahead is not None:
+            await ahead.cancel()
+        if self.owned is not None:
+            await self.owned.close()
 
     def load_schema(self) -> asyncio.Future[Schema]:
         """Start reading the structure off the event loop, if that has not started yet."""

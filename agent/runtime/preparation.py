@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from typing_extensions import TypeIs
 
-from agent.config import DatabaseSettings, JudgingSettings, ModelSettings
+from agent.config import DatabaseSettings, JudgingSettings, ModelSettings, Settings
+from agent.events import Event
+from agent.judging.local import OWNER, local_judge
+from agent.knowledge.privacy import private
 from agent.models.protocol import Model
+from agent.runtime.context import RunContext, unheard
 from eval.databases.base import Database
 from eval.errors import Text2SQLError
 
@@ -72,6 +77,55 @@ def taught(judging: JudgingSettings, access: DatabaseSettings, database: Databas
     if not access.policies or is_personal(database):
         return judging
     return judging.model_copy(update=dict.fromkeys(("examples", "glossary", "semantic_model", "kit")))
+
+
+async def run_context(
+    database: Database,
+    model: str | Model | None,
+    config: Settings,
+    *,
+    execute: bool = True,
+    confirmed: Confirmed = (),
+    judged_as: tuple[str, str] | None = None,
+    emit: Callable[[Event], None] = unheard,
+    started: float | None = None,
+) -> RunContext:
+    """The context of one run; whoever asked for it closes it. Raises RunFailed, BadJudge."""
+    config = config.model_copy(update={"judging": taught(config.judging, config.database, database)})
+    kit = await asyncio.to_thread(kit_in, config.judging.kit) if config.judging.kit else None
+    if kit is not None:
+        groups = {"judging": config.judging.model_fields_set, "limits": config.limits.model_fields_set}
+        config = config.changed(**kit.settings(groups))
+    judging = config.judging
+    semantics = None
+    if judging.semantic_model or judging.glossary:
+        semantics = await asyncio.to_thread(semantics_of, judging)
+    if semantics is not None and not database.sees_all:
+        semantics = await asyncio.to_thread(seen_by, database, semantics)
+    chosen, owned = await chosen_model(model, config.model, database, semantics)
+    context = RunContext(
+        database,
+        private(chosen, config.privacy.mode),
+        judging,
+        config.limits,
+        config.privacy,
+        schema_ttl=config.database.schema_ttl,
+        emit=emit,
+        deadline=(time.monotonic() if started is None else started) + config.limits.run_seconds,
+        execute=execute and database.executes,
+        semantics=semantics,
+        owned=owned,
+    )
+    try:
+        if semantics or kit or confirmed or judging.examples:
+            context.memory = await asyncio.to_thread(memory_of, judging, semantics, kit, confirmed, database)
+        if judging.learned:
+            whose = judged_as or (OWNER, database.name)
+            context.local_judge = await asyncio.to_thread(local_judge, judging.learned, *whose)
+    except BaseException:
+        await context.close()
+        raise
+    return context
 
 
 def kit_in(folder: str) -> Kit:

@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 from starlette.types import Scope
 
 from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, TooMany, client_message
@@ -110,6 +111,9 @@ def install_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
         headers = dict(error.headers) if error.headers else None
+        if error.status_code == 405:  # the router names the methods of the first route at this path only
+            at = [r for r in request.app.routes if r.matches(request.scope)[0] is not Match.NONE]
+            headers = {"Allow": ", ".join(sorted({m for r in at for m in getattr(r, "methods", None) or ()}))}
         return _refusal(request, error.status_code, str(error.detail), headers=headers)
 
     @app.exception_handler(RequestValidationError)

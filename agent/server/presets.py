@@ -67,16 +67,23 @@ class Presets:
         return [p.reply for p in sorted(presets, key=lambda p: not p.reply.default)]
 
     async def find(self, client: Client, preset_id: str | None, owner: str | None = None) -> Preset:
-        """The preset, whose database shows what the client's person may see; of a database that the client brought,
-        all of it. `owner`: the name of another client, who shares one. Raises ApiError 404 for what there is not."""
+        """The preset of this id, or of this name if only one is called so. Its database shows what the client's person
+        may see; of a database that the client brought, all of it. `owner`: the name of another client, who shares one.
+        Raises ApiError 404 for what there is not."""
         wanted = preset_id or self.default_id
         if wanted == CONFIGURED and self._target:
             return self._for(client, self._configured())
         if wanted in demo_ids():
             return self._for(client, self._demo(wanted))
-        for record in await self._sources.listed(owner or client.name):
+        records = await self._sources.listed(owner or client.name)
+        for record in records:
             if record.source_id == wanted:
                 return self.of_source(record)
+        fixed = [*([self._configured()] if self._target else []), *(self._demo(demo.id) for demo in DEMOS)]
+        called = [self._for(client, preset) for preset in fixed if preset.reply.name == wanted]
+        called += [self.of_source(record) for record in records if record.name == wanted]
+        if len(called) == 1:
+            return called[0]
         raise ApiError(404, "There is no preset of that id; GET /presets lists those there are.")
 
     def default(self) -> Preset:

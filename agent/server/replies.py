@@ -140,7 +140,7 @@ class ProfileReply(Reply):
 
 
 class QuestionIn(BaseModel):
-    question: str
+    question: str = Field(json_schema_extra={"pattern": r"\S"})
     preset: str | None = Field(None, max_length=200)
     """A preset's id; None means the thread's, else the default one."""
     thread_id: str | None = Field(None, max_length=200)

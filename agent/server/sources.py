@@ -124,6 +124,11 @@ class Sources:
         async with self._opening.setdefault(key, asyncio.Lock()):
             if key not in self._open:
                 self._open[key] = await self._reopened(record)
+            elif record.kind == "uploaded":
+                try:
+                    await asyncio.to_thread(self.uploads.require, record.location, owner=record.owner)
+                except SourceGone as error:
+                    raise DatabaseNotFound(str(error)) from error
             return self._open[key]
 
     async def remove(self, owner: str, source_id: str) -> bool:

@@ -58,12 +58,12 @@ class RunStream(EventSourceResponse):
                 log.info("A client read nothing for %g seconds and was disconnected", WRITE_SECONDS)
 
 
-def stream_live(run: LiveRun, store: Store, runs: LiveRuns, after: int = 0) -> RunStream:
-    return RunStream(live_events(run, store, after, runs.__len__), run.record, runs, run)
+def stream_live(run: LiveRun, store: Store, runs: LiveRuns, after: int = 0, *, named: bool = False) -> RunStream:
+    return RunStream(live_events(run, store, after, runs.__len__, named=named), run.record, runs, run)
 
 
-def stream_stored(record: RunRecord, store: Store, runs: LiveRuns, after: int = 0) -> RunStream:
-    return RunStream(stored_events(record, store, after), record, runs, None)
+def stream_stored(record: RunRecord, store: Store, runs: LiveRuns, after: int = 0, *, named: bool = False) -> RunStream:
+    return RunStream(stored_events(record, store, after, named=named), record, runs, None)
 
 
 class _ShutdownNotice:

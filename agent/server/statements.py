@@ -26,10 +26,10 @@ class FirstRows(TypedDict):
     execution_time_ms: float
 
 
-async def ran(services: Services, database: Database, sql: str, *, rows: int | None = None) -> SqlOutcome:
-    """The outcome of a statement within the server's limits; `rows`: the most to read, in place of the settings'."""
+async def ran(services: Services, database: Database, sql: str) -> SqlOutcome:
+    """The outcome of a statement within the server's limits."""
     settings = services.settings
-    limits = Limits(seconds=settings.limits.query_seconds, rows=rows or settings.limits.max_rows)
+    limits = Limits(seconds=settings.limits.query_seconds, rows=settings.limits.max_rows)
     return await run_sql(database, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
 
 

@@ -56,9 +56,16 @@ class RunEvent(BaseModel):
 
 
 async def begin(
-    services: Services, client: Client, asked: QuestionIn, *, before: int | None = None, call: str = ""
+    services: Services,
+    client: Client,
+    asked: QuestionIn,
+    *,
+    before: int | None = None,
+    go_on: bool = False,
+    call: str = "",
 ) -> LiveRun:
-    """Start a question's run; one that is asked again sees only the turns `before` its own. `call`: the name by which
+    """Start a question's run; one that is asked again sees only the turns `before` its own, and with `go_on` does not
+    do again what that run had done before it was interrupted. `call`: the name by which
     `LiveRuns.cancel_call` knows it.
 
     Raises ApiError (400 an empty question, 404 an unknown preset or thread, 409 a thread that is still answering, 413 a
@@ -87,7 +94,7 @@ async def begin(
         return await services.runs.start(
             record,
             lambda begun: RunEvent(data=RunInfo.model_validate(begun, from_attributes=True)),
-            lambda begun: functools.partial(_answering, services, begun, preset, model, before),
+            lambda begun: functools.partial(_answering, services, begun, preset, model, before, go_on),
             resumable=asked.resumable,
             fresh=asked.thread_id is None,
             call=call,
@@ -117,7 +124,7 @@ async def _confirmed(services: Services, record: RunRecord) -> list[tuple[str, s
 
 
 async def _answering(
-    services: Services, record: RunRecord, preset: Preset, model: Model | str, before: int | None
+    services: Services, record: RunRecord, preset: Preset, model: Model | str, before: int | None, go_on: bool
 ) -> AsyncGenerator[Event, None]:
     """The work of the run: open the database, then run the question."""
     try:
@@ -133,6 +140,7 @@ async def _answering(
             services.checkpointer,
             turn=record.turn or None,
             before=before,
+            go_on=go_on,
             fresh=record.turn == 1 and before is None,
         )
     events = stream(

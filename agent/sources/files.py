@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shutil
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
@@ -29,6 +30,10 @@ Review = Callable[[Reading], Sequence[TablePlan]]
 _CHUNK = 1 << 20
 _LARGE = 50 << 20
 """Bytes of files whose import tells its progress."""
+_SETTLED_SECONDS = 0.25
+"""A file that was written less long ago may be half-written."""
+_CHANGES = 20
+"""How often files may change before their import is given up."""
 
 
 def open_files(path: Path, cache: str | None, on_note: Callable[[str], None], review: Review | None = None) -> Database:
@@ -62,16 +67,27 @@ def _opened(
     """`named`: what the user named, by which the import is kept."""
     key = hashlib.sha256("\0".join(map(str, named)).encode()).hexdigest()[:16]
     folder = cache_folder(cache) / "files" / key
-    state = f"{VERSION}\n{_state([*files, *_saved(named[0])])}"  # another version may read them better
     store = UploadStore(folder, LIMITS, keeps_files=False)
-    if not store.sources(owner=state):
-        before = _planned(named[0]) or _earlier(folder)
-        _forget_earlier(folder)
-        asyncio.run(_imported(files, store, state, before, on_note, review))
-    [source, *_] = store.sources(owner=state)
-    database = store.open(source.id, owner=state)
-    database.name = named[0].stem
-    return database
+    for _ in range(_CHANGES):
+        seen = _settled(files)
+        state = f"{VERSION}\n{seen}{_state(_saved(named[0]))}"  # another version may read them better
+        if not store.sources(owner=state):
+            before = _planned(named[0]) or _earlier(folder)
+            _forget_earlier(folder)
+            try:
+                asyncio.run(_imported(files, store, state, before, on_note, review))
+            except (SourceError, OSError):
+                if _settled(files) == seen:
+                    raise
+                continue
+            if _settled(files) != seen:  # the copy may be of two states
+                store.remove(store.sources(owner=state)[0].id, owner=state)
+                continue
+        [source, *_] = store.sources(owner=state)
+        database = store.open(source.id, owner=state)
+        database.name = named[0].stem
+        return database
+    raise SourceRefused("it changes while it is read")
 
 
 def plan_beside(path: Path) -> Path:
@@ -119,7 +135,21 @@ def files_state(path: Path) -> str | None:
 
 
 def _state(files: list[Path]) -> str:
-    return repr([(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files])
+    """Changes with every writing, also one that sets back the time of change."""
+    found = [(file.name, file.stat()) for file in files]
+    return repr([(name, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for name, s in found])
+
+
+def _settled(files: list[Path]) -> str:
+    """The state of files that nobody has written to for a moment. Blocks until then. Raises SourceRefused."""
+    for _ in range(_CHANGES):
+        state = _state(files)
+        if all(time.time() - file.stat().st_mtime > _SETTLED_SECONDS for file in files):
+            return state
+        time.sleep(_SETTLED_SECONDS)
+        if _state(files) == state:
+            return state
+    raise SourceRefused("it is still being written")
 
 
 def _forget_earlier(folder: Path) -> None:

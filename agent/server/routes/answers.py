@@ -16,9 +16,10 @@ _MEANING = {
     403: "That is not allowed here.",
     404: "There is no such thing, or it is not yours.",
     408: "The body did not arrive in time.",
-    409: "Another question is still running on this thread.",
+    409: "It cannot be done now: a question is still running on this thread, or the run has no result.",
     413: "The body, the question or the file is too large.",
     414: "The address is too long.",
+    415: "The body is not sent as it has to be.",
     422: "A parameter or the body is not as described.",
     429: "Too many requests; `Retry-After` says when to come back.",
     431: "The headers are too large.",
@@ -48,8 +49,8 @@ DOCUMENTS: dict[int | str, dict[str, Any]] = {
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events. Each message has `id: N` (1, 2, 3, ...) and one JSON object in `data:`, "
-        "which is a `StreamEvent`. The first is `run`, the last is always `done`; a comment is sent every ten seconds. "
-        "Headers: `X-Run-ID`, `X-Thread-ID`.",
+        "which is a `StreamEvent`; with `?named=true` its name also stands in `event:`. The first is `run`, the last "
+        "is always `done`; a comment is sent every ten seconds. Headers: `X-Run-ID`, `X-Thread-ID`.",
         "content": {
             "text/event-stream": {
                 "schema": {

@@ -35,6 +35,7 @@ _FORM: dict[str, Any] = {
                     "properties": {
                         "file": {
                             "type": "array",
+                            "minItems": 1,
                             "items": {"type": "string", "format": "binary"},
                             "description": "SQLite, DuckDB, CSV, Excel, JSON lines or Parquet; "
                             "several tables make one database.",
@@ -60,7 +61,7 @@ async def connect(services: CurrentServices, client: CurrentClient, asked: Datab
     "/databases/upload",
     status_code=201,
     response_model=PresetReply,
-    responses=refusals() | UPLOADED,
+    responses=refusals(415) | UPLOADED,
     openapi_extra=_FORM,
 )
 async def upload(services: CurrentServices, client: CurrentClient, request: Request) -> PresetReply | Response:

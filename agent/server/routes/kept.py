@@ -46,7 +46,7 @@ async def keep(services: CurrentServices, client: CurrentClient, asked: KeepIn) 
     """Keep the answer of a run: its question, its SQL with the constants that may be set anew, and how it is shown."""
     run = required(await services.store.run(client.owner, asked.run_id), "run")
     if not run.sql or run.status not in ("success", "doubtful"):
-        raise ApiError(400, "This run has no result to keep.")
+        raise ApiError(409, "This run has no result to keep.")
     database = await database_of(services, client, run.preset)
     record = KeptRecord(
         kept_id=secrets.token_urlsafe(12),

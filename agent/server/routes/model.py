@@ -23,6 +23,10 @@ from eval.databases import DatabaseUnreachable
 router = APIRouter(tags=["model"])
 
 
+_ADDRESS = r"^(?:https?://(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[::1\])(?::[0-9]{1,4})?(?:/[A-Za-z0-9._~/-]*)?)?$"
+"""What programs are told; `_address` also takes other forms that a URL may have."""
+
+
 def _address(url: str | None) -> str | None:
     parts = urlsplit((url or "").strip())
     if not parts.geturl():
@@ -33,7 +37,9 @@ def _address(url: str | None) -> str | None:
 
 
 class ModelIn(BaseModel):
-    base_url: Annotated[str | None, AfterValidator(_address)] = Field(None, max_length=2_000)
+    base_url: Annotated[str | None, AfterValidator(_address)] = Field(
+        None, max_length=2_000, json_schema_extra={"pattern": _ADDRESS}
+    )
     """Any OpenAI-compatible server; None means OpenAI's own."""
     name: str = Field(min_length=1, max_length=200, pattern=r"^[\w./:@+ -]*$")
     api_key: str | None = Field(None, max_length=4_000)

@@ -18,26 +18,32 @@ from agent.server.submission import begin
 router = APIRouter(tags=["questions"])
 
 RunId = Annotated[str, Path(max_length=200)]
+Named = Annotated[
+    bool, Query(description="Each event's name also in an `event:` field, for clients that listen by it.")
+]
 _STREAM: dict[str, Any] = {"status_code": 200, "response_class": RunStream}
 _ASKING: dict[str, Any] = {**_STREAM, "responses": {**EVENTS, **refusals(404, 409)}}
 
 
 @router.post("/query", **_ASKING)
-async def query(services: CurrentServices, client: CurrentClient, asked: QuestionIn) -> Any:
+async def query(services: CurrentServices, client: CurrentClient, asked: QuestionIn, named: Named = False) -> Any:
     """Ask a question; what happens is streamed as it happens. A client that goes away stops the run, unless it asked
     for a `resumable` one."""
     run = await begin(services, client, asked, before=1 if asked.alone else None)
-    return stream_live(run, services.store, services.runs)
+    return stream_live(run, services.store, services.runs, named=named)
 
 
 @router.post("/runs/{run_id}/again", **_ASKING)
-async def again(services: CurrentServices, client: CurrentClient, run_id: RunId) -> Any:
-    """Ask the question of an earlier run again, on the same thread, with the turns before it as they were then."""
+async def again(services: CurrentServices, client: CurrentClient, run_id: RunId, named: Named = False) -> Any:
+    """Ask the question of an earlier run again, on the same thread, with the turns before it as they were then. One
+    that was interrupted goes on with the step that it did not end (event `resumed`)."""
     record = await services.store.run(client.owner, run_id)
     if record is None or record.kind != "question":
         raise ApiError(404, "There is no such run.")
     asked = QuestionIn(question=record.question, preset=record.preset, thread_id=record.thread_id, model=None)
-    return stream_live(await begin(services, client, asked, before=record.turn or None), services.store, services.runs)
+    interrupted = record.status == "interrupted"
+    run = await begin(services, client, asked, before=record.turn or None, go_on=interrupted)
+    return stream_live(run, services.store, services.runs, named=named)
 
 
 _NO_MORE: dict[int | str, dict[str, Any]] = {204: {"description": "No event comes after this one."}}
@@ -50,6 +56,7 @@ async def events(
     run_id: RunId,
     after: Annotated[int | None, Query(ge=0, le=2**53)] = None,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
+    named: Named = False,
 ) -> Any:
     """The events of a run, from the one after `after` (or after the header `Last-Event-ID`) on: of one that is going
     on, here or on another server, or of one that has ended. 204 after the last event, so that a browser stops
@@ -59,11 +66,11 @@ async def events(
     if (run := services.runs.get(client.owner, run_id)) is not None:
         if run.log.ended and after >= run.log.last:
             return Response(status_code=204)
-        return stream_live(run, services.store, services.runs, after)
+        return stream_live(run, services.store, services.runs, after, named=named)
     record = required(await services.store.run(client.owner, run_id), "run")
     if after and await has_seen_the_end(record, services.store, after):
         return Response(status_code=204)
-    return stream_stored(record, services.store, services.runs, after)
+    return stream_stored(record, services.store, services.runs, after, named=named)
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202, responses=refusals(404))

@@ -29,6 +29,7 @@ from agent.server.routes.answers import DOCUMENTS, refusals
 from agent.server.routes.kept import DocumentFormat, document_response
 from agent.server.services import CurrentServices, Services
 from agent.store.feedback import CONFIRMED
+from agent.store.page_cursors import CURSOR
 from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
 
 router = APIRouter(tags=["history"])
@@ -39,7 +40,10 @@ THREAD_RUNS = 100
 RunId = Annotated[str, Path(max_length=200)]
 ThreadId = Annotated[str, Path(max_length=200)]
 Limit = Annotated[int, Query(ge=1, le=200)]
-Before = Annotated[str | None, Query(max_length=300, description="`next` of the page before.")]
+Before = Annotated[
+    str | None,
+    Query(max_length=300, description="`next` of the page before.", json_schema_extra={"pattern": CURSOR}),
+]
 
 
 @router.get("/runs", responses=refusals())
@@ -123,12 +127,12 @@ async def rename_thread(
     return ThreadSummary.of(await services.store.rename_thread(client.owner, thread_id, asked.title))
 
 
-@router.post("/feedback", status_code=201, responses=refusals(404))
+@router.post("/feedback", status_code=201, responses=refusals(404, 409))
 async def feedback(services: CurrentServices, client: CurrentClient, verdict: FeedbackIn) -> FeedbackReply:
     """Say whether a run's SQL was right, or what would have been. The latest word on a run stands."""
     record = required(await services.store.run(client.owner, verdict.run_id), "run")
     if record.status == "running":
-        raise ApiError(400, "The run has not ended yet.")
+        raise ApiError(409, "The run has not ended yet.")
     if verdict.verdict == "corrected" and not (verdict.sql or "").strip():
         raise ApiError(400, "A correction needs the right SQL.")
     kept = FeedbackRecord(

@@ -27,7 +27,7 @@ def as_json(value: object) -> str:
     try:
         return to_json(value, inf_nan_mode="null").decode()
     except (PydanticSerializationError, UnicodeEncodeError):  # a lone surrogate
-        return json.dumps(_plain(value), allow_nan=False, default=str)
+        return json.dumps(_plain(value), allow_nan=False, default=str, separators=(",", ":"))
 
 
 def _plain(value: object) -> object:

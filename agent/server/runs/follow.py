@@ -1,8 +1,8 @@
 """Follows a run from any event on: from memory while it runs here, else from the store.
 
-In: a run, and the number of the last event that the reader has. Out: server-sent events as bytes, several in one piece
-where they are there already. The last is always `done`. The events of a run on another server are read from the store
-as they arrive there.
+In: a run, the number of the last event that the reader has, and whether it listens by name. Out: server-sent events as
+bytes, several in one piece where they are there already. The last is always `done`. The events of a run on another
+server are read from the store as they arrive there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_GATHER_SECONDS = 0.1
 
 
 async def live_events(
-    run: LiveRun, store: Store, after: int = 0, runs_at_once: Callable[[], int] = lambda: 1
+    run: LiveRun, store: Store, after: int = 0, runs_at_once: Callable[[], int] = lambda: 1, *, named: bool = False
 ) -> AsyncGenerator[bytes, None]:
     """The events of a run in this process."""
     position = min(after, run.log.last)
@@ -41,11 +41,13 @@ async def live_events(
         else:
             events = await store.events_after(run.record.run_id, position)
             if not events:
-                yield _frame(StoredEvent(number=position, data=_error_event("behind", _BEHIND)))
-                yield _frame(StoredEvent(number=position, data=as_json(DoneEvent(data=DoneInfo(elapsed=0.0)))))
+                done = as_json(DoneEvent(data=DoneInfo(elapsed=0.0)))
+                last = [StoredEvent(number=position, data=text) for text in (_error_event("behind", _BEHIND), done)]
+                for piece in _pieces(last, named):
+                    yield piece
                 return
         if events:
-            for piece in _pieces(events):
+            for piece in _pieces(events, named):
                 yield piece
             position = events[-1].number
         elif run.log.ended:
@@ -56,7 +58,9 @@ async def live_events(
                 await asyncio.sleep(min(MOST_GATHER_SECONDS, GATHER_SECONDS * (1 + runs_at_once() / 8)))
 
 
-async def stored_events(record: RunRecord, store: Store, after: int = 0) -> AsyncGenerator[bytes, None]:
+async def stored_events(
+    record: RunRecord, store: Store, after: int = 0, *, named: bool = False
+) -> AsyncGenerator[bytes, None]:
     """The events of a run as the store has them; waits for more while its server is at work on it."""
     position, ended = after, False
     signalled = -FOLLOW_SECONDS
@@ -65,7 +69,7 @@ async def stored_events(record: RunRecord, store: Store, after: int = 0) -> Asyn
         going_on = kept is not None and kept.status == "running"
         events = await store.events_after(record.run_id, position)
         if events:
-            for piece in _pieces(events):
+            for piece in _pieces(events, named):
                 yield piece
             position, ended = events[-1].number, _is_done(events[-1])
         if ended or kept is None or not going_on:
@@ -77,7 +81,7 @@ async def stored_events(record: RunRecord, store: Store, after: int = 0) -> Asyn
     if not ended:
         await _write_ending(kept or record, store, position)
         rest = await store.events_after(record.run_id, position)
-        for piece in _pieces(rest or _ending(kept or record, position, whole=position == 0)):
+        for piece in _pieces(rest or _ending(kept or record, position, whole=position == 0), named):
             yield piece
 
 
@@ -129,15 +133,20 @@ def _is_done(event: StoredEvent) -> bool:
     return event.data.startswith('{"event":"done"')
 
 
-def _frame(event: StoredEvent) -> bytes:
-    return f"id: {event.number}\ndata: {event.data}\n\n".encode()
+_NAME = slice(len('{"event":"'), None)
 
 
-def _pieces(events: Iterable[StoredEvent]) -> Iterator[bytes]:
+def _frame(event: StoredEvent, named: bool) -> bytes:
+    """`named`: with the name in an `event:` field, too, for clients that listen by name; others would not hear it."""
+    name = "event: " + event.data[_NAME].partition('"')[0] + "\n" if named else ""
+    return f"id: {event.number}\n{name}data: {event.data}\n\n".encode()
+
+
+def _pieces(events: Iterable[StoredEvent], named: bool) -> Iterator[bytes]:
     gathered: list[bytes] = []
     size = 0
     for event in events:
-        frame = _frame(event)
+        frame = _frame(event, named)
         if gathered and size + len(frame) > PIECE_BYTES:
             yield b"".join(gathered)
             gathered, size = [], 0

@@ -97,6 +97,23 @@ async def test_a_follow_up_in_the_same_context_remembers_its_schema(url: str) ->
     assert stranger.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
 
 
+async def test_a_task_that_brings_its_schema_begins_a_new_conversation(url: str) -> None:
+    whole, short = json.dumps(task(question="List the ids of customers")), "only the first 3"
+    async with httpx.AsyncClient(timeout=30) as http:
+        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=False))
+        context: dict[str, str] = {}
+        answers = []
+        for words in (whole, short, whole, json.dumps(task(question=short)), short):
+            [event] = [e async for e in client.send_message(request(new_text_part(words), **context))]
+            context = {"context_id": event.task.context_id}
+            answers.append(json.loads(event.task.artifacts[0].parts[0].text))
+
+    assert answers[1]["sql"] == "SELECT id FROM customers LIMIT 3"
+    assert "customers" in answers[1]["read_as"]
+    assert answers[2]["sql"] == answers[0]["sql"] == "SELECT id FROM customers"
+    assert [answer["sql"] for answer in answers[3:]] == ["", ""]
+
+
 async def test_a_schema_may_be_the_name_of_a_demo_database(url: str) -> None:
     [event] = await sent(url, new_data_part({"question": "How many reviews are there?", "schema": "shop"}))
 

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from mcp import Client, MCPError
+from mcp_types import INVALID_PARAMS
 
 from eval.version import VERSION
 from tests import commands
@@ -35,6 +36,10 @@ async def exercise(client: Client) -> None:
 
     listed = await called(client, "list_databases")
     assert [d["id"] for d in listed["databases"]] == ["shop", "enterprise"]
+    for database in listed["databases"]:
+        for called_so in (database["id"], database["name"]):
+            known = await called(client, "run_sql", sql="SELECT 1", database=called_so)
+            assert known["rows"] == [[1]]
 
     schema = await called(client, "describe_schema", database="shop", table="ORDERS")
     assert schema["tables"][0]["name"] == "orders"
@@ -63,6 +68,7 @@ async def exercise(client: Client) -> None:
 
     rows = await called(client, "run_sql", sql="SELECT customer_id FROM customers ORDER BY 1", database="shop")
     assert (len(rows["rows"]), rows["rows"][0], rows["truncated"]) == (50, [1], True)
+    assert rows["rows_returned"] == 480
     assert rows["status"] == "success"
     wrong = await refused(client, "run_sql", sql="SELECT nam FROM customers")
     assert "The statement failed (error): no such column: nam" in wrong
@@ -115,6 +121,16 @@ async def test_the_server_names_its_version_and_offers_structures_beside_its_too
                 await client.read_resource(unknown)
         with pytest.raises(MCPError, match="no table 'nothing'"):
             await client.get_prompt(prompt.name, {"table": "nothing"})
+        for name, wrong in (
+            ("no such prompt", {}),
+            (prompt.name, {}),
+            (prompt.name, {"table": "x" * 300}),
+            (prompt.name, {"table": "orders", "tabel": "orders"}),
+        ):
+            with pytest.raises(MCPError) as refusal:
+                await client.get_prompt(name, wrong)
+            assert refusal.value.error.code == INVALID_PARAMS, wrong
+            assert "xxx" not in refusal.value.error.message
 
     assert [r.uri for r in resources] == ["schema://shop", "schema://enterprise"]
     assert [t.uri_template for t in templates] == ["schema://{database}", "schema://{database}/{table}"]
@@ -192,12 +208,14 @@ def test_one_client_cannot_take_the_sessions_of_the_others(tmp_path: Path, monke
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
 
-        def begun(token: str) -> int:
+        def begun(token: str) -> httpx.Response:
             headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {token}"}
-            return httpx.post(f"{server.url}/mcp", json=body, headers=headers).status_code
+            return httpx.post(f"{server.url}/mcp", json=body, headers=headers)
 
-        assert [begun(ANA), begun(ANA), begun(ANA)] == [200, 200, 503]
-        assert begun(BO) == 200
+        answers = [begun(ANA), begun(ANA), begun(ANA), begun(BO)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 503, 200]
+    assert [answer.headers.get("retry-after", "").isdigit() for answer in answers] == [False, False, True, False]
 
 
 async def test_a_follow_up_goes_on_with_the_thread_and_a_stranger_cannot(over_http: Connect, tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from agent.config import DatabaseSettings
 from agent.runtime.catalogue import close_all, resolve_database
+from agent.sources import files
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.sql import check, parse
@@ -99,3 +101,70 @@ def test_a_file_that_is_gone_is_not_answered_from_its_copy(tmp_path: Path, confi
     with pytest.raises(DatabaseError, match=r"people\.csv"):
         resolve_database(str(file), config)
     assert rows(resolve_database(people(tmp_path, "Ada"), config)) == ["Ada"]
+
+
+def test_a_change_of_the_same_size_and_time_is_noticed(tmp_path: Path, config: DatabaseSettings) -> None:
+    file = Path(people(tmp_path, "Ada"))
+    written = file.stat().st_mtime_ns
+    assert rows(resolve_database(str(file), config)) == ["Ada"]
+
+    people(tmp_path, "Eva")
+    os.utime(file, ns=(written, written))
+
+    assert rows(resolve_database(str(file), config)) == ["Eva"]
+
+
+def test_a_half_written_file_is_waited_for(
+    tmp_path: Path, config: DatabaseSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, rest = Path(people(tmp_path, "Ada")), ["Bo\n", "Cy\n"]
+
+    def written_on(_: float) -> None:
+        if rest:
+            with file.open("a") as more:
+                more.write(rest.pop(0))
+
+    monkeypatch.setattr(files.time, "sleep", written_on)
+
+    assert rows(resolve_database(str(file), config)) == ["Ada", "Bo", "Cy"]
+
+
+@pytest.mark.parametrize("now", ["name\nBo\nCy\n", "name,age\nBo,7\n"])
+def test_a_file_that_is_replaced_while_it_is_read_is_read_whole(
+    tmp_path: Path, config: DatabaseSettings, monkeypatch: pytest.MonkeyPatch, now: str
+) -> None:
+    file, chunks, replaced = Path(people(tmp_path, *["Ada"] * 5)), files._chunks, list[Path]()
+
+    def first_part() -> bytes:
+        part = file.read_bytes()[:12]
+        (tmp_path / "new").write_text(now)
+        (tmp_path / "new").replace(file)
+        return part
+
+    def second_part() -> bytes:
+        return b'"' + file.read_bytes()[12:]
+
+    async def torn(path: Path) -> AsyncIterator[bytes]:
+        if replaced:
+            async for chunk in chunks(path):
+                yield chunk
+            return
+        replaced.append(path)
+        yield first_part()
+        yield second_part()
+
+    monkeypatch.setattr(files, "_chunks", torn)
+
+    database = resolve_database(str(file), config)
+
+    assert rows(database)[:1] == ["Bo"]
+    assert len(rows(database)) == now.count("\n") - 1
+
+
+def test_a_file_that_never_rests_is_refused(
+    tmp_path: Path, config: DatabaseSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Path(people(tmp_path, "Ada"))
+    monkeypatch.setattr(files.time, "sleep", lambda _: file.write_text(file.read_text() + "Bo\n"))
+    with pytest.raises(DatabaseError, match="still being written"):
+        resolve_database(str(file), config)

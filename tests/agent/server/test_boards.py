@@ -76,7 +76,7 @@ def test_a_value_that_is_no_value_is_refused(ana: httpx.Client, values: list[str
 def test_what_has_no_result_cannot_be_kept(ana: httpx.Client) -> None:
     run = ana.post("/sql", json={"preset": "shop", "sql": "DELETE FROM customers"}).json()
 
-    assert ana.post("/kept", json={"run_id": run["run_id"]}).status_code == 400
+    assert ana.post("/kept", json={"run_id": run["run_id"]}).status_code == 409
     assert ana.post("/kept", json={"run_id": "none"}).status_code == 404
 
 

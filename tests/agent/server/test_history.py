@@ -168,6 +168,24 @@ def test_an_uploaded_database_is_asked_and_taken_away(server: Running, tmp_path:
     assert httpx.delete(f"{server.url}/databases/{preset['id']}").status_code == 404
 
 
+@pytest.mark.parametrize("opened", [False, True])
+def test_an_upload_whose_file_is_gone_says_so_without_the_servers_path(tmp_path: Path, opened: bool) -> None:
+    with running(settings_for(tmp_path)) as server:
+        files = {"file": ("boats.csv", b"name,length\nIda,7.5\nMo,9\n")}
+        preset = httpx.post(f"{server.url}/databases/upload", files=files, timeout=60).json()["id"]
+        if opened:
+            assert server.ask("How many boats are there?", preset=preset).of("answer")[0]["rows"] == [[2]]
+        for file in (tmp_path / "state" / "uploads").rglob("*.*"):
+            if file.is_file() and file.suffix != ".json":
+                file.unlink()
+        statement = {"preset": preset, "sql": "SELECT name FROM boats WHERE length > 8"}
+        told = [server.get(f"/schema/{preset}").text, server.post("/sql", statement).text]
+        told += [str(server.ask(f"How many boats are longer than {n}?", preset=preset).events) for n in (1, 2)]
+
+    assert all(str(tmp_path) not in text for text in told), told
+    assert all("gone" in text for text in told), told
+
+
 def test_a_connected_database_is_asked_without_its_password_being_said(server: Running, postgres_url: str) -> None:
     psycopg = pytest.importorskip("psycopg")
     with psycopg.connect(postgres_url, autocommit=True) as connection:

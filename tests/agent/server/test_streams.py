@@ -8,6 +8,7 @@ import threading
 
 import httpx
 import pytest
+from httpx_sse import connect_sse
 
 from tests.agent.server.running import Running, raw_query, read_until, run_and_thread, scripted, wait_until
 from tests.openai_server import OpenAIServer, Reply, Request
@@ -47,6 +48,24 @@ def test_a_reader_that_has_seen_the_end_is_told_to_stop_reconnecting(server: Run
 
     assert again.status_code == 204
     assert '"event":"done"' in earlier.text
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_clients_that_listen_by_name_and_those_that_listen_to_messages_hear_the_same(
+    server: Running, live: bool
+) -> None:
+    body = {"question": "How many customers are there?"}
+    earlier = server.ask("How many customers are there?").run_id
+    heard: dict[str, list[tuple[str, str]]] = {}
+    for named in ("", "?named=true"):
+        method, path = ("POST", "/query") if live else ("GET", f"/runs/{earlier}/events")
+        more = {"json": body} if live else {}
+        with server.client() as client, connect_sse(client, method, path + named, **more) as source:
+            heard[named] = [(e.event, json.loads(e.data)["event"]) for e in source.iter_sse() if e.data]
+
+    assert {event for event, _ in heard[""]} == {"message"}
+    assert [event for event, _ in heard["?named=true"]] == [name for _, name in heard["?named=true"]]
+    assert {name for _, name in heard[""]} == {name for _, name in heard["?named=true"]} >= {"run", "answer", "done"}
 
 
 def test_the_headers_keep_proxies_from_holding_the_stream_back(server: Running) -> None:
