@@ -51,6 +51,8 @@ _UNITS = word_set(
     "km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph ms millisecond"
 )
 """Units at the end of a column's name."""
+_HEADS = word_set("header hdr head hd master mst")
+"""What a table of whole orders is called beside one of their lines."""
 _STEPS_A_TOKEN, _STEPS_A_NAME = 12, 3
 """The work of linking one token, and for each table or column that its word is in the name of."""
 
@@ -234,6 +236,8 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
     own = next((w for w in words if not isinstance(item, ColumnWord) or w not in item.owner), words[0])
     if missing == {words[-1]} and words[-1] in _TAILS and own in used:
         return _TAILS[words[-1]] * mean
+    if isinstance(item, TableWord) and missing == {words[-1]} and words[-1] in _HEADS:
+        return 0.97 * mean - 0.01 * gap
     covered = 1 - len(missing) / len(unique)
     if words[-1] in used and isinstance(item, TableWord):
         return (0.55 + 0.3 * covered) * mean
@@ -285,6 +289,7 @@ def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -
             meant = not name.startswith(("we ", "you ", "come ", "came ")) or any(
                 t.lower in ("much", "money", "amount") for t in tokens[max(0, start - 3) : start]
             )
+            meant = meant and tokens[start].lower != "earning"  # `employees earning more than`
             meant = meant and not (name in MONEY and start and tokens[start - 1].lower == "of")  # an amount of money
             if start + length <= len(tokens) and name in measures() and meant:  # `how much did we sell`, not `how many`
                 span = spans.setdefault((start, start + length), Span())

@@ -33,10 +33,27 @@ INSERT INTO invoices VALUES
     (1, 1, 100, '2024-01-01', '2024-01-11'), (2, 1, 50, '2024-02-01', '2024-02-21'), (3, 2, 30, '2024-02-05', NULL);
 """
 
+BAKERY = """
+CREATE TABLE emp (emp_id INTEGER PRIMARY KEY, f_name TEXT NOT NULL, sal REAL NOT NULL);
+CREATE TABLE cust (
+    cust_id INTEGER PRIMARY KEY, cust_nm TEXT NOT NULL, acct_mgr_id INTEGER REFERENCES emp(emp_id));
+CREATE TABLE ord_hdr (
+    ord_no INTEGER PRIMARY KEY, cust_id INTEGER NOT NULL REFERENCES cust(cust_id), ord_dt DATE NOT NULL);
+CREATE TABLE ord_line (
+    ord_no INTEGER NOT NULL REFERENCES ord_hdr(ord_no), line_no INTEGER, qty INTEGER, unit_prc REAL,
+    PRIMARY KEY (ord_no, line_no));
+CREATE TABLE inv (inv_no INTEGER PRIMARY KEY, ord_no INTEGER REFERENCES ord_hdr(ord_no), amt REAL NOT NULL);
+INSERT INTO emp VALUES (1, 'Eva', 10), (2, 'Fay', 40);
+INSERT INTO cust VALUES (1, 'Cafe', 1), (2, 'Hotel', 2), (3, 'Bar', NULL);
+INSERT INTO ord_hdr VALUES (1, 1, '2024-05-02'), (2, 1, '2024-05-20'), (3, 2, '2024-04-01');
+INSERT INTO ord_line VALUES (1, 1, 2, 5), (2, 1, 1, 5), (3, 1, 9, 1);
+INSERT INTO inv VALUES (1, 1, 10);
+"""
+
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    with databases_to_ask(tmp_path_factory.mktemp("studio"), {"studio": STUDIO}) as opened:
+    with databases_to_ask(tmp_path_factory.mktemp("studio"), {"studio": STUDIO, "bakery": BAKERY}) as opened:
         yield opened
 
 
@@ -83,3 +100,15 @@ def test_a_word_that_only_resembles_a_column_is_not_passed_over(asked: Asked, wo
     other = asked.reading("studio", f"how many {word} members are from bonn")
     assert sure.confidence >= STATED_DOUBT
     assert other.sql != sure.sql or other.confidence < STATED_DOUBT
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how many orders did we get last month", [(2,)]),
+        ("customers who have never placed an order", [("Bar",)]),
+        ("employees earning more than the average salary", [("Fay",)]),
+    ],
+)
+def test_short_names_and_headers_of_orders(asked: Asked, question: str, expected: Rows) -> None:
+    assert asked.rows("bakery", question) == expected
