@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
-from langgraph.channels import UntrackedValue
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -25,16 +24,11 @@ from agent.models.protocol import Model
 from agent.nodes.flow import EDGES, FIRST, LAST, MAX_STEPS, NODES, ROUTERS, Router, stepped
 from agent.runtime.context import RunContext
 from agent.runtime.preparation import is_personal, opened, run_context
+from agent.runtime.run_state import RunState
 from agent.state import AgentState, Emptied
 from eval.databases.base import Database
 
-
-class _RunState(AgentState, total=False):
-    context: Annotated[Any, UntrackedValue]
-    """The `RunContext` of this run, never stored; in a function, so that no tracer takes it apart."""
-
-
-ContextOf = Callable[[_RunState, Runtime[RunContext]], Awaitable[RunContext]]
+ContextOf = Callable[[RunState, Runtime[RunContext]], Awaitable[RunContext]]
 
 
 def build_graph(
@@ -50,7 +44,7 @@ def build_graph(
     another graph that has a checkpointer, `True` keeps the conversation inside the node.
     """
 
-    async def context_of(state: _RunState, runtime: Runtime[RunContext]) -> RunContext:
+    async def context_of(state: RunState, runtime: Runtime[RunContext]) -> RunContext:
         if isinstance(runtime.context, RunContext):
             return runtime.context
         if held := state.get("context"):
@@ -62,7 +56,7 @@ def build_graph(
         return await run_context(asked, model, config)
 
     # No context_schema: a RunContext holds live objects, which have no JSON Schema to show in a studio.
-    builder = StateGraph(_RunState, input_schema=AgentState, output_schema=AgentState)
+    builder = StateGraph(RunState, input_schema=AgentState, output_schema=AgentState)
     for name in NODES:
         builder.add_node(name, _step(name, context_of))
     builder.add_edge(START, FIRST)
@@ -77,7 +71,7 @@ def build_graph(
 
 
 def _step(name: str, context_of: ContextOf) -> Any:
-    async def step(state: _RunState, *, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    async def step(state: RunState, *, runtime: Runtime[RunContext]) -> dict[str, Any]:
         context = await context_of(state, runtime)
         changes = await stepped(name, _typed(state), context)
         written = {channel: Overwrite([]) if isinstance(v, Emptied) else v for channel, v in changes.items()}
@@ -92,14 +86,14 @@ def _step(name: str, context_of: ContextOf) -> Any:
 
 
 def _router(router: Router, context_of: ContextOf) -> Any:
-    async def route(state: _RunState, *, runtime: Runtime[RunContext]) -> str:
+    async def route(state: RunState, *, runtime: Runtime[RunContext]) -> str:
         return router(_typed(state), await context_of(state, runtime))
 
     route.__name__ = router.__name__
     return route
 
 
-def _typed(state: _RunState) -> AgentState:
+def _typed(state: RunState) -> AgentState:
     """The state with its own types: dicts come from a strict checkpointer and from JSON."""
     typed: AgentState = _adapter().validate_python({k: v for k, v in state.items() if v is not None})
     return typed

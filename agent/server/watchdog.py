@@ -27,6 +27,7 @@ _BEAT_SECONDS = 0.05
 _ARMED_SECONDS = 5.0
 """How often the end of a frozen worker is put off."""
 _PLACES = 6
+_IMPORTING = "<frozen importlib._bootstrap>"
 
 
 class _Watch:
@@ -63,6 +64,9 @@ class _Watch:
 
     def _tell(self, places: list[str]) -> None:
         self._told = True
+        if _IMPORTING in places:  # a module that is needed for the first time
+            log.info("The event loop waits for a module", extra={"at": places})
+            return
         metrics.held.inc()
         log.warning("The event loop is held", extra={"at": places})
 
@@ -70,8 +74,9 @@ class _Watch:
 def _where(thread: int) -> list[str]:
     """The innermost places in the code of a thread; no values."""
     frame = sys._current_frames().get(thread)
-    frames = traceback.extract_stack(frame)[-_PLACES:] if frame else []
-    return [f"{one.filename}:{one.lineno} {one.name}" for one in frames]
+    frames = traceback.extract_stack(frame) if frame else []
+    places = [f"{one.filename}:{one.lineno} {one.name}" for one in frames[-_PLACES:]]
+    return [_IMPORTING, *places] if any(_IMPORTING in one.filename for one in frames) else places
 
 
 @contextmanager

@@ -21,6 +21,7 @@ def in_places(
     """`place_of`: the outermost part first; empty leaves the table as it is. The given tree stays."""
     written = tree.copy()
     bare = [t for t in every(written, exp.Table) if isinstance(t.this, exp.Identifier) and not means_cte(t, dialect)]
+    aliased: set[str] = set()
     for table in bare:
         if table.db or not (place := place_of(table.this)):
             continue
@@ -28,8 +29,13 @@ def in_places(
             alias = table.args.get("alias") or exp.TableAlias()
             alias.set("this", table.this.copy())
             table.set("alias", alias)
+            aliased.add(table.name.casefold())
         for part, name in zip(("db", "catalog"), reversed(place), strict=False):
             table.set(part, quoted_name(name))
+    for column in every(written, exp.Column):
+        if column.args.get("db") and column.table.casefold() in aliased:  # the alias has no schema
+            column.set("db", None)
+            column.set("catalog", None)
     return written
 
 

@@ -109,7 +109,7 @@ def _require(services: Services, client: Client) -> None:
 
 
 async def _reachable(services: Services, asked: ModelIn) -> None:
-    """Raises ApiError 400 for an endpoint at a host that may not be chosen; the environment's own always may."""
+    """Raises ApiError 403 for an endpoint at a host that may not be chosen; the environment's own always may."""
     parts = urlsplit(asked.base_url or "")
     if not parts.hostname or services.models.is_configured(asked.base_url):
         return
@@ -118,7 +118,7 @@ async def _reachable(services: Services, asked: ModelIn) -> None:
         await check_host(parts.hostname, port, services.settings.server.model_hosts)
     except (SourceRefused, DatabaseUnreachable, ValueError) as error:
         message = f"This endpoint cannot be chosen: {error}. TEXT2SQL_MODEL_HOSTS lists the hosts that may be."
-        raise ApiError(400, message) from None
+        raise ApiError(403, message) from None
 
 
 def _chosen(services: Services, asked: ModelIn) -> KeptModel:

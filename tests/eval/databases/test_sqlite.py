@@ -201,7 +201,7 @@ def test_no_single_function_call_runs_on_for_long(shop: Path, call: str) -> None
 
 def test_long_values_can_be_read_and_measured(tmp_path: Path) -> None:
     path = made(tmp_path / "long.sqlite", "CREATE TABLE d (x); INSERT INTO d VALUES (zeroblob(2000000))")
-    with open_database(path) as database:
+    with open_database(path, isolation="none") as database:
         result = database.execute(read("SELECT length(x), substr(x, 1, 2), x FROM d"))
         refused = database.execute(read("SELECT instr(x, x'00') FROM d"))
     assert result.rows[0][:2] == (2_000_000, b"\0\0")
@@ -233,7 +233,7 @@ def test_cancelling_from_another_thread(shop: Path) -> None:
 
 
 async def test_cancelling_the_task_interrupts_the_statement(shop: Path) -> None:
-    with open_database(shop) as database:
+    with open_database(shop, isolation="none") as database:
         assert (await database.execute_async(read("SELECT 1"))).rows == ((1,),)
         task = asyncio.create_task(database.execute_async(read(BOMB)))
         await asyncio.sleep(0.1)

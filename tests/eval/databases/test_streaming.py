@@ -184,7 +184,7 @@ def sqlite_with(tmp_path: Path) -> Iterator[Callable[[int, object], Database]]:
             connection.executemany("INSERT INTO t VALUES (?, ?)", ((n, "x") for n in range(3000)))
             connection.execute(f"UPDATE t SET value = CAST(? AS {'TEXT' if position % 2 else 'BLOB'})", (b"y",))
             connection.execute(f"UPDATE t SET value = {odd} WHERE n = {position}")
-        opened.append(open_database(path))
+        opened.append(open_database(path, isolation="none"))
         return opened[-1]
 
     yield make
