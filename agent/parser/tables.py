@@ -132,6 +132,10 @@ def measure_mention(q: LinkedQuestion, c: Context, i: int) -> Findings:
             yield from projection.column(q, c, i)
         return
     named = Finding((i,))
+    if c.counting == "rows" and q.plural(i) and not c.functions and not mention.tables:  # `how many sales`: rows
+        shown = Expression("count", table=expression.tables[0])
+        yield replace(named, shown=(shown,), entities=expression.tables[:1], changes={"counting": ""})
+        return
     if other := measures.other_total(q, expression):
         rival = f"the amount is taken from {expression.tables[0]}; {other} would be another choice"
         named = replace(named, doubts=("measure_ambiguous",), rivals=(rival,))

@@ -112,3 +112,14 @@ def test_a_word_that_only_resembles_a_column_is_not_passed_over(asked: Asked, wo
 )
 def test_short_names_and_headers_of_orders(asked: Asked, question: str, expected: Rows) -> None:
     assert asked.rows("bakery", question) == expected
+
+
+def test_how_many_sales_counts_and_adds_no_money(tmp_path_factory: pytest.TempPathFactory) -> None:
+    takings = """
+    CREATE TABLE shop_takings (day DATE, item TEXT, qty INTEGER, price REAL, paid_by TEXT, staff TEXT);
+    INSERT INTO shop_takings VALUES ('2024-05-02', 'Milk', 2, 1.2, 'card', 'Ann'),
+        ('2024-05-03', 'Bread', 1, 2, 'cash', 'Bob'), ('2024-05-03', 'Cheese', 3, 4.5, 'card', 'Ann');
+    """
+    with databases_to_ask(tmp_path_factory.mktemp("takings"), {"takings": takings}) as opened:
+        assert opened.rows("takings", "how many sales were paid by card") == [(2,)]
+        assert opened.rows("takings", "total sales paid by card") == [(15.9,)]
