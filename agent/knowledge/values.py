@@ -98,6 +98,11 @@ class ValueIndex:
     def __len__(self) -> int:
         return sum(map(len, self._values))
 
+    @property
+    def columns(self) -> Sequence[tuple[str, str]]:
+        """The tables and columns whose values it holds."""
+        return self._columns
+
     def values(self, table: str, column: str) -> tuple[str, ...]:
         """The known distinct values of a column; empty when it is not indexed."""
         place = self._places.get((table, column))

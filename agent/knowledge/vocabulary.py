@@ -419,8 +419,13 @@ def abbreviates(short: str, word: str) -> bool:
         return False
     if len(short) == 2:
         return short == consonants
+    return holds_letters(word, short) and 2 * len(short) >= len(consonants)
+
+
+def holds_letters(word: str, short: str) -> bool:
+    """Whether a word has all letters of another, in their order."""
     letters = iter(word)
-    return all(c in letters for c in short) and 2 * len(short) >= len(consonants)
+    return all(letter in letters for letter in short)
 
 
 _LASTING = word_set("duration length time runtime delay wait run")

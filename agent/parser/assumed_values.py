@@ -67,7 +67,7 @@ def doubted(reading: Reading, values: ValueIndex) -> Reading:
     """A reading with its assumed values told, and no surer than such an assumption is."""
     if reading.tree is None:
         return reading
-    known = {value for column in values._columns for value in values.values(*column)}
+    known = {value for column in values.columns for value in values.values(*column)}
     assumed = {
         f"{pair.this.name} is “{value.name}”": None
         for pair in reading.tree.find_all(exp.EQ, exp.NEQ)

@@ -8,7 +8,6 @@ confidence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from agent.parser.ages import birth_columns
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
@@ -195,7 +194,7 @@ def _without_effect(q: LinkedQuestion, draft: Draft, joined: set[str]) -> list[s
         mention = item.mention
         if mention is None or not draft.used & set(range(item.start, item.end)):
             continue
-        linking = root(item.lower) in _linking()
+        linking = root(item.lower) in _LINKING
         faint = q.sorts[k] == "column" and not (mention.tables or linking) and mention.columns[0][1] < _FAINT
         faint = faint and not any(c.foreign for c, _ in mention.columns)  # the row that it refers to stands for it
         held = {h.column for h in mention.values} if q.sorts[k] == "value" else {c.name for c, _ in mention.columns}
@@ -285,10 +284,8 @@ AGENTIVE = RELATIONAL | word_set(
 """Verbs that say no more than that one thing belongs to another: a join between the two explains them."""
 
 
-@cache
-def _linking() -> frozenset[str]:
-    """Words that tie things together, or say of what kind they are, by their roots."""
-    return frozenset(map(root, (*AGENTIVE, "part", "born", "day")))
+_LINKING = frozenset(map(root, (*AGENTIVE, "part", "born", "day")))
+"""Words that tie things together, or say of what kind they are, by their roots."""
 
 
 def _names_a_link(verb: str, q: LinkedQuestion, plan: JoinPlan) -> bool:

@@ -331,9 +331,7 @@ class _Parser:
         repaired(draft, q)
         less_discounts(draft, words, self._rows.observed_of)
         note_cancelled(draft, q)
-        doubted(draft, q)
-        if wording.listed is not None:
-            draft.doubts.pop("only_dates_shown", None)
+        doubted(draft, q, said_what_to_show=wording.listed is not None)
         builder = TreeBuilder(words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
             tree = self._rows.written(builder.build(of_current_versions(draft, q)))

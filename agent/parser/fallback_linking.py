@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 
 from agent.knowledge.effort import spend
 from agent.knowledge.values import SPAN_WORDS, ValueHit, ValueIndex
-from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
+from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary, holds_letters
 from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
 from agent.parser.known_values import place_or_language, sex
@@ -168,7 +168,8 @@ def _rows_of(item: Item, table: TableWord, *, guessed: bool) -> Item:
 
 
 def _people(item: Item, vocabulary: Vocabulary) -> Item | None:
-    """`players`, where the only people are those of a table called so: a guess."""
+    """`players`, where the only people are those of a table called so, and `people`, where one table is called like
+    people: a guess."""
     one = lemma(item.lower)
     if item.kind not in ("word", "mention") or one == item.lower or not (one == "person" or person_word(one)):
         return None
@@ -218,7 +219,7 @@ def _deed(word: str) -> tuple[str, ...]:
 def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
     """`fords`, `kershaw`: a word of the stored values of one column, of a table that is named or the only one."""
     word = lemma(item.lower)
-    if _verbal(item.lower) or word in _GENERIC | MONEY or word in CALENDAR_UNITS:
+    if _verbal(item.lower) or word in _GENERIC | NO_VALUE or word in CALENDAR_UNITS:
         return None
     word = word if values.parts(word) else item.lower.removesuffix("s")
     parts = [p for p in values.parts(word) if p.score >= _OFTEN and (p.table, p.column) in vocabulary.columns]
@@ -252,14 +253,9 @@ def _short_for(item: Item, vocabulary: Vocabulary) -> Item | None:
     short = item.lower
     if not _SHORTEST <= len(short) < _LONGEST_SHORT or not short.isalpha() or open_lexicon(short):
         return None
-    found = [w for w in vocabulary.holders if w[0] == short[0] and len(w) > len(short) + 2 and _holds_letters(w, short)]
+    found = [w for w in vocabulary.holders if w[0] == short[0] and len(w) > len(short) + 2 and holds_letters(w, short)]
     spend(1 + len(vocabulary.holders) // 50)
     return _mention(item, vocabulary, {found[0]: 0.8}) if len(found) == 1 else None
-
-
-def _holds_letters(word: str, short: str) -> bool:
-    letters = iter(word)
-    return all(letter in letters for letter in short)
 
 
 def _near(item: Item, vocabulary: Vocabulary) -> Item | None:
@@ -269,6 +265,8 @@ def _near(item: Item, vocabulary: Vocabulary) -> Item | None:
 
 
 MONEY = word_set("money cash")
+NO_VALUE = MONEY | word_set("top bottom")
+"""Words that name no stored value unless they are written as a name (`the amount of money`)."""
 CALENDAR_UNITS = word_set("year quarter month week day hour")
 CATEGORIES = 60
 """A column with at most this many distinct values is a category, whose values people name by a part."""

@@ -21,7 +21,7 @@ def figures_by(q: LinkedQuestion, r: ReadingState) -> None:
         return
     _days_counted(r)
     against = [k for k, x in enumerate(q.items) if x.lower in _AGAINST]
-    by = _compared(query) if against else None
+    by = compared(query) if against else None
     if by is not None and by not in query.select:
         _by_group(q, r, by)
         r.draft.doubts.pop("and_read_as_or", None)
@@ -60,7 +60,7 @@ def _named(q: LinkedQuestion, query: Query) -> list[Expression]:
     return []
 
 
-def _compared(query: Query) -> Expression | None:
+def compared(query: Query) -> Expression | None:
     """The column whose values stand side by side."""
     for clause in query.where:
         equal = [c for c in clause if isinstance(c, Condition) and c.operator == "=" and c.left.column]

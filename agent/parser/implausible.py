@@ -26,8 +26,8 @@ _SAMPLE = 20
 _RATINGS = word_set("rating star score csat nps satisfaction feedback")
 
 
-def doubted(draft: Draft, q: LinkedQuestion) -> None:
-    """State the doubts of a draft in place."""
+def doubted(draft: Draft, q: LinkedQuestion, *, said_what_to_show: bool = False) -> None:
+    """State the doubts of a draft in place. `said_what_to_show`: what is shown was listed behind the question."""
     query = draft.query
     for name, holds in (
         ("date_averaged", _averages_dates(query, q)),
@@ -41,7 +41,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
-        ("only_dates_shown", _shows_only_dates(query, q)),
+        ("only_dates_shown", not said_what_to_show and _shows_only_dates(query, q)),
         ("group_open", _by_for_nothing(query, q)),
         ("superlative_open", _ranks_by_nothing(query, q)),
         ("route_open", _two_routes(query, q)),

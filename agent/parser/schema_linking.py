@@ -14,7 +14,7 @@ from agent.knowledge.values import ValueIndex, ValueSpan
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary, split_name
 from agent.parser.cover import Span, covered
 from agent.parser.external_knowledge import Meaning
-from agent.parser.fallback_linking import CALENDAR_UNITS, MONEY, linked_by_fallback
+from agent.parser.fallback_linking import CALENDAR_UNITS, MONEY, NO_VALUE, linked_by_fallback
 from agent.parser.mentions import Item
 from agent.parser.periods import period_at
 from agent.parser.phrases import Keyword, keywords, starts_with_sorting
@@ -335,7 +335,7 @@ def _add_values(
             ):
                 continue
             named = token.kind == "quoted" or token.capital or _describes_rows(tokens, span_values, spans)
-            if token.lower in FUNCTION_WORDS | MONEY and not named:
+            if token.lower in FUNCTION_WORDS | NO_VALUE and not named:
                 continue
             if not named and (_asks_how(tokens, span_values.start) or token.lemma in CALENDAR_UNITS):
                 continue  # `how long`, `how many days`: nobody of these names

@@ -15,6 +15,7 @@ from sqlglot import exp
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.ages import aged
 from agent.parser.date_arithmetic import months_later
+from agent.parser.figures_by import compared
 from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Query, Shape
 from eval.schema import Dialect
 
@@ -149,16 +150,12 @@ def _restrict(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
 
 def _by_values(query: Query) -> bool:
     """Group by the column whose two values are compared."""
-    for clause in query.where:
-        equal = [c for c in clause if isinstance(c, Condition) and c.operator == "=" and c.left.column]
-        if len(clause) >= 2 and len(equal) == len(clause) and len({c.left.column for c in equal}) == 1:
-            by = Expression(column=equal[0].left.column)
-            if by in query.select or query.group:
-                return False
-            query.select.insert(0, by)
-            query.group = [by]
-            return True
-    return False
+    by = compared(query)
+    if by is None or by in query.select or query.group:
+        return False
+    query.select.insert(0, by)
+    query.group = [by]
+    return True
 
 
 # --- trees ---

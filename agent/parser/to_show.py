@@ -22,7 +22,7 @@ from eval.language.tokens import tokenize
 
 _MARK = re.compile(r"\s*[:;.?!–—(]\s*|,\s+|\s+-\s+|\s+(?=with\s)", re.ASCII)
 _OPENER = re.compile(
-    r"(?:(?:please|and|i (?:want|need|would like|'d like)(?: to (?:see|have|know))?) ){0,2}"
+    r"^(?:(?:please|and|i (?:want|need|would like|'d like)(?: to (?:see|have|know))?) ){0,2}"
     r"(?:(?:show|list|give|display|include|tell|say|with|plus|also|including|along with|together with|add|state)"
     r"(?: me| us)? (?:also )?)?(?:(?:the|their|its|his|her|each) )?",
     re.IGNORECASE,
@@ -58,7 +58,7 @@ class Listed:
     parts: tuple[str, ...]
     adds: bool
     """The parts are shown beside what the head names."""
-    bare: bool = False
+    bare: bool
     """Only a comma stands before the list."""
 
 
@@ -69,16 +69,16 @@ def listed(text: str, words: Vocabulary) -> Listed | None:
         if len(head.split()) < 2:
             continue
         rest = _CLOSING.sub("", text[mark.end() :])
-        opener = _OPENER.match(rest)
-        said = rest[opener.end() :] if opener is not None else rest
+        said = _OPENER.sub("", rest)
+        opener = rest.removesuffix(said)
         parts = tuple(_IDLE.sub("", part.strip()).strip() for part in _PARTS.split(said))
-        bare = mark[0].strip() == "," and not (opener and opener[0].strip())
+        bare = mark[0].strip() == "," and not opener
         if not all(parts) or len(parts) > _LONGEST or (bare and len(parts) == 1 and not _figure(parts[0])):
             continue
         if not mark[0].strip() and (len(parts) < 2 or all(map(words.table_named, parts)) or any(map(_figure, parts))):
             continue  # `customers with orders and reviews`
         if all(_nameable(part, words) for part in parts):
-            adds = bool(opener and _ADDS.search(opener[0])) or all(_figure(part) for part in parts)
+            adds = _ADDS.search(opener) is not None or all(map(_figure, parts))
             return Listed(head, parts, adds, bare)
     return None
 
@@ -177,19 +177,18 @@ def _meant(part: str, q: LinkedQuestion, main: str, figures: Sequence[Expression
 def _of_item(item: Item, q: LinkedQuestion, main: str, table: str = "") -> Iterator[Expression]:
     assert item.mention is not None
     tables = [t for t, score in item.mention.tables if score >= _SAME]
-    columns = [(c, score) for c, score in item.mention.columns if score >= _SAME - 0.15]
-    columns = [(c, s) for c, s in columns if c.table == (table or c.table) and _near(q, main, c) is not None]
-    best = max(columns, key=lambda pair: pair[1] - (_near(q, main, pair[0]) or 0.0), default=None)
-    worth = best[1] - (_near(q, main, best[0]) or 0.0) if best is not None else 0.0
-    other = best is None or best[0].foreign or best[0].table != main or best[1] < _SAME
+    named = [(c, score) for c, score in item.mention.columns if score >= _SAME - 0.15 and c.table == (table or c.table)]
+    columns = [(score - far, score, c) for c, score in named if (far := _distance(q, main, c)) is not None]
+    worth, score, best = max(columns, key=lambda found: found[0], default=(0.0, 0.0, None))
+    other = best is None or best.foreign or best.table != main or score < _SAME
     if tables and not table and other and (tables[0].name == main or not q.many_of(main, tables[0].name)):
         yield from q.named_by(tables[0].name)
         return
     if best is not None and worth > 0:
-        yield Expression(column=best[0].key)
+        yield Expression(column=best.key)
 
 
-def _near(q: LinkedQuestion, main: str, column: ColumnWord) -> float | None:
+def _distance(q: LinkedQuestion, main: str, column: ColumnWord) -> float | None:
     """How far a column is from the rows that are listed; None where a row may have several of it."""
     if column.table == main:
         return 0.0

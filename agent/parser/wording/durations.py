@@ -55,8 +55,8 @@ _AN = r"(?:an? |the |our |all |each |every )?"
 _USUALLY = r"(?: (?:on average|usually|normally|typically|in general))?"
 _COUNTED = r"(?:long|many (?P<unit>days|hours|minutes|weeks))"
 _GROUPS = (
-    r"(?P<rest>(?: (?:by|per|for each|for every|of each|in each|each|in (?=(?:19|20)\d\d)|during|this year|last year) "
-    r"?.*)?)"
+    r"(?P<rest>(?: (?:(?:by|per|for each|for every|of each|in each|each|during|this year|last year)\b|"
+    r"in (?=(?:19|20)\d\d)).*)?)"
 )
 _Pairs = list[tuple[ColumnWord, ColumnWord]]
 

@@ -6,7 +6,6 @@ import random
 
 from agent.runtime.probability import STATED_DOUBT
 from experiments.parser.inserted_words import words
-from tests.agent.parser.test_to_show import asked  # noqa: F401  (the database that is asked)
 from tests.asked import Asked
 
 QUESTIONS = (
@@ -19,17 +18,17 @@ QUESTIONS = (
 LEAST = 0.99
 
 
-def test_hardly_a_word_is_passed_over(asked: Asked) -> None:  # noqa: F811
+def test_hardly_a_word_is_passed_over(trades: Asked) -> None:
     draw = random.Random(28)
     inserted = draw.sample(words(28), 120)
     passed, tried = [], 0
     for question in QUESTIONS:
-        first = asked.reading("studio", question)
+        first = trades.reading("studio", question)
         assert first.confidence >= STATED_DOUBT, question
         for word in inserted:
             text = question.split()
             text.insert(draw.randint(1, len(text)), word)
-            other = asked.reading("studio", " ".join(text))
+            other = trades.reading("studio", " ".join(text))
             tried += 1
             if other.confidence >= STATED_DOUBT and other.sql == first.sql:
                 passed.append(" ".join(text))
