@@ -201,12 +201,7 @@ _TAUGHT = 100_000
 
 def _taught(step: _Step) -> str:
     """What the writer knew besides the question, in lower case: values and numbers in it may stand in its query."""
-    known = [step.state.get("evidence", "")]
-    if (memory := step.context.memory) is not None:
-        known += [str(entry) for entry in memory.glossary.entries]
-        known += [example.sql for example in memory.examples]
-    if step.context.semantics is not None:
-        known.append(str(step.context.semantics))
+    known = (step.state.get("evidence", ""), step.context.taught)
     return " ".join(filter(None, known))[:_TAUGHT].casefold()
 
 

@@ -67,10 +67,24 @@ class RunContext:
     """The summary that is being written while its query is judged."""
     owned: Model | None = None
     """The model, if it ends with this run."""
+    _taught: str | None = None
     _schema: asyncio.Future[Schema] | None = None
     _running: set[str] = field(default_factory=set)
     _reported: Usage = field(default_factory=Usage)
     """The usage at the end of the last step."""
+
+    @property
+    def taught(self) -> str:
+        """What the team says of its database: values and numbers in it may stand in a query."""
+        if self._taught is None:
+            known: list[str] = []
+            if self.memory is not None:
+                known += [str(entry) for entry in self.memory.glossary.entries]
+                known += [example.sql for example in self.memory.examples]
+            if self.semantics is not None:
+                known.append(str(self.semantics))
+            self._taught = " ".join(known)
+        return self._taught
 
     def __post_init__(self) -> None:
         if not self.deadline:
