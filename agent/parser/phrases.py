@@ -123,13 +123,14 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
     return signals
 
 
-_STATES = word_set("running ongoing active valid current available")
+LASTING = word_set("active current running ongoing valid")
+"""Words of states that hold until an end."""
 
 
 def _happens(lowers: Sequence[str], at: int) -> bool:
     """`are not yet shipped`, `was not paid`: what follows is denied, and no value is compared."""
     at += lowers[at : at + 1] == ["yet"]
-    return any(participle(word) or word in _STATES for word in lowers[at : at + 1])
+    return any(participle(word) or word in LASTING or word == "available" for word in lowers[at : at + 1])
 
 
 def _adjective_at(lowers: Sequence[str], start: int) -> Keyword | None:

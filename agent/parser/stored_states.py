@@ -16,7 +16,7 @@ from agent.knowledge.vocabulary import ColumnWord, Vocabulary, abbreviates
 from agent.parser.flags import is_flag, says
 from agent.parser.interpretation import OPPOSITE, Condition, Expression, Membership
 from agent.parser.mentions import Qualification
-from agent.parser.phrases import participle
+from agent.parser.phrases import LASTING, participle
 from eval.language.inflection import lemma, root, stem
 from eval.language.lexicon import word_set
 
@@ -73,7 +73,7 @@ _CONTRARY = {
 }
 """Flags and dates that hold the opposite of a word."""
 _ENDED = {
-    **dict.fromkeys(("active", "current", "running", "ongoing", "valid"), "end ended ending terminated until expiry"),
+    **dict.fromkeys(LASTING, "end ended ending terminated until expiry"),
     "open": "closed end resolved returned",
 }
 """The dates with which a state ends."""
