@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -41,6 +40,7 @@ from agent.sources.uploads import UploadLimits, UploadStore
 from agent.store import open_store
 from agent.store.location import state_folder, state_location
 from eval.a2a.card_url import CARD_PATHS, checked_card_url
+from eval.threads import started_threads
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -67,7 +67,7 @@ def create_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        threads = ThreadPoolExecutor(THREADS, thread_name_prefix="server")
+        threads = started_threads(THREADS, "server")
         asyncio.get_running_loop().set_default_executor(threads)
         frozen = FROZEN_SECONDS if instance and instance.worker else None  # another worker takes its place
         async with (

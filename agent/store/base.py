@@ -25,6 +25,7 @@ from agent.store.errors import told_plainly
 from agent.store.location import Location, private_file
 from agent.store.page_cursors import cursor, page_size, position
 from agent.store.tables import migrate
+from eval.threads import started_threads
 
 BUSY_SECONDS = 10
 """Seconds that a statement waits for another process's write."""
@@ -52,8 +53,8 @@ class Base:
         self._engine = _engine(location)
         self._for_writing = self._engine.execution_options(writes=True)
         self._for_reading = self._engine if location.sqlite else _one_by_one(self._engine)
-        self._reading = ThreadPoolExecutor(_READERS if location.sqlite else _SERVER_THREADS, "state")
-        self._writing = ThreadPoolExecutor(1, "state-writer") if location.sqlite else self._reading
+        self._reading = started_threads(_READERS if location.sqlite else _SERVER_THREADS, "state")
+        self._writing = started_threads(1, "state-writer") if location.sqlite else self._reading
 
     async def _open(self) -> None:
         if self._location.sqlite:
