@@ -85,8 +85,8 @@ def worded(text: str, known: Known) -> Wording:
 
 
 def _then(first: Wording, second: Wording | None) -> Wording:
-    """What two rules make of a question, one after the other."""
-    if second is None:
+    """What two rules make of a question, one after the other. A rule that leaves no words (`:D`) does not apply."""
+    if second is None or not second.text.strip():
         return first
     return replace(second, notes=(*first.notes, *second.notes), guessed=first.guessed or second.guessed)
 

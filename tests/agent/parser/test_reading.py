@@ -200,6 +200,13 @@ def test_signs_that_look_like_digits_are_no_numbers(question: str, schema: Schem
     _never_breaks(question, schema, values)
 
 
+@pytest.mark.parametrize(
+    "question", [":D", "please", "hi there", "hey :)", "thanks", "x: ,", "a b:", "a b (please)", "lol"]
+)
+def test_a_question_of_courtesies_alone_is_read_as_it_is(question: str, schema: Schema, values: ValueIndex) -> None:
+    _never_breaks(question, schema, values)
+
+
 @settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(_WORDS, max_size=25))
 def test_no_heap_of_words_breaks_it(words: list[str], schema: Schema, values: ValueIndex) -> None:
