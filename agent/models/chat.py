@@ -135,7 +135,10 @@ class Chat:
                     if (piece := self._chat.piece(chunk)) is not None:
                         finished = finished or bool(piece.finish_reason)
                         seen.append(piece)
-                        await report.piece(piece.text, piece.tokens)
+                        if schema is None:
+                            await report.piece(piece.text, piece.tokens)
+                        else:  # pieces of JSON are nothing to show
+                            report.whole(piece.text, piece.tokens)
                         yield piece
             if not finished:
                 raise StreamCutOff

@@ -204,7 +204,8 @@ class EndpointClient:
         wait = self._retry.wait(failure, failures, ledger.left)
         if wait is None:
             refused = failure.error(failure.message)
-            refused.final = failure.status in (401, 403, 404)
+            # A server that limits requests, or an empty account, would refuse the next step's call, too.
+            refused.final = failure.status in (401, 402, 403, 404, 429)
             if isinstance(refused, PromptTooLong):
                 refused.sizes = failure.sizes
             raise refused

@@ -19,6 +19,7 @@ from agent.models.protocol import (
 )
 from agent.runtime.attempts import attempts_at, best_attempt
 from agent.runtime.context import RunContext
+from agent.runtime.fitting import fitted
 from agent.state import AgentState, Draft, Failure, asked, standalone
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
             memory = await asyncio.to_thread(_with_semantics, memory, context.semantics, schema)
         request = await asyncio.to_thread(_with_memory, request, memory, context)
     several: tuple[Written, ...] = ()
+    shown = request.schema_context
     try:
         if context.strategy.candidates > 1:
             several = await _several(request, asked(state), context)
@@ -63,22 +65,25 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
             reply = several[0].reply
         else:
             async with asyncio.timeout(context.seconds_left):
-                reply = await _written(request, context)
+                reply, shown = await fitted(
+                    lambda text: _written(replace(request, schema_context=text), context), state, context
+                )
             context.spend(reply.usage)
     except ModelReplyError as error:
+        context.trouble(str(error))
         return {"draft": Draft(error=str(error))}
     except ModelAuthError as error:
-        return _given_up(Failure(kind="model_auth", message=str(error)))
+        return _given_up(Failure(kind="model_auth", message=str(error)), context)
     except ModelError as error:
-        return _given_up(Failure(kind="model", message=str(error)))
+        return _given_up(Failure(kind="model", message=str(error)), context)
     except TimeoutError:
         message = f"The time for this question ({context.limits.run_seconds:g} s) ran out while writing SQL."
-        return _given_up(Failure(kind="timeout", message=message))
+        return _given_up(Failure(kind="timeout", message=message), context)
     draft = await _shaped(_draft(reply), state, schema, context)
     if several:
         rivals = [_draft(one.reply).model_copy(update={"agreeing": one.agreeing}) for one in several[1:]]
         draft = draft.model_copy(update={"agreeing": several[0].agreeing, "rivals": rivals})
-    return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft}
+    return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft, "schema_context": shown}
 
 
 async def _shaped(draft: Draft, state: AgentState, schema: Schema, context: RunContext) -> Draft:
@@ -152,8 +157,9 @@ async def _written(request: SqlRequest, context: RunContext) -> SqlReply:
     return await context.model.write_sql(request)
 
 
-def _given_up(failure: Failure) -> dict[str, Any]:
+def _given_up(failure: Failure, context: RunContext) -> dict[str, Any]:
     """Record that the model is unavailable for the rest of the run, so later tasks do not call it again."""
+    context.trouble(failure.message)
     return {"draft": Draft(failure=failure), "failure": failure}
 
 

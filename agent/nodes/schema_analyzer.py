@@ -12,15 +12,12 @@ from functools import lru_cache
 from typing import Any
 
 from agent.events import ErrorEvent, ErrorInfo, SchemaEvent, SchemaInfo, SchemaTokens
-from agent.knowledge.privacy import privacy_of
 from agent.knowledge.schema_context import schema_context
 from agent.runtime.context import RunContext
-from agent.state import AgentState, Emptied, Failure, with_evidence
+from agent.runtime.fitting import view_of
+from agent.state import AgentState, Emptied, Failure
 from eval.databases.types import DatabaseError
 from eval.schema import Schema
-
-EARLIER_QUESTIONS = 2
-"""Number of earlier questions that also count when part of a large structure is selected."""
 
 
 async def schema_analyzer(state: AgentState, context: RunContext) -> dict[str, Any]:
@@ -71,18 +68,7 @@ async def _analyzed(state: AgentState, context: RunContext) -> dict[str, Any]:
 
 
 def _viewed(state: AgentState, context: RunContext, schema: Schema) -> tuple[str, SchemaTokens]:
-    from agent.knowledge.model_view import model_view
-
-    earlier = [turn.question for turn in state.get("history", [])[-EARLIER_QUESTIONS:]]
-    view = model_view(
-        "\n".join([*earlier, with_evidence(state["question"], state.get("evidence", ""))]),
-        context.database,
-        schema,
-        privacy=privacy_of(context.model),
-        schema_tokens=context.limits.schema_tokens,
-        note_tokens=context.limits.note_tokens,
-        reads=context.execute and context.strategy.notes,
-    )
+    view = view_of(state, context, schema)
     tokens = SchemaTokens(
         structure=view.structure,
         notes=view.notes,

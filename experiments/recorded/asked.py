@@ -1,8 +1,8 @@
 """The content of a chat request: which prompt, which question, which failed query.
 
 In: the body of a request to `chat/completions`. Out: an `Asked`. Only structure is read: the JSON Schema that the reply
-must follow, the reply keys that the instructions at the end of the prompt show, and the tags that delimit the question and the failed query.
-The wording of a prompt is never read, so that prompts can be reworded.
+must follow, the reply keys that the instructions at the end of the prompt show, and the tags that delimit the question
+and the failed query. The wording of a prompt is never read, so that prompts can be reworded.
 """
 
 from __future__ import annotations

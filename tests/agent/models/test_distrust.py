@@ -1,4 +1,4 @@
-"""Replies of the right form whose content gives them away: templates, the prompt's words, leaked tags, endless loops."""
+"""Replies of the right form whose content gives them away: templates, the prompt's words, leaked tags, loops."""
 
 from __future__ import annotations
 
