@@ -20,7 +20,11 @@ LOOP_CHARS = 240
 """Shortest repetition, in characters, that is no list or ruler of a table."""
 LOOP_TIMES = 12
 """How often a group has to follow itself; an answer lists at most ten rows."""
-_TAIL = 2_400
+COUNTING_TIMES = 16
+"""The same of a group in which only numbers change: a query may have a column for each of twelve months."""
+COUNTING_CHARS = 24
+"""Shortest such group; lists of numbers and codes are shorter."""
+_TAIL = 4_000
 """Characters at the end of a text in which a loop is looked for."""
 _WATCHED = 160
 """Characters after which a text that is being written is looked at again."""
@@ -28,6 +32,7 @@ _LONG_COPY = 12
 """Words in a row from which a copy of the prompt is no coincidence."""
 
 _FIELD = re.compile(r'^"\w+": (.{4,200})$', re.MULTILINE)
+_NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _DOTS = re.compile(r"\.\.\.|…")
@@ -84,8 +89,17 @@ def summary_flaw(text: str, question: str, results: Sequence[QueryResult]) -> st
 
 
 def loop(text: str) -> str:
-    """Whether a text ends in one group of characters over and over, as a model does that finds no end."""
-    end = text[-_TAIL:][::-1]
+    """Whether a text ends in one group of characters over and over, as a model does that finds no end; it may count."""
+    end = text[-_TAIL:]
+    if group := _repeated(end, LOOP_TIMES, 1):
+        return f"it repeats {group.strip()[:40]!r} without end" if group.strip() else "it goes on in blanks without end"
+    group = _repeated(_NUMBER.sub("0", end), COUNTING_TIMES, COUNTING_CHARS)
+    return f"it repeats {group.strip()[:40]!r} without end, counting" if group else ""
+
+
+def _repeated(text: str, times: int, least: int) -> str:
+    """The group of at least so many characters that a text ends in so many times; empty if there is none."""
+    end = text[::-1]
     borders = [0] * len(end)
     length = 0
     for at in range(1, len(end)):  # the longest border of each prefix (Knuth, Morris and Pratt), which tells its period
@@ -94,9 +108,8 @@ def loop(text: str) -> str:
         length += end[at] == end[length]
         borders[at] = length
         period = at + 1 - length
-        if at + 1 >= max(LOOP_CHARS, LOOP_TIMES * period):
-            group = end[:period][::-1].strip()
-            return f"it repeats {group[:40]!r} without end" if group else "it goes on in blanks without end"
+        if period >= least and at + 1 >= max(LOOP_CHARS, times * period):
+            return end[:period][::-1]
     return ""
 
 

@@ -151,6 +151,7 @@ class EndpointClient:
         learned = replace(
             quirks,
             streams=quirks.streams and not silent,
+            stream_proven=quirks.stream_proven or (quirks.streams and not broken),
             thinks=quirks.thinks or bool(reply.thoughts) or thinks(reply.text),
             thinks_first=quirks.thinks_first or begins_thinking(reply.text),
         )

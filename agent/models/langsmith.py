@@ -66,7 +66,7 @@ def _client(hidden: bool, _variables: tuple[tuple[str, str], ...]) -> Client:
 
     # Without daemon threads, a server that does not answer keeps the process from ending.
     os.environ.setdefault("LANGSMITH_USE_DAEMON", "true")
-    utils.get_env_var.cache_clear()
+    utils.get_env_var.cache_clear()  # type: ignore[attr-defined]  # it is cached, but its overloads hide that
     atexit.unregister(traces_left)
     atexit.register(traces_left, LAST_SECONDS)
     return Client(hide_inputs=hidden, hide_outputs=hidden, hide_metadata=hidden)

@@ -109,9 +109,7 @@ class OpenAIModel:
         """A refusal, or a reply without SQL that gives a reason, is returned as `abstained`."""
         try:
             temperature = _WARM if request.variant else 0.0
-            (sql, reasoning), usage = await self._ask(
-                sql_prompt(request), SQL_SCHEMA, sql_in, temperature, repairs_distrusted=True
-            )
+            (sql, reasoning), usage = await self._ask(sql_prompt(request), SQL_SCHEMA, sql_in, temperature, writes=True)
         except _Declined as declined:
             return SqlReply("", declined.refusal, abstained=True, usage=declined.usage or Usage())
         return SqlReply(sql, reasoning, abstained=not sql, usage=usage)
@@ -177,10 +175,10 @@ class OpenAIModel:
         temperature: float = 0.0,
         *,
         cap: int = SQL_TOKENS,
-        repairs_distrusted: bool = False,
+        writes: bool = False,
     ) -> tuple[T, Usage]:
         ledger = Ledger(self._settings.seconds, temperature=temperature, cap=cap)
-        work = self._structured(prompt, schema, read, ledger, repairs_distrusted=repairs_distrusted)
+        work = self._structured(prompt, schema, read, ledger, writes=writes)
         return await self._endpoint.within(ledger, work), self._endpoint.usage(ledger)
 
     async def _structured(
@@ -190,10 +188,11 @@ class OpenAIModel:
         read: Callable[[Reply], T],
         ledger: Ledger,
         *,
-        repairs_distrusted: bool,
+        writes: bool,
     ) -> T:
         """Send the request, and repeat it when the reply is unusable: with room for its thinking if that was cut off,
-        in a weaker mode while the endpoint's modes are unproven and no JSON came, then once more with the error."""
+        in a weaker mode while the endpoint's modes are unproven and no JSON came, then once more with the error. Only
+        a query (`writes`) is worth another call after a reply that is not to be believed, or does not end."""
         quirks = self._endpoint.quirks()
         repaired = False
         repair: Messages = []
@@ -215,7 +214,7 @@ class OpenAIModel:
                 weaker = None if cut or distrusted or "{" in reply.text else quirks.lesser_structure()
                 if weaker is not None and self._settings.structured_output == "auto":
                     quirks = weaker
-                elif repaired or (distrusted and not repairs_distrusted):
+                elif repaired or ((distrusted or cut) and not writes):
                     raise ModelReplyError(f"The model's reply can't be used: {_wrong(error, reply)}.") from error
                 else:
                     repaired = True

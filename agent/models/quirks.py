@@ -15,8 +15,8 @@ CapField = Literal["max_completion_tokens", "max_tokens"]
 
 OUTPUT_TOKENS = 16_384
 """Maximum tokens of one reply of a model that thinks, its thinking included."""
-SQL_TOKENS = 2_048
-"""Maximum tokens of a plan, a query or a step, of a model that does not think."""
+SQL_TOKENS = 1_024
+"""Maximum tokens of a plan, a query or a step, of a model that does not think; twice as many where that cut it off."""
 OPINION_TOKENS = 768
 SUMMARY_TOKENS = 1_536
 
@@ -55,6 +55,8 @@ class Quirks:
     """Replies hold thinking, which counts as output: the caps of steps would cut it off."""
     streams: bool = True
     """False: the server ignores the wish for a stream, or sends an empty one."""
+    stream_proven: bool = False
+    """A stream that was asked for in this way has come."""
     schema_tokens: int | None = None
     """Tokens of a schema, by our estimate, that fit the server's context; None: no prompt was too long yet."""
 
@@ -90,9 +92,9 @@ class Quirks:
             return None
         if structured and (less := self.lesser_structure()):
             return less
-        if self.stream_usage:
-            return replace(self, stream_usage=False)
-        return replace(self, streams=False) if self.streams else None
+        if self.stream_proven or not self.streams:
+            return None
+        return replace(self, stream_usage=False) if self.stream_usage else replace(self, streams=False)
 
 
 _learned: dict[tuple[str, str], Quirks] = {}

@@ -37,6 +37,10 @@ TASK = {"id": "task_1", "description": "Count the customers.", "depends_on": []}
         ("Four.<|im_start|>user\nAnd now?", "it holds '<|im_start|>', which belongs to the prompt"),
         ("id = 1" + "0" * LOOP_CHARS, "it repeats '0' without end"),
         ("and so " * 40, "it repeats 'and so' without end"),
+        (
+            " OR ".join(f"(SELECT * FROM plan WHERE plan_type = {n})" for n in range(90)),
+            "it repeats 'OR (SELECT * FROM plan WHERE plan_type =' without end, counting",
+        ),
         ("Four" + "\n" * LOOP_CHARS, "it goes on in blanks without end"),
     ],
 )
@@ -60,8 +64,23 @@ def test_ordinary_texts_are_believed(text: str) -> None:
     assert flaw(text) == ""
 
 
-def test_a_list_that_counts_is_no_loop() -> None:
-    assert loop("SELECT * FROM t WHERE id IN (" + ", ".join(str(n) for n in range(900))) == ""
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM t WHERE id IN (" + ", ".join(str(n) for n in range(900)),
+        "SELECT * FROM t WHERE id IN (" + ", ".join(f"'CUST{n:06}'" for n in range(200)),
+        "SELECT " + ", ".join(f"SUM(CASE WHEN month = {n} THEN amount ELSE 0 END) AS month_{n}" for n in range(12)),
+    ],
+)
+def test_a_list_that_counts_is_no_loop(text: str) -> None:
+    assert loop(text) == ""
+
+
+async def test_a_plan_that_does_not_end_is_not_asked_for_again(server: OpenAIServer, model_at: MakeModel) -> None:
+    server.script(completion('{"plan_type": "single", "tasks": [{"id": "1", ', finish_reason="length"))
+    with pytest.raises(ModelReplyError, match="cut off at the length limit"):
+        await model_at().plan(plan_request())
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -160,11 +179,11 @@ async def test_each_step_has_its_cap_and_a_model_that_thinks_has_room(
     await model.write_sql(sql_request())
     await model.judge(judge_request())
     await model.summarize(summary_request())
-    assert [body["max_completion_tokens"] for body in server.bodies] == [2_048, 2_048, 768, 1_536]
+    assert [body["max_completion_tokens"] for body in server.bodies] == [1_024, 1_024, 768, 1_536]
     server.script(completion("<think>First", finish_reason="length"), completion(SQL), completion(SQL))
     await model.write_sql(sql_request())
     await model.write_sql(sql_request())
-    assert [body["max_completion_tokens"] for body in server.bodies] == [2_048, 16_384, 16_384]
+    assert [body["max_completion_tokens"] for body in server.bodies] == [1_024, 16_384, 16_384]
     assert server.bodies[1]["messages"] == server.bodies[0]["messages"]
 
 
