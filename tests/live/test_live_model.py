@@ -31,7 +31,8 @@ from agent.runner import run, stream
 from eval.databases import open_database
 from tests.asgi_server import serving
 from tests.optional import needs_live_model
-from text2sql import QuestionFailed, Thread
+from text2sql import Thread
+from text2sql.errors import QuestionFailed
 
 pytestmark = needs_live_model
 
