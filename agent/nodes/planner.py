@@ -24,6 +24,7 @@ from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.language.quotes import quotations
 from eval.language.spoken import ENGLISH, READS_ENGLISH, language_of
+from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +99,7 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> tuple
             context.spend(error.usage)
         if privacy_of(context.model) != "full":  # the rules look up stored values, and the model sees their output
             return PlanReply(single_task_plan(question, 0.0)), request.schema_context
-        return await asyncio.to_thread(_unplanned, request, context.database), request.schema_context
+        return await in_turn(_unplanned, request, context.database), request.schema_context
 
 
 def _values_kept(plan: QueryPlan, question: str) -> QueryPlan:

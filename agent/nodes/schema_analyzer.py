@@ -7,7 +7,6 @@ structure is written, once per fingerprint.
 
 from __future__ import annotations
 
-import asyncio
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +17,7 @@ from agent.runtime.fitting import view_of
 from agent.state import AgentState, Emptied, Failure
 from eval.databases.types import DatabaseError
 from eval.schema import Schema
+from eval.threads import in_turn
 
 
 async def schema_analyzer(state: AgentState, context: RunContext) -> dict[str, Any]:
@@ -62,7 +62,7 @@ async def _analyzed(state: AgentState, context: RunContext) -> dict[str, Any]:
     if not context.model.capabilities.remote:
         context.emit(SchemaEvent(data=info))
         return {"schema_context": _rendered(schema)}
-    text, tokens = await asyncio.to_thread(_viewed, state, context, schema)
+    text, tokens = await in_turn(_viewed, state, context, schema)
     context.emit(SchemaEvent(data=info.model_copy(update={"tokens": tokens})))
     return {"schema_context": text}
 
