@@ -207,7 +207,8 @@ def test_no_call_went_past_its_cap_and_the_cache_was_used(live: Live) -> None:
 
 
 async def test_prompts_are_served_from_the_cache(live: Live) -> None:
-    answers = [await run(question, settings=live.settings) for question in QUESTIONS]
+    brief = live.settings.changed(model={"extra_body": {"max_tokens": 16, "max_completion_tokens": 16}})
+    answers = [await run(question, settings=brief) for question in QUESTIONS]
     read = sum(answer.tokens.input for answer in answers)
     cached = sum(answer.tokens.cached for answer in answers)
     print(f"\n{cached} of {read} prompt tokens from the cache")
