@@ -139,7 +139,8 @@ def _import(job: dict[str, Any], files: list[tuple[Path, str]], kinds: list[Kind
         if kind == "excel":
             _report(f"reading {name}", 0.0)
             sheets = sheets_as_csv(path, name, out.parent, bounds)
-            tables += [File(sheet, Path(title).stem, "delimited") for sheet, title in sheets]
+            book = Path(name).stem
+            tables += [File(sheet, title, "delimited", book) for sheet, title in sheets]
         else:
             tables.append(File(path, Path(name).stem, kind))
     before = Reading.model_validate(job["before"])

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import as_written, extra_rows, groups, repeats, unit_columns, words
+from agent.sources.tabular import as_written, extra_rows, forms, groups, repeats, unit_columns, words
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed
-from agent.sources.tabular.names import plain_name, table_name, unique_name
+from agent.sources.tabular.extra_rows import LeftOut
+from agent.sources.tabular.layout import found_layout
+from agent.sources.tabular.names import plain_name, unique_name
 from agent.sources.tabular.plan import (
     MOST_SHOWN,
     ColumnFound,
@@ -28,7 +30,8 @@ from agent.sources.tabular.plan import (
 )
 from agent.sources.tabular.progress import Report, Watched
 from agent.sources.tabular.sql import BLANKS, literal, name
-from agent.sources.tabular.stage import Bounds, Staged, stage
+from agent.sources.tabular.stacked import stacked
+from agent.sources.tabular.stage import Bounds, Staged, filled, stage
 from agent.sources.tabular.text_cells import TextChanges, text_changes
 from eval.schema import Values
 
@@ -52,6 +55,8 @@ class File:
     """The table's name before it is made plain; the file's without its ending, or the sheet's."""
     kind: str
     """`delimited`, `json` or `parquet`."""
+    book: str = ""
+    """Name of the workbook whose sheet it is."""
 
 
 def import_tables(
@@ -72,20 +77,58 @@ def import_tables(
             watched = Watched(engine, report)
             engine.execute("SET lock_configuration = true")
             with watched:
-                for number, file in enumerate(files):
-                    table = unique_name(table_name(file.name), used)
-                    start, between, end = ((number + part) / len(files) for part in (0, _STAGED, 1))
-                    watched.step(f"reading {file.name}", start, between)
-                    staged = stage(engine, file.path, file.kind, "staged", bounds, out.parent)
-                    watched.step(f"writing {table}", between, end)
-                    read.append(_Import(engine, staged, table, before.plan_of(table)).done())
-                    engine.execute("DROP TABLE staged")
+                for group in forms.found([_named(file, several=len(files) > 1) for file in files], before):
+                    of = _Group(group, [files[place] for place in group.places], unique_name(group.table, used))
+                    share = (group.places[0] / len(files), len(group.places) / len(files))
+                    read.append(_read(engine, of, before, bounds, out.parent, watched, share))
             report("writing", 1.0)
     except duckdb.Error as error:
         raise SourceRefused(
             f"{'the' if len(files) == 1 else 'a'} file cannot be read: {_shown(error, files)}"
         ) from None
     return Reading(tables=tuple(read))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Files that are one table."""
+
+    how: forms.Together
+    files: Sequence[File]
+    table: str
+
+
+def _named(file: File, *, several: bool) -> forms.Named:
+    headers = found_layout(file.path).headers if several and file.kind == "delimited" else None
+    return forms.Named(file.name, file.book or file.name, headers)
+
+
+def _read(
+    engine: DuckDBPyConnection,
+    group: _Group,
+    before: Reading,
+    bounds: Bounds,
+    folder: Path,
+    watched: Watched,
+    share: tuple[float, float],
+) -> TableReading:
+    """Import the files of one table. `share`: where of the whole this begins, and how much of it it is."""
+    start, part = share
+    staged: list[Staged] = []
+    for number, file in enumerate(group.files):
+        at = part * _STAGED / len(group.files)
+        watched.step(f"reading {file.name}", start + number * at, start + (number + 1) * at)
+        staged.append(stage(engine, file.path, file.kind, f"staged{number}", bounds, folder))
+    watched.step(f"writing {group.table}", start + part * _STAGED, start + part)
+    plan = before.plan_of(group.table) or TablePlan(table=group.table, columns=())
+    whole, left_out = staged[0], None
+    if group.how.labels:
+        parts = list(zip(group.how.labels, staged, strict=True))
+        whole, left_out = stacked(engine, parts, group.how.header, plan.totals, bounds)
+    form = "together" if group.how.labels else "apart" if group.how.alike else None
+    reading = _Import(engine, whole, plan.model_copy(update={"forms": form})).done(left_out)
+    engine.execute(f"DROP TABLE {whole.raw}")
+    return reading
 
 
 def _configuration(memory: int, folder: Path) -> dict[str, str | bool | int | float | list[str]]:
@@ -112,9 +155,9 @@ def _shown(error: Exception, files: Sequence[File]) -> str:
 class _Import:
     """One staged table, from the decision on its columns to the table that is written."""
 
-    def __init__(self, engine: DuckDBPyConnection, staged: Staged, table: str, before: TablePlan | None) -> None:
-        self._engine, self._staged, self._table = engine, staged, table
-        self._before = before or TablePlan(table=table, columns=())
+    def __init__(self, engine: DuckDBPyConnection, staged: Staged, before: TablePlan) -> None:
+        self._engine, self._staged, self._before = engine, staged, before
+        self._table = before.table
         self._raw = staged.raw
         self._cells = [f"c{i}" for i in range(len(staged.headers))]
         self._filled: list[int] = []
@@ -122,21 +165,18 @@ class _Import:
         self._texts: dict[int, TextChanges] = {}
         self._fills = False
 
-    def done(self) -> TableReading:
+    def done(self, left_out: LeftOut | None) -> TableReading:
+        """`left_out`: the rows that are none of the table, where that is found already."""
         self._filled = self._count_filled()
-        left_out = extra_rows.found(self._engine, self._staged, self._filled, self._before.totals)
+        if left_out is None:
+            left_out = extra_rows.found(self._engine, self._staged, self._filled, self._before.totals)
         if left_out.condition != self._where:
             self._where = left_out.condition
             self._filled = self._count_filled()
         self._fill_groups()
         samples = self._samples()
         decisions, names, odd = self._written(samples)
-        plan = TablePlan(
-            table=self._table,
-            columns=tuple(d.plan for d in decisions),
-            repeats=self._before.repeats,
-            totals=self._before.totals,
-        )
+        plan = self._before.model_copy(update={"columns": tuple(d.plan for d in decisions)})
         repeated = repeats.Repeats(self._engine, self._table, decisions, names)
         if repeated.count and plan.repeats is None:
             plan = plan.model_copy(update={"repeats": "leave out" if repeated.of_key() else "keep"})
@@ -158,9 +198,9 @@ class _Import:
                 ),
             )
             for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
-            if of.name and (of.changed or decision.plan.unit or of.name in beside)
+            if of.name and (of.changed or decision.plan.unit or of.name in beside or self._tells_part(i))
         ]
-        as_written.keep(self._engine, self._table, self._raw, self._staged.row, kept)
+        as_written.keep(self._engine, self._table, self._staged, kept)
         heads = zip(self._staged.headers, names, strict=True)
         renamed = [f"{head!r} is {column}" for head, column in heads if head and column not in ("", head)]
         result = TableFound(
@@ -171,8 +211,13 @@ class _Import:
             repeats=repeated.count,
             repeated_keys=repeated.keys(),
             notes=(*self._staged.notes, *words.renamed(renamed), *words.called_totals(left_out.kept)),
+            parts=tuple(part.label for part in self._staged.parts),
         )
         return TableReading(plan=plan, found=result)
+
+    def _tells_part(self, i: int) -> bool:
+        """Whether the column says of which file or sheet a row is."""
+        return bool(self._staged.parts) and i == len(self._cells) - 1
 
     def _written(
         self, samples: Sequence[dict[str, int]]
@@ -232,8 +277,7 @@ class _Import:
         return f"SELECT (i * {part} + hash(i) % {part})::BIGINT FROM range({count}) AS parts(i)"
 
     def _count_filled(self) -> list[int]:
-        counts = ", ".join(f"count({cell})" for cell in self._cells)
-        return [int(n) for n in self._all(f"SELECT {counts} FROM {self._raw} WHERE {self._where}")[0]]
+        return filled(self._engine, self._raw, self._cells, self._where)
 
     def _fill_groups(self) -> None:
         """Give blank cells of the first column the value above them, where groups are written once."""
@@ -368,7 +412,7 @@ class _Import:
             f"SELECT rowid, {trimmed(cell)} FROM {self._raw} WHERE {trimmed(cell)} IN ({listed}) "
             f"ORDER BY rowid LIMIT {MOST_SHOWN}"
         )
-        return tuple(Row(row=self._staged.row + at, text=str(value)[:200]) for at, value in rows)
+        return tuple(self._staged.told(at, str(value)) for at, value in rows)
 
 
 def _counted(rows: Iterable[tuple[Any, ...]]) -> dict[str, int]:
