@@ -280,9 +280,11 @@ def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...
     """The lower-case lemmas of a name: `custName` -> customer, name. `known` words help to split `custname`."""
     pieces: list[str] = []
     short = abbreviations()
-    for part in _SIGNS.split(name):
+    parts = _SIGNS.split(name)
+    for part in parts:
         if (full := short.get(part.lower())) is not None:
-            pieces.extend(full)
+            is_word = full == ("id",) and len(parts) > 1 and bool(open_lexicon(part.lower()))  # first aid
+            pieces.extend((part.lower(),) if is_word else full)
             continue
         for raw in _SPLIT.findall(part):
             pieces.extend(_expand(raw.lower(), known))

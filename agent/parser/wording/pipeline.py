@@ -17,6 +17,7 @@ from agent.parser.wording import (
     dates,
     durations,
     events,
+    one_file,
     people,
     period_comparison,
     purchases,
@@ -44,6 +45,7 @@ _REPHRASED: tuple[_Rule, ...] = (
     purchases.people_and_spent, events.people_and_number, purchases.things_we_sell, purchases.rows_we_sell,
     events.listed_with, repeat_events.more_than_once, repeat_events.one_time, repeat_events.lapsed,
     repeat_events.churned, repeat_events.first_events, repeat_events.newcomers, amounts.amount_in_state,
+    one_file.rows_by_column, one_file.how_much_of_column, one_file.who_gave_most,
     amounts.what_we_did, amounts.paid_by, amounts.who_owes, amounts.total_value, amounts.total_of,
     amounts.amount_of_one, amounts.in_stock, amounts.signed, dates.counted_by_time, dates.older, people.bosses,
     people.boss_of, people.names_of_role, people.titles, events.who_did, events.with_and_without,
@@ -55,7 +57,7 @@ _REPHRASED: tuple[_Rule, ...] = (
     events.in_both, events.then_not, events.never, events.how_often, events.at_all, events.acquired,
     purchases.spent, purchases.what_sells, events.who_registered, events.who_has_most, purchases.earns_most,
     purchases.who_spends, purchases.what_they_bought, events.counted, purchases.selling, purchases.units_sold,
-    purchases.best, period_comparison.against_the_last, period_comparison.either_period,
+    purchases.best, one_file.by_part, period_comparison.against_the_last, period_comparison.either_period,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (

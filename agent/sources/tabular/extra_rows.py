@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _WORDS = (
     "(?:sub[ -]?|grand[ -]?|overall )?"
     "(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|insgesamt|total g[eé]n[eé]ral|suma|totalt|sous-total|totale|"
-    "average|mean|(?:durch)?schnitt|mittelwert|moyenne)"
+    "average|mean|(?:durch)?schnitt|mittelwert|moyenne|[*Σ∑]{1,3})"
 )
 _TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
@@ -119,6 +119,7 @@ def _extra(
 def _may_be_label(cell: str) -> str:
     """Whether a cell begins with no digit, which is by far the fastest to see, and holds a label's word."""
     words = " OR ".join(f"{cell} ILIKE {literal(f'%{word}%')}" for word in _LABELS)
+    words += f" OR trim({cell}) IN ('*', '**', '***', 'Σ', '∑')"
     return f"(NOT ({cell} >= '0' AND {cell} < ':') AND ({words}))"
 
 

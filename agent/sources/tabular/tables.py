@@ -17,7 +17,7 @@ from agent.sources.tabular import as_written, extra_rows, forms, groups, repeats
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed
 from agent.sources.tabular.extra_rows import LeftOut
 from agent.sources.tabular.layout import found_layout
-from agent.sources.tabular.names import plain_name, unique_name
+from agent.sources.tabular.names import column_name, unique_name
 from agent.sources.tabular.plan import (
     MOST_SHOWN,
     ColumnFound,
@@ -241,13 +241,16 @@ class _Import:
 
     def _decided(self, plans: Sequence[ColumnPlan], cells: Sequence[Mapping[str, int]]) -> list[Decision]:
         gaps = [filled < max(self._filled) for filled in self._filled]
-        return decided(plans, cells, gaps, semicolons=self._staged.semicolons)
+        decisions = decided(plans, cells, gaps, semicolons=self._staged.semicolons)
+        if self._staged.parts and any(d.date for d in decisions[:-1]) and not plans[-1].decided:
+            decisions[-1] = Decision(plans[-1].model_copy(update={"kind": "text"}))  # each row has a date of its own
+        return decisions
 
     def _names(self, decisions: Sequence[Decision]) -> list[str]:
         """The columns' names; empty for those that are left out."""
         used: set[str] = set()
         return [
-            "" if decision.plan.kind == "left out" else unique_name(plain_name(head, f"column_{i}"), used)
+            "" if decision.plan.kind == "left out" else unique_name(column_name(head, f"column_{i}"), used)
             for i, (head, decision) in enumerate(zip(self._staged.headers, decisions, strict=True), 1)
         ]
 
