@@ -30,6 +30,8 @@ _ATTRIBUTES = word_set(
 """Columns that say how a row is, and not which thing it is about."""
 _MARKS = word_set("yes no y n true false t f on off x 0 1 active inactive unknown none na")
 """Stored values of a column that says whether something is so."""
+_YES_AND_NO, _ANSWERS = frozenset(("yes", "no")), 5
+"""With `not sure`, `maybe`, `no answer`."""
 _MOST_OF_ROWS = 0.5
 """The largest share of a table's rows that a column of repeated things may have as distinct values."""
 
@@ -179,7 +181,8 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         for place, column in enumerate(table.columns):
             thing = _thing(words.columns[table.name, column.name], row)
             kinds = values.values(table.name, column.name)
-            if not thing or is_state(thing[-1]) or {fold(v) for v in kinds} <= _MARKS:
+            said = {fold(v) for v in kinds}
+            if not thing or is_state(thing[-1]) or said <= _MARKS or (said >= _YES_AND_NO and len(said) <= _ANSWERS):
                 continue
             if not _repeats(values, table, column):
                 continue
@@ -227,7 +230,7 @@ _USUAL = frozenset(("id", "name", "date"))
 
 _FILES = word_set(
     "export list log data dataset sheet dump report extract file csv table record register tracker ledger copy final "
-    "master all new old clean raw v1 v2 history database db import"
+    "master all new old clean raw v rev version history database db import form"
 )
 """Words in the name of a file that do not say what its rows are."""
 
@@ -239,6 +242,7 @@ def _row(words: Vocabulary, table: str) -> tuple[str, ...]:
     first = next(numbers, ())
     own = words.tables[table].words
     kept = tuple(w for w in own if w not in _FILES | _SPANS and not w.isdigit()) or own
+    kept = tuple(w for i, w in enumerate(kept) if w not in kept[i + 1 :])  # `Survey (Responses) - Responses 1`
     return first if first and not set(first) & set(kept[:-1]) and first[-1] not in NAME_WORDS else kept
 
 

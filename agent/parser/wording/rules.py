@@ -65,6 +65,8 @@ class Known:
     vocabulary: Vocabulary
     values: ValueIndex
     today: dt.date
+    file_words: frozenset[str] = frozenset()
+    """The words of the name of the file, where its rows are called otherwise."""
 
     def table(self, word: str | None) -> TableWord | None:
         """The table that the word names."""

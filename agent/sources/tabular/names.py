@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from eval.language.lexicon import word_set
 
@@ -35,6 +36,9 @@ def column_name(header: str, fallback: str) -> str:
     words = re.findall(r"[^\W_]+", header.partition("?")[0])
     if len(words) >= _QUESTION and words[0].casefold() in _ASKS:
         said = [word for word in words if word.casefold() not in _SAYS_NOTHING and not word.isdecimal()]
+        if words[0].casefold() in ("which", "what"):  # it names the thing first
+            at = words.index(said[0]) if said else 0
+            said = list(takewhile(lambda word: word in said, words[at:]))
         header = "_".join(said[:_KEPT]).capitalize() or header
     return plain_name(header, fallback)
 
