@@ -51,7 +51,7 @@ _AND_THEN = re.compile(rf"(?: (?:altogether|in total|overall|in all))?{SINCE}", 
 
 
 @rule(
-    r"^(?:who|which (?P<who>[a-z]+)) (?:has |have )?(?:gave|given|donated|contributed|pledged|raised) "
+    r"^(?:who|which (?P<who>[a-z]+)) (?:has |have )?(?:gave|given|donated|contributed|pledged|raised|bought|purchased) "
     rf"(?:us )?(?:the )?(?P<most>most|least){_MONEY}{SINCE}$"
 )
 def who_gave_most(match: re.Match[str], known: Known) -> Wording | None:

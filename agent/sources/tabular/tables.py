@@ -146,7 +146,7 @@ def _configuration(memory: int, folder: Path) -> dict[str, str | bool | int | fl
 
 def _shown(error: Exception, files: Sequence[File]) -> str:
     """An engine's message with the names that the files came with."""
-    text = str(error)
+    text = str(error).partition("LINE 1:")[0].strip()
     for file in files:
         text = text.replace(str(file.path), file.name)
     return text[:300]
