@@ -19,7 +19,7 @@ from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocab
 from agent.parser.flags import is_state
 from agent.parser.sql_names import identifier, table_named
 from eval.language.inflection import plural_phrase
-from eval.language.lexicon import word_set
+from eval.language.lexicon import open_lexicon, word_set
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql.traversal import every
 
@@ -168,7 +168,7 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             tables.append(table)
             continue
         columns, foreign_keys = list(table.columns), list(table.foreign_keys)
-        row = _head(words.by_table[table.name]) or _row(words, table.name)
+        row = _head(words.by_table[table.name]) or _row(words, table, values)
         called = (c for c in table.columns if words.columns[table.name, c.name].words == row)
         if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
@@ -203,6 +203,20 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     return Entities(replace(schema, tables=tuple(tables)), values.moved(homes), sources, keys, renamed)
 
 
+def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
+    """Whether each row has its own value in a column that is called like a thing (`Order`)."""
+    [word, *more] = column.words
+    known = values.values(table.name, column.name)
+    is_thing = not more and bool(open_lexicon(word)) and word not in _ATTRIBUTES and word not in NAME_WORDS
+    return is_thing and column.role in ("text", "id") and 0 < len(known) == (table.row_count or 0)
+
+
+def _shared(values: ValueIndex, table: Table, column: Column) -> bool:
+    """Whether several rows have the same value."""
+    known = values.values(table.name, column.name)
+    return 0 < len(known) < (table.row_count or 0) and values.complete(table.name, column.name)
+
+
 def _repeats(values: ValueIndex, table: Table, column: Column) -> bool:
     """Whether the values of a column stand in several rows each."""
     return len(values.values(table.name, column.name)) <= (table.row_count or 0) * _MOST_OF_ROWS
@@ -235,14 +249,17 @@ _FILES = word_set(
 """Words in the name of a file that do not say what its rows are."""
 
 
-def _row(words: Vocabulary, table: str) -> tuple[str, ...]:
-    """What a row is: the thing that its number is of (`Ticket ID`), else what the table's name says, without `export`
-    and the like."""
-    numbers = (c.words[:-1] for c in words.by_table[table] if c.role == "id" and c.words[-1] == "id")
-    first = next(numbers, ())
-    own = words.tables[table].words
+def _row(words: Vocabulary, table: Table, values: ValueIndex) -> tuple[str, ...]:
+    """What a row is: the thing that its number is of (`Ticket ID`), if that is of one row, else what the table's name
+    says, without `export` and the like."""
+    columns = words.by_table[table.name]
+    numbers = (c for c in columns if c.role == "id" and c.words[-1] == "id" and not _shared(values, table, c.column))
+    first = next((c.words[:-1] for c in numbers), ())
+    own = words.tables[table.name].words
     kept = tuple(w for w in own if w not in _FILES | _SPANS and not w.isdigit()) or own
     kept = tuple(w for i, w in enumerate(kept) if w not in kept[i + 1 :])  # `Survey (Responses) - Responses 1`
+    if not any(len(w) > 1 and open_lexicon(w) for w in kept):
+        kept = next((c.words for c in columns if _names_row(c, values, table)), kept)
     return first if first and not set(first) & set(kept[:-1]) and first[-1] not in NAME_WORDS else kept
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.persons import SERVING, person_word, personal
+from agent.parser.persons import SERVING, person_of, person_word, personal
 from agent.parser.stored_states import SAME_EVENT, holds_state
 from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, rule
 from eval.language.inflection import root
@@ -116,7 +116,7 @@ _DEALT_WITH = word_set("closed resolved handled completed solved answered approv
 @rule(
     r"^who (?:has |have |had )?(?:(?:placed|made|wrote|written|left|submitted|filed|posted|did|done|booked|took|taken|"
     r"gave|given|got|owns?|(?P<state>[a-z]+ed)) )?(?:the )?(?P<most>most|fewest|least) "
-    rf"(?P<rows>[a-z]+){SINCE}(?P<also>(?: and show .+)?)$"
+    rf"(?P<of>(?:[a-z]+ ){{0,2}})(?P<rows>[a-z]+){SINCE}(?P<also>(?: and show .+)?)$"
 )
 def who_has_most(match: re.Match[str], known: Known) -> Wording | None:
     """`who wrote the most reviews` as `which customer has the most reviews`: the people whom the rows refer to. `who
@@ -130,12 +130,14 @@ def who_has_most(match: re.Match[str], known: Known) -> Wording | None:
     buyers = [name for name in people if set(tables[name].words) & set(BUYERS)]
     served = [name for name in people if set(tables[name].words) & SERVING] if state in _DEALT_WITH else buyers
     people = people if len(people) == 1 else served
-    if len(people) != 1:
+    who = " ".join(tables[people[0]].words) if len(people) == 1 else person_of(known.vocabulary, rows.name)
+    if not who:
         return None
     most = "most" if match["most"].lower() == "most" else "fewest"
     return Wording(
-        f"which {' '.join(tables[people[0]].words)} has the {most} {state} {match['rows']}{match['rest']}"
-        f"{match['also']}".replace("  ", " ")
+        f"which {who} has the {most} {state} {match['of']}{match['rows']}{match['rest']}{match['also']}".replace(
+            "  ", " "
+        )
     )
 
 

@@ -7,27 +7,46 @@ from __future__ import annotations
 
 import re
 
-from agent.parser.persons import person_of
+from agent.knowledge.vocabulary import ColumnWord
+from agent.parser.persons import person_of, person_word
+from agent.parser.units import UNITS
 from agent.parser.wording.amounts import amount_of
-from agent.parser.wording.rules import EVENTS, SINCE, Known, Wording, rule
-from eval.language.inflection import lemma
+from agent.parser.wording.rules import EVENTS, MONTH, SINCE, Known, Wording, rule
+from eval.language.inflection import lemma, root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _OF_EACH_ROW = word_set("type kind status state date time amount value total description category method")
 """What a column is of its row: the rows of a file with a `Transaction type` are transactions."""
+_QUANTITIES = frozenset((word,) for word in ("quantity", "count", "unit", "piece"))
 _MONEY = r"(?: money| cash)?"
 _SUBJECT = r"(?:i|we|they|you|people|the (?:team|club|school|shop|company))"
 
 
 @rule(r"\b(?P<ask>how many|number of|count(?: of)?(?: the| all)?) (?P<x>[a-z]+s)\b(?! (?:of|per) day)")
 def rows_by_column(match: re.Match[str], known: Known) -> Wording | None:
-    """`how many transactions` as `how many statements`, where a column is called `Transaction type`."""
+    """`how many transactions` as `how many statements`, where a column is called `Transaction type`, and `how many
+    results`, where the results are figures that nobody counts; different things are told apart from rows."""
     table, word = known.only_table(), lemma(match["x"].lower())
-    if table is None or word not in EVENTS or word in table.words or known.table(match["x"]) is not None:
+    if table is None:
         return None
+    figures = {c.words: c for c in known.figures()}
+    if (word,) in figures and word not in UNITS and not re.search(r"int", figures[word,].column.type, re.IGNORECASE):
+        return Wording(f"{match['ask']} {table.plural}")
+    if (named := known.table(match["x"])) is not None:
+        also = named is not table and word in known.file_words.union(table.words)
+        what = f"different {named.plural} are counted; ask for the number of rows if these are meant"
+        return Wording(match[0], doubt=what) if also else None
     holders = known.vocabulary.holders.get(word, ())
-    of_rows = [h.words[0] == word and bool(_OF_EACH_ROW & set(h.words[1:])) for h in holders]
-    return Wording(f"{match['ask']} {table.plural}") if of_rows and all(of_rows) else None
+    rows = f"{match['ask']} {table.plural}"
+    if not holders or word in table.words or not all(h.words[0] == word and len(h.words) > 1 for h in holders):
+        return None
+    if amount := next((c for words, c in figures.items() if words in _QUANTITIES), None):
+        of = " ".join(amount.words)
+        return Wording(f"total {of}", doubt=f"“{match['x']}” are counted by {amount.name}; ask for rows if not")
+    if word in EVENTS and all(_OF_EACH_ROW & set(h.words[1:]) for h in holders):
+        return Wording(rows)
+    numeric = all(isinstance(h, ColumnWord) and h.numeric for h in holders)
+    return Wording(rows, doubt=f"“{match['x']}” is taken as the rows of the file") if numeric else None
 
 
 @rule(
@@ -151,7 +170,8 @@ _ASKED = r"(?:people|persons?|respondents|participants|individuals|of them|of us
 def people_who_answered(match: re.Match[str], known: Known) -> Wording | None:
     """`how many people` as `how many responses`, where each row is somebody's answer."""
     table = known.only_table()
-    if table is None or not _ANSWERS & set(table.words) or known.stored(lemma(match["x"].lower())):
+    are_people = table is not None and (_ANSWERS & set(table.words) or person_word(table.words[-1]))
+    if table is None or not are_people or known.stored(lemma(match["x"].lower())):
         return None
     return Wording(f"{match['ask']} {table.plural}")
 
@@ -182,3 +202,103 @@ def said_yes(match: re.Match[str], known: Known) -> Wording | None:
     rest = " ".join(words[max(0, next(further, len(words) + 1) - 1) :])
     answer = "no" if re.search(r"n't| not", said["aux"] or "") else "yes"
     return Wording(f'{match["ask"]} {rows} with {" ".join(called[0].words)} "{answer}" {rest}'.strip())
+
+
+def _dates(known: Known) -> list[ColumnWord]:
+    return [c for c in known.vocabulary.columns.values() if c.role == "date"]
+
+
+@rule(
+    r"(?<!with )(?<!the )(?<!by )(?<!per )\b(?:(?:that|which) )?(?:(?:is|are|was|were) )?(?P<x>[a-z]+)"
+    r"(?= (?:in|on|before|after|by|between|this|next|last) )"
+)
+def dated_by_column(match: re.Match[str], known: Known) -> Wording | None:
+    """`how many tasks are due in May` as `how many tasks with due in May`, where a date is called so."""
+    called = [c for c in _dates(known) if c.name.casefold() == match["x"].lower()]
+    asks = match.string[: match.start()].strip()
+    return Wording(f"with {match['x']}") if known.only_table() and len(called) == 1 and asks else None
+
+
+@rule(r"\b(?P<x>[a-z]+) (?:amount|total|value)\b")
+def one_figure_of_two(match: re.Match[str], known: Known) -> Wording | None:
+    """`net amount` as `net`, where a number is called so, and none by both words."""
+    words = tuple(map(lemma, match[0].lower().split()))
+    figures = {c.words for c in known.figures()}
+    alone = known.only_table() and words[:1] in figures and words not in figures
+    return Wording(match["x"]) if alone else None
+
+
+@rule(
+    rf"\b(?P<f>average|avg|mean|median|total|highest|lowest|biggest|smallest) (?P<x>[a-z]+){SINCE}$",
+    r"\b(?P<f>average|avg|mean|median|total|highest|lowest|biggest|smallest) (?P<x>[a-z]+)(?P<rest> (?:at|by|per) .+)$",
+)
+def figure_of_rows(match: re.Match[str], known: Known) -> Wording | None:
+    """`the highest reading at the depot` as `the highest consumption at the depot`, where a reading is a row and has
+    one figure."""
+    table, word, figures = known.only_table(), lemma(match["x"].lower()), known.figures()
+    if table is None or word != table.words[-1] or len(figures) != 1 or word in figures[0].words:
+        return None
+    return Wording(f"{match['f']} {' '.join(figures[0].words)}{match['rest']}")
+
+
+@rule(
+    r"^(?:how many|number of) (?:people|persons|visitors|guests|members|participants) (?P<x>[a-z]+)\b"
+    r"(?P<rest>(?: (?:in|on|at|by|per|since|during|this|last) .+)?)$"
+)
+def people_counted(match: re.Match[str], known: Known) -> Wording | None:
+    """`how many people attended in March` as `total attended in March`, where a number is called so."""
+    called = [c for c in known.figures() if c.name.casefold() == match["x"].lower()]
+    return Wording(f"total {match['x']}{match['rest']}") if known.only_table() and len(called) == 1 else None
+
+
+@rule(
+    rf"^how much(?: money)? (?:did|has|have) (?P<who>(?!i\b|we\b|they\b|you\b|each\b|every\b).+?) "
+    rf"(?:pay|paid|spend|spent|give|given|donate|donated|raise|raised|claim|claimed|earn|earned)"
+    rf"(?: in total| altogether)?{SINCE}$"
+)
+def what_one_paid(match: re.Match[str], known: Known) -> Wording | None:
+    """`how much did Sam pay` as `total amount for Sam`, where the file has amounts and Sam is one of its values."""
+    table = known.only_table()
+    amount = amount_of(known, table.name) if table is not None else None
+    if amount is None or not known.values.find(match["who"].lower()):
+        return None
+    words = " ".join(amount.words)
+    return Wording(f"{'' if 'total' in words else 'total '}{words} for {match['who']}{match['rest']}")
+
+
+def _verb_of_date(verb: str, known: Known) -> bool:
+    return any(root(verb) in map(root, c.words) for c in _dates(known))
+
+
+@rule(
+    r"^(?P<ask>how many|which) (?P<x>[a-z]+s) (?=(?:have|has|had|were|was|are|is)(?: not| never)?(?: yet)?(?: been)? "
+    r"(?P<verb>[a-z]+)\b)",
+    r"^(?P<ask>who) (?P<verb>[a-z]+) the (?P<most>most|fewest|least) (?P<x>[a-z]+s)(?= |$)",
+    r"^(?P<ask>which|what) (?P<x>[a-z]+)(?: was| is| has been| got)? (?P<verb>[a-z]+) "
+    r"(?:the )?(?P<most>most|least)(?: often)?(?= |$)",
+)
+def rows_of_things(match: re.Match[str], known: Known) -> Wording | None:
+    """`how many books have not been returned` as `how many loans …`, `who borrowed the most books` as `which borrower
+    has the most loans`: what happened on a date happened to rows, and a book is a column of theirs."""
+    table, thing = known.only_table(), known.table(match["x"])
+    if table is None or thing is None or thing is table or not _verb_of_date(match["verb"].lower(), known):
+        return None
+    if match["ask"].lower() == "how many":
+        return Wording(f"how many {table.plural} ")
+    if not match.groupdict().get("most"):
+        return None
+    most = "most" if match["most"].lower() == "most" else "fewest"
+    who = person_of(known.vocabulary, table.name) if match["ask"].lower() == "who" else " ".join(thing.words)
+    return Wording(f"which {who} has the {most} {table.plural}") if who else None
+
+
+@rule(rf"\b(?:in|for|during|of) (?P<month>{MONTH})\b(?! \d)")
+def month_of_part(match: re.Match[str], known: Known) -> Wording | None:
+    """`in February` as `with month "February"`, where no date is there and a column of text holds the months."""
+    if _dates(known) or known.only_table() is None:
+        return None
+    for hit in known.values.find(match["month"].lower()):
+        column = known.vocabulary.columns.get((hit.table, hit.column))
+        if column is not None and column.words[-1] == "month":
+            return Wording(f'with {" ".join(column.words)} "{match["month"].capitalize()}"')
+    return None

@@ -47,6 +47,8 @@ _REPHRASED: tuple[_Rule, ...] = (
     repeat_events.churned, repeat_events.first_events, repeat_events.newcomers, amounts.amount_in_state,
     one_file.rows_by_column, one_file.how_much_of_column, one_file.who_gave_most,
     one_file.people_who_answered, one_file.said_yes, one_file.with_unit, one_file.what_each_paid, one_file.noun_of_file,
+    one_file.rows_of_things, one_file.dated_by_column, one_file.one_figure_of_two, one_file.figure_of_rows,
+    one_file.people_counted, one_file.what_one_paid, one_file.month_of_part,
     amounts.what_we_did, amounts.paid_by, amounts.who_owes, amounts.total_value, amounts.total_of,
     amounts.amount_of_one, amounts.in_stock, amounts.signed, dates.counted_by_time, dates.older, people.bosses,
     people.boss_of, people.names_of_role, people.titles, events.who_did, events.with_and_without,
