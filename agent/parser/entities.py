@@ -173,6 +173,8 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
             taken.discard(table.name.casefold())
+        if len(row) > 1 and any(c.numeric and c.words == row[-1:] for c in words.by_table[table.name]):
+            row = ("row",)  # the results of `lab results` are the figures of that name
         rows = plural_phrase(row).replace(" ", "_")
         name = rows if rows not in taken and row != words.tables[table.name].words else table.name
         if name != table.name:
@@ -184,10 +186,10 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             said = {fold(v) for v in kinds}
             if not thing or is_state(thing[-1]) or said <= _MARKS or (said >= _YES_AND_NO and len(said) <= _ANSWERS):
                 continue
-            if not _repeats(values, table, column):
+            if not _repeats(values, table, column) or (column.values and column.values.doubt):
                 continue
             things, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
-            if {things, key} & taken:
+            if {things, key} & (taken - {column.name.casefold()}):
                 continue
             taken |= {things, key}
             things = things.swapcase() if things == table.name else things  # two tables have two names
@@ -286,8 +288,8 @@ def _head(columns: tuple[ColumnWord, ...]) -> tuple[str, ...]:
 def _thing(column: ColumnWord, row: tuple[str, ...]) -> tuple[str, ...]:
     """What the values of a column are: `member`, and `customer` for `customer_name`; empty if the column says how a row
     is, or what kind of row it is."""
-    if column.role not in ("text", "name") or column.numeric or column.primary:
+    if column.role not in ("text", "name", "id") or column.numeric or column.primary or column.words == ("id",):
         return ()
     words = column.words
-    thing = words[:-1] if len(words) > 1 and words[-1] in NAME_WORDS else words
+    thing = words[:-1] if len(words) > 1 and words[-1] in (*NAME_WORDS, "id") else words
     return () if thing[-1] in (*_ATTRIBUTES, *NAME_WORDS, row[-1]) else thing

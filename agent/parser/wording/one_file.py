@@ -17,6 +17,9 @@ from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _OF_EACH_ROW = word_set("type kind status state date time amount value total description category method")
 """What a column is of its row: the rows of a file with a `Transaction type` are transactions."""
+_HAPPENED = re.compile(
+    r" (?:per|by|for each|did|does|has|have|had|was|were|in|on|since|last|this)\b(?! there)", re.IGNORECASE
+)
 _QUANTITIES = frozenset((word,) for word in ("quantity", "count", "unit", "piece"))
 _MONEY = r"(?: money| cash)?"
 _SUBJECT = r"(?:i|we|they|you|people|the (?:team|club|school|shop|company))"
@@ -33,7 +36,8 @@ def rows_by_column(match: re.Match[str], known: Known) -> Wording | None:
     if (word,) in figures and word not in UNITS and not re.search(r"int", figures[word,].column.type, re.IGNORECASE):
         return Wording(f"{match['ask']} {table.plural}")
     if (named := known.table(match["x"])) is not None:
-        also = named is not table and word in known.file_words.union(table.words)
+        again = not person_word(word) and _HAPPENED.match(match.string[match.end() :])  # how many tests per patient
+        also = named is not table and (again or word in known.file_words.union(table.words))
         what = f"different {named.plural} are counted; ask for the number of rows if these are meant"
         return Wording(match[0], doubt=what) if also else None
     holders = known.vocabulary.holders.get(word, ())
@@ -118,7 +122,9 @@ def noun_of_file(match: re.Match[str], known: Known) -> Wording | None:
     before, after = match.string[: match.start()].lower().split(), match.string[match.end() :].lower().split()
     figures = {c.words for c in known.figures()}
     columns = known.vocabulary.columns.values()
-    ends = bool(before) and before[-1] not in _OF_FIGURES and (lemma(before[-1]),) in figures
+    counted = len(before) > 1 and before[-2].isdecimal()  # 4 cylinder cars
+    ends = len(before) > 0 and before[-1] not in _OF_FIGURES and (lemma(before[-1]),) in figures
+    ends = ends and not counted and match["x"].strip().lower() == word
     ends = ends and not any(word in c.words for c in columns)
     begins = bool(before and after) and before[-1] in _OF_FIGURES and (lemma(after[0]),) in figures
     begins = begins and not any(c.words[:2] == (word, lemma(after[0])) for c in columns)
@@ -302,3 +308,38 @@ def month_of_part(match: re.Match[str], known: Known) -> Wording | None:
         if column is not None and column.words[-1] == "month":
             return Wording(f'with {" ".join(column.words)} "{match["month"].capitalize()}"')
     return None
+
+
+@rule(
+    r"^(?P<ask>who|which (?P<who>[a-z]+)) (?:has |have )?(?:used|consumed|produced|generated|bought|sold|ordered|"
+    rf"booked) (?:the )?(?P<most>most|least|fewest)(?: (?P<x>[a-z]+))?{SINCE}$"
+)
+def most_of_the_figure(match: re.Match[str], known: Known) -> Wording | None:
+    """`which site used the most energy` as `which site has the highest total consumption`, where the file has that one
+    figure; `who bought the most tickets` by its quantity."""
+    table, said = known.only_table(), (match["x"] or "").lower()
+    figures = {c.words: c for c in known.figures()}
+    quantity = [c for words, c in figures.items() if words in _QUANTITIES]
+    figure = quantity if said and quantity else list(figures.values())
+    who = match["who"] or (person_of(known.vocabulary, table.name) if table is not None else "")
+    if not who or len(figure) != 1 or known.table(said) is not None or any(lemma(said) in words for words in figures):
+        return None
+    words = " ".join(figure[0].words)
+    end = "highest" if match["most"].lower() == "most" else "lowest"
+    told = f"“{match['most']} {said}” is taken as the {end} total {words}"
+    return Wording(f"which {who} has the {end} total {words}{match['rest']}", doubt=told)
+
+
+@rule(r"\b(?P<f>average|avg|mean|median|total|highest|lowest|maximum|minimum) (?P<v>[a-z0-9-]+) (?P<x>[a-z]+)\b")
+def figure_of_value(match: re.Match[str], known: Known) -> Wording | None:
+    """`average glucose result` as `average result for glucose`, where a column holds that value."""
+    value, figures = match["v"].lower(), {c.words for c in known.figures()}
+    if known.only_table() is None or (lemma(match["x"].lower()),) not in figures:
+        return None
+    if value in known.vocabulary.holders or lemma(value) in known.vocabulary.holders:
+        return None
+    holds = any(h.score > _SAME for h in known.values.find(value))
+    return Wording(f"{match['f']} {match['x']} for {match['v']}") if holds else None
+
+
+_SAME = 0.95

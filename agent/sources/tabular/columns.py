@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from agent.sources.tabular import dates, measures, numbers
 from agent.sources.tabular.plan import ColumnPlan, Mark, Order
 from agent.sources.tabular.sql import BLANKS, literal
-from agent.sources.tabular.units import CURRENCIES
+from agent.sources.tabular.units import CURRENCIES, KNOWN
+from eval.language.lexicon import open_lexicon
 
 Cells = Mapping[str, int]
 """Cells without blanks around them, with how often each occurs."""
@@ -61,7 +62,9 @@ _SPAN = re.compile(
 )
 _MARKED = re.compile(r"[^\s0-9.,'’()+−-]")
 """What a number with a unit holds besides figures."""
-_HEADER_UNIT = re.compile(r"[\[(]\s*([^\W\d_]{1,5}|[^\w\s\d()\[\]]{1,3})\s*[\])]\s*$")
+_HEADER_UNIT = re.compile(
+    r"[\[(]\s*([^\W\d_]{1,5}(?:/[^\W\d_]{1,5})?|[^\w\s\d()\[\]]{1,3})\s*[\])]\s*$|(?<=[\s_])([^\W\d_]{2,4})\s*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +221,7 @@ def _beside_codes(cells: Cells) -> Cells | None:
     """The numbers of a column whose other cells are one word or two that repeat: `ND`, `below limit`."""
     codes = {cell: n for cell, n in cells.items() if not numbers.is_number(cell)}
     is_code = all(n > 1 and not any(c.isdecimal() for c in cell) for cell, n in codes.items())
-    if not codes or len(codes) > _CODES or not is_code or sum(codes.values()) > (1 - _MOSTLY) * sum(cells.values()):
+    if not codes or len(codes) > _CODES or not is_code or sum(codes.values()) * 2 > sum(cells.values()):
         return None
     return {cell: n for cell, n in cells.items() if cell not in codes}
 
@@ -259,9 +262,18 @@ def _are_keys(cells: Cells) -> bool:
 
 
 def _unit_of(header: str) -> str | None:
-    """The unit that a header names: `Price (EUR)`, `Weight [kg]`."""
+    """The unit that a header names: `Price (EUR)`, `Weight [kg]`, `Consumption kWh`."""
     found = _HEADER_UNIT.search(header)
-    return found[1] if found else None
+    bare = found[2] if found else None
+    if bare is not None and (bare.lower() not in KNOWN or open_lexicon(bare.lower())):
+        return None
+    return found[1] or bare if found else None
+
+
+def without_unit(header: str, unit: str | None) -> str:
+    """The header without the unit that it ends in."""
+    found = _HEADER_UNIT.search(header) if unit and _unit_of(header) == unit else None
+    return header[: found.start()].strip(" _") if found else header
 
 
 def _mark(decisions: Sequence[Decision], semicolons: bool) -> tuple[Mark | None, bool]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceRefused
 from agent.sources.tabular import as_written, extra_rows, forms, groups, repeats, unit_columns, words
-from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed
+from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed, without_unit
 from agent.sources.tabular.extra_rows import LeftOut
 from agent.sources.tabular.layout import found_layout
 from agent.sources.tabular.names import column_name, unique_name
@@ -249,9 +249,13 @@ class _Import:
     def _names(self, decisions: Sequence[Decision]) -> list[str]:
         """The columns' names; empty for those that are left out."""
         used: set[str] = set()
+        bare = [without_unit(d.plan.header, d.plan.unit if d.number else None) for d in decisions]
+        heads = [
+            b if b and bare.count(b) == 1 else head for b, head in zip(bare, self._staged.headers, strict=True)
+        ]  # the unit is in the comment, and beside the figures of an answer
         return [
             "" if decision.plan.kind == "left out" else unique_name(column_name(head, f"column_{i}"), used)
-            for i, (head, decision) in enumerate(zip(self._staged.headers, decisions, strict=True), 1)
+            for i, (head, decision) in enumerate(zip(heads, decisions, strict=True), 1)
         ]
 
     def _all(self, sql: str) -> list[tuple[Any, ...]]:
