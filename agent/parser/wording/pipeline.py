@@ -45,9 +45,9 @@ _REPHRASED: tuple[_Rule, ...] = (
     purchases.people_and_spent, events.people_and_number, purchases.things_we_sell, purchases.rows_we_sell,
     events.listed_with, repeat_events.more_than_once, repeat_events.one_time, repeat_events.lapsed,
     repeat_events.churned, repeat_events.first_events, repeat_events.newcomers, amounts.amount_in_state,
-    one_file.rows_by_column, one_file.how_much_of_column, one_file.who_gave_most,
+    one_file.rows_of_things, one_file.how_much_of_column, one_file.who_gave_most,
     one_file.people_who_answered, one_file.said_yes, one_file.with_unit, one_file.what_each_paid, one_file.noun_of_file,
-    one_file.rows_of_things, one_file.dated_by_column, one_file.one_figure_of_two, one_file.figure_of_rows,
+    one_file.dated_by_column, one_file.one_figure_of_two, one_file.figure_of_rows,
     one_file.people_counted, one_file.what_one_paid, one_file.month_of_part, one_file.most_of_the_figure,
     one_file.figure_of_value,
     amounts.what_we_did, amounts.paid_by, amounts.who_owes, amounts.total_value, amounts.total_of,
@@ -61,7 +61,8 @@ _REPHRASED: tuple[_Rule, ...] = (
     events.in_both, events.then_not, events.never, events.how_often, events.at_all, events.acquired,
     purchases.spent, purchases.what_sells, events.who_registered, events.who_has_most, purchases.earns_most,
     purchases.who_spends, purchases.what_they_bought, events.counted, purchases.selling, purchases.units_sold,
-    purchases.best, one_file.by_part, period_comparison.against_the_last, period_comparison.either_period,
+    purchases.best, one_file.rows_by_column, one_file.by_part, period_comparison.against_the_last,
+    period_comparison.either_period,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (
