@@ -44,8 +44,14 @@ def called_person(vocabulary: Vocabulary, table: str) -> bool:
 
 
 def person_of(vocabulary: Vocabulary, table: str) -> str:
-    """What the person is called whom a row is of: the people that the table refers to, the column of one's name, or
-    the row itself. Empty where there is none, or more than one."""
+    """What the person is called whom a row is of; empty where there is none, or more than one."""
+    people = people_of(vocabulary, table)
+    return people[0] if len(people) == 1 else ""
+
+
+def people_of(vocabulary: Vocabulary, table: str) -> list[str]:
+    """What the people are called whom a row is of: those that the table refers to, the columns of their names, or the
+    row itself."""
     own = vocabulary.tables[table]
     referred = {key.ref_table for key in own.table.foreign_keys}
     words = [vocabulary.tables[t].words for t in referred if personal(vocabulary, t)]
@@ -57,7 +63,7 @@ def person_of(vocabulary: Vocabulary, table: str) -> str:
         people = [" ".join(words) for words in named if person_word(words[-1])]
     if not people and called_person(vocabulary, table):
         people = [" ".join(own.words)]
-    return people[0] if len(people) == 1 else ""
+    return people
 
 
 def person_word(word: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.persons import person_of, person_word
+from agent.parser.persons import people_of, person_of, person_word
 from agent.parser.units import UNITS
 from agent.parser.wording.amounts import amount_of
 from agent.parser.wording.rules import EVENTS, MONTH, SINCE, Known, Wording, rule
@@ -343,3 +343,13 @@ def figure_of_value(match: re.Match[str], known: Known) -> Wording | None:
 
 
 _SAME = 0.95
+
+
+@rule(r"^who (?!is\b|are\b|was\b|were\b).*\b(?:most|least|fewest|highest|lowest|biggest|longest)\b.*$")
+def one_of_several(match: re.Match[str], known: Known) -> Wording | None:
+    """`who spent the most minutes`, where each row has an engineer and a customer."""
+    table = known.only_table()
+    people = sorted(people_of(known.vocabulary, table.name)) if table is not None else []
+    if len(people) < 2:
+        return None
+    return Wording(match[0], doubt=f"“who” may be the {' or the '.join(people)}; ask for the one that is meant")

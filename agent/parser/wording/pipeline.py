@@ -61,8 +61,8 @@ _REPHRASED: tuple[_Rule, ...] = (
     events.in_both, events.then_not, events.never, events.how_often, events.at_all, events.acquired,
     purchases.spent, purchases.what_sells, events.who_registered, events.who_has_most, purchases.earns_most,
     purchases.who_spends, purchases.what_they_bought, events.counted, purchases.selling, purchases.units_sold,
-    purchases.best, one_file.rows_by_column, one_file.by_part, period_comparison.against_the_last,
-    period_comparison.either_period,
+    purchases.best, one_file.rows_by_column, one_file.by_part, one_file.one_of_several,
+    period_comparison.against_the_last, period_comparison.either_period,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.sources.tabular import numbers
 from agent.sources.tabular.columns import trimmed
+from agent.sources.tabular.layout import RULE
 from agent.sources.tabular.plan import MOST_SHOWN, Row
 from agent.sources.tabular.sql import BLANKS, literal
 from agent.sources.tabular.stage import Staged
@@ -65,7 +66,8 @@ def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], tot
     blank_first = f"(coalesce(c0, '') < '!' OR c0 > '~') AND regexp_matches(coalesce(c0, ''), {blank})"  # by far faster
     engine.execute(
         f"CREATE OR REPLACE TEMP TABLE {PLACES} AS SELECT rowid AS place FROM {staged.raw} "
-        f"WHERE {blank_first} AND regexp_matches({concatenated}, {blank})"
+        f"WHERE ({blank_first} AND regexp_matches({concatenated}, {blank})) OR (starts_with(c0, '-') OR "
+        f"starts_with(c0, '=')) AND regexp_full_match({concatenated}, {literal(RULE.pattern)})"
     )
     [(blanks,)] = engine.execute(f"SELECT count(*) FROM {PLACES}").fetchall()
     rows, kept = ([], []) if totals == "keep" or len(texts) < 2 else _extra(engine, staged, texts, filled, int(blanks))
