@@ -181,8 +181,7 @@ def by_what_they_paid(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    r"^who (?:has |have )?(?:put in|worked|logged|did|done|gave|given|volunteered|collected|scored|made|spent|used|"
-    r"got|has|have|had|holds|took|recorded|clocked(?: up)?|earned|received|claimed|ran|drove|sold|drank|ate) "
+    r"^(?:who|which (?P<who>[a-z]+)) (?:has |have )?(?:[a-z]+|put in|clocked up) "
     rf"(?:the )?(?P<most>most|fewest|least) (?P<x>[a-z]+(?: [a-z]+)?){SINCE}$"
 )
 def who_did_most(match: re.Match[str], known: Known) -> Wording | None:
@@ -190,8 +189,8 @@ def who_did_most(match: re.Match[str], known: Known) -> Wording | None:
     number is called so, in a table that refers to people; in one whose rows are people, as `… the highest hours`."""
     called = tuple(lemma(word) for word in match["x"].lower().split())
     numbers = [c for c in known.figures() if c.words[: len(called)] == called or called[-1:] == c.words]
-    who = person_of(known.vocabulary, numbers[0].table) if len(numbers) == 1 else ""
-    if known.table(match["x"]) is not None or not who:
+    who = match["who"] or (person_of(known.vocabulary, numbers[0].table) if len(numbers) == 1 else "")
+    if known.table(match["x"]) is not None or not who or len(numbers) != 1:
         return None
     end = "highest" if match["most"].lower() == "most" else "lowest"
     several = known.vocabulary.tables[numbers[0].table].table.foreign_keys

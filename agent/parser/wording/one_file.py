@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agent.knowledge.vocabulary import ColumnWord
+from agent.knowledge.vocabulary import ColumnWord, TableWord
 from agent.parser.persons import people_of, person_of, person_word
 from agent.parser.units import UNITS
 from agent.parser.wording.amounts import amount_of
@@ -49,8 +49,8 @@ def rows_by_column(match: re.Match[str], known: Known) -> Wording | None:
         return Wording(f"total {of}", doubt=f"“{match['x']}” are counted by {amount.name}; ask for rows if not")
     if word in EVENTS and all(_OF_EACH_ROW & set(h.words[1:]) for h in holders):
         return Wording(rows)
-    numeric = all(isinstance(h, ColumnWord) and h.numeric for h in holders)
-    return Wording(rows, doubt=f"“{match['x']}” is taken as the rows of the file") if numeric else None
+    of_rows = all(_OF_EACH_ROW & set(h.words[1:]) or (isinstance(h, ColumnWord) and h.numeric) for h in holders)
+    return Wording(rows, doubt=f"“{match['x']}” is taken as the rows of the file") if of_rows else None
 
 
 @rule(
@@ -63,7 +63,7 @@ def how_much_of_column(match: re.Match[str], known: Known) -> Wording | None:
     paid in in March`: what follows is a number's very name."""
     for said in (f"{match['verb'] or ''}{match['what']}", match["what"]):
         for column in known.figures():
-            called = re.sub(r"[\W_]+", " ", column.name).strip().casefold()
+            called = _spoken(column)
             rest = _AND_THEN(said[len(called) :]) if said.casefold().startswith(called) else None
             if rest is not None and known.table(called) is None:
                 return Wording(f"total {called}{rest['rest']}")
@@ -109,6 +109,12 @@ def by_part(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['by']} {part.lower()}", doubt=f"“{match['x']}” is taken as the {part} that a row is from")
 
 
+def _each_row(word: str, table: TableWord, known: Known) -> bool:
+    """Whether a column of that name has another value in each row, as the numbers of invoices have."""
+    columns = (c for c in known.vocabulary.by_table[table.name] if c.words == (word,) and not c.numeric)
+    return any(len(known.values.values(*c.key)) == table.table.row_count for c in columns)
+
+
 _OF_FIGURES = word_set("average avg mean median total sum highest lowest maximum minimum max min biggest smallest the")
 
 
@@ -117,7 +123,7 @@ def noun_of_file(match: re.Match[str], known: Known) -> Wording | None:
     """`the highest maths mark` as `the highest maths`, `average order total` as `average total`: what a row is says
     nothing more beside a number's whole name."""
     table, word = known.only_table(), lemma(match["x"].lower())
-    if table is None or word not in known.file_words.union(table.words):
+    if table is None or (word not in known.file_words.union(table.words) and not _each_row(word, table, known)):
         return None
     before, after = match.string[: match.start()].lower().split(), match.string[match.end() :].lower().split()
     figures = {c.words for c in known.figures()}
@@ -131,7 +137,8 @@ def noun_of_file(match: re.Match[str], known: Known) -> Wording | None:
     return Wording("") if ends or begins else None
 
 
-_MORE = r"(?:over|under|above|below|more than|less than|fewer than|at least|at most|up to|exactly)"
+_MORE = r"(?:over|under|above|below|more than|less than|fewer than|at least|at most|up to|exactly|[a-z]{2,7}er than)"
+_SMALLER = word_set("shorter lighter smaller lower cheaper younger narrower thinner cooler colder")
 
 
 @rule(rf"\b(?P<cmp>{_MORE}) (?P<n>\d[\d.,]{{0,12}}) ?(?P<unit>[^\W\d_]{{1,12}}|%|°[a-z])(?=$|[?.! ])")
@@ -142,7 +149,10 @@ def with_unit(match: re.Match[str], known: Known) -> Wording | None:
     before = {lemma(word) for word in re.findall(r"[a-z]+", match.string[: match.start()].lower())}
     if len(columns) != 1 or any(set(c.words) & before for c in known.figures()):
         return None
-    return Wording(f"with {' '.join(columns[0].words)} {match['cmp']} {match['n']}")
+    cmp = match["cmp"].lower()
+    if cmp.endswith("er than") and cmp != "fewer than":
+        cmp = "under" if cmp.split()[0] in _SMALLER else "over"
+    return Wording(f"with {' '.join(columns[0].words)} {cmp} {match['n']}")
 
 
 @rule(
@@ -168,7 +178,7 @@ def _names(known: Known) -> list[tuple[str, tuple[str, ...]]]:
     return [(c.table, c.words) for c in known.vocabulary.columns.values()]
 
 
-_ANSWERS = word_set("response answer survey questionnaire form feedback reply rsvp signup registration")
+_ANSWERS = word_set("respondent response answer survey questionnaire form feedback reply rsvp signup registration")
 _ASKED = r"(?:people|persons?|respondents|participants|individuals|of them|of us)"
 
 
@@ -176,7 +186,8 @@ _ASKED = r"(?:people|persons?|respondents|participants|individuals|of them|of us
 def people_who_answered(match: re.Match[str], known: Known) -> Wording | None:
     """`how many people` as `how many responses`, where each row is somebody's answer."""
     table = known.only_table()
-    are_people = table is not None and (_ANSWERS & set(table.words) or person_word(table.words[-1]))
+    called = known.file_words.union(table.words) if table is not None else ()
+    are_people = table is not None and (_ANSWERS.intersection(called) or person_word(table.words[-1]))
     if table is None or not are_people or known.stored(lemma(match["x"].lower())):
         return None
     return Wording(f"{match['ask']} {table.plural}")
@@ -249,12 +260,13 @@ def figure_of_rows(match: re.Match[str], known: Known) -> Wording | None:
 
 @rule(
     r"^(?:how many|number of) (?:people|persons|visitors|guests|members|participants) (?P<x>[a-z]+)\b"
-    r"(?P<rest>(?: (?:in|on|at|by|per|since|during|this|last) .+)?)$"
+    r"(?: in total)?(?P<rest>(?: (?:in|on|at|by|per|since|during|this|last) .+)?)$"
 )
 def people_counted(match: re.Match[str], known: Known) -> Wording | None:
     """`how many people attended in March` as `total attended in March`, where a number is called so."""
-    called = [c for c in known.figures() if c.name.casefold() == match["x"].lower()]
-    return Wording(f"total {match['x']}{match['rest']}") if known.only_table() and len(called) == 1 else None
+    said = root(match["x"].lower())
+    called = [c for c in known.figures() if len(c.words) == 1 and root(c.words[0]) == said]
+    return Wording(f"total {called[0].words[0]}{match['rest']}") if known.only_table() and len(called) == 1 else None
 
 
 @rule(
@@ -298,14 +310,15 @@ def rows_of_things(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"which {who} has the {most} {table.plural}") if who else None
 
 
-@rule(rf"\b(?:in|for|during|of) (?P<month>{MONTH})\b(?! \d)")
+@rule(rf"\b(?:in|for|during|of) (?P<month>{MONTH}|q[1-4])\b(?! \d)")
 def month_of_part(match: re.Match[str], known: Known) -> Wording | None:
-    """`in February` as `with month "February"`, where no date is there and a column of text holds the months."""
+    """`in February` as `with month "February"`, where no date is there and a column of text holds the months (`Q3`: the
+    quarters)."""
     if _dates(known) or known.only_table() is None:
         return None
     for hit in known.values.find(match["month"].lower()):
         column = known.vocabulary.columns.get((hit.table, hit.column))
-        if column is not None and column.words[-1] == "month":
+        if column is not None and column.words[-1] in ("month", "quarter"):
             return Wording(f'with {" ".join(column.words)} "{match["month"].capitalize()}"')
     return None
 
@@ -353,3 +366,62 @@ def one_of_several(match: re.Match[str], known: Known) -> Wording | None:
     if len(people) < 2:
         return None
     return Wording(match[0], doubt=f"“who” may be the {' or the '.join(people)}; ask for the one that is meant")
+
+
+@rule(r"\btotal (?P<x>[a-z]+)\b(?! of\b)")
+def total_of_part(match: re.Match[str], known: Known) -> Wording | None:
+    """`total rent` as `total rent pcm`, where one number has the word in its name, as the file has."""
+    word, table = lemma(match["x"].lower()), known.only_table()
+    if table is None or word not in table.words or len(table.words) < 2:
+        return None
+    called = [c for c in known.figures() if word in c.words]
+    whole = known.table(match["x"])
+    if len(called) != 1 or called[0].words == (word,) or (whole is not None and whole.words == (word,)):
+        return None
+    return Wording(f"total {' '.join(called[0].words)}")
+
+
+@rule(rf"^how much (?P<x>[a-z]+(?: [a-z]+)?) (?:did|have|has) {_SUBJECT} [a-z]+{SINCE}$")
+def how_much_of_named(match: re.Match[str], known: Known) -> Wording | None:
+    """`how much tax did we collect` as `total tax`."""
+    words = tuple(map(lemma, match["x"].lower().split()))
+    called = [c for c in known.figures() if c.words == words]
+    return Wording(f"total {match['x']}{match['rest']}") if len(called) == 1 and known.only_table() else None
+
+
+@rule(
+    r"^(?:(?:which|what) (?:is|was) )?(?:the )?(?P<most>most|least) (?P<verb>[a-z]+(?:ed|en|ld|ght|nt)) (?P<x>[a-z]+)$"
+)
+def most_by_verb(match: re.Match[str], known: Known) -> Wording | None:
+    """`most downloaded episode` as `which episode has the highest downloads`, where one number is called like the
+    verb."""
+    verb, thing = root(match["verb"].lower()), known.table(match["x"])
+    called = [c for c in known.figures() if any(root(word) == verb for word in c.words)]
+    if known.only_table() is None or thing is None or len(called) != 1:
+        return None
+    end = "highest" if match["most"].lower() == "most" else "lowest"
+    total = "" if thing is known.only_table() else "total "
+    return Wording(f"which {match['x']} has the {end} {total}{' '.join(called[0].words)}")
+
+
+@rule(r"\b(?P<figure>(?:average|avg|mean) (?P<x>[a-z]+(?: [a-z]+)?)) per (?P<row>[a-z]+)$")
+def average_per_row(match: re.Match[str], known: Known) -> Wording | None:
+    """`average miles per trip` as `average miles`, where nothing is called a trip and a row may be one."""
+    words = tuple(map(lemma, match["x"].lower().split()))
+    if known.only_table() is None or known.stored(lemma(match["row"].lower())) or known.table(match["row"]) is not None:
+        return None
+    if not any(c.words == words for c in known.figures()):
+        return None
+    return Wording(match["figure"], doubt=f"“{match['row']}” is taken as a row of the file")
+
+
+@rule(r"(?<=[a-z] )(?:(?:that|which) )?(?:is|are|was|were) (?P<x>[a-z]+ [a-z]+)$")
+def is_flagged(match: re.Match[str], known: Known) -> Wording | None:
+    """`plants that are in stock` as `plants with stock`, where a column of yes and no is called so."""
+    said = match["x"].lower()
+    called = [c for c in known.vocabulary.columns.values() if c.role == "flag" and _spoken(c) == said]
+    return Wording(f"with {' '.join(called[0].words)}") if len(called) == 1 and known.only_table() else None
+
+
+def _spoken(column: ColumnWord) -> str:
+    return re.sub(r"[\W_]+", " ", column.name).strip().casefold()
