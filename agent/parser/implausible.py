@@ -267,7 +267,7 @@ def _asks_two_amounts(q: LinkedQuestion) -> bool:
 
 
 _ASKED_GROUPS = frozenset(
-    ("by", "per", "each", "every", "for", "across", "among", "and", "which", "what", "with", "vs")
+    ["by", "per", "each", "every", "for", "across", "among", "and", "which", "what", "with", "vs"]
 )
 
 

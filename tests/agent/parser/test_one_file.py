@@ -56,7 +56,19 @@ Emma,Eva,West,2024-02-02,2024-02-09
 Dune,Eva,West,2024-02-12,
 Emma,Finn,West,2024-02-20,2024-03-01
 """
+_STOCK = """Plant,Height (cm),Price,In stock,Views
+Fern,40,£3.50,TRUE,12
+Rose,310,£7.25,FALSE,80
+Lime,150,£9.00,TRUE,33
+"""
+_REPS = """Rep,Quarter,Deals,Takings
+Abe,Q1,3,100
+Bea,Q1,5,200
+Abe,Q2,4,300
+Bea,Q2,1,50
+"""
 _FILES = {
+    "plants": _STOCK, "sales reps": _REPS,
     "support calls": _CALLS, "club": _RUNS, "account 2024": _ACCOUNT, "Course feedback (Responses)": _FORM,
     "lab results": _TESTS, "loans": _LOANS,
 }  # fmt: skip
@@ -90,6 +102,12 @@ def answered(folder: Path, file: str, question: str) -> tuple[list[tuple[object,
         ("lab results", "how many results are flagged H", 2),
         ("lab results", "how many samples are there", 2),
         ("lab results", "average lead result", 5.0),
+        ("plants", "how many plants are in stock", 2),
+        ("plants", "plants taller than 100 cm", {"Rose", "Lime"}),
+        ("plants", "most viewed plant", "Rose"),
+        ("sales reps", "which rep closed the most deals", "Abe"),
+        ("sales reps", "takings of Abe in Q2", 300),
+        ("sales reps", "how much takings did we make", 650),
         ("loans", "how many books have not been returned", 2),
         ("loans", "which book was borrowed the most", "Dune"),
         ("loans", "who borrowed the most books", "Eva"),
@@ -109,6 +127,7 @@ def test_plain_questions_to_a_file_are_answered(tmp_path: Path, file: str, quest
     ("file", "question"),
     [
         ("lab results", "how many methods per sample"),  # kinds, or rows
+        ("support calls", "average minutes per visit"),  # nothing is called a visit
         ("support calls", "total minutes per support"),  # a word of the file's name, and no column
         ("support calls", "who spent the most minutes"),  # an engineer, or a customer
     ],
