@@ -266,9 +266,7 @@ def _asks_two_amounts(q: LinkedQuestion) -> bool:
     return "many" in asked and "much" in asked
 
 
-_ASKED_GROUPS = frozenset(
-    ["by", "per", "each", "every", "for", "across", "among", "and", "which", "what", "with", "vs"]
-)
+_ASKED_GROUPS = word_set("by per each every for across among and which what with vs")
 
 
 def _grouped_unasked(query: Query, q: LinkedQuestion) -> bool:
