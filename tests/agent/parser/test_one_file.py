@@ -67,7 +67,13 @@ Bea,Q1,5,200
 Abe,Q2,4,300
 Bea,Q2,1,50
 """
+_FINES = """Plate,Client,Measured at,Fine,Total,Closing date
+A1,Ann,2024-01-04,£35,£40,2024-03-01
+B2,Bob,2024-01-09,£70,£80,2024-03-20
+C3,Bob,2024-02-02,£35,£45,2024-04-05
+"""
 _FILES = {
+    "parking fines": _FINES,
     "plants": _STOCK, "sales reps": _REPS,
     "support calls": _CALLS, "club": _RUNS, "account 2024": _ACCOUNT, "Course feedback (Responses)": _FORM,
     "lab results": _TESTS, "loans": _LOANS,
@@ -108,6 +114,9 @@ def answered(folder: Path, file: str, question: str) -> tuple[list[tuple[object,
         ("sales reps", "which rep closed the most deals", "Abe"),
         ("sales reps", "takings of Abe in Q2", 300),
         ("sales reps", "how much takings did we make", 650),
+        ("parking fines", "how many fines does Bob have", 2),
+        ("parking fines", "how many measurements were there in January", 2),
+        ("parking fines", "how many fines closing in March", 2),
         ("loans", "how many books have not been returned", 2),
         ("loans", "which book was borrowed the most", "Dune"),
         ("loans", "who borrowed the most books", "Eva"),
