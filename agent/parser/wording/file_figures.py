@@ -243,10 +243,3 @@ def average_per_row(match: re.Match[str], known: Known) -> Wording | None:
     if not any(c.words == words for c in known.figures()):
         return None
     return Wording(match["figure"], doubt=f"“{match['row']}” is taken as a row of the file")
-
-
-@rule(r"^(?P<f>total|sum) (?=(?:by|per|for each) )")
-def total_itself(_: re.Match[str], known: Known) -> Wording | None:
-    """`total by client` as `sum of total by client`, where a number is called a total."""
-    called = [c for c in known.figures() if c.words == ("total",)]
-    return Wording("sum of total ") if known.only_table() and len(called) == 1 else None
