@@ -341,6 +341,10 @@ def _known_words(schema: Schema) -> frozenset[str]:
     return frozenset(vocabulary)
 
 
+_DAYS = {"mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday",
+         "sun": "sunday"}  # fmt: skip
+
+
 def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
     known = _known_words(schema)
     tables: dict[str, TableWord] = {}
@@ -359,6 +363,9 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
             bridge=len(table.foreign_keys) >= 2
             and (bool(keyed and keyed <= foreign) or len(foreign) >= len(table.columns) - 1),
         )
+        names = {c.name.casefold() for c in table.columns}
+        if {"mon", "tue"} <= names:  # days of the week, and no month
+            split |= {c.name: (_DAYS[day],) for c in table.columns if (day := c.name.casefold()) in _DAYS}
         for column in table.columns:
             if column.name not in split:
                 split[column.name] = split_name(column.name, known) or (column.name.lower(),)
