@@ -189,7 +189,7 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             if not _repeats(values, table, column) or (column.values and column.values.doubt):
                 continue
             things, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
-            if {things, key} & (taken - {column.name.casefold()}):
+            if things in taken or key in taken - {column.name.casefold()}:
                 continue
             taken |= {things, key}
             things = things.swapcase() if things == table.name else things  # two tables have two names

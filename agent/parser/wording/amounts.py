@@ -192,6 +192,8 @@ def who_did_most(match: re.Match[str], known: Known) -> Wording | None:
     who = match["who"] or (person_of(known.vocabulary, numbers[0].table) if len(numbers) == 1 else "")
     if known.table(match["x"]) is not None or not who or len(numbers) != 1:
         return None
+    if re.search(r"\b(?:any|one|single|once)\b", match["rest"], re.IGNORECASE):  # the most of one row
+        return None
     end = "highest" if match["most"].lower() == "most" else "lowest"
     several = known.vocabulary.tables[numbers[0].table].table.foreign_keys
     total = "total " if several and not {"total", "sum"} & set(numbers[0].words) else ""

@@ -240,6 +240,8 @@ def average_per_row(match: re.Match[str], known: Known) -> Wording | None:
     words = tuple(map(lemma, match["x"].lower().split()))
     if known.only_table() is None or known.stored(lemma(match["row"].lower())) or known.table(match["row"]) is not None:
         return None
+    if any(match["row"].lower() in c.name.casefold() for c in known.vocabulary.columns.values()):
+        return None
     if not any(c.words == words for c in known.figures()):
         return None
     return Wording(match["figure"], doubt=f"“{match['row']}” is taken as a row of the file")

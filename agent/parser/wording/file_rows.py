@@ -125,7 +125,7 @@ def _dates(known: Known) -> list[ColumnWord]:
 def dated_by_column(match: re.Match[str], known: Known) -> Wording | None:
     """`how many tasks are due in May` as `how many tasks with due in May`, where a date is called so."""
     said = match["x"].lower()
-    called = [as_said(c) for c in _dates(known) if as_said(c) in (said, f"{said} date", f"{said} on", f"{said} at")]
+    called = [as_said(c) for c in _dates(known) if as_said(c) in (said, f"{said} date")]
     asks = match.string[: match.start()].strip()
     return Wording(f"with {called[0]}") if known.only_table() and len(called) == 1 and asks else None
 
