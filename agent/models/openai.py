@@ -51,6 +51,7 @@ from agent.models.retry_policy import RetryPolicy
 from agent.models.streaming import ShownText, StreamedAnswer
 from agent.models.structured import (
     REVIEW_SCHEMA,
+    SQL_ALONE_SCHEMA,
     SQL_SCHEMA,
     conversation_in,
     object_in,
@@ -106,7 +107,8 @@ class OpenAIModel:
         """A refusal, or a reply without SQL that gives a reason, is returned as `abstained`."""
         try:
             temperature = _WARM if request.variant else 0.0
-            (sql, reasoning), usage = await self._ask(sql_prompt(request), SQL_SCHEMA, sql_in, temperature)
+            schema = SQL_ALONE_SCHEMA if request.brief else SQL_SCHEMA
+            (sql, reasoning), usage = await self._ask(sql_prompt(request), schema, sql_in, temperature)
         except _Declined as declined:
             return SqlReply("", declined.refusal, abstained=True, usage=declined.usage or Usage())
         return SqlReply(sql, reasoning, abstained=not sql, usage=usage)

@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\$([a-z_]+)")
 _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
 _VERSION = re.compile(r"# version: (\d+)\n")
 _TAGS = re.compile(
-    r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|candidate|analysis|answered)\b)",
+    r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|reading|candidate|analysis|answered)\b)",
     re.I,
 )
 _FOR_STEP = "The query is for this step of the answer only:"
@@ -111,7 +111,7 @@ def sql_prompt(request: SqlRequest) -> Prompt:
         ways = template("candidate_hints").system.splitlines()
         retry += f'\n<candidate number="{request.variant}" />\n{ways[(request.variant - 1) % len(ways)]}'
     return _prompt(
-        "query_generator",
+        "query_generator_brief" if request.brief else "query_generator",
         request.dialect,
         schema=request.schema_context,
         question=_question(request),
@@ -120,9 +120,16 @@ def sql_prompt(request: SqlRequest) -> Prompt:
             "task": _task(request, "Write the query for this step of the answer only:"),
             "instructions": _instructions(request),
             "previous": known(request) + previous,
-            "retry": retry,
+            "retry": _hint(request) + retry,
         },
     )
+
+
+def _hint(request: SqlRequest) -> str:
+    """The query that the built-in engine reads in the question; empty if there is none."""
+    if not request.hint:
+        return ""
+    return f"\nRules read the question as this query, which may be right:\n{_block('reading', request.hint)}\n"
 
 
 def _question(request: PlanRequest | SqlRequest | StepRequest) -> str:

@@ -134,6 +134,10 @@ class SqlRequest:
     """Instructions of a kit, which follow the rules of the prompt; like examples, they may quote values."""
     analysis: str = ""
     """What a kit's analysis says about the database; it holds values."""
+    hint: str = ""
+    """The query that the built-in engine reads in the question, which may be wrong; it may hold values."""
+    brief: bool = False
+    """Whether the reply is the query alone, without its reasoning."""
     ran: dict[str, ExecutionResult] = field(default_factory=dict, repr=False, compare=False)
     """As of `PlanRequest`."""
 
@@ -156,6 +160,8 @@ class SqlReply:
     usage: Usage = Usage()
     guess: str = ""
     """When it abstains: the query that it would have written, for a person to judge; it is not run."""
+    by_engine: bool = False
+    """The built-in engine wrote it, beside a model; `confidence` is then calibrated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,7 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         taught=_taught(step),
     )
     try:
-        case = await examined(query, step.context)
+        case = await examined(query, step.context, draft.confidence if draft.by_engine else None)
     except DatabaseError as error:
         return _without_statement(step, draft, number, str(error))
     if not step.context.execute and case.runnable is not None:
@@ -163,7 +163,7 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
     departures, units, open_readings = (
         await asyncio.to_thread(_meaning, step, case) if with_model else _meaning(step, case)
     )
-    own = draft.confidence if step.context.model.capabilities.calibrated else None
+    own = draft.confidence if draft.by_engine or step.context.model.capabilities.calibrated else None
     case = replace(case, candidates_agreeing=draft.agreeing, departures=departures, own_confidence=own)
     seen = observed(case)
     executed = case.result

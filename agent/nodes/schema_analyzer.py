@@ -15,6 +15,7 @@ from agent.events import ErrorEvent, ErrorInfo, SchemaEvent, SchemaInfo, SchemaT
 from agent.knowledge.privacy import privacy_of
 from agent.knowledge.schema_context import schema_context
 from agent.runtime.context import RunContext
+from agent.runtime.strategies import BRIEF_TOKENS
 from agent.state import AgentState, Emptied, Failure, with_evidence
 from eval.databases.types import DatabaseError
 from eval.schema import Schema
@@ -73,14 +74,15 @@ async def _analyzed(state: AgentState, context: RunContext) -> dict[str, Any]:
 def _viewed(state: AgentState, context: RunContext, schema: Schema) -> tuple[str, SchemaTokens]:
     from agent.knowledge.model_view import model_view
 
+    limits, brief = context.limits, context.strategy.brief
     earlier = [turn.question for turn in state.get("history", [])[-EARLIER_QUESTIONS:]]
     view = model_view(
         "\n".join([*earlier, with_evidence(state["question"], state.get("evidence", ""))]),
         context.database,
         schema,
         privacy=privacy_of(context.model),
-        schema_tokens=context.limits.schema_tokens,
-        note_tokens=context.limits.note_tokens,
+        schema_tokens=min(limits.schema_tokens, BRIEF_TOKENS) if brief else limits.schema_tokens,
+        note_tokens=0 if brief else limits.note_tokens,
         reads=context.execute and context.strategy.notes,
     )
     tokens = SchemaTokens(

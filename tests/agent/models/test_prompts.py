@@ -28,6 +28,7 @@ def test_the_prompts_and_the_dialects_are_there() -> None:
         "planner",
         "planner_sql",
         "query_generator",
+        "query_generator_brief",
         "relevance",
         "summarizer",
         "repair",
