@@ -43,6 +43,8 @@ class ModelSettings(_Group):
         "auto", alias="TEXT2SQL_STRUCTURED_OUTPUT"
     )
     """How replies are made to follow a JSON Schema; `auto` tries the strict way and falls back."""
+    temperature: float = Field(0.0, ge=0.0, le=2.0, alias="TEXT2SQL_TEMPERATURE")
+    """Sampling temperature of calls that would else have 0; left out for models that take none."""
     reasoning_effort: str | None = Field(None, alias="TEXT2SQL_REASONING_EFFORT")
     """Reasoning effort of the model (`minimal`, `low`, `medium`, `high`); None: the endpoint's default."""
     extra_body: dict[str, Any] | None = Field(None, alias="TEXT2SQL_EXTRA_BODY")

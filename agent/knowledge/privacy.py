@@ -95,7 +95,7 @@ _PASSED_ON: dict[type, tuple[str, ...]] = {
         "brief",
     ),
     StepRequest: ("question", "task", "dialect", "allowed", "steps", "left", "evidence", "glossary"),
-    ReviewRequest: ("question", "task", "dialect", "sql", "columns", "rows_returned", "doubts"),
+    ReviewRequest: ("question", "task", "dialect", "sql", "columns", "rows_returned", "doubts", "round"),
     JudgeRequest: ("question", "task", "sql", "columns", "rows_returned", "dialect", "way"),
 }
 """The allow-list: the fields that a request passes on as they are. `failed_sql` is the model's own text. Others were

@@ -65,6 +65,7 @@ def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter 
             price_output=settings.price_output,
             prompt_log=settings.prompt_log,
             reasoning_effort=settings.reasoning_effort,
+            temperature=settings.temperature,
             extra_body=settings.extra_body or {},
             extra_headers={name: value.get_secret_value() for name, value in (settings.extra_headers or {}).items()},
             requests_per_minute=settings.requests_per_minute,

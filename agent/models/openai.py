@@ -74,6 +74,8 @@ T = TypeVar("T")
 
 _WARM = 0.7
 """Temperature of all candidates except the first, if the endpoint accepts one."""
+_REVIEWS = (0.0, 0.2, 0.3)
+"""Temperature of the first, the second and all later reviews: what was said at 0 would be said again."""
 _ECHO = 4_000
 """Maximum characters of an unusable reply that are sent back to the model."""
 _CUT_OFF = "\n\n*(The answer was cut off at the model's length limit.)*"
@@ -120,7 +122,10 @@ class OpenAIModel:
         return StepReply(tool, thought, sql, usage)
 
     async def review(self, request: ReviewRequest) -> Review:
-        (accepted, reasoning, sql), usage = await self._ask(review_prompt(request), REVIEW_SCHEMA, review_in)
+        temperature = _REVIEWS[min(request.round, len(_REVIEWS) - 1)]
+        (accepted, reasoning, sql), usage = await self._ask(
+            review_prompt(request), REVIEW_SCHEMA, review_in, temperature
+        )
         return Review(accepted, reasoning, sql, usage)
 
     async def compose(self, prompt: Prompt, schema: dict[str, Any]) -> tuple[dict[str, object], Usage]:

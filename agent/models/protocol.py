@@ -306,6 +306,8 @@ class ReviewRequest:
     rows_returned: int
     doubts: tuple[str, ...] = ()
     """Rule-based objections to the query, as texts cleared for the privacy mode."""
+    round: int = 0
+    """How many reviews of this task came before; later ones are sampled at a higher temperature."""
     instructions: str = ""
     """As of `SqlRequest`."""
 
@@ -350,6 +352,8 @@ class Endpoint:
     prompt_log: str | None = None
     """Path of the prompt log."""
     reasoning_effort: str | None = None
+    temperature: float = 0.0
+    """Of calls that would else have 0."""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Additional fields of each request."""
     extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)

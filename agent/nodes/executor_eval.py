@@ -110,29 +110,31 @@ async def _shown(
 
 async def _verified(step: _Step, state: AgentState, first: QueryResult) -> list[QueryResult]:
     """The attempt and its revisions, the chosen one last. The model reviews the rows until it accepts them, at most for
-    the rounds that the strategy allows a task."""
+    the rounds that the strategy allows a task. A revision that is no better leaves the next round to find another, at a
+    higher temperature."""
     context, task = step.context, step.task
     standing, others = first, list[QueryResult]()
     earlier = attempts_at(task.id, state.get("query_results", []))
-    rounds = context.strategy.verify_rounds - sum(r.verified is not None for r in earlier)
-    while rounds > 0 and may_be_reviewed(standing) and context.seconds_left > 0:
-        rounds -= 1
-        opinion = await review(step.question, task, standing, state["schema_context"], context)
+    before = sum(r.verified is not None for r in earlier)
+    for number_of_round in range(before, context.strategy.verify_rounds):
+        if not may_be_reviewed(standing) or context.seconds_left <= 0:
+            break
+        opinion = await review(step.question, task, standing, state["schema_context"], context, number_of_round)
         if opinion is None:
             break
         known = {r.sql for r in (*earlier, *others, standing)}
         standing = standing.model_copy(update={"verified": opinion.accepted})
-        if opinion.accepted or opinion.sql in known:
+        if opinion.accepted or opinion.sql == standing.sql:
             break
+        if opinion.sql in known:
+            continue
         number = first.attempt + len(others) + 1
         revision = RevisionInfo(task_id=task.id, attempt=number, revises=standing.attempt, reasoning=opinion.reasoning)
         context.emit(RevisionEvent(data=revision))
         draft = Draft(sql=opinion.sql, reasoning=opinion.reasoning)
         revised = await _shown(step, draft, number, before=standing)
-        if not revised.replaces:
-            return [*others, revised, standing]
-        others.append(standing)
-        standing = revised
+        worse, standing = (standing, revised) if revised.replaces else (revised, standing)
+        others.append(worse)
     return [*others, standing]
 
 
