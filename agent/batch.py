@@ -293,10 +293,10 @@ async def _answering(
     """The parser computes, so batches of it use processes; a model is waited for, and its questions share one loop."""
     import agent.parser  # noqa: F401
     from agent.runner import import_nodes
-    from agent.runtime.collection import collect_seldom
+    from agent.runtime.interpreter import answer_many
 
     import_nodes()
-    collect_seldom()
+    answer_many()
     yield functools.partial(_answered, databases, model, strategy, dialect)
 
 

@@ -32,6 +32,7 @@ from eval.metrics.comparison import same_result
 from eval.schema import Schema
 from eval.scoring.types import SecondOpinion
 from eval.sql import check, parse
+from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +120,7 @@ async def _queries(
     """(questions asked, answered with the right rows, seconds of each call)."""
     asked, right = 0, 0
     seconds: list[float] = []
-    for question in await asyncio.to_thread(example_questions, schema):
+    for question in await in_turn(example_questions, schema):
         known = await second_opinion(question, database, schema)
         if known is None or known.confidence < CERTAIN or known.result is None or not known.result.rows:
             continue
@@ -135,7 +136,7 @@ async def _queries(
 async def _is_right(
     model: Model, question: str, known: SecondOpinion, database: Database, schema: Schema, privacy: Privacy
 ) -> bool:
-    view = await asyncio.to_thread(
+    view = await in_turn(
         model_view, question, database, schema, privacy=privacy, schema_tokens=BRIEF_TOKENS, note_tokens=0, reads=False
     )
     task = QueryTask(id="t1", description=question)

@@ -37,10 +37,12 @@ class Judged:
     """The SQL that a person put in its place."""
 
 
-async def learned_from(store: Store, owner: str, preset: str, database: Database) -> Learned:
+async def learned_from(
+    store: Store, owner: str, preset: str, database: Database, *, rights: str | None = None
+) -> Learned:
     """What the owner's verdicts on answers from a database teach. Raises StoreError and DatabaseError."""
     judged = []
-    for verdict in await store.feedback(owner, preset):
+    for verdict in await store.feedback(owner, preset, rights=rights):
         run = await store.run(owner, verdict.run_id)
         if run is not None and verdict.question:
             correction = verdict.sql if verdict.verdict == "corrected" else ""

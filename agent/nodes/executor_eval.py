@@ -44,6 +44,7 @@ from eval.examination import Query, read_values
 from eval.scoring import Case, Observation, Score, final_score, observed, score
 from eval.sql import References
 from eval.sql.types import PhantomKind
+from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
 
@@ -162,9 +163,7 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
 
 async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:
     with_model = step.context.semantics is not None
-    departures, units, open_readings = (
-        await asyncio.to_thread(_meaning, step, case) if with_model else _meaning(step, case)
-    )
+    departures, units, open_readings = await in_turn(_meaning, step, case) if with_model else _meaning(step, case)
     own = draft.confidence if draft.by_engine or step.context.model.capabilities.calibrated else None
     case = replace(case, candidates_agreeing=draft.agreeing, departures=departures, own_confidence=own)
     seen = observed(case)

@@ -23,6 +23,7 @@ from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.language.quotes import quotations
 from eval.language.spoken import ENGLISH, READS_ENGLISH, language_of
+from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> PlanR
         log.warning("No usable plan, so one task: %s", str(error) or type(error).__name__)
         if privacy_of(context.model) != "full":  # the rules look up stored values, and the model sees their output
             return PlanReply(single_task_plan(question, 0.0))
-        return await asyncio.to_thread(_unplanned, request, context.database)
+        return await in_turn(_unplanned, request, context.database)
 
 
 def _values_kept(plan: QueryPlan, question: str) -> QueryPlan:

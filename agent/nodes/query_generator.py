@@ -22,6 +22,7 @@ from agent.runtime.attempts import attempts_at, best_attempt
 from agent.runtime.context import RunContext
 from agent.state import WITHOUT_MODEL, AgentState, Draft, Failure, asked, standalone
 from eval.databases.types import DatabaseError
+from eval.threads import in_turn
 
 if TYPE_CHECKING:
     from agent.candidates.generation import Written
@@ -60,8 +61,8 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     if context.memory is not None:
         memory = context.memory
         if context.semantics is not None:
-            memory = await asyncio.to_thread(_with_semantics, memory, context.semantics, schema)
-        request = await asyncio.to_thread(_with_memory, request, memory, context)
+            memory = await in_turn(_with_semantics, memory, context.semantics, schema)
+        request = await in_turn(_with_memory, request, memory, context)
     several: tuple[Written, ...] = ()
     try:
         if context.strategy.candidates > 1 or context.strategy.engine:
@@ -97,14 +98,14 @@ async def _shaped(draft: Draft, state: AgentState, schema: Schema, context: RunC
     if strategy.clamps:
         from agent.candidates.clamps import clamped
 
-        after = await asyncio.to_thread(clamped, draft.sql, question, schema, strategy)
+        after = await in_turn(clamped, draft.sql, question, schema, strategy)
         if after.changes:
             reasoning = "\n".join([draft.reasoning, *after.changes]).strip()
             draft = draft.model_copy(update={"sql": after.sql, "reasoning": reasoning})
     if strategy.constraint_gate and context.may_retry(state.get("retry_count", 0)):
         from agent.candidates.clamps import contradictions
 
-        lacks = await asyncio.to_thread(contradictions, draft.sql, question, schema)
+        lacks = await in_turn(contradictions, draft.sql, question, schema)
         if lacks:
             return draft.model_copy(update={"error": " ".join(lacks)})
     return draft

@@ -7,7 +7,6 @@ structure is written, once per fingerprint.
 
 from __future__ import annotations
 
-import asyncio
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +18,7 @@ from agent.runtime.strategies import BRIEF_TOKENS
 from agent.state import AgentState, Emptied, Failure, with_evidence
 from eval.databases.types import DatabaseError
 from eval.schema import Schema
+from eval.threads import in_turn
 
 EARLIER_QUESTIONS = 2
 """Number of earlier questions that also count when part of a large structure is selected."""
@@ -66,7 +66,7 @@ async def _analyzed(state: AgentState, context: RunContext) -> dict[str, Any]:
     if not context.model.capabilities.remote:
         context.emit(SchemaEvent(data=info))
         return {"schema_context": _rendered(schema)}
-    text, tokens = await asyncio.to_thread(_viewed, state, context, schema)
+    text, tokens = await in_turn(_viewed, state, context, schema)
     context.emit(SchemaEvent(data=info.model_copy(update={"tokens": tokens})))
     return {"schema_context": text}
 

@@ -5,7 +5,6 @@ In: the protocol's requests. Out: its replies. `engine` does the reading itself;
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -38,6 +37,7 @@ from agent.parser.sql_builder import readable
 from agent.parser.summary import summary_text
 from agent.state import QueryPlan, QueryTask
 from eval.databases.base import Database
+from eval.threads import in_turn
 
 CONFIRMED = 0.95
 """The confidence of a query that a person confirmed for the same words."""
@@ -63,12 +63,12 @@ class OfflineModel:
         started = time.perf_counter()
         question = request.question
         if request.history or request.clarified:
-            question = await asyncio.to_thread(whole_question, request, self._database)
+            question = await in_turn(whole_question, request, self._database)
         reading = await self._read(question, request.evidence, request)
         clarification = None
         if request.may_ask and may_be_ambiguous(reading):
-            values = await asyncio.to_thread(value_index, self._database, request.schema)
-            clarification = await asyncio.to_thread(ambiguity, question, reading, request.schema, values)
+            values = await in_turn(value_index, self._database, request.schema)
+            clarification = await in_turn(ambiguity, question, reading, request.schema, values)
         task = QueryTask(id="task_1", description=question, sql=reading.sql)
         plan = QueryPlan(
             plan_type="single", confidence=0.0 if reading.abstained else round(reading.confidence, 4), tasks=[task]
@@ -83,8 +83,8 @@ class OfflineModel:
         place = request.attempt if request.feedback else 1
         if request.verified and place == 1:
             examples = [Example(q, sql) for q, sql in request.verified]
-            values = await asyncio.to_thread(value_index, self._database, request.schema)
-            known = await asyncio.to_thread(recalled, question, examples, request.schema, values, self._database)
+            values = await in_turn(value_index, self._database, request.schema)
+            known = await in_turn(recalled, question, examples, request.schema, values, self._database)
             if known is not None:
                 return SqlReply(known.sql, known.reasoning, CONFIRMED, usage=_usage(started))
         evidence = "; ".join(filter(None, (request.evidence, *request.definitions)))
@@ -121,7 +121,7 @@ class OfflineModel:
         key = (question, evidence, request.schema.fingerprint, request.dialect, place)
         if self._last is not None and self._last[0] == key:
             return self._last[1]
-        reading = await asyncio.to_thread(self._reading, question, evidence, request, place)
+        reading = await in_turn(self._reading, question, evidence, request, place)
         self._last = (key, reading)
         return reading
 

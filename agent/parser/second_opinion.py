@@ -20,6 +20,7 @@ from eval.scoring.types import SecondOpinion
 from eval.sql import check, facts, parse, resolve
 from eval.sql.types import ParsedQuery
 from eval.statement import ReadStatement
+from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ async def second_opinion(question: str, database: Database, schema: Schema) -> S
 
 
 async def _opinion(question: str, database: Database, schema: Schema) -> SecondOpinion | None:
-    other_result = await asyncio.to_thread(_read, question, database, schema)
+    other_result = await in_turn(_read, question, database, schema)
     if other_result is None:
         return None
     parsed, statement, confidence = other_result

@@ -20,6 +20,7 @@ from agent.runtime.summary_ahead import SummaryAhead
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Schema
+from eval.threads import in_turn
 
 if TYPE_CHECKING:
     from agent.judging.local import LocalJudge
@@ -154,7 +155,7 @@ class RunContext:
     def load_schema(self) -> asyncio.Future[Schema]:
         """Start reading the structure off the event loop, if that has not started yet."""
         if self._schema is None:
-            self._schema = asyncio.ensure_future(asyncio.to_thread(self._described_schema, self.schema_ttl))
+            self._schema = asyncio.ensure_future(in_turn(self._described_schema, self.schema_ttl))
         return self._schema
 
     def _described_schema(self, ttl: float) -> Schema:
@@ -172,5 +173,5 @@ class RunContext:
 
     async def fresh_schema(self) -> Schema:
         """Read the structure again, bypassing the cache. Raises DatabaseError."""
-        self._schema = asyncio.ensure_future(asyncio.to_thread(self._described_schema, 0.0))
+        self._schema = asyncio.ensure_future(in_turn(self._described_schema, 0.0))
         return await self.schema()

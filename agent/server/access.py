@@ -13,14 +13,9 @@ from starlette.types import Scope
 
 from agent.access.person import Person
 from agent.server.errors import ApiError
+from agent.store.records import KeptRecord, RunRecord, ThreadRecord
 
-_BESIDE = "\n"
-"""Between a name and rights; no name holds it."""
-
-
-def name_of(owner: str) -> str:
-    """The client's name in an `owner`."""
-    return owner.partition(_BESIDE)[0]
+_UNSEEN = {"sql": "", "answer": None, "short": "Given with other rights; ask again."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +31,16 @@ class Client:
 
     @property
     def owner(self) -> str:
-        """The owner of runs, threads and feedback. It changes with the person's rights: what was seen with other
-        rights is not shown again."""
-        return f"{self.name}{_BESIDE}{self.rights}" if self.rights else self.name
+        """The owner of runs, threads and feedback."""
+        return self.name
 
-    def sees_as(self, owner: str) -> bool:
-        """Whether what this owner saw may be shown to the client without asking the database again."""
-        return not self.rights or owner == self.owner
+    def saw(self, record: RunRecord | ThreadRecord | KeptRecord) -> bool:
+        """Whether it is the client's own and was seen with the rights that the client has now."""
+        return not self.rights or (record.owner == self.owner and record.rights == self.rights)
+
+    def sees(self, run: RunRecord) -> RunRecord:
+        """A run of the client's, without what its answer showed where that was seen with other rights."""
+        return run if self.saw(run) else run.model_copy(update=_UNSEEN)
 
 
 def client_in(scope: Scope) -> Client | None:

@@ -53,7 +53,7 @@ class JudgeRefits:
     async def _learn(self, client: Client, preset: str) -> None:
         try:
             database = await (await self._presets.find(client, preset)).opened()
-            outcome = await learned_from(self._store, client.owner, preset, database)
+            outcome = await learned_from(self._store, client.owner, preset, database, rights=client.rights)
             if outcome.judge is not None:
                 await asyncio.to_thread(keep, self._path, name_of(client.owner, preset), outcome.judge)
         except (ApiError, StoreError, DatabaseError, BadJudge) as error:

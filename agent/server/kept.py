@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from agent.server.access import Client, name_of
+from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.services import Services
 from agent.server.statements import first_rows, ran
@@ -21,7 +21,7 @@ from eval.sql import BadParameter, parameters, parse, with_values
 async def database_of(services: Services, client: Client, preset_id: str, owner: str | None = None) -> Database:
     """The database with the client's rights, or one that the owner brought. Raises ApiError (404 there is none, 503 it
     does not open)."""
-    preset = await services.presets.find(client, preset_id, name_of(owner) if owner else None)
+    preset = await services.presets.find(client, preset_id, owner)
     return await preset.database()
 
 
@@ -32,8 +32,9 @@ def parameters_of(sql: str, database: Database) -> list[KeptParameter]:
 
 
 async def may_see(services: Services, client: Client, answer: KeptRecord) -> bool:
-    """Whether an answer that somebody shares may be shown to the client, with its SQL and what that names."""
-    if client.sees_as(answer.owner):
+    """Whether an answer that somebody shares, or that was kept with other rights, may be shown to the client, with its
+    SQL and what that names."""
+    if client.saw(answer):
         return True
     try:
         database = await database_of(services, client, answer.preset, answer.owner)

@@ -68,13 +68,12 @@ class Sources:
         name: str | None,
         on_progress: Progress = lambda *_: None,
     ) -> SourceRecord:
-        """Take one database or table file, or several files of tables as one database. Raises ApiError 400, 413."""
+        """Take one database or table file, or several files of tables as one database. Raises ApiError (400, 413,
+        503)."""
         try:
             source = await self.uploads.receive_all(files, owner=owner, on_progress=on_progress)
-        except SourceTooLarge as error:
-            raise ApiError(413, str(error)) from error
         except (SourceError, DatabaseError) as error:
-            raise ApiError(400, str(error)) from error
+            raise _refusal(error) from error
         for known in await self._store.sources(owner):
             if known.kind == "uploaded" and known.location == source.id:
                 return known  # the same files again
@@ -99,14 +98,12 @@ class Sources:
         return (await self._upload(owner, source_id)).reading
 
     async def read_again(self, owner: str, source_id: str, plans: Plans) -> Reading:
-        """Read the files of an upload again by other plans. Raises ApiError 400, 404, 413."""
+        """Read the files of an upload again by other plans. Raises ApiError 400, 404, 413, 503."""
         upload = await self._upload(owner, source_id)
         try:
             again = await self.uploads.read_again(upload.id, plans, owner=owner)
-        except SourceTooLarge as error:
-            raise ApiError(413, str(error)) from error
         except (SourceError, DatabaseError) as error:
-            raise ApiError(400, str(error)) from error
+            raise _refusal(error) from error
         await self._forget(source_id)
         await self._store.signal(REMOVED, source_id=source_id)  # others open the new file when they are asked
         return again.reading
@@ -180,3 +177,10 @@ class Sources:
                 "created": datetime.now(UTC),
             }
         )
+
+
+def _refusal(error: SourceError | DatabaseError) -> ApiError:
+    if isinstance(error, SourceTooLarge):
+        return ApiError(413, str(error))
+    its_own = isinstance(error, SourceRefused | DatabaseError)  # else the disk fails
+    return ApiError(400 if its_own else 503, str(error))

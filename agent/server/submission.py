@@ -84,6 +84,7 @@ async def begin(
     record = RunRecord(
         run_id=uuid.uuid4().hex,
         owner=client.owner,
+        rights=client.rights,
         thread_id=asked.thread_id or new_thread_id(),
         preset=preset.id,
         question=question,
@@ -118,7 +119,7 @@ def _busy() -> ApiError:
 async def _confirmed(services: Services, record: RunRecord) -> list[tuple[str, str]]:
     """The questions on this database whose SQL the client confirmed or corrected; empty if the state cannot be read."""
     try:
-        return await services.store.confirmed(record.owner, record.preset)
+        return await services.store.confirmed(record.owner, record.preset, rights=record.rights)
     except StoreError:
         return []
 

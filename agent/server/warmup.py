@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from agent.runtime.collection import collect_seldom
+from agent.runtime.interpreter import answer_many
 from agent.server.errors import ApiError
 from agent.server.presets import Presets
 
@@ -39,7 +39,7 @@ class Warmup:
             log.warning("The default database cannot be used: %s", error)
         try:
             await asyncio.to_thread(import_all, offline)
-            collect_seldom()
+            answer_many()
             self.graph = "ok"
         except Exception:
             log.exception("The graph could not be loaded")

@@ -87,13 +87,13 @@ def _metrics_added_up() -> Iterator[None]:
 def _load(config: Settings) -> None:
     """Import what every worker needs once, so that a fork starts within a moment and shares its memory."""
     import agent.server.app  # noqa: F401
-    from agent.runtime.collection import collect_seldom
+    from agent.runtime.interpreter import answer_many
     from agent.server.telemetry import configure_logging
     from agent.server.warmup import import_all
 
     configure_logging(config)
     import_all(config.model.offline)
-    collect_seldom()
+    answer_many()
 
 
 @dataclass(slots=True)

@@ -33,22 +33,35 @@ class FeedbackStore(Base):
         await self._write(kept)
 
     async def feedback(
-        self, owner: str, preset: str | None = None, verdicts: Collection[Verdict] | None = None
+        self,
+        owner: str,
+        preset: str | None = None,
+        verdicts: Collection[Verdict] | None = None,
+        *,
+        rights: str | None = None,
     ) -> list[FeedbackRecord]:
-        """The latest verdict of each run, newest first; `verdicts` filters by the latest verdict."""
-        query = _latest(preset is not None, verdicts is not None)
-        given = {"owner": owner, "preset": storable(preset or ""), "verdicts": list(verdicts or ())}
+        """The latest verdict of each run, newest first; `verdicts` filters by the latest verdict, `rights` by what the
+        run was seen with."""
+        query = _latest(preset is not None, verdicts is not None, rights is not None)
+        given = {
+            "owner": owner,
+            "rights": rights or "",
+            "preset": storable(preset or ""),
+            "verdicts": list(verdicts or ()),
+        }
         rows = await self._all(query, given)
         return [FeedbackRecord.model_validate(dict(one) | {"created": moment(one["created"])}) for one in rows]
 
-    async def confirmed(self, owner: str, preset: str | None = None) -> list[tuple[str, str]]:
+    async def confirmed(
+        self, owner: str, preset: str | None = None, *, rights: str | None = None
+    ) -> list[tuple[str, str]]:
         """(question, SQL) of the answers that the owner held right or corrected."""
-        records = await self.feedback(owner, preset, CONFIRMED)
+        records = await self.feedback(owner, preset, CONFIRMED, rights=rights)
         return [(one.question, one.sql) for one in records if one.question and one.sql]
 
 
 @cache
-def _latest(of_preset: bool, of_verdicts: bool) -> Select[Any]:
+def _latest(of_preset: bool, of_verdicts: bool, of_rights: bool) -> Select[Any]:
     """Built once: every question uses the query, and building it costs more than running it."""
     newest = (feedback.c.created.desc(), feedback.c.feedback_id.desc())
     place = func.row_number().over(partition_by=feedback.c.run_id, order_by=newest).label("place")
@@ -56,6 +69,8 @@ def _latest(of_preset: bool, of_verdicts: bool) -> Select[Any]:
     query = select(*(ranked.c[column.name] for column in feedback.c)).where(ranked.c.place == 1)
     if of_preset:
         query = query.where(ranked.c.preset == bindparam("preset"))
+    if of_rights:
+        query = query.where(ranked.c.rights == bindparam("rights"))
     if of_verdicts:
         query = query.where(ranked.c.verdict.in_(bindparam("verdicts", expanding=True)))
     return query.order_by(ranked.c.created.desc(), ranked.c.feedback_id.desc()).limit(MOST)

@@ -26,6 +26,8 @@ class _Record(BaseModel):
 class RunRecord(_Record):
     run_id: str
     owner: str
+    rights: str = ""
+    """A digest of what the owner could see when it was made; empty where there are no policies."""
     thread_id: str | None = None
     turn: int = 0
     """1 for the first question of a thread; 0 outside of one."""
@@ -50,6 +52,7 @@ class RunRecord(_Record):
 class ThreadRecord(_Record):
     thread_id: str
     owner: str
+    rights: str = ""
     title: str
     """The first question, shortened."""
     preset: str
@@ -61,6 +64,7 @@ class ThreadRecord(_Record):
 class FeedbackRecord(_Record):
     feedback_id: str
     owner: str
+    rights: str = ""
     run_id: str
     preset: str
     question: str
@@ -112,6 +116,7 @@ class KeptRecord(_Record):
 
     kept_id: str
     owner: str
+    rights: str = ""
     title: str
     question: str
     preset: str

@@ -22,6 +22,8 @@ from sqlalchemy import (
     Text,
     inspect,
     select,
+    text,
+    update,
 )
 
 from agent.store.errors import StateUnusable
@@ -30,11 +32,17 @@ metadata = MetaData()
 
 version = Table("text2sql_state", metadata, Column("version", Integer, nullable=False))
 
+
+def _rights() -> Column[str]:
+    return Column("rights", Text, nullable=False, server_default="")
+
+
 threads = Table(
     "text2sql_threads",
     metadata,
     Column("thread_id", Text, primary_key=True),
     Column("owner", Text, nullable=False),
+    _rights(),
     Column("title", Text, nullable=False),
     Column("preset", Text, nullable=False),
     Column("turns", Integer, nullable=False),
@@ -48,6 +56,7 @@ runs = Table(
     metadata,
     Column("run_id", Text, primary_key=True),
     Column("owner", Text, nullable=False),
+    _rights(),
     Column("thread_id", Text),
     Column("turn", Integer, nullable=False),
     Column("kind", Text, nullable=False),
@@ -83,6 +92,7 @@ feedback = Table(
     metadata,
     Column("feedback_id", Text, primary_key=True),
     Column("owner", Text, nullable=False),
+    _rights(),
     Column("run_id", Text, nullable=False),
     Column("preset", Text, nullable=False),
     Column("question", Text, nullable=False),
@@ -111,6 +121,7 @@ kept = Table(
     metadata,
     Column("kept_id", Text, primary_key=True),
     Column("owner", Text, nullable=False),
+    _rights(),
     Column("title", Text, nullable=False),
     Column("question", Text, nullable=False),
     Column("preset", Text, nullable=False),
@@ -205,7 +216,26 @@ def _several_processes(connection: Connection) -> None:
     metadata.create_all(connection, tables=[tasks, task_events, rates, shares])
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_first, _kept_answers, _preferences, _several_processes)
+def _rights_beside_owners(connection: Connection) -> None:
+    """Before, what a person might see was a part of the owner, behind a line break."""
+    known = inspect(connection)
+    for table in (threads, runs, feedback, kept):
+        if not any(column["name"] == "rights" for column in known.get_columns(table.name)):
+            connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN rights TEXT NOT NULL DEFAULT ''"))
+    for table in (threads, runs, feedback, kept, boards):
+        for owner in connection.scalars(select(table.c.owner).where(table.c.owner.contains("\n")).distinct()).all():
+            name, _, rights = owner.partition("\n")
+            of_both = {"owner": name} if table is boards else {"owner": name, "rights": rights}
+            connection.execute(update(table).where(table.c.owner == owner).values(of_both))
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (
+    _first,
+    _kept_answers,
+    _preferences,
+    _several_processes,
+    _rights_beside_owners,
+)
 """Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 
 

@@ -45,6 +45,7 @@ def _counted(connection: Connection, run: RunRecord, *, fresh: bool) -> ThreadRe
         values = {
             "thread_id": run.thread_id,
             "owner": run.owner,
+            "rights": run.rights,
             "title": storable(_title(run.question)),
             "preset": preset,
             "turns": 1,
@@ -57,6 +58,8 @@ def _counted(connection: Connection, run: RunRecord, *, fresh: bool) -> ThreadRe
     row = connection.execute(_COUNTED, given).mappings().first()
     if row is None:
         raise NotFound("There is no such thread.")
+    if run.rights and row["rights"] != run.rights:  # what it holds was seen with these
+        raise NotFound("This conversation was held with other rights. Begin a new one.")
     return _record(row)
 
 

@@ -23,6 +23,10 @@ __all__ = ["BASE", "LocalModel", "served", "serving"]
 BASE = "base"
 """The name of the base."""
 MOST_BYTES = 4_000_000
+MOST_TEMPERATURE = 10.0
+_PATIENCE_SECONDS = 60
+"""How long a client may take to send a request."""
+_OWN_HOSTS = ("127.0.0.1", "localhost")
 
 
 class _Refused(Text2SQLError):
@@ -66,8 +70,10 @@ class LocalModel:
             raise _Refused("messages must be a list of {role, content}, both texts.")
         asked = body.get("max_completion_tokens") or body.get("max_tokens") or self.reply_tokens
         temperature = body.get("temperature") or 0.0
-        if not isinstance(asked, int) or not isinstance(temperature, int | float):
-            raise _Refused("max_tokens and temperature must be numbers.")
+        if not isinstance(asked, int) or asked < 1:
+            raise _Refused("max_tokens must be a whole number from 1 on.")
+        if not isinstance(temperature, int | float) or not 0 <= temperature <= MOST_TEMPERATURE:
+            raise _Refused(f"temperature must be a number from 0 to {MOST_TEMPERATURE:g}.")
         with self._lock:
             text, read, written, ended = self._generated(name, messages, min(asked, self.reply_tokens), temperature)
         return {
@@ -121,11 +127,19 @@ def served(model: LocalModel, port: int = 0) -> ThreadingHTTPServer:
     """A server on 127.0.0.1, not yet running; port 0 takes a free one. Raises InputError."""
 
     class Handler(BaseHTTPRequestHandler):
+        timeout = _PATIENCE_SECONDS
+
         def do_GET(self) -> None:
+            if not self._is_own():
+                return self._send(403, _error("This server is for programs of this machine."))
             known = {"object": "list", "data": [{"id": name, "object": "model"} for name in model.names]}
-            self._send(200, known) if self.path == "/v1/models" else self._send(404, _error("There is no such path."))
+            if self.path != "/v1/models":
+                return self._send(404, _error("There is no such path."))
+            return self._send(200, known)
 
         def do_POST(self) -> None:
+            if not self._is_own() or self.headers.get_content_type() != "application/json":
+                return self._send(403, _error("This server is for programs of this machine that send JSON."))
             if self.path != "/v1/chat/completions":
                 return self._send(404, _error("There is no such path."))
             try:
@@ -136,8 +150,15 @@ def served(model: LocalModel, port: int = 0) -> ThreadingHTTPServer:
                 if not isinstance(body, dict):
                     raise _Refused("The body must be a JSON object.")
                 return self._send(200, model.reply(body))
-            except (_Refused, ValueError) as error:
+            except (_Refused, ValueError, RecursionError) as error:
                 return self._send(400, _error(str(error)))
+            except Exception as error:  # noqa: BLE001 (of a template or a tensor that the request does not fit)
+                return self._send(400, _error(f"This cannot be answered ({type(error).__name__})."))
+
+        def _is_own(self) -> bool:
+            """Whether a program of this machine asks: a page of another origin sends that, or a name of its own."""
+            host = (self.headers.get("Host") or "").partition(":")[0]
+            return host in _OWN_HOSTS and "Origin" not in self.headers
 
         def _send(self, status: int, value: dict[str, Any]) -> None:
             data = json.dumps(value).encode()

@@ -20,6 +20,7 @@ from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import CancelToken, ExecutionResult, Limits, Value
 from eval.schema import Dialect, Schema
 from eval.statement import ReadStatement
+from eval.threads import waiting
 
 if TYPE_CHECKING:
     from eval.sql import ParsedQuery
@@ -63,9 +64,8 @@ class Database(ABC):
     ) -> ExecutionResult:
         """Run one statement read-only within the limits. Blocking; never raises."""
         rows: list[tuple[Value, ...]] = []
-        with RowStream(
-            statement, self.dialect, limits, cancel, self._open, self._explain, start_over=rows.clear
-        ) as stream:
+        stream = RowStream(statement, self.dialect, limits, cancel, self._open, self._explain, start_over=rows.clear)
+        with waiting(), stream:
             for batch in stream:
                 rows += batch
         return ExecutionResult(

@@ -4,6 +4,7 @@ python -m experiments.attacks costly [--engine sqlite] [--part 1/4] [--seconds 2
 python -m experiments.attacks calls [--engine sqlite] [--calls 100000] [--minutes 30] [--kept FILE]
 python -m experiments.attacks soak [--questions 10000] [--minutes 60]
 python -m experiments.attacks uploads
+python -m experiments.attacks chaos [--minutes 10] [--clients 20]
 python -m experiments.attacks questions [--count 100000] [--minutes 60] [--at-once 4]
 
 Each prints a table, then what it was not to show; the exit code is 1 if there is any such line.
@@ -15,6 +16,7 @@ import contextlib
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +25,7 @@ import typer
 from eval.databases import open_database
 from eval.engines import dialect_named
 from eval.schema import Dialect
+from experiments.attacks import chaos as around
 from experiments.attacks import costly as costly_statements
 from experiments.attacks import soak as long_soak
 from experiments.attacks import uploads as hostile_uploads
@@ -170,6 +173,29 @@ def uploads() -> None:
             sent = hostile_uploads.send(served, kind, name, made())
             typer.echo(sent)
             failures += sent.failures
+    _end(failures)
+
+
+@app.command()
+def chaos(
+    minutes: Annotated[float, typer.Option(help="The time for the clients.")] = 10.0,
+    clients: Annotated[int, typer.Option(min=1, max=200)] = 20,
+) -> None:
+    """A clock that jumps, a full disk, and many clients at once."""
+    failures = []
+    attacks: dict[str, Callable[[Path], around.Chaos]] = {
+        "clock": around.clock,
+        "full disk": around.full_disk,
+        "clients": lambda folder: around.clients(folder, minutes, clients, typer.echo),
+    }
+    for kind, attack in attacks.items():
+        if kind != "clients" and (missing := around.unavailable(kind)):
+            typer.echo(f"{kind}: skipped, {missing}")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            seen = attack(Path(folder))
+        typer.echo(f"{kind}: {seen}")
+        failures += [f"{kind}: {line}" for line in seen.failures]
     _end(failures)
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
+import multiprocessing
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Event
 
 from experiments.attacks.serving import Served
 from experiments.parser.evaluate import demo_questions
@@ -26,6 +29,7 @@ HELD = "The event loop is held"
 WITHIN = 0.05
 """Seconds in which `/health` is to answer."""
 _EVERY = 0.02
+_OVER = -1.0
 
 
 @dataclass
@@ -81,11 +85,12 @@ def hostile(count: int, seed: int) -> Iterator[str]:
 
 def flood(served: Served, count: int, *, seed: int = 7, at_once: int = 4, minutes: float = 60.0) -> Flood:
     """Ask so many questions, or until the time is over."""
-    result, over = Flood(), threading.Event()
+    result, own_process = Flood(), multiprocessing.get_context("spawn")
+    over, times = own_process.Event(), own_process.SimpleQueue()
     served.ask("How many customers are there?")  # what a first question loads is loaded
     held = served.log.read_text().count(HELD)
     before = resident_mb(served.pid)
-    watching = threading.Thread(target=_watch, args=(served, result, over))
+    watching = own_process.Process(target=_watch, args=(served.port, over, times))
     watching.start()
     until = time.monotonic() + minutes * 60
     made, lock = hostile(count, seed), threading.Lock()
@@ -114,6 +119,11 @@ def flood(served: Served, count: int, *, seed: int = 7, at_once: int = 4, minute
         for seen in threads.map(lambda _: ask(), range(at_once)):
             result.endings += seen
     over.set()
+    while (seconds := times.get()) != _OVER:
+        if seconds is None:
+            result.lost.append("/health")
+        else:
+            result.health.append(seconds)
     watching.join()
     result.memory_mb = before, resident_mb(served.pid)
     result.alive = result.memory_mb[1] > 0
@@ -137,16 +147,20 @@ def _ended(connection: http.client.HTTPConnection, question: str) -> str:
     return str(last.get("status") or last.get("kind") or "no answer")
 
 
-def _watch(served: Served, result: Flood, over: threading.Event) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+def _watch(port: int, over: Event, times: SimpleQueue[float | None]) -> None:
+    """In a process of its own: what the clients of this one do must not count as the server's delay."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    taken: list[float | None] = []
     while not over.wait(_EVERY):
         begun = time.perf_counter()
         try:
             connection.request("GET", "/health")
             connection.getresponse().read()
         except (OSError, http.client.HTTPException):
-            result.lost.append("/health")
+            taken.append(None)
             connection.close()
-            continue
-        result.health.append(time.perf_counter() - begun)
+        else:
+            taken.append(time.perf_counter() - begun)
     connection.close()
+    for one in (*taken, _OVER):
+        times.put(one)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from experiments.attacks import chaos
 from experiments.attacks.questions import flood
 from experiments.attacks.serving import Served, serving
 from experiments.attacks.uploads import hostile_files, send
@@ -41,3 +42,20 @@ def test_hostile_files_are_refused_or_read_within_bounds(served: Served, tmp_pat
     assert [failure for one in sent for failure in one.failures] == []
     assert sum(one.status == 201 for one in sent) <= 2
     assert "Excel takes" in sent[0].said
+
+
+@pytest.mark.parametrize("attack", [chaos.clock, chaos.full_disk])
+def test_nothing_is_lost_where_the_machine_fails(attack: Callable[[Path], chaos.Chaos], tmp_path: Path) -> None:
+    if missing := chaos.unavailable(attack.__name__):
+        pytest.skip(missing)
+    seen = attack(tmp_path)
+
+    assert seen.failures == []
+    assert seen.seen["success"] >= 5
+
+
+def test_clients_that_read_slowly_leave_or_idle_disturb_nobody(tmp_path: Path) -> None:
+    seen = chaos.clients(tmp_path, 0.05, 12, lambda _: None)
+
+    assert seen.failures == []
+    assert {"asked success", "read nothing left", "paged whole"} <= set(seen.seen)

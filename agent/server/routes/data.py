@@ -76,6 +76,7 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
         RunRecord(
             run_id=reply.run_id,
             owner=client.owner,
+            rights=client.rights,
             thread_id=asked.thread_id,
             kind="sql",
             preset=preset.id,
@@ -157,7 +158,7 @@ async def export_rows(
 
 async def _kept(services: Services, client: Client, run_id: str, task: str | None) -> KeptResult:
     """The whole result behind a run. Raises ApiError (404 no such run, task or result; 400 its statement fails)."""
-    record = required(await services.store.run(client.owner, run_id), "run")
+    record = client.sees(required(await services.store.run(client.owner, run_id), "run"))
     text = _statement(record, task)
     preset = await services.presets.find(client, record.preset)
     try:

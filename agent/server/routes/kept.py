@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -38,19 +39,20 @@ DocumentFormat = Annotated[Literal["html", "markdown"], Query(alias="format")]
 @router.get("/kept", responses=refusals())
 async def kept(services: CurrentServices, client: CurrentClient) -> list[KeptReply]:
     """The answers that you keep, the latest first."""
-    return [KeptReply.of(record) for record in await services.store.kept(client.owner)]
+    return [KeptReply.of(record) for record in await _visible(services, client, client.owner)]
 
 
 @router.post("/kept", status_code=201, responses=refusals(404, 409))
 async def keep(services: CurrentServices, client: CurrentClient, asked: KeepIn) -> KeptReply:
     """Keep the answer of a run: its question, its SQL with the constants that may be set anew, and how it is shown."""
-    run = required(await services.store.run(client.owner, asked.run_id), "run")
+    run = client.sees(required(await services.store.run(client.owner, asked.run_id), "run"))
     if not run.sql or run.status not in ("success", "doubtful"):
         raise ApiError(409, "This run has no result to keep.")
     database = await database_of(services, client, run.preset)
     record = KeptRecord(
         kept_id=secrets.token_urlsafe(12),
         owner=client.owner,
+        rights=client.rights,
         title=_title(asked.title or run.question or "SQL"),
         question=run.question,
         preset=run.preset,
@@ -70,7 +72,7 @@ async def change_kept(
     services: CurrentServices, client: CurrentClient, kept_id: KeptId, asked: KeptChange
 ) -> KeptReply:
     """Rename a kept answer, or show it in another form."""
-    record = await _answer(services, client.owner, kept_id)
+    record = await _answer(services, client, client.owner, kept_id)
     changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
     if asked.chart or asked.as_table:
         changed["chart"] = asked.chart.model_dump() if asked.chart and not asked.as_table else {}
@@ -90,9 +92,9 @@ async def refresh_kept(
     services: CurrentServices, client: CurrentClient, kept_id: KeptId, asked: RefreshIn
 ) -> KeptReply:
     """Run a kept answer's statement again. Values that are given for its parameters are kept, too."""
-    record = await _answer(services, client.owner, kept_id)
+    record = await _answer(services, client, client.owner, kept_id)
     rows = await refreshed(services, client, record, asked.values)
-    changed: dict[str, Any] = {"result": rows}
+    changed: dict[str, Any] = {"result": rows, "rights": client.rights}
     if asked.values is not None:
         pairs = zip(record.parameters, asked.values, strict=True)
         changed["parameters"] = [parameter.model_copy(update={"value": value}) for parameter, value in pairs]
@@ -174,7 +176,7 @@ async def export_board(
 ) -> Response:
     """A board as a document with the rows that its answers returned last."""
     record = await _board(services, client.owner, board_id)
-    return document_response(of_board(record, await services.store.kept(client.owner)), wanted)
+    return document_response(of_board(record, await _visible(services, client, client.owner)), wanted)
 
 
 @router.get("/shared/{share}", responses=refusals(404))
@@ -199,9 +201,7 @@ async def refresh_shared(
     record = await _shared(services, share)
     if all(tile.kept_id != kept_id for tile in record.tiles):
         raise ApiError(404, "There is no such answer on this board.")
-    answer = await _answer(services, record.owner, kept_id)
-    if not await may_see(services, client, answer):
-        raise ApiError(404, "There is no such answer on this board.")
+    answer = await _answer(services, client, record.owner, kept_id)
     rows = await refreshed(services, client, answer, asked.values)
     return KeptReply.of(answer.model_copy(update={"result": rows}))
 
@@ -216,8 +216,26 @@ def document_response(document: Any, wanted: Literal["html", "markdown"]) -> Res
     return Response(text, media_type=kind, headers=disposition(document.title, ending))
 
 
-async def _answer(services: Services, owner: str, kept_id: str) -> KeptRecord:
-    return required(await services.store.kept_answer(owner, kept_id), "kept answer")
+async def _answer(services: Services, client: Client, owner: str, kept_id: str) -> KeptRecord:
+    """An answer that the client may see, without rows that were seen with other rights."""
+    answer = required(await services.store.kept_answer(owner, kept_id), "kept answer")
+    if client.saw(answer):
+        return answer
+    if not await may_see(services, client, answer):
+        raise ApiError(404, "There is no such kept answer.")
+    return answer.model_copy(update={"result": None})
+
+
+async def _visible(
+    services: Services, client: Client, owner: str, among: Collection[str] | None = None
+) -> list[KeptRecord]:
+    """The answers of the owner's that the client may see, alike; `among`: only those of these ids."""
+    answers = [a for a in await services.store.kept(owner) if among is None or a.kept_id in among]
+    return [
+        answer if client.saw(answer) else answer.model_copy(update={"result": None})
+        for answer in answers
+        if await may_see(services, client, answer)
+    ]
 
 
 async def _board(services: Services, owner: str, board_id: str) -> BoardRecord:
@@ -231,14 +249,8 @@ async def _shared(services: Services, share: str) -> BoardRecord:
 async def _whole(services: Services, client: Client, record: BoardRecord, *, mine: bool) -> BoardReply:
     """The board as the client may see it: without rows that its owner saw with other rights, and without answers whose
     SQL names what the client may not see."""
-    by_id = {answer.kept_id: answer for answer in await services.store.kept(record.owner)}
-    if not client.sees_as(record.owner):
-        on_board = [by_id[tile.kept_id] for tile in record.tiles if tile.kept_id in by_id]
-        by_id = {
-            answer.kept_id: answer.model_copy(update={"result": None})
-            for answer in on_board
-            if await may_see(services, client, answer)
-        }
+    on_board = {tile.kept_id for tile in record.tiles}
+    by_id = {answer.kept_id: answer for answer in await _visible(services, client, record.owner, on_board)}
     tiles = [tile for tile in record.tiles if tile.kept_id in by_id]
     return BoardReply(
         board_id=record.board_id,

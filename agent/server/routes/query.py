@@ -40,9 +40,12 @@ async def again(services: CurrentServices, client: CurrentClient, run_id: RunId,
     record = await services.store.run(client.owner, run_id)
     if record is None or record.kind != "question":
         raise ApiError(404, "There is no such run.")
-    asked = QuestionIn(question=record.question, preset=record.preset, thread_id=record.thread_id, model=None)
-    interrupted = record.status == "interrupted"
-    run = await begin(services, client, asked, before=record.turn or None, go_on=interrupted)
+    goes_on = client.saw(record)  # else it begins a conversation of its own
+    asked = QuestionIn(
+        question=record.question, preset=record.preset, thread_id=record.thread_id if goes_on else None, model=None
+    )
+    interrupted = goes_on and record.status == "interrupted"
+    run = await begin(services, client, asked, before=(record.turn if goes_on else 1) or None, go_on=interrupted)
     return stream_live(run, services.store, services.runs, named=named)
 
 
@@ -63,11 +66,14 @@ async def events(
     reconnecting."""
     if after is None:
         after = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else 0
-    if (run := services.runs.get(client.owner, run_id)) is not None:
+    run = services.runs.get(client.owner, run_id)
+    record = run.record if run else required(await services.store.run(client.owner, run_id), "run")
+    if not client.saw(record):
+        raise ApiError(404, "This question was answered with other rights; ask again.")
+    if run is not None:
         if run.log.ended and after >= run.log.last:
             return Response(status_code=204)
         return stream_live(run, services.store, services.runs, after, named=named)
-    record = required(await services.store.run(client.owner, run_id), "run")
     if after and await has_seen_the_end(record, services.store, after):
         return Response(status_code=204)
     return stream_stored(record, services.store, services.runs, after, named=named)

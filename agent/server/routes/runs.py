@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import PlainTextResponse
 
-from agent.server.access import CurrentClient
+from agent.server.access import Client, CurrentClient
 from agent.server.documents import as_markdown, of_thread
 from agent.server.errors import ApiError, required
 from agent.server.replies import (
@@ -56,13 +56,13 @@ async def runs(
 ) -> RunsReply:
     """Your runs, the latest first."""
     records, following = await services.store.runs(client.owner, thread_id=thread_id, limit=limit, before=before)
-    return RunsReply(runs=[RunSummary.of(r) for r in records], next=following)
+    return RunsReply(runs=[RunSummary.of(client.sees(r)) for r in records], next=following)
 
 
 @router.get("/runs/{run_id}", responses=refusals(404))
 async def run(services: CurrentServices, client: CurrentClient, run_id: RunId) -> RunReply:
     """One run with its whole answer."""
-    return RunReply.of(required(await services.store.run(client.owner, run_id), "run"))
+    return RunReply.of(client.sees(required(await services.store.run(client.owner, run_id), "run")))
 
 
 @router.get("/threads", responses=refusals())
@@ -81,7 +81,7 @@ async def threads(
 @router.get("/threads/{thread_id}", responses=refusals(404))
 async def thread(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> ThreadReply:
     """A conversation with its turns, and what it is waiting for."""
-    record, turns = await _thread(services, client.owner, thread_id)
+    record, turns = await _thread(services, client, thread_id)
     return ThreadReply(
         thread_id=record.thread_id,
         title=record.title,
@@ -106,7 +106,7 @@ async def forget_thread(services: CurrentServices, client: CurrentClient, thread
 )
 async def thread_markdown(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> Response:
     """A conversation as a Markdown document: questions, answers, SQL, and the first rows as tables."""
-    record, turns = await _thread(services, client.owner, thread_id)
+    record, turns = await _thread(services, client, thread_id)
     return Response(as_markdown(of_thread(record, turns)), media_type="text/markdown; charset=utf-8")
 
 
@@ -115,7 +115,7 @@ async def export_thread(
     services: CurrentServices, client: CurrentClient, thread_id: ThreadId, wanted: DocumentFormat = "html"
 ) -> Response:
     """A conversation as a document to take away, named after its title."""
-    record, turns = await _thread(services, client.owner, thread_id)
+    record, turns = await _thread(services, client, thread_id)
     return document_response(of_thread(record, turns), wanted)
 
 
@@ -130,7 +130,7 @@ async def rename_thread(
 @router.post("/feedback", status_code=201, responses=refusals(404, 409))
 async def feedback(services: CurrentServices, client: CurrentClient, verdict: FeedbackIn) -> FeedbackReply:
     """Say whether a run's SQL was right, or what would have been. The latest word on a run stands."""
-    record = required(await services.store.run(client.owner, verdict.run_id), "run")
+    record = client.sees(required(await services.store.run(client.owner, verdict.run_id), "run"))
     if record.status == "running":
         raise ApiError(409, "The run has not ended yet.")
     if verdict.verdict == "corrected" and not (verdict.sql or "").strip():
@@ -138,6 +138,7 @@ async def feedback(services: CurrentServices, client: CurrentClient, verdict: Fe
     kept = FeedbackRecord(
         feedback_id=uuid.uuid4().hex,
         owner=client.owner,
+        rights=client.rights,
         run_id=record.run_id,
         preset=record.preset,
         question=record.question,
@@ -156,16 +157,22 @@ async def verified(
     services: CurrentServices, client: CurrentClient, preset: Annotated[str | None, Query(max_length=200)] = None
 ) -> list[VerifiedPair]:
     """The questions whose SQL you have held right or corrected."""
-    records = await services.store.feedback(client.owner, preset=preset, verdicts=CONFIRMED)
+    records = await services.store.feedback(client.owner, preset=preset, verdicts=CONFIRMED, rights=client.rights)
     return [VerifiedPair.of(record) for record in records]
 
 
-async def _thread(services: Services, owner: str, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
+async def _thread(services: Services, client: Client, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
     """The thread and its latest turns whole, oldest first."""
-    record = required(await services.store.thread(owner, thread_id), "thread")
-    listed, _ = await services.store.runs(owner, thread_id=thread_id, limit=THREAD_RUNS)
-    records = [await services.store.run(owner, r.run_id) for r in reversed(listed)]
-    return record, [r for r in records if r is not None]
+    record = required(await services.store.thread(client.owner, thread_id), "thread")
+    listed, _ = await services.store.runs(client.owner, thread_id=thread_id, limit=THREAD_RUNS)
+    records = [await services.store.run(client.owner, r.run_id) for r in reversed(listed)]
+    return record, _in_turn([client.sees(r) for r in records if r is not None])
+
+
+def _in_turn(records: list[RunRecord]) -> list[RunRecord]:
+    """The turns by their numbers, whatever the clock did; statements run by hand stay where they are."""
+    turns = iter(sorted((r for r in records if r.turn), key=lambda r: r.turn))
+    return [next(turns) if r.turn else r for r in records]
 
 
 def _waiting(turns: list[RunRecord]) -> Waiting | None:

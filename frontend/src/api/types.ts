@@ -143,7 +143,8 @@ export interface RunDetail extends RunFacts {
 /** A statement that a person ran, with what came of it. */
 export interface SqlRun extends RunFacts {
   kind: "sql";
-  answer: SqlOutcome;
+  /** Null: it was seen with other rights. */
+  answer: SqlOutcome | null;
 }
 
 export interface RunRows {

@@ -2,6 +2,11 @@
 import type { RunDetail } from "../api/types";
 import { newRun, type RunState } from "./state";
 
+/** Told in place of an answer that was given with other rights than the reader has now. */
+export const SEEN_OTHERWISE = "This was answered with other rights than you have now. Ask it again.";
+
+const ANSWERED = new Set(["success", "doubtful", "abstained"]);
+
 export function fromStored(run: RunDetail): RunState {
   const answer = run.answer;
   return {
@@ -12,7 +17,7 @@ export function fromStored(run: RunDetail): RunState {
     status: run.status,
     plan: answer?.plan ?? null,
     attempts: answer?.attempts ?? [],
-    text: answer?.clarification ? "" : (answer?.answer ?? ""),
+    text: answer?.clarification ? "" : (answer?.answer ?? (ANSWERED.has(run.status) ? SEEN_OTHERWISE : "")),
     clarify: answer?.clarification ?? null,
     answer,
     error: errorOf(run),

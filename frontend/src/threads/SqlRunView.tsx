@@ -3,10 +3,13 @@ import type { SqlRun } from "../api/types";
 import { ResultView } from "../result/ResultPanel";
 import { Refusal } from "../sql/Refusal";
 import { SqlCard } from "../sql/SqlCard";
+import { SEEN_OTHERWISE } from "../run/fromStored";
+import { NotFound } from "../shell/NotFound";
 import css from "./RunPage.module.css";
 
 export function SqlRunView({ run }: { run: SqlRun }) {
   const { answer } = run;
+  if (!answer) return <NotFound title="This result can't be shown." reason={SEEN_OTHERWISE} />;
   const name = run.question || "SQL run by hand";
   return (
     <article className={css["sql"]}>
