@@ -141,9 +141,10 @@ async def _is_right(
     )
     task = QueryTask(id="t1", description=question)
     try:
-        reply = await model.write_sql(SqlRequest(question, task, schema.dialect, view.text, schema, brief=True))
-    except ModelError as error:
-        log.info("No query for %r: %s", question, error)
+        async with asyncio.timeout(CALL_SECONDS):
+            reply = await model.write_sql(SqlRequest(question, task, schema.dialect, view.text, schema, brief=True))
+    except (ModelError, TimeoutError) as error:
+        log.info("No query for %r: %s", question, str(error) or "too slow")
         return False
     statement = check(parse(reply.sql, schema.dialect), schema).statement if reply.sql else None
     if statement is None or known.result is None:

@@ -54,8 +54,8 @@ class SharedModels:
         self.strategy: str | None = None
         """What was chosen with the model; None: as configured."""
         self._refreshing: set[asyncio.Task[None]] = set()
-        store.heed(CHANGED, lambda _: self._changed_elsewhere())
-        store.heed(MISSED, lambda _: self._changed_elsewhere())
+        store.heed(CHANGED, lambda _: self.refresh_soon())
+        store.heed(MISSED, lambda _: self.refresh_soon())
 
     @property
     def kept(self) -> bool:
@@ -100,7 +100,8 @@ class SharedModels:
         await self.refresh()
         await self._store.signal(CHANGED)
 
-    def _changed_elsewhere(self) -> None:
+    def refresh_soon(self) -> None:
+        """Read the kept setting beside what is going on."""
         task = asyncio.create_task(self._refresh_quietly())
         self._refreshing.add(task)
         task.add_done_callback(self._refreshing.discard)
