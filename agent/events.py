@@ -36,6 +36,8 @@ class NodeEvent(_Event):
     attempt: int | None = None
     tokens: StepTokens | None = None
     """Once done; None where no model was called."""
+    problem: str = ""
+    """Once done: what did not work in this step, which went on without it; empty where all did."""
 
 
 class SchemaTokens(_Event):

@@ -131,7 +131,9 @@ class Steps:
         if event.node not in _LABELS:
             return
         parts = [_LABELS[event.node] + _of(event), self._detail, _duration((event.elapsed_ms or 0.0) / 1000)]
-        self._line("✓" if self._good else "✗", " · ".join(p for p in parts if p), "green" if self._good else "red")
+        parts.append(one_line(event.problem, 200))
+        mark, style = ("✗", "red") if not self._good else ("!", "yellow") if event.problem else ("✓", "green")
+        self._line(mark, " · ".join(p for p in parts if p), style)
 
     def _attempt(self, result: QueryResult) -> tuple[str, bool]:
         """The outcome of one attempt, and whether it passes."""

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from functools import cache
 from weakref import WeakKeyDictionary
 
-from agent.models.prompts import template
+from agent.models.distrust import flaw
 from agent.models.protocol import Judgement, JudgeRequest, Model
 
 REMEMBERED = 12
 SAME = 4
 """Different queries of different questions with one opinion, word for word, from which it is a constant."""
-_PROMPTS = ("relevance", "conditions", "compare")
-_EXAMPLE = re.compile(r'"(?:reasoning|condition|place)": "([^"]{1,200})"')
 _WORD = re.compile(r"[^\W_]+")
 _Opinion = tuple[str, float]
 _said: WeakKeyDictionary[Model, deque[tuple[_Opinion, str, str]]] = WeakKeyDictionary()
@@ -30,8 +27,8 @@ def why_it_does_not_count(judgement: Judgement, request: JudgeRequest, model: Mo
     reason = " ".join(_WORD.findall(judgement.reasoning.casefold()))
     if len(reason.split()) < 2:
         return "it gives no reason"
-    if reason in _examples():
-        return "it repeats the example of the prompt"
+    if why := flaw(judgement.reasoning):
+        return why
     if reason in (_folded(request.question), _folded(request.sql)):
         return "it repeats what was asked"
     known = _said.setdefault(model, deque(maxlen=REMEMBERED))
@@ -43,10 +40,3 @@ def why_it_does_not_count(judgement: Judgement, request: JudgeRequest, model: Mo
 
 def _folded(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
-
-
-@cache
-def _examples() -> frozenset[str]:
-    """The texts that stand in the prompts to show the form of a reply."""
-    texts = (template(name).system for name in _PROMPTS)
-    return frozenset(_folded(found) for text in texts for found in _EXAMPLE.findall(text))

@@ -76,7 +76,10 @@ def _notes(database: Database, schema: Schema, linked: Linked, privacy: Privacy,
     if budget <= 0 or privacy == "schema":
         return ""
     profile = profile_soon(database, schema, wait=PROFILE_WAIT, privacy=privacy)
-    return hints(profile, linked.detailed, budget) if profile is not None else ""
+    if profile is None:
+        return ""
+    likely = {key: chance for key, chance in linked.chances.items() if key in linked.detailed or not key[1]}
+    return hints(profile, likely, budget)
 
 
 def _values(linked: Linked, stored: ValueIndex) -> str:

@@ -93,7 +93,7 @@ _STEPS = (
 def schema_context(schema: Schema, *, budget_tokens: int | None = None) -> str:
     """The structure of a database as text, at most `budget_tokens` long by `estimate_tokens` (default 24,000).
 
-    `Table: customers (1,200 rows)`, then one line per column: `  city_id (INTEGER, FK -> cities.id, nullable)`. Views
+    `Table: customers (1,200 rows)`, then one line per column: `  city_id INTEGER -> cities.id nullable`. Views
     say `View:`, keys that were only inferred `~>` in place of `->`, keys over several columns have their own line. The
     same schema always gives the same text, so that a provider's prompt cache can reuse it.
     """
@@ -168,11 +168,10 @@ def column_line(column: Column, table: Table, key: ForeignKey | None, dialect: D
     if column.primary_key:
         facts.append("PK")
     if key is not None:
-        facts.append(f"FK {key_target(key, dialect)}")
+        facts.append(key_target(key, dialect))
     if detail.types and column.nullable and not column.primary_key and table.kind == "table":
         facts.append("nullable")
-    facts_text = f" ({', '.join(facts)})" if facts else ""
-    return f"  {shown_name(column.name, dialect)}{facts_text}{_comment(column.comment, detail)}"
+    return f"  {' '.join((shown_name(column.name, dialect), *facts))}{_comment(column.comment, detail)}"
 
 
 def key_target(key: ForeignKey, dialect: Dialect) -> str:

@@ -30,8 +30,8 @@ from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
 from agent.models.protocol import Endpoint
-from agent.models.quirks import OUTPUT_TOKENS, Quirks
-from agent.models.repeated_requests import RepeatedRequests
+from agent.models.quirks import Quirks
+from agent.models.repeated_requests import RepeatedRequests, whole_body
 from agent.models.wire_format import Reply, made_reply, plain_piece, plain_reply
 
 CONNECT_SECONDS = 10.0
@@ -97,9 +97,9 @@ class Chat:
         self._connections.open(self._chat.root_async_client)
 
     async def complete(
-        self, messages: Messages, quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 0.0
+        self, messages: Messages, quirks: Quirks, schema: dict[str, Any] | None, cap: int, temperature: float = 0.0
     ) -> Reply:
-        body = self._body(messages, quirks, {"stream": False}, schema, temperature)
+        body = self._body(messages, quirks, {"stream": False}, schema, cap, temperature)
         call = _call_kind(schema)
         with self._logged(call, messages) as seen:
             async with reported_call(call, self._model, messages) as report:
@@ -110,23 +110,35 @@ class Chat:
                 report.whole(reply.text, reply.tokens)
                 return reply
 
-    async def stream(self, messages: Messages, quirks: Quirks) -> AsyncGenerator[Reply, None]:
-        """Pieces of the reply; the last one has a finish reason. Raises StreamCutOff when the stream ends without
-        one."""
+    async def stream(
+        self, messages: Messages, quirks: Quirks, schema: dict[str, Any] | None, cap: int, temperature: float = 0.0
+    ) -> AsyncGenerator[Reply, None]:
+        """Pieces of the reply; the last one has a finish reason. A reply that comes whole, from a server that does not
+        stream, is one piece. Raises StreamCutOff when the stream ends without a finish reason."""
         finished = False
         usage = {"stream_options": {"include_usage": True}} if quirks.stream_usage else {}
-        body = self._body(messages, quirks, {"stream": True, **usage})
-        with self._logged(_call_kind(None), messages) as seen:
+        body = self._body(messages, quirks, {"stream": True, **usage}, schema, cap, temperature)
+        call = _call_kind(schema)
+        with self._logged(call, messages) as seen:
             async with (
-                reported_call("summarize", self._model, messages) as report,
+                reported_call(call, self._model, messages) as report,
                 self._connections.one() as pool,
                 self._repeated.stream(pool.client, pool.http, body) as chunks,
             ):
+                if (whole := await whole_body(chunks.response)) is not None:
+                    reply = self._chat.reply(whole)
+                    seen.append(reply)
+                    report.whole(reply.text, reply.tokens)
+                    yield reply
+                    return
                 async for chunk in chunks:
                     if (piece := self._chat.piece(chunk)) is not None:
                         finished = finished or bool(piece.finish_reason)
                         seen.append(piece)
-                        await report.piece(piece.text, piece.tokens)
+                        if schema is None:
+                            await report.piece(piece.text, piece.tokens)
+                        else:  # pieces of JSON are nothing to show
+                            report.whole(piece.text, piece.tokens)
                         yield piece
             if not finished:
                 raise StreamCutOff
@@ -139,14 +151,17 @@ class Chat:
         messages: Messages,
         quirks: Quirks,
         fields: dict[str, Any],
-        schema: dict[str, Any] | None = None,
-        temperature: float = 0.0,
+        schema: dict[str, Any] | None,
+        cap: int,
+        temperature: float,
     ) -> dict[str, Any]:
         if quirks.effort and self._settings.reasoning_effort:
             fields["reasoning_effort"] = self._settings.reasoning_effort
         temperature = max(temperature, self._settings.temperature)
         sent = messages if quirks.system_role else _without_system(messages)
-        return self._chat.body(sent, {**fields, **_fields(quirks, schema, temperature), **self._settings.extra_body})
+        return self._chat.body(
+            sent, {**fields, **_fields(quirks, schema, cap, temperature), **self._settings.extra_body}
+        )
 
     @contextmanager
     def _logged(self, call: str, messages: Messages) -> Iterator[list[Reply]]:
@@ -197,11 +212,11 @@ def _call_kind(schema: dict[str, Any] | None) -> str:
     return next((kind for name, kind in _KINDS if name in asked), "summarize")
 
 
-def _fields(quirks: Quirks, schema: dict[str, Any] | None, temperature: float = 0.0) -> dict[str, Any]:
+def _fields(quirks: Quirks, schema: dict[str, Any] | None, cap: int, temperature: float) -> dict[str, Any]:
     """The request fields other than the messages."""
     fields: dict[str, Any] = {}
     if quirks.cap is not None:
-        fields[quirks.cap] = OUTPUT_TOKENS
+        fields[quirks.cap] = cap
     if schema is not None and quirks.structure == "json_schema":
         fields["response_format"] = {
             "type": "json_schema",

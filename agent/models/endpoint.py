@@ -10,13 +10,15 @@ import asyncio
 import importlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from agent.models.delivery import begin_delivery
-from agent.models.failures import Failure, failure_of
+from agent.models.distrust import Watch
+from agent.models.failures import Failure, StreamCutOff, failure_of
 from agent.models.pace import turn
 from agent.models.protocol import (
     Endpoint,
@@ -26,11 +28,12 @@ from agent.models.protocol import (
     ModelRefused,
     ModelReplyError,
     ModelTimeout,
+    PromptTooLong,
     Usage,
 )
-from agent.models.quirks import Quirks, Structure, learn, learned
+from agent.models.quirks import OUTPUT_TOKENS, Quirks, Structure, learn, learned
 from agent.models.retry_policy import RetryPolicy
-from agent.models.visible import begins_thinking
+from agent.models.visible import begins_thinking, thinks
 
 if TYPE_CHECKING:
     from agent.models.callbacks import Tokens
@@ -51,7 +54,7 @@ _ADAPTATIONS = 8
 
 @dataclass(slots=True)
 class Ledger:
-    """The usage of one protocol call so far, and its deadline."""
+    """The usage of one protocol call so far, and how long its server may be silent."""
 
     seconds: float
     started: float = field(default_factory=time.monotonic)
@@ -61,13 +64,24 @@ class Ledger:
     cached: int = 0
     unreported: bool = False
     temperature: float = 0.0
+    cap: int = OUTPUT_TOKENS
+    """Maximum tokens of a reply of a model that does not think."""
     warning: str = ""
     failure: Failure | None = None
     """The reason for the retry now in progress."""
+    deadline: asyncio.Timeout | None = None
+    _last: float = field(default_factory=time.monotonic)
 
     @property
     def left(self) -> float:
-        return self.seconds - (time.monotonic() - self.started)
+        """Seconds that the server may stay silent from now on."""
+        return self.seconds - (time.monotonic() - self._last)
+
+    def heard(self) -> None:
+        """A piece of a reply has come: the time allowed begins anew."""
+        self._last = time.monotonic()
+        if self.deadline is not None:
+            self.deadline.reschedule(asyncio.get_running_loop().time() + self.seconds)
 
     def add(self, reply: Reply) -> None:
         self.calls += 1
@@ -100,25 +114,51 @@ class EndpointClient:
             await chat.close()
 
     async def call(
-        self, messages: Messages, ledger: Ledger, quirks: Quirks, schema: dict[str, Any] | None
-    ) -> tuple[Reply, Quirks]:
-        """One complete reply, with retries, and the quirks that it was requested with. Raises ModelError."""
-
-        async def once(quirks: Quirks) -> Reply:
-            return await (await self.client()).complete(messages, quirks, schema, ledger.temperature)
-
-        reply, quirks = await self.retried(once, ledger, quirks, structured=schema is not None, streamed=False)
-        self.received(reply, messages, ledger)
-        return reply, replace(quirks, thinks_first=quirks.thinks_first or begins_thinking(reply.text))
-
-    async def retried(
         self,
-        once: Callable[[Quirks], Awaitable[T]],
+        messages: Messages,
         ledger: Ledger,
         quirks: Quirks,
-        *,
-        structured: bool,
-        streamed: bool,
+        schema: dict[str, Any] | None,
+        on_piece: Callable[[Reply], str] | None = None,
+    ) -> tuple[Reply, Quirks]:
+        """One complete reply, with retries, and the quirks that it was requested with. Raises ModelError.
+
+        It comes as a stream, so that silence, and a model that repeats itself without end, are noticed and the server
+        is told to stop. `on_piece` sees each piece, and may say why the reply is not worth going on with. A stream that
+        breaks off or cannot be read is followed by the reply in one piece."""
+        silent = broken = False
+
+        async def once(quirks: Quirks) -> Reply:
+            nonlocal silent, broken
+            chat = await self.client()
+            cap = OUTPUT_TOKENS if quirks.thinks or self._settings.reasoning_effort else ledger.cap
+            if quirks.streams and not broken:
+                gathered = _Gathered(ledger, on_piece)
+                try:
+                    return await gathered.all_of(chat.stream(messages, quirks, schema, cap, ledger.temperature))
+                except Exception as error:
+                    unreadable = isinstance(error, StreamCutOff) or self.failure(error).error is ModelReplyError
+                    if not (gathered.streamed and (unreadable or (gathered.pieces and self.failure(error).retry))):
+                        raise
+                    log.info("stream cut off, asking again in one piece")
+                    silent, broken = not gathered.pieces, True
+                    ledger.add(_reply_type()(""))
+            return await chat.complete(messages, quirks, schema, cap, ledger.temperature)
+
+        reply, quirks = await self.retried(once, ledger, quirks, structured=schema is not None)
+        ledger.heard()
+        self.received(reply, messages, ledger)
+        learned = replace(
+            quirks,
+            streams=quirks.streams and not silent,
+            stream_proven=quirks.stream_proven or (quirks.streams and not broken),
+            thinks=quirks.thinks or bool(reply.thoughts) or thinks(reply.text),
+            thinks_first=quirks.thinks_first or begins_thinking(reply.text),
+        )
+        return reply, learned
+
+    async def retried(
+        self, once: Callable[[Quirks], Awaitable[T]], ledger: Ledger, quirks: Quirks, *, structured: bool
     ) -> tuple[T, Quirks]:
         """The only retry loop: the result of `once`, and the quirks that it succeeded with. Raises ModelError."""
         failures = 0
@@ -139,7 +179,7 @@ class EndpointClient:
             finally:
                 if self._meter is not None and delivery is not None:
                     self._meter.after_call(cost, sent=delivery.sent)
-            quirks = await self._after(failure, failures, quirks, ledger, structured=structured, streamed=streamed)
+            quirks = await self._after(failure, failures, quirks, ledger, structured=structured)
 
     def received(self, reply: Reply, messages: Messages, ledger: Ledger) -> Reply:
         ledger.add(reply)
@@ -151,19 +191,24 @@ class EndpointClient:
         return reply
 
     async def _after(
-        self, failure: Failure, failures: int, quirks: Quirks, ledger: Ledger, *, structured: bool, streamed: bool
+        self, failure: Failure, failures: int, quirks: Quirks, ledger: Ledger, *, structured: bool
     ) -> Quirks:
         """Decide after a failed attempt: retry with a reduced request, wait and retry, or raise."""
         adaptable = structured and self._settings.structured_output == "auto"
-        changed = quirks.without(failure.status, failure.reply, structured=adaptable, streamed=streamed)
-        changed = changed or quirks.guess(failure.status, failures - 1, structured=adaptable, streamed=streamed)
+        told = failure.sizes is not None and failure.sizes[1] + ledger.cap < failure.sizes[0]  # with no cap, too
+        changed = None if told else quirks.without(failure.status, failure.reply, structured=adaptable)
+        if changed is None and failure.error is not PromptTooLong:
+            changed = quirks.guess(failure.status, failures - 1, structured=adaptable)
         if changed is not None and failures <= _ADAPTATIONS:
             log.info("request refused (%s), trying with less: %s", failure.status, changed)
             return changed
         wait = self._retry.wait(failure, failures, ledger.left)
         if wait is None:
             refused = failure.error(failure.message)
-            refused.final = failure.status in (401, 403, 404)
+            # A server that limits requests, or an empty account, would refuse the next step's call, too.
+            refused.final = failure.status in (401, 402, 403, 404, 429)
+            if isinstance(refused, PromptTooLong):
+                refused.sizes = failure.sizes
             raise refused
         log.info("model call failed (%s), trying again in %.2f s", failure.message, wait)
         ledger.failure = failure
@@ -174,12 +219,12 @@ class EndpointClient:
         return failure_of(error, base_url=self._base_url, api_key=self.key)
 
     async def within(self, ledger: Ledger, work: Coroutine[Any, Any, T]) -> T:
-        """Run `work` within the time allowed; an error carries the usage so far."""
+        """Run `work` as long as the server is not silent for longer than allowed; an error carries the usage so far."""
         try:
-            async with asyncio.timeout(ledger.seconds):
+            async with asyncio.timeout(ledger.seconds) as ledger.deadline:
                 return await work
         except TimeoutError:
-            error: ModelError = ModelTimeout(f"The model did not finish its reply within {ledger.seconds:g} seconds.")
+            error: ModelError = ModelTimeout(f"The model sent nothing for {ledger.seconds:g} seconds.")
             if ledger.failure is not None:
                 error = ledger.failure.error(ledger.failure.message)
         except ModelError as raised:
@@ -239,6 +284,52 @@ class EndpointClient:
         seconds = time.monotonic() - ledger.started
         warnings = (ledger.warning,) if ledger.warning else ()
         return Usage(ledger.calls, ledger.input, ledger.output, ledger.cached, cost, seconds, warnings)
+
+
+class _Gathered:
+    """Joins the pieces of a stream."""
+
+    def __init__(self, ledger: Ledger, on_piece: Callable[[Reply], str] | None) -> None:
+        self._ledger = ledger
+        self._on_piece = on_piece
+        self._watch = Watch()
+        self.pieces: list[Reply] = []
+        self.streamed = False
+        """The server has begun to answer."""
+
+    async def all_of(self, stream: AsyncGenerator[Reply, None]) -> Reply:
+        stopped = ""
+        async with aclosing(stream) as pieces:
+            async for piece in pieces:
+                self.streamed = True
+                written = piece.text or piece.thoughts
+                if written or piece.refusal:
+                    self.pieces.append(piece)
+                    self._ledger.heard()
+                    stopped = self._watch.seen(written)
+                    if self._on_piece is not None:
+                        stopped = self._on_piece(piece) or stopped
+                elif piece.finish_reason or piece.tokens:
+                    self.pieces.append(piece)
+                if stopped:
+                    break
+        told = [piece.tokens for piece in self.pieces if piece.tokens]
+        return _reply_type()(
+            "".join(piece.text for piece in self.pieces),
+            "".join(piece.thoughts for piece in self.pieces),
+            "".join(piece.refusal for piece in self.pieces),
+            next((piece.finish_reason for piece in reversed(self.pieces) if piece.finish_reason), None),
+            told[-1] if told else None,
+            next((piece.model for piece in self.pieces if piece.model), None),
+            stopped,
+        )
+
+
+def _reply_type() -> type[Reply]:
+    """Imported late: it comes with the client."""
+    from agent.models.wire_format import Reply
+
+    return Reply
 
 
 def truncation(messages: Messages, read: int, cached: int) -> str:

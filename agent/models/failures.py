@@ -21,6 +21,7 @@ from agent.models.protocol import (
     ModelReplyError,
     ModelTimeout,
     ModelUnavailable,
+    PromptTooLong,
 )
 from eval.errors import Text2SQLError
 
@@ -40,8 +41,12 @@ _NO_QUOTA = frozenset(
 """`code` or `type` of a 429 that waiting does not resolve. The message text is no criterion: the text of OpenAI's
 ordinary rate limit also ends with the address of the billing page."""
 _DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
+_TOKENS = re.compile(r"\b\d{3,9}\b|\b\d{1,3}(?:,\d{3}){1,2}\b")
+_LEAST_CONTEXT = 512
+"""Tokens; a smaller number in a refusal is no context size, but a status."""
 _TOO_LONG = re.compile(
-    r"context_length_exceeded|context (?:length|window|size)|prompt is too long|too many tokens|input.{0,20}too long",
+    r"context_length_exceeded|exceed_context_size|context (?:length|window|size)|prompt is too long|too many tokens|"
+    r"input.{0,20}too long",
     re.I,
 )
 
@@ -57,6 +62,8 @@ class Failure:
     wait: float | None = None
     """Seconds that the server asks to wait."""
     connected: bool = True
+    sizes: tuple[int, int] | None = None
+    """(tokens of the prompt, tokens that fit) of a prompt that is too long, if the server tells them."""
 
 
 class StreamCutOff(Text2SQLError):
@@ -125,6 +132,7 @@ def _of_status(
         message = f"The model server at {where} redirects ({status}), which is not followed. Set OPENAI_BASE_URL to the address that it leads to."  # noqa: E501
     elif _TOO_LONG.search(reply):
         message = f"The prompt is too long for the model: {shown}"
+        return Failure(PromptTooLong, message, status=status, reply=reply, sizes=_sizes(reply))
     elif status == 404:
         message = f"The model server at {where} does not know this model or address (404). Check TEXT2SQL_MODEL and OPENAI_BASE_URL (most end in /v1). It said: {shown}"  # noqa: E501
     else:
@@ -190,6 +198,13 @@ def _retry_delay(body: object) -> float | None:
         if delay:
             return float(delay[1])
     return None
+
+
+def _sizes(reply: str) -> tuple[int, int] | None:
+    """The first two numbers of tokens in the refusal of a prompt: what it has, and what fits, in either order."""
+    read = (int(n.replace(",", "")) for n in _TOKENS.findall(reply[:2000]))
+    numbers = [n for n in read if n >= _LEAST_CONTEXT][:2]
+    return (max(numbers), min(numbers)) if len(set(numbers)) == 2 else None
 
 
 def _server_text(body: object, message: str) -> str:

@@ -11,8 +11,10 @@ import json
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agent.models.distrust import summary_flaw
 from agent.models.endpoint import EndpointClient, Ledger
 from agent.models.failures import redacted
 from agent.models.judge_modes import judged
@@ -46,7 +48,8 @@ from agent.models.protocol import (
     SummaryRequest,
     Usage,
 )
-from agent.models.replies import UnusableReply
+from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS
+from agent.models.replies import Distrusted, UnusableReply
 from agent.models.retry_policy import RetryPolicy
 from agent.models.streaming import ShownText, StreamedAnswer
 from agent.models.structured import (
@@ -110,7 +113,7 @@ class OpenAIModel:
         try:
             temperature = _WARM if request.variant else 0.0
             schema = SQL_ALONE_SCHEMA if request.brief else SQL_SCHEMA
-            (sql, reasoning), usage = await self._ask(sql_prompt(request), schema, sql_in, temperature)
+            (sql, reasoning), usage = await self._ask(sql_prompt(request), schema, sql_in, temperature, writes=True)
         except _Declined as declined:
             return SqlReply("", declined.refusal, abstained=True, usage=declined.usage or Usage())
         return SqlReply(sql, reasoning, abstained=not sql, usage=usage)
@@ -130,23 +133,25 @@ class OpenAIModel:
 
     async def compose(self, prompt: Prompt, schema: dict[str, Any]) -> tuple[dict[str, object], Usage]:
         """A JSON object for a prompt of the caller's own."""
-        return await self._ask(prompt, schema, object_in)
+        return await self._ask(prompt, schema, object_in, cap=OUTPUT_TOKENS)
 
     async def judge(self, request: JudgeRequest) -> Judgement:
-        return await judged(request, self._ask)
+        return await judged(request, partial(self._ask, cap=OPINION_TOKENS))
 
     async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
-        """Streams if there is a listener. After a cut-off stream, the answer is requested again in one piece. Text that
-        was shown cannot be taken back, so unless the new text continues it, a sentence says that the answer starts
-        again."""
+        """After a cut-off stream, the answer is requested again in one piece. Text that was shown cannot be taken back,
+        so unless the new text continues it, a sentence says that the answer starts again. A text that is no answer is
+        given up while it comes."""
         messages = _messages(summary_prompt(request))
-        ledger = Ledger(self._settings.seconds)
-        shown = ShownText(on_text)
+        ledger = Ledger(self._settings.seconds, cap=SUMMARY_TOKENS)
+        shown = ShownText(on_text, partial(summary_flaw, question=request.question, results=request.results))
 
         async def work() -> None:
             reply = await StreamedAnswer(self._endpoint).write(messages, ledger, shown)
             if reply.refusal and not shown.text:
                 raise _Declined(redacted(reply.refusal, self._endpoint.key))
+            if shown.flawed:
+                raise ModelReplyError(f"The model's answer is not to be believed: {shown.flawed}.")
             if not shown.text:
                 raise ModelReplyError("The model sent an empty answer.")
             if reply.finish_reason == "length":
@@ -161,39 +166,68 @@ class OpenAIModel:
 
     # --- one question to the model ---
 
+    @property
+    def schema_tokens(self) -> int | None:
+        return self._endpoint.quirks().schema_tokens
+
+    def learn_schema_tokens(self, tokens: int) -> None:
+        """From now on, no longer schema is sent to this model."""
+        self._endpoint.learn(replace(self._endpoint.quirks(), schema_tokens=tokens))
+
     async def _ask(
-        self, prompt: Prompt, schema: dict[str, Any], read: Callable[[Reply], T], temperature: float = 0.0
+        self,
+        prompt: Prompt,
+        schema: dict[str, Any],
+        read: Callable[[Reply], T],
+        temperature: float = 0.0,
+        *,
+        cap: int = SQL_TOKENS,
+        writes: bool = False,
     ) -> tuple[T, Usage]:
-        ledger = Ledger(self._settings.seconds, temperature=temperature)
-        value = await self._endpoint.within(ledger, self._structured(_messages(prompt), schema, read, ledger))
-        return value, self._endpoint.usage(ledger)
+        ledger = Ledger(self._settings.seconds, temperature=temperature, cap=cap)
+        work = self._structured(prompt, schema, read, ledger, writes=writes)
+        return await self._endpoint.within(ledger, work), self._endpoint.usage(ledger)
 
     async def _structured(
-        self, messages: Messages, schema: dict[str, Any], read: Callable[[Reply], T], ledger: Ledger
+        self,
+        prompt: Prompt,
+        schema: dict[str, Any],
+        read: Callable[[Reply], T],
+        ledger: Ledger,
+        *,
+        writes: bool,
     ) -> T:
-        """Send the request, and repeat it when the reply is unusable: in a weaker mode while the endpoint's modes are
-        unproven and no JSON came, then once more with the error."""
+        """Send the request, and repeat it when the reply is unusable: with room for its thinking if that was cut off,
+        in a weaker mode while the endpoint's modes are unproven and no JSON came, then once more with the error. Only
+        a query (`writes`) is worth another call after a reply that is not to be believed, or does not end."""
         quirks = self._endpoint.quirks()
         repaired = False
-        conversation = messages
+        repair: Messages = []
         while True:
-            reply, quirks = await self._endpoint.call(conversation, ledger, quirks, schema)
+            messages = [*_messages(prompt, structured=quirks.structure != "prompt"), *repair]
+            knew = quirks.thinks
+            reply, quirks = await self._endpoint.call(messages, ledger, quirks, schema)
             if reply.refusal and not reply.text:
                 raise _Declined(redacted(reply.refusal, self._endpoint.key))
             try:
                 value = read(reply)
             except UnusableReply as error:
                 cut = reply.finish_reason == "length" and quirks.cap is not None
-                weaker = None if cut or "{" in reply.text else quirks.lesser_structure()
+                if cut and not knew and (quirks.thinks or not visible_text(reply.text)):
+                    quirks = replace(quirks, thinks=True)
+                    self._endpoint.learn(quirks)
+                    continue
+                distrusted = isinstance(error, Distrusted)
+                weaker = None if cut or distrusted or "{" in reply.text else quirks.lesser_structure()
                 if weaker is not None and self._settings.structured_output == "auto":
                     quirks = weaker
-                elif repaired:
+                elif repaired or ((distrusted or cut) and not writes):
                     raise ModelReplyError(f"The model's reply can't be used: {_wrong(error, reply)}.") from error
                 else:
                     repaired = True
-                    quirks = replace(quirks, cap=None) if cut else quirks
+                    ledger.cap = min(2 * ledger.cap, OUTPUT_TOKENS) if cut else ledger.cap
                 log.info("unusable reply, asking again: %s", error)
-                conversation = [*messages, *_repair(error, reply, schema)]
+                repair = _repair(error, reply, schema)
                 continue
             self._endpoint.learn(quirks, proven=True)
             return value
@@ -207,8 +241,9 @@ class _Declined(ModelReplyError):
         self.refusal = refusal
 
 
-def _messages(prompt: Prompt) -> Messages:
-    return [("system", _sendable(prompt.system)), ("user", _sendable(prompt.user))]
+def _messages(prompt: Prompt, *, structured: bool = True) -> Messages:
+    user = prompt.user if structured else prompt.unstructured or prompt.user
+    return [("system", _sendable(prompt.system)), ("user", _sendable(user))]
 
 
 def _sendable(text: str) -> str:
@@ -218,7 +253,8 @@ def _sendable(text: str) -> str:
 
 def _repair(error: UnusableReply, reply: Reply, schema: dict[str, Any]) -> Messages:
     asked = fill(template("repair").user, {"problem": str(error), "schema": json.dumps(schema)})
-    echo = _sendable(visible_text(reply.text)[:_ECHO])
+    # What is not to be believed is not shown again: it would be copied once more.
+    echo = "" if isinstance(error, Distrusted) else _sendable(visible_text(reply.text)[:_ECHO])
     return [("assistant", echo), ("user", asked)] if echo else [("user", asked)]
 
 

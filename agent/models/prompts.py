@@ -7,7 +7,7 @@ for placeholders, so braces and dollar signs in data have no effect. A value can
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
@@ -22,10 +22,8 @@ from eval.schema import Dialect
 _PLACEHOLDER = re.compile(r"\$([a-z_]+)")
 _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
 _VERSION = re.compile(r"# version: (\d+)\n")
-_TAGS = re.compile(
-    r"<(?=/?(?:schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|reading|candidate|analysis|answered)\b)",
-    re.I,
-)
+DATA_TAGS = "schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|reading|candidate|analysis|answered"  # noqa: E501
+_TAGS = re.compile(rf"<(?=/?(?:{DATA_TAGS})\b)", re.I)
 _FOR_STEP = "The query is for this step of the answer only:"
 _ANSWERS_STEP = "The query answers this step of the question:"
 
@@ -40,10 +38,13 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The text of one call, with the stable part first, so that a provider's prompt cache can reuse it."""
+    """The text of one call. What calls share comes first, so that a server's prompt cache serves all steps of a run and
+    the next question: one system text, then the schema, the question, the step's data, and the step's rules last."""
 
     system: str
     user: str
+    unstructured: str = ""
+    """The user text for a server that knows no structured replies, where it differs."""
 
 
 @cache
@@ -76,17 +77,23 @@ def in_conversation(request: PlanRequest) -> bool:
 
 def plan_prompt(request: PlanRequest) -> Prompt:
     """Question and schema; in a conversation also its earlier turns and the clarification."""
-    raw = {"conversation": "", "history": "", "clarified": "", "write": "", "sql_field": "", "english": ""}
+    names = ("conversation", "history", "clarified", "write", "sql_field", "english", "fields")
+    raw = dict.fromkeys(names, "")
     if request.translate:
         raw["english"] = "\n" + template("in_english").system + "\n"
+        raw["fields"] = '"in_english": the question in English\n'
     if request.write_sql:
         raw["write"] = "\n" + _filled_rules("planner_sql", request.dialect) + "\n"
-        raw["sql_field"] = ', "sql": "SELECT ..."'
+        raw["sql_field"] = ", sql"
     if in_conversation(request):
+        raw["fields"] = (
+            '"standalone_question": the question as it stands alone\n'
+            '"clarification": an object with question and options\n' + raw["fields"]
+        )
         asking = template("clarification" if request.may_ask else "no_clarification").system
         raw["conversation"] = "\n" + fill(template("conversation").system, {"asking": asking}) + "\n"
     if request.history:
-        raw["history"] = f"\n{_block('conversation', history_text(request.history))}\n"
+        raw["history"] = f"\n\n{_block('conversation', history_text(request.history))}"
     if request.clarified:
         asked = request.clarified.asked
         clarification = {"asked": asked.question, "options": "; ".join(asked.options), "reply": request.clarified.reply}
@@ -110,19 +117,24 @@ def sql_prompt(request: SqlRequest) -> Prompt:
     if request.variant:
         ways = template("candidate_hints").system.splitlines()
         retry += f'\n<candidate number="{request.variant}" />\n{ways[(request.variant - 1) % len(ways)]}'
-    return _prompt(
-        "query_generator_brief" if request.brief else "query_generator",
-        request.dialect,
-        schema=request.schema_context,
-        question=_question(request),
-        raw={
-            "sql_rules": template("sql_rules").system,
-            "task": _task(request, "Write the query for this step of the answer only:"),
-            "instructions": _instructions(request),
-            "previous": known(request) + previous,
-            "retry": _hint(request) + retry,
-        },
+    raw = {
+        "sql_rules": template("sql_rules").system,
+        "task": _task(request, "Write the query for this step of the answer only:"),
+        "instructions": _instructions(request),
+        "previous": known(request) + previous,
+        "retry": _hint(request) + retry,
+    }
+    as_json, as_text = (
+        _prompt(
+            "query_generator_brief" if request.brief else "query_generator",
+            request.dialect,
+            schema=request.schema_context,
+            question=_question(request),
+            raw=raw | {"form": template(form).system},
+        )
+        for form in ("sql_alone_as_json" if request.brief else "sql_as_json", "sql_as_text")
     )
+    return replace(as_json, unstructured=as_text.user)
 
 
 def _hint(request: SqlRequest) -> str:
@@ -162,7 +174,7 @@ def known(request: SqlRequest | StepRequest) -> str:
 
 
 def step_prompt(request: StepRequest) -> Prompt:
-    """Schema and question, then the steps so far and the tools allowed next."""
+    """Schema and question, the steps so far, and the tools allowed next."""
     steps = "\n\n".join(f"{number}. {as_data(step)}" for number, step in enumerate(request.steps, 1)) or "(none)"
     return _prompt(
         "react",
@@ -252,7 +264,7 @@ def _prompt(name: str, dialect: Dialect | None, *, raw: dict[str, str] | None = 
     if dialect is not None:
         values["dialect_name"] = ENGINES[dialect].title
         values["dialect_notes"] = template(f"dialect_{dialect}").system
-    return Prompt(fill(prompt.system, values).rstrip(), fill(prompt.user, values).rstrip())
+    return Prompt(template("shared").system, fill(prompt.user, values).rstrip())
 
 
 def _block(tag: str, text: str) -> str:

@@ -51,7 +51,14 @@ class ModelReplyError(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The endpoint rejected the request itself (400, 404: unknown model, prompt too long)."""
+    """The endpoint rejected the request itself (400, 404: unknown model)."""
+
+
+class PromptTooLong(ModelRefused):
+    """The prompt does not fit the context of the model's server."""
+
+    sizes: tuple[int, int] | None = None
+    """(tokens of the prompt, tokens that fit), if the server tells them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +297,17 @@ class Stepping(Protocol):
     async def next_step(self, request: StepRequest) -> StepReply: ...
 
 
+@runtime_checkable
+class Bounded(Protocol):
+    """A model whose server reads only so much. The built-in engine has no such bound."""
+
+    @property
+    def schema_tokens(self) -> int | None:
+        """Tokens of a schema, by our estimate, that are known to fit; None: no prompt was too long yet."""
+
+    def learn_schema_tokens(self, tokens: int) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
     """A query that ran, with its result, for its writer to accept or revise."""
@@ -346,6 +364,7 @@ class Endpoint:
     api_key: str | None = field(default=None, repr=False)
     base_url: str | None = None
     seconds: float = 120.0
+    """How long the server may be silent, waits included."""
     structured_output: str = "auto"
     price_input: float | None = None
     price_output: float | None = None

@@ -14,7 +14,11 @@ Structure = Literal["json_schema", "json_object", "prompt"]
 CapField = Literal["max_completion_tokens", "max_tokens"]
 
 OUTPUT_TOKENS = 16_384
-"""Maximum tokens of one reply, thinking included. Dropped if the endpoint's own limit is lower."""
+"""Maximum tokens of one reply of a model that thinks, its thinking included."""
+SQL_TOKENS = 1_024
+"""Maximum tokens of a plan, a query or a step, of a model that does not think; twice as many where that cut it off."""
+OPINION_TOKENS = 768
+SUMMARY_TOKENS = 1_536
 
 _LESS: dict[Structure, Structure] = {"json_schema": "json_object", "json_object": "prompt"}
 _STRUCTURE = re.compile(
@@ -47,13 +51,21 @@ class Quirks:
     """The endpoint accepts `reasoning_effort`, if one is configured."""
     thinks_first: bool = False
     """Replies begin with thinking that has only a closing tag, because the server's chat template opened it."""
+    thinks: bool = False
+    """Replies hold thinking, which counts as output: the caps of steps would cut it off."""
+    streams: bool = True
+    """False: the server ignores the wish for a stream, or sends an empty one."""
+    stream_proven: bool = False
+    """A stream that was asked for in this way has come."""
+    schema_tokens: int | None = None
+    """Tokens of a schema, by our estimate, that fit the server's context; None: no prompt was too long yet."""
 
     def lesser_structure(self) -> Quirks | None:
         """The next weaker way to ask for JSON, or None after the last one or if this one is known to work."""
         weaker = _LESS.get(self.structure)
         return None if weaker is None or self.proven else replace(self, structure=weaker)
 
-    def without(self, status: int | None, message: str, *, structured: bool, streamed: bool) -> Quirks | None:
+    def without(self, status: int | None, message: str, *, structured: bool) -> Quirks | None:
         """The request to try after a refusal with this status and message; None when nothing in the request is the
         cause."""
         if status not in (400, 404, 415, 422, 500, 501):
@@ -67,22 +79,22 @@ class Quirks:
         if self.cap is not None and _CAP.search(message):
             other: CapField | None = "max_tokens" if self.cap == "max_completion_tokens" else None
             return replace(self, cap=None if _TOO_MUCH.search(message) else other)
-        if streamed and self.stream_usage and ("stream_options" in message or "include_usage" in message):
+        if self.stream_usage and ("stream_options" in message or "include_usage" in message):
             return replace(self, stream_usage=False)
         if structured and _STRUCTURE.search(message):
             return replace(self, proven=False).lesser_structure()
         return None
 
-    def guess(self, status: int | None, failures: int, *, structured: bool, streamed: bool) -> Quirks | None:
+    def guess(self, status: int | None, failures: int, *, structured: bool) -> Quirks | None:
         """The request to try after a refusal that names no cause. A 500 may be temporary, so it is retried unchanged
         first."""
         if status not in (400, 415, 422) and not (status in (500, 501) and failures >= 1):
             return None
         if structured and (less := self.lesser_structure()):
             return less
-        if streamed and self.stream_usage:
-            return replace(self, stream_usage=False)
-        return None
+        if self.stream_proven or not self.streams:
+            return None
+        return replace(self, stream_usage=False) if self.stream_usage else replace(self, streams=False)
 
 
 _learned: dict[tuple[str, str], Quirks] = {}
@@ -90,9 +102,10 @@ _learned: dict[tuple[str, str], Quirks] = {}
 
 def learned(base_url: str, model: str) -> Quirks:
     """The quirks known for this model at this endpoint. The model's name is used only for the first guess about
-    temperature."""
+    temperature and thinking."""
     quirks = _learned.get((base_url, model))
-    return quirks or Quirks(temperature=_NO_TEMPERATURE.match(model.rpartition("/")[2]) is None)
+    reasons = _NO_TEMPERATURE.match(model.rpartition("/")[2]) is not None
+    return quirks or Quirks(temperature=not reasons, thinks=reasons)
 
 
 def learn(base_url: str, model: str, quirks: Quirks) -> None:

@@ -17,6 +17,7 @@ import httpx2
 import openai
 
 PATH = "/chat/completions"
+_EVENTS = "text/event-stream"
 _Chunks = openai.AsyncStream[object]
 _BELONG_TO_ONE_REQUEST = {b"content-length", b"cookie", b"idempotency-key", b"transfer-encoding"}
 
@@ -43,8 +44,7 @@ class RepeatedRequests:
         else:
             response = await client.post(PATH, cast_to=httpx2.Response, body=body)
             self._built[False] = _built(response.request)
-        kind = response.headers.get("content-type", "*").split(";")[0]
-        return json.loads(response.content) if kind.endswith("json") else response.text
+        return _content(response)
 
     @asynccontextmanager
     async def stream(
@@ -59,6 +59,19 @@ class RepeatedRequests:
             self._built[True] = _built(chunks.response.request)
         async with chunks:
             yield chunks
+
+
+async def whole_body(response: httpx2.Response) -> object | None:
+    """The reply to a request for a stream, where the server sends it whole: JSON or text. None: a stream comes."""
+    if response.headers.get("content-type", _EVENTS).startswith(_EVENTS):
+        return None
+    await response.aread()
+    return _content(response)
+
+
+def _content(response: httpx2.Response) -> object:
+    kind = response.headers.get("content-type", "*").split(";")[0]
+    return json.loads(response.content) if kind.endswith("json") else response.text
 
 
 async def _sent(

@@ -30,6 +30,10 @@ class UnusableReply(InputError):
     """The reply does not contain what was requested; the message tells the model what is wrong."""
 
 
+class Distrusted(UnusableReply):
+    """The reply has the right form, but its content gives it away (`agent.models.distrust`)."""
+
+
 def _readings(text: str) -> Iterator[str]:
     """The visible text, and if that is empty, the content of the unclosed thinking block."""
     visible = visible_text(text)
@@ -321,4 +325,6 @@ def complete_text(reply: Reply) -> str:
     """The text to parse of a reply that was not cut off."""
     if reply.finish_reason == "length":
         raise UnusableReply("the reply was cut off at the length limit; be brief")
+    if reply.stopped:
+        raise Distrusted(f"the reply is not to be believed: {reply.stopped}")
     return body(reply)

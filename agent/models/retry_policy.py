@@ -16,6 +16,9 @@ class RetryPolicy:
     longest_wait: float = 8.0
     attempts: int = 5
     """Maximum attempts at a server that fails (5xx, connection cut)."""
+    limited_attempts: int = 8
+    """Maximum attempts at a server that limits requests and does not say for how long: with waits that go on doubling
+    they last a little over the minute that most limits count."""
     connect_attempts: int = 3
     """Maximum attempts at a server that cannot be reached, usually because the address is wrong."""
 
@@ -23,14 +26,16 @@ class RetryPolicy:
         """Seconds to wait before the next attempt, or None when there should be none.
 
         `failures` counts the failed attempts so far (1 after the first), `left` is the time allowed in seconds. After a
-        rate limit, retries continue as long as time allows, whatever the number of attempts.
+        rate limit whose end the server tells, retries continue as long as time allows, whatever the number of attempts.
         """
         if not failure.retry:
             return None
+        limited = failure.error is ModelRateLimited
         most = self.attempts if failure.connected else self.connect_attempts
-        if failures >= most and failure.error is not ModelRateLimited:
+        if failures >= (self.limited_attempts if limited else most) and not (limited and failure.wait is not None):
             return None
-        backoff = min(self.longest_wait, self.first_wait * 2 ** min(failures - 1, 20))
+        longest = self.longest_wait * 4 if limited else self.longest_wait
+        backoff = min(longest, self.first_wait * 2 ** min(failures - 1, 20))
         backoff *= random.uniform(0.75, 1.25)  # noqa: S311 (spreads load, guards nothing)
         seconds = max(backoff, failure.wait or 0.0)
         return seconds if seconds < left else None

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
-from agent.models.replies import UnusableReply, complete_text, extract_json, extract_sql
+from agent.models.distrust import flaw, trusted, trusted_sql
+from agent.models.replies import Distrusted, UnusableReply, complete_text, extract_json, extract_sql
 from agent.state import Clarification, QueryPlan, QueryTask
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ def read_plan(reply: dict[str, object]) -> QueryPlan:
 
 def _task(item: object, number: int) -> QueryTask:
     if isinstance(item, str) and item.strip():
-        return QueryTask(id=f"task_{number}", description=item.strip())
+        return QueryTask(id=f"task_{number}", description=trusted(item.strip()))
     if not isinstance(item, dict):
         raise UnusableReply(f"task {number} must be an object with id, description and depends_on")
     description = item.get("description")
@@ -113,16 +115,16 @@ def _task(item: object, number: int) -> QueryTask:
         before = [before]
     return QueryTask(
         id=str(name) if isinstance(name, str | int) and str(name).strip() else f"task_{number}",
-        description=description.strip(),
+        description=trusted(description.strip()),
         depends_on=[str(one) for one in before if isinstance(one, str | int)],
-        sql=sql.strip().rstrip("; \n\t") if isinstance(sql := item.get("sql"), str) else "",
+        sql=trusted_sql(sql.strip().rstrip("; \n\t")) if isinstance(sql := item.get("sql"), str) else "",
     )
 
 
 def read_conversation(reply: dict[str, object]) -> tuple[QueryPlan | None, str, Clarification | None]:
     """(plan, standalone question or "", clarification). The plan may be missing if there is a clarification."""
     question = reply.get("standalone_question")
-    standalone = question.strip()[:MAX_QUESTION] if isinstance(question, str) else ""
+    standalone = trusted(question.strip()[:MAX_QUESTION]) if isinstance(question, str) else ""
     clarification = _clarification(reply.get("clarification"))
     if clarification is not None and not reply.get("tasks"):
         return None, standalone, clarification
@@ -163,7 +165,7 @@ def read_step(reply: dict[str, object]) -> tuple[str, str, str]:
     tool = texts.get("tool", "").lower().removesuffix("()").replace("-", "_").replace(" ", "_")
     if not tool and not texts.get("sql"):
         raise UnusableReply("`tool` must be a string that names one of the tools")
-    return tool, texts.get("thought", ""), texts.get("sql", "")
+    return tool, texts.get("thought", ""), trusted_sql(texts.get("sql", ""))
 
 
 def read_review(reply: dict[str, object]) -> tuple[bool, str, str]:
@@ -174,7 +176,7 @@ def read_review(reply: dict[str, object]) -> tuple[bool, str, str]:
         accept = {"true": True, "false": False}.get(accept.strip().lower())
     if not isinstance(accept, bool):
         raise UnusableReply("`accept` must be true or false")
-    revised = "" if accept or not isinstance(sql, str) else sql.strip()
+    revised = "" if accept or not isinstance(sql, str) else trusted_sql(sql.strip())
     return not revised, reasoning.strip() if isinstance(reasoning, str) else "", revised
 
 
@@ -220,11 +222,19 @@ def sql_in(reply: Reply) -> tuple[str, str]:
     try:
         sql, reasoning = read_sql(extract_json(text, keys=("sql",)))
     except UnusableReply as error:
+        if cannot := _CANNOT.match(text):
+            return "", cannot[1].strip()
         try:
-            return extract_sql(text), ""
+            return trusted_sql(extract_sql(text)), ""
+        except Distrusted:
+            raise
         except UnusableReply:
             raise error from None
-    return (extract_sql(sql) if "```" in sql else sql.rstrip("; \n\t")), reasoning
+    sql = trusted_sql(extract_sql(sql) if "```" in sql else sql.rstrip("; \n\t"))
+    return sql, "" if flaw(reasoning) else reasoning
+
+
+_CANNOT = re.compile(r"\s{0,20}CANNOT:\s{0,20}(\S.{0,500})")
 
 
 def step_in(reply: Reply) -> tuple[str, str, str]:

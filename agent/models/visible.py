@@ -48,6 +48,11 @@ def begins_thinking(text: str) -> bool:
     return first is not None and bool(first.group(1) or first.group(2))
 
 
+def thinks(text: str) -> bool:
+    """Whether the text holds thinking, in think tags or in a channel of the harmony format."""
+    return THINK_TAG.search(text[:MAX_CHARS]) is not None or "<|channel|>analysis" in text[:MAX_CHARS]
+
+
 def _final_channel(text: str) -> str:
     last = None
     for last in _FINAL.finditer(text):  # noqa: B007

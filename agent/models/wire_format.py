@@ -23,6 +23,8 @@ class Reply:
     """None: not reported."""
     model: str | None = None
     """The model that answered, as named by the server."""
+    stopped: str = ""
+    """Why it was given up while it was being written."""
 
 
 def plain_reply(response: object) -> Reply | None:

@@ -285,7 +285,9 @@ async def _relevance(step: _Step, case: Case, seen: tuple[Observation, ...], dat
         async with asyncio.timeout(context.seconds_left):
             judgement = await _judgement(request, context)
     except (ModelError, TimeoutError) as error:
-        log.warning("The result was not judged: %s", str(error) or type(error).__name__)
+        why = str(error) or "the time for this question ran out"
+        log.warning("The result was not judged: %s", why)
+        context.trouble(f"the result was not judged: {why}")
         return NO_OPINION
     context.spend(judgement.usage)
     if why := why_it_does_not_count(judgement, request, context.model):

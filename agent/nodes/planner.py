@@ -17,6 +17,7 @@ from agent.events import PlanEvent
 from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import ModelAuthError, ModelError, PlanReply, PlanRequest
 from agent.runtime.context import RunContext
+from agent.runtime.fitting import fitted
 from agent.runtime.plans import PlanInvalid, in_running_order, single_task_plan
 from agent.state import AgentState, Failure, QueryPlan, Turn
 from eval.databases.base import Database
@@ -33,6 +34,7 @@ LOW_CONFIDENCE = 0.5
 async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
     question = state["question"]
     failed: dict[str, Any] = {}
+    shown = state.get("schema_context", "")
     spoken = language_of(question)
     if state.get("failure"):
         reply = PlanReply(single_task_plan(question, 0.0))
@@ -43,23 +45,25 @@ async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
         reply = PlanReply(single_task_plan(question, 1.0))
     else:
         try:
-            reply = await _reply(question, state, context)
+            reply, shown = await _reply(question, state, context)
         except ModelError as error:  # no other call would succeed
             kind: Literal["model_auth", "model"] = "model_auth" if isinstance(error, ModelAuthError) else "model"
             failed = {"failure": Failure(kind=kind, message=str(error))}
             reply = PlanReply(single_task_plan(question, 0.0))
         if reply.clarification:
-            return {"clarification": reply.clarification}
+            return {"clarification": reply.clarification, "schema_context": shown}
         if reply.plan.confidence < LOW_CONFIDENCE:
             log.warning(
                 "The plan of %d tasks has a confidence of only %.2f", len(reply.plan.tasks), reply.plan.confidence
             )
     context.emit(PlanEvent(data=reply.plan))
     read_as = reply.read_as.strip()
-    return {"plan": reply.plan, "read_as": "" if read_as == question else read_as, **failed}
+    changes = {"plan": reply.plan, "read_as": "" if read_as == question else read_as, "schema_context": shown}
+    return changes | failed
 
 
-async def _reply(question: str, state: AgentState, context: RunContext) -> PlanReply:
+async def _reply(question: str, state: AgentState, context: RunContext) -> tuple[PlanReply, str]:
+    """The plan, and the text of the schema that the model could take."""
     schema = await context.schema()
     clarified = state.get("clarified")
     request = PlanRequest(
@@ -77,18 +81,25 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> PlanR
     )
     try:
         async with asyncio.timeout(context.seconds_left):
-            reply = await context.model.plan(request)
+            reply, shown = await fitted(
+                lambda text: context.model.plan(replace(request, schema_context=text)), state, context
+            )
         context.spend(reply.usage)
         if reply.clarification:
-            return reply if request.may_ask else replace(reply, clarification=None)
-        return replace(reply, plan=_values_kept(in_running_order(reply.plan), reply.read_as or question))
+            return (reply if request.may_ask else replace(reply, clarification=None)), shown
+        plan = _values_kept(in_running_order(reply.plan), reply.read_as or question)
+        return replace(reply, plan=plan), shown
     except (ModelError, PlanInvalid, TimeoutError) as error:
         if isinstance(error, ModelError) and error.final:
             raise
-        log.warning("No usable plan, so one task: %s", str(error) or type(error).__name__)
+        why = str(error) or "the time for this question ran out"
+        log.warning("No usable plan, so one task: %s", why)
+        context.trouble(f"no usable plan, so the question is one task: {why}")
+        if isinstance(error, ModelError) and error.usage is not None:
+            context.spend(error.usage)
         if privacy_of(context.model) != "full":  # the rules look up stored values, and the model sees their output
-            return PlanReply(single_task_plan(question, 0.0))
-        return await in_turn(_unplanned, request, context.database)
+            return PlanReply(single_task_plan(question, 0.0)), request.schema_context
+        return await in_turn(_unplanned, request, context.database), request.schema_context
 
 
 def _values_kept(plan: QueryPlan, question: str) -> QueryPlan:

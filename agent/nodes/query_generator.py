@@ -20,6 +20,7 @@ from agent.models.protocol import (
 )
 from agent.runtime.attempts import attempts_at, best_attempt
 from agent.runtime.context import RunContext
+from agent.runtime.fitting import fitted
 from agent.state import WITHOUT_MODEL, AgentState, Draft, Failure, asked, standalone
 from eval.databases.types import DatabaseError
 from eval.threads import in_turn
@@ -64,6 +65,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
             memory = await in_turn(_with_semantics, memory, context.semantics, schema)
         request = await in_turn(_with_memory, request, memory, context)
     several: tuple[Written, ...] = ()
+    shown = request.schema_context
     try:
         if context.strategy.candidates > 1 or context.strategy.engine:
             several = await _several(request, asked(state), context)
@@ -71,9 +73,12 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
             reply = several[0].reply
         else:
             async with asyncio.timeout(context.seconds_left):
-                reply = await _written(request, context)
+                reply, shown = await fitted(
+                    lambda text: _written(replace(request, schema_context=text), context), state, context
+                )
             context.spend(reply.usage)
     except ModelReplyError as error:
+        context.trouble(str(error))
         return {"draft": Draft(error=str(error))}
     except ModelAuthError as error:
         return await _given_up(Failure(kind="model_auth", message=str(error)), state, context)
@@ -86,7 +91,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     if several:
         rivals = [_draft(one.reply).model_copy(update={"agreeing": one.agreeing}) for one in several[1:]]
         draft = draft.model_copy(update={"agreeing": several[0].agreeing, "rivals": rivals})
-    return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft}
+    return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft, "schema_context": shown}
 
 
 async def _shaped(draft: Draft, state: AgentState, schema: Schema, context: RunContext) -> Draft:
@@ -162,6 +167,7 @@ async def _written(request: SqlRequest, context: RunContext) -> SqlReply:
 
 async def _given_up(failure: Failure, state: AgentState, context: RunContext) -> dict[str, Any]:
     """Record that the model is unavailable for the rest of the run, so later tasks do not call it again."""
+    context.trouble(failure.message)
     return {"draft": await _without_model(failure, state, context), "failure": failure}
 
 

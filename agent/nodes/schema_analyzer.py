@@ -11,17 +11,13 @@ from functools import lru_cache
 from typing import Any
 
 from agent.events import ErrorEvent, ErrorInfo, SchemaEvent, SchemaInfo, SchemaTokens
-from agent.knowledge.privacy import privacy_of
 from agent.knowledge.schema_context import schema_context
 from agent.runtime.context import RunContext
-from agent.runtime.strategies import BRIEF_TOKENS
-from agent.state import AgentState, Emptied, Failure, with_evidence
+from agent.runtime.fitting import view_of
+from agent.state import AgentState, Emptied, Failure
 from eval.databases.types import DatabaseError
 from eval.schema import Schema
 from eval.threads import in_turn
-
-EARLIER_QUESTIONS = 2
-"""Number of earlier questions that also count when part of a large structure is selected."""
 
 
 async def schema_analyzer(state: AgentState, context: RunContext) -> dict[str, Any]:
@@ -72,19 +68,7 @@ async def _analyzed(state: AgentState, context: RunContext) -> dict[str, Any]:
 
 
 def _viewed(state: AgentState, context: RunContext, schema: Schema) -> tuple[str, SchemaTokens]:
-    from agent.knowledge.model_view import model_view
-
-    limits, brief = context.limits, context.strategy.brief
-    earlier = [turn.question for turn in state.get("history", [])[-EARLIER_QUESTIONS:]]
-    view = model_view(
-        "\n".join([*earlier, with_evidence(state["question"], state.get("evidence", ""))]),
-        context.database,
-        schema,
-        privacy=privacy_of(context.model),
-        schema_tokens=min(limits.schema_tokens, BRIEF_TOKENS) if brief else limits.schema_tokens,
-        note_tokens=0 if brief else limits.note_tokens,
-        reads=context.execute and context.strategy.notes,
-    )
+    view = view_of(state, context, schema)
     tokens = SchemaTokens(
         structure=view.structure,
         notes=view.notes,

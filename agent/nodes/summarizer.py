@@ -14,7 +14,7 @@ from typing import Any
 from agent.events import TokenEvent
 from agent.knowledge.history import turn_of
 from agent.models.grounding import ungrounded_numbers
-from agent.models.protocol import ModelError, Summary, SummaryRequest
+from agent.models.protocol import ModelError, Summary, SummaryRequest, Usage
 from agent.runtime.attempts import chosen, doubts, failure_text
 from agent.runtime.context import RunContext
 from agent.runtime.summary_start import drop_summary
@@ -69,7 +69,10 @@ async def _written(
         async with asyncio.timeout(context.seconds_left):
             summary = await _summary(request, on_text, context)
     except (ModelError, TimeoutError) as error:
-        log.warning("The model wrote no summary: %s", str(error) or type(error).__name__)
+        why = str(error) or "the time for this question ran out"
+        log.warning("The model wrote no summary: %s", why)
+        context.trouble(f"the answer is told by rules: {why}")
+        context.spend(Usage(warnings=(f"The answer is told by rules, since the model wrote none: {why}",)))
         return _fallback(request, written, context)
     context.spend(summary.usage)
     if context.model.capabilities.exact_summaries:

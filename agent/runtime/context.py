@@ -33,6 +33,10 @@ def unheard(_: Event) -> None:
     """The default listener: drops all events."""
 
 
+MOST_PROBLEM = 500
+"""Characters."""
+
+
 @dataclass(slots=True)
 class RunContext:
     database: Database
@@ -71,6 +75,8 @@ class RunContext:
     _taught: str | None = None
     _schema: asyncio.Future[Schema] | None = None
     _running: set[str] = field(default_factory=set)
+    _problem: str = ""
+    """What went wrong in the step that runs."""
     _reported: Usage = field(default_factory=Usage)
     """The usage at the end of the last step."""
 
@@ -119,6 +125,10 @@ class RunContext:
     def spend(self, usage: Usage) -> None:
         self.usage = self.usage + usage
 
+    def trouble(self, problem: str) -> None:
+        """Something of the step that runs did not work, and it goes on without; told with the step's end."""
+        self._problem = self._problem or problem[:MOST_PROBLEM]
+
     def announce(self, node: str, task_id: str | None = None, attempt: int | None = None) -> None:
         """Report the start of a node, once; the runner reports the first node before the graph is loaded."""
         if node not in self._running and self.emit is not unheard:
@@ -127,6 +137,7 @@ class RunContext:
 
     def finished(self, node: str, elapsed_ms: float, task_id: str | None = None, attempt: int | None = None) -> None:
         self._running.discard(node)
+        problem, self._problem = self._problem, ""
         if self.emit is unheard:
             return
         used, self._reported = self._reported, self.usage  # steps follow one another, so what is new is this step's
@@ -141,6 +152,7 @@ class RunContext:
                 task_id=task_id,
                 attempt=attempt,
                 tokens=tokens if tokens.input or tokens.output else None,
+                problem=problem,
             )
         )
 

@@ -1,8 +1,8 @@
 """The content of a chat request: which prompt, which question, which failed query.
 
 In: the body of a request to `chat/completions`. Out: an `Asked`. Only structure is read: the JSON Schema that the reply
-must follow, the reply keys that the system message shows, and the tags that delimit the question and the failed query.
-The wording of a prompt is never read, so that prompts can be reworded.
+must follow, the reply keys that the instructions at the end of the prompt show, and the tags that delimit the question
+and the failed query. The wording of a prompt is never read, so that prompts can be reworded.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _kind(body: dict[str, Any], prompt: str) -> Kind | None:
     for key in _schema_keys(body):
         if key in _KIND_OF_KEY:
             return _KIND_OF_KEY[key]
-    shown = {key for role, text in _messages(body) if role in ("system", "developer") for key in _KEY.findall(text)}
+    shown = set(_KEY.findall(prompt.rpartition("</")[2]))  # behind the last data
     for key, kind in _KIND_OF_KEY.items():
         if key in shown:
             return kind

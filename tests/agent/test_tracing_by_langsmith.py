@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.server
+import os
+import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +20,7 @@ from langchain_core.messages import AIMessageChunk
 
 from agent.config import Settings
 from agent.graph import build_graph
+from agent.models.langsmith import traces_left
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint
 from agent.runner import run
@@ -102,8 +109,53 @@ async def test_with_the_setting_the_privacy_mode_holds(
     settings = overridden(config, langsmith=True, privacy=privacy)
     answer = await run(QUESTION, database=shop, model="offline", settings=settings)
     assert len(answer.rows) == 4
+    assert traces_left(20.0)
     assert b"executor_eval" in langsmith.received
     assert [name.encode() in langsmith.received for name in ("Ana", "Dai")] == [rows_leave] * 2
+
+
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a LangSmith that takes connections and never answers."""
+    from langsmith import utils
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        for name, value in (("ENDPOINT", address), ("API_KEY", "ls-test"), ("TRACING", "true")):
+            monkeypatch.setenv(f"LANGSMITH_{name}", value)
+        utils.get_env_var.cache_clear()
+        yield address
+    utils.get_env_var.cache_clear()
+
+
+async def test_a_silent_langsmith_does_not_hold_up_the_event_loop(
+    silent: str, shop: Database, config: Settings
+) -> None:
+    longest = 0.0
+
+    async def watched() -> None:
+        nonlocal longest
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.monotonic() - before)
+
+    await run(QUESTION, database=shop, model="offline", settings=config)  # imports are not what is measured
+    settings = overridden(config, langsmith=True)
+    await run(QUESTION, database=shop, model="offline", settings=settings)
+    watching = asyncio.create_task(watched())
+    answer = await run(QUESTION, database=shop, model="offline", settings=settings)
+    watching.cancel()
+    assert len(answer.rows) == 4
+    assert longest < 2.0
+
+
+def test_a_silent_langsmith_does_not_keep_a_command_from_ending(silent: str) -> None:
+    variables = {**os.environ, "TEXT2SQL_LANGSMITH": "true", "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
+    command = [sys.executable, "-m", "agent.main", "--json", "--model", "offline", "How many customers are there?"]
+    ended = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=90, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert '"status": "success"' in ended.stdout
 
 
 class Calls(AsyncCallbackHandler):
@@ -182,6 +234,7 @@ async def test_with_the_setting_langsmith_gets_the_model_calls(
     with endpoint() as model:
         await run(QUESTION, database=shop, model=model, settings=overridden(config, langsmith=True))
         await model.close()
+    assert traces_left(20.0)
     assert langsmith.received.count(b'"chat m"') >= 4
     assert b"input_tokens" in langsmith.received
 

@@ -6,7 +6,8 @@ values that the question names, and the token counts of the part and of the whol
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from agent.knowledge.linking.budget import choose, reduced
@@ -50,6 +51,8 @@ class Linked:
     """Tokens of `text`, by `estimate_tokens`."""
     tokens_full: int
     """Tokens of the whole schema as `schema_context` writes it."""
+    chances: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False)
+    """By (table, column), the probability 0..1 that the question needs it; by (table, "") that of the table."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -93,10 +96,11 @@ def link(
     budget = standard_budget(schema) if budget is None else max(budget, 0)
     mentions = matches(question, values)
     named = tuple(LinkedValue(m.text, h.table, h.column, h.value, round(h.score, 3)) for m in mentions for h in m.hits)
+    tables, columns = chances(gather(question, schema, mentions), weights or learned())
+    likely = {**columns, **{(table, ""): chance for table, chance in tables.items()}}
     if full <= budget:
         everything = frozenset((t.name, c.name) for t in schema.tables for c in t.columns)
-        return Linked(schema, whole_text(schema), everything, named, full, full)
-    tables, columns = chances(gather(question, schema, mentions), weights or learned())
+        return Linked(schema, whole_text(schema), everything, named, full, full, likely)
     chosen = choose(schema, tables, columns, budget).columns
     text = graded_text(schema, chosen)
     unspent = budget - estimate_tokens(text)  # costs never underestimate the text, so tokens may be left
@@ -105,4 +109,4 @@ def link(
         if estimate_tokens(longer := graded_text(schema, fuller)) <= budget:
             chosen, text = fuller, longer
     detailed = frozenset((t, c) for t, own in chosen.items() for c, detail in own.items() if detail)
-    return Linked(reduced(schema, chosen), text, detailed, named, estimate_tokens(text), full)
+    return Linked(reduced(schema, chosen), text, detailed, named, estimate_tokens(text), full, likely)

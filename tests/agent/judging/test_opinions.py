@@ -34,7 +34,7 @@ class Discerning(ScriptedModel):
     [
         ("", "it gives no reason"),
         ("ok", "it gives no reason"),
-        ("One or two sentences.", "it repeats the example of the prompt"),
+        ("What decides it, in one or two sentences.", "it repeats the prompt"),
         ("how many customers are there", "it repeats what was asked"),
         ("The rows are what was asked for.", ""),
     ],

@@ -86,7 +86,7 @@ async def test_the_notes_reach_the_models_prompt_as_far_as_the_mode_lets_them(
         events: list[Event] = [
             e async for e in stream(QUESTION, database=database, model="scripted", settings=settings)
         ]
-        sent = str([request.body for request in server.requests])
+        sent = "\n".join(request.prompt for request in server.requests)
 
     assert "Notes on the data:" in sent
     assert ("values: 'delivered', " in sent) is shown
@@ -103,3 +103,21 @@ async def test_the_offline_engine_reads_the_schema_itself(database: Database, co
     ]
 
     assert next(e.data for e in events if isinstance(e, SchemaEvent)).tokens is None
+
+
+def test_only_notes_on_what_the_question_may_need_are_shown(database: Database) -> None:
+    """A count of customers needs no dates of payments and no empty weights of products."""
+    view = model_view(
+        "How many customers are there?",
+        database,
+        database.schema(),
+        privacy="full",
+        schema_tokens=8_000,
+        note_tokens=1_500,
+    )
+    notes = view.text.partition("Notes on the data:")[2]
+    assert {line.split(".")[0].split(":")[0] for line in notes.splitlines() if line.startswith("- ")} <= {
+        "- customers",
+        "- orders",
+    }
+    assert view.notes <= 250

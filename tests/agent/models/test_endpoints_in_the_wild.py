@@ -73,7 +73,7 @@ async def test_a_model_that_refuses_the_system_role_gets_the_instructions_from_t
     model = model_at()
     assert (await model.write_sql(sql_request())).sql == "SELECT 1"
     (message,) = server.requests[-1].body["messages"]
-    assert "You write one read-only SQL query" in message["content"]
+    assert "Write one read-only SQLite query" in message["content"]
     assert "How many customers are there?" in message["content"]
     asked = len(server.requests)
     await model.write_sql(sql_request())

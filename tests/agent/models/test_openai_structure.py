@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.models.protocol import Model, ModelRefused, ModelReplyError
+from agent.models.protocol import Model, ModelReplyError, PromptTooLong
+from agent.models.quirks import SQL_TOKENS
 from agent.models.structured import JUDGE_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA, plan_schema
 from tests.agent.models.conftest import MakeModel, judge_request, plan_request, sql_request
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error, raw
@@ -228,8 +229,7 @@ async def test_a_reply_cut_off_at_the_limit_is_never_taken_for_whole(server: Ope
     server.script(completion("SELECT COUNT(*) FROM customers", finish_reason="length"), whole)
     reply = await model_at().write_sql(sql_request())
     assert reply.sql.endswith("WHERE id > 1")
-    assert "max_completion_tokens" in server.bodies[0]
-    assert "max_completion_tokens" not in server.bodies[1]
+    assert [body["max_completion_tokens"] for body in server.bodies] == [SQL_TOKENS, 2 * SQL_TOKENS]
 
 
 async def test_a_filtered_reply_is_an_error(server: OpenAIServer, model_at: MakeModel) -> None:
@@ -285,20 +285,24 @@ async def test_the_output_cap_goes_by_the_name_that_the_server_knows(server: Ope
 
 
 async def test_a_context_too_small_for_the_cap_is_asked_without_it(server: OpenAIServer, model_at: MakeModel) -> None:
-    words = "This model's maximum context length is 8192 tokens, however you requested 17000 tokens"
+    words = "This model's maximum context length is 8192 tokens, however you requested 9000 tokens"
     server.script(error(400, words, code="context_length_exceeded"), completion(SQL))
     assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
     assert "max_completion_tokens" not in server.bodies[1]
     server.script(error(400, words, code="context_length_exceeded"))
-    with pytest.raises(ModelRefused, match="prompt is too long"):
+    with pytest.raises(PromptTooLong, match="prompt is too long"):
         await model_at().write_sql(sql_request())
     assert len(server.requests) == 1
 
 
-async def test_a_stream_given_where_none_was_asked_is_an_error(server: OpenAIServer, model_at: MakeModel) -> None:
-    server.script(Reply(body=b'data: {"choices": []}\n\ndata: [DONE]\n\n', content_type="text/event-stream"))
-    with pytest.raises(ModelReplyError):
-        await model_at().write_sql(sql_request())
+async def test_a_server_whose_streams_are_empty_is_asked_for_whole_replies_from_then_on(
+    server: OpenAIServer, model_at: MakeModel
+) -> None:
+    empty = Reply(body=b'data: {"choices": []}\n\ndata: [DONE]\n\n', content_type="text/event-stream")
+    server.script(empty, completion(SQL), completion(SQL))
+    model = model_at()
+    assert [(await model.write_sql(sql_request())).sql for _ in range(2)] == [SQL["sql"]] * 2
+    assert [body["stream"] for body in server.bodies] == [True, False, False]
 
 
 async def test_json_that_is_labelled_as_text_is_read(server: OpenAIServer, model_at: MakeModel) -> None:

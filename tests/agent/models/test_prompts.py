@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.models.prompts import as_data, fill, judge_prompt, plan_prompt, sql_prompt, summary_prompt, template
+from agent.models.prompts import (
+    as_data,
+    fill,
+    judge_prompt,
+    plan_prompt,
+    review_prompt,
+    sql_prompt,
+    summary_prompt,
+    template,
+)
 from agent.state import QueryResult, QueryTask
 from eval.schema import ALL_DIALECTS
-from tests.agent.models.conftest import QUESTION, RESULT, judge_request, plan_request, sql_request, summary_request
+from tests.agent.models.conftest import (
+    QUESTION,
+    RESULT,
+    judge_request,
+    plan_request,
+    review_request,
+    sql_request,
+    summary_request,
+)
 
 NAMES = sorted(p.stem for p in (Path(__file__).parents[3] / "prompts").glob("*.txt"))
 
@@ -35,25 +54,55 @@ def test_the_prompts_and_the_dialects_are_there() -> None:
         *(f"dialect_{d}" for d in ALL_DIALECTS),
     }
     wanted |= {"conversation", "clarification", "no_clarification", "react", "review", "candidate_hints"}
-    wanted |= {"sql_rules", "planner_sql", "lab", "lab_approaches", "conditions", "read_back", "compare", "in_english"}
+    wanted |= {
+        "shared",
+        "sql_alone_as_json",
+        "sql_as_json",
+        "sql_as_text",
+        "sql_rules",
+        "planner_sql",
+        "lab",
+        "lab_approaches",
+        "conditions",
+        "read_back",
+        "compare",
+        "in_english",
+    }
     assert wanted == set(NAMES)
 
 
-def test_the_stable_part_comes_first_and_the_question_last() -> None:
+def test_all_steps_of_a_run_share_their_beginning_and_end_in_their_own_rules() -> None:
+    prompts = [
+        plan_prompt(plan_request()),
+        plan_prompt(replace(plan_request(), write_sql=True)),
+        sql_prompt(sql_request()),
+        sql_prompt(sql_request(failed_sql="SELECT 1", feedback="no", attempt=2)),
+        review_prompt(replace(review_request(), schema_context=sql_request().schema_context)),
+    ]
+    shared = f"<schema>\nTable: customers\n  id (INTEGER, PK)\n</schema>\n\n<question>\n{QUESTION}\n</question>\n"
+    assert {prompt.system for prompt in prompts} == {prompts[0].system}
+    for prompt in prompts:
+        assert prompt.user.startswith(shared)
+        assert "Reply with one JSON object" in prompt.user.rpartition("</")[2]
+
+
+def test_the_next_question_shares_the_schema() -> None:
     one, other = sql_prompt(sql_request()), sql_prompt(sql_request(question="Who is the oldest?"))
     assert one.system == other.system
-    assert one.user.index("</schema>") < one.user.index(QUESTION)
-    assert one.user.startswith("<schema>\nTable: customers")
-    assert one.user.endswith("</question>")
-    plan = plan_prompt(plan_request())
-    assert plan.user.endswith(f"<question>\n{QUESTION}\n</question>")
+    assert one.user.partition("<question>")[0] == other.user.partition("<question>")[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_prompt_shows_a_reply_that_could_be_copied(name: str) -> None:
+    text = template(name).system + template(name).user
+    assert not re.search(r"SELECT\s*(\.\.\.|…)|\bone or two sentences\"|\"\w+\": (\"|[\d.]+\b|\[|\{|true,)", text)
 
 
 @pytest.mark.parametrize("dialect", ALL_DIALECTS)
 def test_the_dialect_is_named_with_its_notes(dialect: str) -> None:
     prompt = sql_prompt(sql_request(dialect=dialect))
-    assert template(f"dialect_{dialect}").system in prompt.system
-    assert "$" not in prompt.system
+    assert template(f"dialect_{dialect}").system in prompt.user
+    assert "$" not in prompt.system + prompt.user
 
 
 def test_a_retry_carries_the_failed_sql_and_the_feedback_word_for_word() -> None:
@@ -115,7 +164,7 @@ def test_a_summary_gets_results_and_doubts() -> None:
     prompt = summary_prompt(request)
     assert "[1234]" in prompt.user
     assert "- Only 50 rows were read." in prompt.user
-    assert prompt.user.endswith(f"<question>\n{QUESTION}\n</question>")
+    assert f"<question>\n{QUESTION}\n</question>\n\nAnswer the question" in prompt.user
     failed = QueryResult(task_id="t1", attempt=1, sql="", status="error", error="no such table: x")
     of_failed = summary_prompt(type(request)(QUESTION, request.plan, (failed,)))
     assert '<result status="error">\nno such table: x\n</result>' in of_failed.user

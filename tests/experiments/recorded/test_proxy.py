@@ -55,12 +55,12 @@ def post(url: str, **more: Any) -> httpx.Response:
 def as_a_model(request: Request) -> Reply:
     """A model that plans one task, fails at the first attempt, mends it, judges and summarises."""
     system = request.prompt
-    if "You plan how" in system:
+    if "Plan how to answer" in system:
         task = {"id": "a", "description": "Count the ships.", "depends_on": []}
         return completion({"plan_type": "single", "confidence": 0.8, "tasks": [task]})
-    if "You judge whether" in system:
+    if "Judge whether the result" in system:
         return completion({"reasoning": "it counts them", "score": 0.9})
-    if "You answer a question" in system:
+    if "Answer the question from these results" in system:
         return completion("There are **3** ships.")
     if "<failed_sql>" in system:
         return completion({"reasoning": "the table is ships", "sql": "SELECT COUNT(*) FROM ships"})

@@ -67,13 +67,13 @@ async def test_the_agent_survives_whichever_reply_goes_wrong(
             assert SUMMARY in heavy.answer or (kind == "garbled" and number >= 5)
 
 
-async def test_a_reply_whose_own_json_is_broken_costs_an_attempt(
+async def test_a_stream_whose_own_json_is_broken_is_requested_again_in_one_piece(
     recording: Path, questions: Path, port: Database, model_at: ModelAt
 ) -> None:
     with server_of(recording, questions, Nth(2, {"broken": 1.0})) as url:
         counted = await run(COUNT, database=port, model=model_at(url))
 
-    assert [(a.status, a.retry_category) for a in counted.attempts] == [("error", "execution_error"), ("success", None)]
+    assert [a.status for a in counted.attempts] == ["success"]
     assert counted.rows == [[3]]
 
 
