@@ -32,6 +32,8 @@ _EPILOG = "\n".join(
         '  echo "how many products are there?" | python -m agent.main -',
         "  python -m agent.main --interactive",
         "  python -m agent.main profile --db sales.sqlite",
+        '  python -m agent.main explain "SELECT city, COUNT(*) FROM customers GROUP BY city"',
+        '  python -m agent.main fix "SELECT nme FROM customer"',
         "  python -m agent.main sales.csv customers.xlsx",
         "",
         "\b",
@@ -188,7 +190,7 @@ def main() -> None:
     A first word that is a data or database file opens the page on it, and on further files; with a question after it,
     that is answered as with `--db`. `profile` is the command when it is alone or followed by options; `examples`,
     `glossary`, `model` and `judge` are commands when one of their subcommands follows. Any other use of these words is
-    a question.
+    a question. So are `explain`, `fix` and `differ` unless SQL or an option follows.
     """
     from agent.cli.page_command import app as page
     from agent.cli.page_command import is_question, names_file
@@ -210,6 +212,11 @@ def main() -> None:
         from agent.cli.judge_commands import judge
 
         judge(sys.argv[2:], prog_name=f"{_program()} judge")
+    if sys.argv[1:2] in (["explain"], ["fix"], ["differ"]):
+        from agent.cli.statement_commands import is_statement, statements
+
+        if is_statement(sys.argv[2:]):
+            statements(sys.argv[1:], prog_name=_program())
     app(prog_name=_program())
 
 

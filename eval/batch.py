@@ -1,4 +1,4 @@
-"""Batch commands over files of statements: `python -m eval.batch check`, `run` and `compare`.
+"""Batch commands over files of statements: `python -m eval.batch check`, `run`, `compare` and `audit`.
 
 In: JSON lines on standard input or in a file. Out: one JSON line for each, in the same order (`eval.jsonl` has the
 protocol). The database is `DIR/{db}.sqlite`, or `--databases` is a URL that contains `{db}`.
@@ -120,6 +120,25 @@ def compare(
     answer_file(functools.partial(_compared, databases, test_suites, ves, chosen, runs), file, jobs, on, out, quiet)
 
 
+@app.command()
+def audit(
+    databases: Annotated[str, typer.Option(metavar="DIR|URL", help=_PLACE)],
+    file: File = None,
+    jobs: Jobs = 1,
+    on: On = None,
+    out: Out = None,
+    quiet: Quiet = False,
+) -> None:
+    """Hold the query of each line {id, db, question, evidence?, gold_sql} (or `sql`) against its question: {id,
+    contradicted, proofs, probability}. A proof is a sentence on one conflict that a reader can check; `probability` is
+    that of a right query, as the gate sees it without a model. For a benchmark's own queries, before anybody is
+    measured by them.
+
+    Example: python -m eval.batch audit --databases databases/ questions.jsonl | jq 'select(.contradicted)'
+    """
+    answer_file(functools.partial(_audited, databases), file, jobs, on, out, quiet)
+
+
 @contextlib.contextmanager
 def _line_errors() -> Iterator[None]:
     """A database that cannot be opened or read fails its own line only."""
@@ -202,6 +221,26 @@ def _compared(
         suite = functools.partial(suite_databases, files)
         measured["modes"] = official_figures(modes, gold_sql, sql, database, suite=suite, runs=runs)
     return measured
+
+
+@_line_errors()
+def _audited(databases: str, record: Record) -> Record:
+    from eval.examination import Query, examine
+    from eval.scoring import score
+
+    sql = record.get("gold_sql", record.get("sql"))
+    if not isinstance(sql, str):
+        raise LineError("'gold_sql' is missing or not a text")
+    name = text_field(record, "db")
+    evidence = record.get("evidence")
+    taught = evidence.lower() if isinstance(evidence, str) else ""
+    query = Query(text_field(record, "question"), sql, taught=taught)
+    scored = score(examine(query, _collection(databases).database(name), schema=_schema(databases, name)))
+    return {
+        "contradicted": bool(scored.vetoes),
+        "proofs": list(scored.vetoes),
+        "probability": None if scored.probability is None else round(scored.probability, 4),
+    }
 
 
 def _result(status: str, **known: object) -> Record:

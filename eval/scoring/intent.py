@@ -30,7 +30,8 @@ _COUNT_ONLY = re.compile(
     _FLAGS,
 )
 _AVERAGE = _any(r"averages?", r"avg", r"mean(?! by)", r"on average")
-_SUM = _any(r"total(?! number| count| of how many)", r"sum", r"altogether", r"overall", r"combined", r"how much")
+_SUM = _any(r"total(?! number| count| of how many)", r"sum", r"altogether", r"overall", r"combined")
+_HOW_MUCH = _any(r"how much")
 _BOUND = rf"(?! of (?:\d|(?:{SMALL_NUMBERS})\b))"
 """`a minimum of three` bounds and asks for no extreme."""
 _MAXIMUM = _any(rf"max(?:imum|imal)?{_BOUND}")
@@ -308,7 +309,7 @@ def read_intent(question: str) -> Intent:
         count=has(_COUNT),
         count_only=has(_COUNT_ONLY),
         average=has(_AVERAGE),
-        total=has(_SUM),
+        total=has(_SUM) or (has(_HOW_MUCH) and not has(_AVERAGE)),
         maximum=has(_MAXIMUM),
         minimum=has(_MINIMUM),
         most=most or has(_MOST_EXTRA),

@@ -166,7 +166,7 @@ def _answering(
 
 
 def _in_sqlite(one: Recorded, dialect: Dialect) -> Recorded:
-    from experiments.translation import translated
+    from eval.sql.translation import translated
 
     answers = tuple(
         replace(

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from eval.engines import dialect_named
+from eval.sql.translation import translated
 from experiments.json_lines import read_lines
-from experiments.translation import translated
 
 MOST_ANSWERS = 1_600
 """Answers taken from one source; from a larger one, a sample of its questions."""

@@ -12,7 +12,7 @@ import pytest
 
 from eval.databases import open_database
 from eval.metrics.items import compare_items
-from experiments.translation import translated
+from eval.sql.translation import translated
 
 PUBLISHED = {"base_k0": 0.415, "base_k3": 0.556, "qlora_k0": 0.435, "qlora_k3": 0.472, "react_k3": 0.664}
 """By the kind of run; a recorded system is called `MODEL_KIND_SEED`."""

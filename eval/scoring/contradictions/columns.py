@@ -164,7 +164,7 @@ def group_untold(r: Reading) -> Proofs:
     shown = {e.sql() for e in r.output} | {e.alias_or_name for e in r.select.expressions}
     if not keys or len(r.output) > len(facts.output_aggregates):
         keys = [k for k in keys if isinstance(k, exp.Column) and _asked_group(k, r)]
-        untold = [k for k in keys if not _shown(k, shown)]
+        untold = [k for k in keys if not _shown(k, shown) and not _described(k, r)]
     else:
         untold = keys if all(every(e, exp.AggFunc) for e in r.output) and _per_group(r) else []
     if untold:
@@ -183,6 +183,13 @@ def _asked_group(key: exp.Column, r: Reading) -> bool:
     words = frozenset(question_words(found[1])) if found else frozenset()
     parts = [p for p in name_words(key.name) if p not in _SAYS_LITTLE]
     return bool(parts) and all(p in words for p in parts)
+
+
+def _described(key: exp.Column, r: Reading) -> bool:
+    """Whether the row that the key refers to is told by another of its columns (`GROUP BY planet`, and its name)."""
+    shown = {table for table, _ in r.output_places}
+    pairs = (*r.case.facts.join_columns, *(pair[::-1] for pair in r.case.facts.join_columns))
+    return any(own[1].casefold() == key.name.casefold() and other[0] in shown for own, other in pairs)
 
 
 def _shown(key: exp.Column, shown: set[str]) -> bool:

@@ -143,7 +143,7 @@ def period_open(r: Reading) -> Proofs:
         return
     year = named.pop()
     dated = [c for c in r.constants if (m := _YEAR.match(c.value)) and int(m[1]) in (year - 1, year, year + 1)]
-    sides = {(c.operator or "?")[0] for c in dated}
+    sides = {"=" if c.operator == "<>" else (c.operator or "?")[0] for c in dated}
     if sides in ({">"}, {"<"}):
         yield Proof("period_open", dated[0].value, f"The question names {year}; the query bounds it on one side only.")
 

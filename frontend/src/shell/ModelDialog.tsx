@@ -3,7 +3,7 @@
  * used, and what is recommended is taken with one click. The key goes to the server only.
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useId, useRef, useState } from "react";
+import { type FormEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { post, put, send } from "../api/client";
 import type { ModelServer, ModelSetting, Trial } from "../api/modelTypes";
@@ -35,12 +35,15 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
 
   const wanted = () => ({ base_url: url.trim() || null, name: name.trim(), api_key: key.trim() || null });
   const servers = useQuery(modelServersQuery);
-  const trial = useMutation({
-    mutationFn: (asked: Wanted) => post<Trial>("/model/test", asked),
-    onSuccess: (found, asked) => {
-      if (!asked.name) setName((typed) => typed || found.name);
-    },
-  });
+  const trial = useMutation({ mutationFn: (asked: Wanted) => post<Trial>("/model/test", asked) });
+  /** What was typed meanwhile stays, and what it is no trial of is not told. */
+  const tryOut = (asked: Wanted) =>
+    trial.mutate(asked, {
+      onSuccess: (found) => {
+        setUrl((typed) => typed || (asked.base_url ?? ""));
+        setName((typed) => typed || found.name);
+      },
+    });
   const saving = useMutation({
     mutationFn: (chosen: Wanted | null) => (chosen ? put("/model", chosen) : send("/model", { method: "DELETE" })),
     onSuccess: () => {
@@ -60,12 +63,20 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
   }
 
   function choose(server: ModelServer) {
-    const chosen = { base_url: server.base_url, name: server.models[0] ?? "", api_key: "" };
-    setUrl(chosen.base_url);
-    setName(chosen.name);
+    setUrl(server.base_url);
+    setName(server.models[0] ?? "");
     setKey("");
-    trial.mutate(chosen);
+    tryOut(ofServer(server));
   }
+
+  const first = servers.data?.[0];
+  // a model on this machine costs nothing to try, so that one click is left
+  const tryFirst = useEffectEvent((server: ModelServer) => {
+    if (now.offline && !url && trial.isIdle) tryOut(ofServer(server));
+  });
+  useEffect(() => {
+    if (first) tryFirst(first);
+  }, [first]);
 
   function take(found: Trial) {
     if (found.strategy === "offline") saving.mutate({ base_url: null, name: "offline", api_key: "" });
@@ -162,7 +173,7 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
             </Button>
           )}
           <Button onClick={() => dialog.current?.close()}>Cancel</Button>
-          <Button look="framed" onClick={() => trial.mutate(wanted())} disabled={trial.isPending}>
+          <Button look="framed" onClick={() => tryOut(wanted())} disabled={trial.isPending}>
             Test
           </Button>
           <Button look={recommended ? "framed" : "filled"} type="submit" disabled={!ready}>
@@ -179,3 +190,5 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
     document.body,
   );
 }
+
+const ofServer = (server: ModelServer): Wanted => ({ base_url: server.base_url, name: server.models[0] ?? "", api_key: "" });

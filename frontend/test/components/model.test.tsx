@@ -24,7 +24,6 @@ describe("the model that answers", () => {
     const answers = { "/model/servers": here, "/model/test": tried({ strategy: "small", right: 2 }), "/model": none };
     const calls = serve(answers);
     show(<ModelDialog now={none} onClose={() => undefined} />);
-    await userEvent.click(await screen.findByRole("button", { name: "Try Ollama: qwen", hidden: true }));
     const told = await screen.findByRole("status", { hidden: true });
     await waitFor(() => expect(told.textContent).toContain("Recommended: small."));
     expect(told.textContent).toContain("2 of 3");
@@ -39,6 +38,16 @@ describe("the model that answers", () => {
     });
   });
 
+  it("is not tried unasked where another one answers", async () => {
+    const other = { ...none, offline: false, name: "gpt-5", base_url: "http://gpu/v1" };
+    const calls = serve({ "/model/servers": here, "/model/test": tried({}) });
+    show(<ModelDialog now={other} onClose={() => undefined} />);
+    const offered = await screen.findByRole("button", { name: "Try Ollama: qwen", hidden: true });
+    expect(calls.map(({ path }) => path)).toEqual(["/model/servers"]);
+    await userEvent.click(offered);
+    await waitFor(() => expect(calls.at(-1)?.body).toMatchObject({ base_url: "http://127.0.0.1:11434/v1", name: "qwen" }));
+  });
+
   it("takes the first model that an endpoint lists where none is named", async () => {
     const calls = serve({ "/model/servers": [], "/model/test": tried({ name: "first" }), "/model": none });
     show(<ModelDialog now={none} onClose={() => undefined} />);
@@ -51,7 +60,6 @@ describe("the model that answers", () => {
   it("goes back to the built-in engine where a model is of no use", async () => {
     const calls = serve({ "/model/servers": here, "/model/test": tried({ strategy: "offline", right: 0 }), "/model": none });
     show(<ModelDialog now={none} onClose={() => undefined} />);
-    await userEvent.click(await screen.findByRole("button", { name: /Try Ollama/, hidden: true }));
     await userEvent.click(await screen.findByRole("button", { name: "Use the built-in engine", hidden: true }));
     await waitFor(() =>
       expect(calls.at(-1)?.body ?? calls.find(({ path, body }) => path === "/model" && body)?.body).toEqual({

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from experiments.translation import translated
+from eval.sql.translation import translated
 
 
 @pytest.mark.parametrize(

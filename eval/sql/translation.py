@@ -1,13 +1,13 @@
-"""Translate a query to another dialect: `translated`, for answers written for one engine and measured on another.
+"""Translate a query to another dialect: `translated`, for a query that was written for another engine.
 
 In: SQL and two dialects. Out: SQL with the same meaning, as far as the target dialect can express it. sqlglot does most
 of the work. MySQL's date functions, which sqlglot leaves unchanged for SQLite, are rewritten with SQLite's own
-functions. This module is only for recordings: no SQL that an agent writes passes through it.
+functions. No SQL that an agent writes passes through it.
 """
 
 from __future__ import annotations
 
-from sqlglot import exp, parse
+from sqlglot import ErrorLevel, exp, parse
 from sqlglot.errors import SqlglotError
 
 from eval.schema import Dialect
@@ -26,7 +26,7 @@ def translated(sql: str, read: Dialect, write: Dialect) -> str:
         trees = [tree for tree in parse(sql, read=read) if tree is not None]
         if write == "sqlite":
             trees = [tree.transform(_for_sqlite) for tree in trees]
-        return ";\n".join(tree.sql(dialect=write) for tree in trees) or sql
+        return ";\n".join(tree.sql(dialect=write, unsupported_level=ErrorLevel.IGNORE) for tree in trees) or sql
     except (SqlglotError, RecursionError):
         return sql
 

@@ -1,0 +1,174 @@
+"""`python -m agent.main explain`, `fix` and `differ`: what a query says, one that runs, and where two differ.
+
+In: SQL, `-` for standard input, and a database. Out: text or JSON on standard output, an exit code of
+`agent.cli.exits`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote
+
+import typer
+
+from agent.cli import exits
+from agent.cli.shared import DatabaseOption, errors_reported, opened
+
+if TYPE_CHECKING:
+    from eval.databases.base import Database
+
+_Sql = Annotated[str, typer.Argument(metavar="SQL", help="The query; '-' reads it from standard input.")]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+_ROWS = 10
+_IN_JSON = 200
+
+statements = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def is_statement(words: list[str]) -> bool:
+    """Whether what follows `explain`, `fix` or `differ` is SQL or an option: else the words are a question."""
+    first = words[0].lower() if words else ""
+    return first == "-" or first.startswith("--") or any(word in first for word in ("select ", "select\n", "with "))
+
+
+@statements.command()
+def explain(sql: _Sql, db: DatabaseOption = None, as_json: _AsJson = False) -> None:
+    """Say in plain words what a query returns. It is not run, and no model is asked."""
+    from agent.statements.explanation import explained
+    from eval.sql import check, parse, resolve
+
+    with errors_reported():
+        database = opened(db)
+        parsed = parse(_given(sql), database.dialect)
+        schema = database.schema()
+        verdict, said = check(parsed, schema), explained(parsed)
+        unknown = [phantom.text for phantom in resolve(parsed, schema).phantoms]
+    problem = verdict.reason or ""
+    if as_json:
+        _print_json({"sentences": said, "unknown": unknown, "problem": problem})
+    else:
+        for line in (*said, *(f"Not in the database: {one}." for one in unknown), *([problem] if problem else ())):
+            _print(line)
+    raise typer.Exit(exits.ANSWERED if said and not unknown and not problem else exits.NO_ANSWER)
+
+
+@statements.command()
+def fix(
+    sql: _Sql,
+    db: DatabaseOption = None,
+    question: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What it should answer; the query is then judged.")
+    ] = None,
+    as_json: _AsJson = False,
+) -> None:
+    """Turn a query that does not run into one that does: the query, what was changed, and its first rows.
+
+    Names are taken from the database, joins from its keys; whatever is changed is told. No model is asked.
+    """
+    from agent.statements.mending import mended
+
+    with errors_reported():
+        database = opened(db)
+        made = mended(_given(sql), database)
+        chance = _probability(question, made.sql, database) if question and not made.problem else None
+    rows = [list(row) for row in made.result.rows[:_IN_JSON]] if made.result else []
+    columns = list(made.result.columns) if made.result else []
+    if as_json:
+        told = {"sql": made.sql, "changes": list(made.changes), "problem": made.problem}
+        _print_json(told | {"columns": columns, "rows": rows, "probability": chance})
+    else:
+        _print(made.sql)
+        _print("\n".join(f"- {line}" for line in made.changes or (() if made.problem else ("It ran as it was.",))))
+        if made.problem:
+            _print(f"It still does not run: {made.problem}")
+        else:
+            _show(columns, rows)
+        if chance is not None:
+            _print(f"It answers the question in about {round(chance * 10)} of 10 cases like this.")
+    raise typer.Exit(_code(made.problem, chance))
+
+
+@statements.command()
+def differ(
+    first: _Sql,
+    second: Annotated[str, typer.Argument(metavar="SQL", help="The other query.")],
+    db: DatabaseOption = None,
+    as_json: _AsJson = False,
+) -> None:
+    """Find rows on which two queries differ: in the database, else made up for it (SQLite), as few as possible."""
+    from agent.statements.telling_apart import told_apart
+    from eval.sql import parse
+
+    with errors_reported():
+        database = opened(db)
+        queries = [parse(_given(sql), database.dialect) for sql in (first, second)]
+        apart = told_apart(queries[0], queries[1], database, _sqlite_file(database))
+    results = [apart.first, apart.second]
+    if as_json:
+        made_up = {name: {"columns": list(c), "rows": [*map(list, r)]} for name, (c, r) in apart.rows.items()}
+        told = [{"columns": list(r.columns), "rows": [*map(list, r.rows[:_IN_JSON])]} for r in results]
+        _print_json(
+            {"differ": apart.differ, "results": told, "made_up": made_up, "tried": apart.tried, "note": apart.note}
+        )
+    elif not apart.differ:
+        _print("No rows were found on which they differ: the database's own give the same" + (
+            f", and so do {apart.tried} sets of made-up ones." if apart.tried else f". {apart.note}"
+        ))  # fmt: skip
+    else:
+        _print("They differ on these rows, made up for it:" if apart.rows else "They differ on the database's rows.")
+        for name, (columns, rows) in apart.rows.items():
+            _print(name)
+            _show(list(columns), [*map(list, rows)])
+        for which, result in zip(("The first gives:", "The second gives:"), results, strict=True):
+            _print(which)
+            _show(list(result.columns), [*map(list, result.rows[:_IN_JSON])])
+    raise typer.Exit(exits.NO_ANSWER if apart.differ else exits.ANSWERED)
+
+
+def _sqlite_file(database: Database) -> Path | None:
+    place = database.url.partition("://")[2].split("#")[0]
+    file = Path(unquote(place.removeprefix("/"))) if database.dialect == "sqlite" else None
+    return file if file is not None and file.is_file() else None
+
+
+def _code(problem: str, chance: float | None) -> int:
+    from eval.scoring import EVEN_ODDS
+
+    if problem:
+        return exits.NO_ANSWER
+    return exits.DOUBTFUL if chance is not None and chance < EVEN_ODDS else exits.ANSWERED
+
+
+def _probability(question: str, sql: str, database: Database) -> float | None:
+    from eval.examination import Query, examine
+    from eval.scoring import score
+
+    return score(examine(Query(question, sql), database, schema=database.schema())).probability
+
+
+def _given(sql: str) -> str:
+    return sys.stdin.buffer.read().decode("utf-8", "replace") if sql == "-" else sql
+
+
+def _print(text: str) -> None:
+    from agent.cli.console import printable
+
+    if text:
+        typer.echo(printable(text))
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=True, default=str))
+
+
+def _show(columns: list[str], rows: list[list[Any]]) -> None:
+    from agent.cli.console import result_console
+    from agent.cli.table import rows_table
+
+    console = result_console(color=True)
+    console.print(rows_table(console, columns, rows[:_ROWS]))
+    if len(rows) > _ROWS:
+        _print(f"… the first {_ROWS} of {'more than ' * (len(rows) == _IN_JSON)}{len(rows)} rows")

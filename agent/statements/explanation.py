@@ -1,0 +1,355 @@
+"""What a query returns, in plain words, without a model.
+
+In: a parsed query. Out: sentences, the steps of its CTEs first. Every table, column and constant of the query is in
+them; what has no words of its own stands there as SQL, in backticks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from eval.schema import Dialect
+from eval.sql import ParsedQuery
+from eval.sql.dialects import render
+from eval.sql.stack import with_headroom
+
+_AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Sum: "the sum of",
+    exp.Avg: "the average of",
+    exp.Min: "the smallest",
+    exp.Max: "the largest",
+}
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.EQ: "is",
+    exp.NullSafeEQ: "is",
+    exp.NEQ: "is not",
+    exp.NullSafeNEQ: "is not",
+    exp.GT: "is over",
+    exp.GTE: "is at least",
+    exp.LT: "is under",
+    exp.LTE: "is at most",
+    exp.Add: "plus",
+    exp.Sub: "minus",
+    exp.Mul: "times",
+    exp.Div: "divided by",
+    exp.IntDiv: "divided in whole numbers by",
+    exp.Mod: "modulo",
+    exp.DPipe: "followed by",
+}
+_NEGATED = {"is": "is not", "is not": "is", "is over": "is at most", "is at least": "is under"} | {
+    "is under": "is at least",
+    "is at most": "is over",
+}
+_UNITS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%Y-%m": "year and month", "%w": "weekday"}
+_PARTS = ("year", "month", "day", "quarter", "hour", "minute", "second", "week", "weekday", "dayname", "monthname")
+_RANKS = {"row_number": "the number of the row", "rank": "the rank", "dense_rank": "the rank without gaps"}
+_CALLS = {
+    "lower": "{} in small letters",
+    "upper": "{} in capitals",
+    "trim": "{} without spaces around it",
+    "length": "the length of {}",
+    "char_length": "the length of {}",
+    "abs": "{} without its sign",
+    "date": "the date of {}",
+    "julianday": "the day number of {}",
+    "total": "the sum of {}",
+    "median": "the median of {}",
+    "stddev": "the standard deviation of {}",
+    "group_concat": "all different or equal values of {} in one text",
+    "string_agg": "all values of {} in one text",
+}
+_SETS: dict[type[exp.Expr], str] = {exp.Intersect: "only what is also in", exp.Except: "without what is in"}
+
+
+@with_headroom
+def explained(parsed: ParsedQuery) -> list[str]:
+    """Sentences, in the order in which the query works. Empty for a text that is no query."""
+    if parsed.tree is None:
+        return []
+    return [said[:1].upper() + said[1:] + "." for said in _Words(parsed.dialect).query(parsed.tree, "shows ")]
+
+
+class _Words:
+    """`query` gives pieces that begin with words of ours, `value` a noun, `condition` a clause."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._tables: list[dict[str, str]] = []
+        """What each source of the SELECTs around is called, by its name in the query; the innermost last."""
+        self._several = False
+
+    def query(self, tree: exp.Expr, verb: str = "") -> list[str]:
+        steps = tree.args.get("with_")
+        lines = [
+            f"first {step.alias} is made: {self._inner(step.this)}" for step in (steps.expressions if steps else ())
+        ]
+        if isinstance(tree, exp.Subquery | exp.Paren):
+            return lines + self.query(tree.this, verb) + self._end(tree)
+        if isinstance(tree, exp.SetOperation):
+            joined = _SETS.get(type(tree)) or ("and, each once," if tree.args.get("distinct") else "and, repeats too,")
+            other = f"{joined} {self._inner(tree.expression)}"
+            return [*lines, *self.query(tree.this, verb), other, *self._end(tree)]
+        if not isinstance(tree, exp.Select):
+            return [*lines, f"{verb}`{self._sql(tree)}`"]
+        before, joins = self._several, tree.args.get("joins") or []
+        self._several = before or bool(joins)
+        self._tables.append(_called(tree))
+        try:
+            return lines + self._select(tree, verb, joins) + self._end(tree)
+        finally:
+            self._tables.pop()
+            self._several = before
+
+    def _select(self, tree: exp.Select, verb: str, joins: Sequence[exp.Join]) -> list[str]:
+        start = tree.args.get("from_")
+        first = verb + ("each different " if tree.args.get("distinct") else "")
+        first += _listed([self._output(one) for one in tree.expressions])
+        first += f" of {self._source(start.this)}" if start else ""
+        first += "".join(map(self._join, joins))
+        first += "".join(f", with `{self._sql(lateral)}`" for lateral in tree.args.get("laterals") or ())
+        lines = [first]
+        if where := tree.args.get("where"):
+            lines.append(f"only rows where {self.condition(where.this)}")
+        if group := tree.args.get("group"):
+            several = [one for kind in ("rollup", "cube", "grouping_sets") for one in group.args.get(kind) or ()]
+            keys = [*map(self.value, group.expressions), *(f"`{self._sql(one)}`" for one in several)]
+            lines.append(f"one row for each {_listed(keys)}")
+        if having := tree.args.get("having"):
+            lines.append(f"only groups where {self.condition(having.this)}")
+        if qualify := tree.args.get("qualify"):
+            lines.append(f"of these only rows where {self.condition(qualify.this)}")
+        return lines
+
+    def _end(self, tree: exp.Expr) -> list[str]:
+        lines = []
+        if order := tree.args.get("order"):
+            lines.append("sorted by " + self._ordered(order.expressions))
+        limit, offset = tree.args.get("limit"), tree.args.get("offset")
+        if limit is not None:
+            count = limit.args.get("count") or limit.args.get("expression")
+            number = self.value(count) if count is not None else "1"
+            lines.append(f"only the first {number} row" + "s" * (number != "1"))
+        if offset is not None:
+            lines.append(f"the first {self.value(offset.expression)} rows are skipped")
+        return lines
+
+    def _output(self, tree: exp.Expr) -> str:
+        if not isinstance(tree, exp.Alias):
+            return self.value(tree)
+        said = self.value(tree.this)
+        return said if tree.alias.lower() in said.lower().split() else f"{said} (called {tree.alias})"
+
+    def _source(self, tree: exp.Expr) -> str:
+        if isinstance(tree, exp.Table) and not isinstance(tree.this, exp.Func):
+            name = ".".join(part.name for part in tree.parts)
+            called = self._tables[-1].get(tree.alias_or_name.lower(), name)
+            return name if called == tree.name else f"{name} (as {called})"
+        if isinstance(tree, exp.Subquery):
+            return f"{tree.alias or 'rows'}, which is {self._inner(tree.this)}"
+        return f"`{self._sql(tree)}`"
+
+    def _join(self, tree: exp.Join) -> str:
+        side, kind = (tree.side or "").upper(), (tree.kind or "").upper()
+        what = f", with {self._source(tree.this)}"
+        if kind in ("SEMI", "ANTI"):
+            what = f", {'only with' if kind == 'SEMI' else 'without'} a row of {self._source(tree.this)}"
+        if on := tree.args.get("on"):
+            what += f" where {self.condition(on)}"
+        elif using := tree.args.get("using"):
+            what += f" of the same {_listed([one.name for one in using])}"
+        elif kind == "CROSS" or not tree.method:
+            what += " in every combination"
+        kept = {"LEFT": "also where there is none", "RIGHT": "also those without a partner", "FULL": "both also alone"}
+        return what + (f" ({kept[side]})" if side in kept else "")
+
+    def condition(self, tree: exp.Expr, negated: bool = False, *, inside: bool = False) -> str:
+        while isinstance(tree, exp.Paren):
+            tree = tree.this
+        if isinstance(tree, exp.Not):
+            return self.condition(tree.this, not negated, inside=inside)
+        if isinstance(tree, exp.And | exp.Or):
+            word = "and" if isinstance(tree, exp.And) != negated else "or"
+            parts = [self.condition(part, negated, inside=True) for part in tree.flatten()]
+            inner = f", {word} ".join(parts) if word == "or" else f" {word} ".join(parts)
+            return f"({inner})" if inside else inner
+        no = "not " if negated else ""
+        if isinstance(tree, exp.Between):
+            low, high = self.value(tree.args["low"]), self.value(tree.args["high"])
+            return f"{self.value(tree.this)} is {no}between {low} and {high}"
+        if isinstance(tree, exp.Is):
+            what = f"is {no}{self.value(tree.expression)}"
+            if isinstance(tree.expression, exp.Null):
+                what = "is known" if negated else "is missing"
+            return f"{self.value(tree.this)} {what}"
+        if isinstance(tree, exp.In):
+            return self._in(tree, no)
+        if isinstance(tree, exp.Exists):
+            return f"there is {'no' if negated else 'a'} row of {self._inner(tree.this)}"
+        if isinstance(tree, exp.Like | exp.ILike):
+            return self._like(tree, negated)
+        word = _OPERATORS.get(type(tree), "")
+        if isinstance(tree, exp.Binary) and word.startswith("is"):
+            word, other = _NEGATED[word] if negated else word, tree.expression
+            if isinstance(other, exp.Any | exp.All):
+                return f"{self.value(tree.this)} {word} {type(other).__name__.lower()} of {self._inner(other.this)}"
+            return f"{self.value(tree.this)} {word} {self.value(other)}"
+        said = self.value(tree)
+        return f"{said} is not true" if negated else f"{said} is true"
+
+    def _in(self, tree: exp.In, no: str) -> str:
+        subject = self.value(tree.this)
+        if query := tree.args.get("query"):
+            return f"{subject} is {no}among {self._inner(query)}"
+        values = [self.value(one) for one in tree.expressions]
+        return f"{subject} is {no}one of {', '.join(values)}"
+
+    def _like(self, tree: exp.Like | exp.ILike, negated: bool) -> str:
+        subject, pattern = self.value(tree.this), tree.expression
+        text = pattern.name if isinstance(pattern, exp.Literal) else ""
+        inner = text.strip("%")
+        if text and inner and not any(sign in inner for sign in "%_"):
+            starts, ends = text.startswith("%"), text.endswith("%")
+            word = "contain" if starts and ends else "end with" if starts else "begin with" if ends else "equal"
+            if negated:
+                return f"{subject} does not {word} '{inner}'"
+            said = {"contain": "contains", "end with": "ends with", "begin with": "begins with", "equal": "is"}[word]
+            return f"{subject} {said} '{inner}'"
+        return f"{subject} is {'not ' if negated else ''}like {self.value(pattern)}"
+
+    def _inner(self, tree: exp.Expr) -> str:
+        inner = tree.this if isinstance(tree, exp.Subquery) and not tree.args.get("with_") else tree
+        return f"({', '.join(self.query(inner))})"
+
+    def value(self, tree: exp.Expr) -> str:
+        """An expression as a noun."""
+        if isinstance(tree, exp.Paren):
+            inner = self.value(tree.this)
+            return f"({inner})" if isinstance(tree.this, exp.Binary) else inner
+        if isinstance(tree, exp.Subquery | exp.Select | exp.SetOperation):
+            return self._inner(tree)
+        said = self._named(tree) or self._aggregate(tree) or self._form(tree) or self._call(tree)
+        if said:
+            return said
+        word = _OPERATORS.get(type(tree), "")
+        if isinstance(tree, exp.Binary) and word and not word.startswith("is"):
+            return f"{self.value(tree.this)} {word} {self.value(tree.expression)}"
+        if isinstance(tree, exp.Predicate | exp.Connector | exp.Not):
+            return f"whether {self.condition(tree)}"
+        return f"`{self._sql(tree)}`"
+
+    def _named(self, tree: exp.Expr) -> str:
+        if isinstance(tree, exp.Column):
+            source = next(
+                (names[key] for names in self._tables[::-1] if (key := tree.table.lower()) in names), tree.table
+            )
+            if isinstance(tree.this, exp.Star):
+                return f"all columns of {source}"
+            return f"{source}.{tree.name}" if source and (self._several or len(self._tables) > 1) else tree.name
+        if isinstance(tree, exp.Star):
+            return "all columns"
+        if isinstance(tree, exp.Literal):
+            return f"'{tree.name}'" if tree.is_string else tree.name
+        if isinstance(tree, exp.Neg) and isinstance(tree.this, exp.Literal):
+            return f"-{tree.this.name}"
+        if isinstance(tree, exp.Identifier):
+            return tree.name
+        if isinstance(tree, exp.Null):
+            return "nothing"
+        return ("true" if tree.this else "false") if isinstance(tree, exp.Boolean) else ""
+
+    def _aggregate(self, tree: exp.Expr) -> str:
+        inner = tree.this
+        if isinstance(tree, exp.Count):
+            if inner is None or isinstance(inner, exp.Star | exp.Literal):
+                return "the number of rows"
+            if isinstance(inner, exp.Distinct):
+                return f"the number of different {_listed([*map(self.value, inner.expressions)])}"
+            return f"the number of rows that have {self.value(inner)}"
+        if type(tree) in _AGGREGATES and inner is not None:
+            return f"{_AGGREGATES[type(tree)]} {self.value(inner)}"
+        return ""
+
+    def _form(self, tree: exp.Expr) -> str:
+        if isinstance(tree, exp.Distinct):
+            return "different " + _listed([*map(self.value, tree.expressions)])
+        if isinstance(tree, exp.Filter):
+            return f"{self.value(tree.this)} where {self.condition(tree.expression.this)}"
+        if isinstance(tree, exp.Window):
+            return self._window(tree)
+        if isinstance(tree, exp.Case):
+            return self._case(tree)
+        if isinstance(tree, exp.Cast):
+            return f"{self.value(tree.this)} as {tree.to.sql().lower()}"
+        if isinstance(tree, exp.Extract):
+            return f"the {tree.this.name.lower()} of {self.value(tree.expression)}"
+        return ""
+
+    def _call(self, tree: exp.Expr) -> str:
+        """A function that has words."""
+        if not isinstance(tree, exp.Anonymous):
+            return ""
+        name, given = tree.name.lower(), tree.expressions
+        said = [self.value(one) for one in given]
+        if name in _RANKS:
+            return _RANKS[name]
+        if len(said) == 1 and name in (*_CALLS, *_PARTS):
+            return _CALLS.get(name, f"the {name} of {{}}").format(said[0])
+        if name == "round" and said:
+            return f"{said[0]} rounded" + (f" to {said[1]} places" if len(said) > 1 else "")
+        if name in ("coalesce", "ifnull", "nvl") and len(said) > 1:
+            return " or, where that is missing, ".join(said)
+        if name == "nullif" and len(said) == 2:
+            return f"{said[0]} (missing where it is {said[1]})"
+        if name in ("strftime", "date_format") and len(said) == 2:
+            text, moment = given if name == "strftime" else given[::-1]
+            return f"the {_UNITS[text.name]} of {self.value(moment)}" if text.name in _UNITS else ""
+        if name == "date_trunc" and len(said) == 2:
+            return f"the {given[0].name.lower()} of {said[1]}"
+        return ""
+
+    def _window(self, tree: exp.Window) -> str:
+        said = self.value(tree.this)
+        if order := tree.args.get("order"):
+            said += f" by {self._ordered(order.expressions)}"
+        if parts := tree.args.get("partition_by"):
+            said += f" within each {_listed([*map(self.value, parts)])}"
+        if spec := tree.args.get("spec"):
+            said += f" (over `{self._sql(spec)}`)"
+        return said
+
+    def _case(self, tree: exp.Case) -> str:
+        said = []
+        for one in tree.args["ifs"]:
+            when = f"{self.value(tree.this)} is {self.value(one.this)}" if tree.this else self.condition(one.this)
+            said.append(f"{self.value(one.args['true'])} where {when}")
+        if (other := tree.args.get("default")) is not None:
+            said.append(f"else {self.value(other)}")
+        return f"({', '.join(said)})"
+
+    def _ordered(self, keys: Sequence[exp.Expr]) -> str:
+        said = []
+        for key in keys:
+            down = bool(key.args.get("desc"))
+            said.append(f"{self.value(key.this)} ({'largest' if down else 'smallest'} first)")
+        return ", then ".join(said)
+
+    def _sql(self, tree: exp.Expr) -> str:
+        return render(tree, self._dialect)
+
+
+def _called(tree: exp.Select) -> dict[str, str]:
+    """The sources of a SELECT by their names in the query: a table's own name, where it stands there once."""
+    sources = [one.this for one in (tree.args.get("from_"), *(tree.args.get("joins") or ())) if one is not None]
+    tables = [one.name.lower() for one in sources if isinstance(one, exp.Table)]
+    once = {
+        one.alias_or_name.lower(): one.name
+        for one in sources
+        if isinstance(one, exp.Table) and tables.count(one.name.lower()) == 1
+    }
+    return {one.alias_or_name.lower(): one.alias_or_name for one in sources} | once
+
+
+def _listed(said: Sequence[str]) -> str:
+    return ", ".join(said[:-1]) + " and " + said[-1] if len(said) > 1 else "".join(said)
