@@ -19,3 +19,7 @@ needs_chdb = pytest.mark.skipif(
     find_spec("chdb") is None or find_spec("clickhouse_connect") is None,
     reason="chDB is not installed: pip install 'askwell[clickhouse-local]'",
 )
+needs_live_model = pytest.mark.skipif(
+    not (os.environ.get("TEXT2SQL_TEST_MODEL_SERVER") and os.environ.get("TEXT2SQL_TEST_MODEL")),
+    reason="TEXT2SQL_TEST_MODEL_SERVER and TEXT2SQL_TEST_MODEL name no llama-server and no GGUF file",
+)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agent.knowledge.linking import Linked, link
 from agent.knowledge.privacy import Privacy, SchemaText, visible_schema
 from agent.knowledge.profile import hints, profile_soon
-from agent.knowledge.schema_context import estimate_tokens, one_line, within_budget
+from agent.knowledge.schema_context import BREAK, estimate_tokens, one_line, within_budget
 from agent.knowledge.value_store import values_soon
 from agent.knowledge.values import EMPTY, ValueIndex
 from eval.databases.base import Database
@@ -60,9 +60,9 @@ def model_view(
     linked = link(question, seen, stored, schema_tokens)
     notes = _notes(database, schema, linked, privacy, note_tokens) if reads else ""
     values = _values(linked, stored)
-    parts = [part for part in (linked.text, notes, values) if part]
+    told = "\n\n".join(part for part in (notes, values) if part)
     return ModelView(
-        text=SchemaText("\n\n".join(parts), privacy),
+        text=SchemaText(linked.text + (BREAK + told if told else ""), privacy),
         structure=linked.tokens,
         notes=estimate_tokens(notes),
         values=estimate_tokens(values),

@@ -23,6 +23,8 @@ NAME_LENGTH = 200
 TYPE_LENGTH = 60
 DEFAULT_BUDGET = 24_000
 """Default budget in tokens: enough for about 2,500 columns."""
+BREAK = "\n\n---\n\n"
+"""Between the structure and what is told of it for one question; no name or comment spans lines, so none holds it."""
 WHOLE = 1_000_000_000
 """A budget that leaves nothing out."""
 

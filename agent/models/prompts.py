@@ -13,7 +13,7 @@ from importlib import resources
 
 from agent.knowledge.history import history_text
 from agent.knowledge.preview import result_preview
-from agent.knowledge.schema_context import one_line
+from agent.knowledge.schema_context import BREAK, one_line
 from agent.models.protocol import JudgeRequest, PlanRequest, ReviewRequest, SqlRequest, StepRequest, SummaryRequest
 from agent.state import QueryResult, headers, with_evidence
 from eval.engines import ENGINES
@@ -22,7 +22,7 @@ from eval.schema import Dialect
 _PLACEHOLDER = re.compile(r"\$([a-z_]+)")
 _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
 _VERSION = re.compile(r"# version: (\d+)\n")
-DATA_TAGS = "schema|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|reading|candidate|analysis|answered"  # noqa: E501
+DATA_TAGS = "schema|notes|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|reading|candidate|analysis|answered"  # noqa: E501
 _TAGS = re.compile(rf"<(?=/?(?:{DATA_TAGS})\b)", re.I)
 _FOR_STEP = "The query is for this step of the answer only:"
 _ANSWERS_STEP = "The query answers this step of the question:"
@@ -38,8 +38,9 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The text of one call. What calls share comes first, so that a server's prompt cache serves all steps of a run and
-    the next question: one system text, then the schema, the question, the step's data, and the step's rules last."""
+    """The text of one call. What calls share comes first, so that a server's prompt cache serves them: one system text,
+    then the schema, which all steps of all questions have, then the step's rules, which the same step of the next
+    question has, and what belongs to the question last."""
 
     system: str
     user: str
@@ -93,20 +94,21 @@ def plan_prompt(request: PlanRequest) -> Prompt:
         asking = template("clarification" if request.may_ask else "no_clarification").system
         raw["conversation"] = "\n" + fill(template("conversation").system, {"asking": asking}) + "\n"
     if request.history:
-        raw["history"] = f"\n\n{_block('conversation', history_text(request.history))}"
+        raw["history"] = f"{_block('conversation', history_text(request.history))}\n\n"
     if request.clarified:
         asked = request.clarified.asked
         clarification = {"asked": asked.question, "options": "; ".join(asked.options), "reply": request.clarified.reply}
         shown = {name: as_data(one_line(text, 2_000)) for name, text in clarification.items()}
         raw["clarified"] = "\n\n" + fill(template("clarification").user, shown)
-    return _prompt("planner", request.dialect, schema=request.schema_context, question=_question(request), raw=raw)
+    raw |= _shown(request)
+    return _prompt("planner", request.dialect, question=_question(request), raw=raw)
 
 
 def sql_prompt(request: SqlRequest) -> Prompt:
     """Question, schema, the task if it differs from the question, and earlier results. On a retry also the failed SQL
     and the feedback, verbatim. For one of several candidates, the approach that it is to try."""
     previous = "".join(
-        f"\nRows that the earlier step {as_data(one.task_id)} returned:\n{_result(one)}\n" for one in request.previous
+        f"Rows that the earlier step {as_data(one.task_id)} returned:\n{_result(one)}\n\n" for one in request.previous
     )
     retry = ""
     if request.failed_sql or request.feedback:
@@ -128,9 +130,8 @@ def sql_prompt(request: SqlRequest) -> Prompt:
         _prompt(
             "query_generator_brief" if request.brief else "query_generator",
             request.dialect,
-            schema=request.schema_context,
             question=_question(request),
-            raw=raw | {"form": template(form).system},
+            raw=raw | _shown(request) | {"form": template(form).system},
         )
         for form in ("sql_alone_as_json" if request.brief else "sql_as_json", "sql_as_text")
     )
@@ -142,6 +143,12 @@ def _hint(request: SqlRequest) -> str:
     if not request.hint:
         return ""
     return f"\nRules read the question as this query, which may be right:\n{_block('reading', request.hint)}\n"
+
+
+def _shown(request: PlanRequest | SqlRequest | StepRequest | ReviewRequest) -> dict[str, str]:
+    """The schema, and apart from it the notes that depend on the question."""
+    schema, _, notes = request.schema_context.partition(BREAK)
+    return {"schema": as_data(schema), "notes": f"{_block('notes', notes)}\n\n" if notes else ""}
 
 
 def _question(request: PlanRequest | SqlRequest | StepRequest) -> str:
@@ -162,13 +169,13 @@ def known(request: SqlRequest | StepRequest) -> str:
     """The team's knowledge that is relevant to the question; empty if there is none."""
     text = ""
     if request.analysis:
-        text += f"\nWhat an analysis of this database found:\n{_block('analysis', request.analysis)}\n"
+        text += f"What an analysis of this database found:\n{_block('analysis', request.analysis)}\n\n"
     if request.glossary:
-        text += f"\nWhat words of the question mean here:\n{_block('glossary', request.glossary)}\n"
+        text += f"What words of the question mean here:\n{_block('glossary', request.glossary)}\n\n"
     if request.examples:
         text += (
-            "\nVerified queries for other questions to this database; keep to their conventions where they fit:\n"
-            f"{_block('examples', request.examples)}\n"
+            "Verified queries for other questions to this database; keep to their conventions where they fit:\n"
+            f"{_block('examples', request.examples)}\n\n"
         )
     return text
 
@@ -179,9 +186,9 @@ def step_prompt(request: StepRequest) -> Prompt:
     return _prompt(
         "react",
         request.dialect,
-        schema=request.schema_context,
         question=_question(request),
-        raw={
+        raw=_shown(request)
+        | {
             "task": _task(request, _FOR_STEP),
             "instructions": _instructions(request),
             "known": known(request),
@@ -197,12 +204,12 @@ def review_prompt(request: ReviewRequest) -> Prompt:
     return _prompt(
         "review",
         request.dialect,
-        schema=request.schema_context,
         question=request.question,
         sql=request.sql,
         rows_returned=str(request.rows_returned),
         preview=result_preview(request.columns, request.preview),
-        raw={
+        raw=_shown(request)
+        | {
             "instructions": _instructions(request),
             "task": _task(request, _FOR_STEP),
             "doubts": f"\nEvidence against it:\n{_block('doubts', doubts)}" if doubts else "",

@@ -288,6 +288,7 @@ async def _relevance(step: _Step, case: Case, seen: tuple[Observation, ...], dat
         why = str(error) or "the time for this question ran out"
         log.warning("The result was not judged: %s", why)
         context.trouble(f"the result was not judged: {why}")
+        context.spend_failed(error)
         return NO_OPINION
     context.spend(judgement.usage)
     if why := why_it_does_not_count(judgement, request, context.model):

@@ -95,8 +95,7 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> tuple
         why = str(error) or "the time for this question ran out"
         log.warning("No usable plan, so one task: %s", why)
         context.trouble(f"no usable plan, so the question is one task: {why}")
-        if isinstance(error, ModelError) and error.usage is not None:
-            context.spend(error.usage)
+        context.spend_failed(error)
         if privacy_of(context.model) != "full":  # the rules look up stored values, and the model sees their output
             return PlanReply(single_task_plan(question, 0.0)), request.schema_context
         return await in_turn(_unplanned, request, context.database), request.schema_context

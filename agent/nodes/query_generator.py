@@ -79,6 +79,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
             context.spend(reply.usage)
     except ModelReplyError as error:
         context.trouble(str(error))
+        context.spend_failed(error)
         return {"draft": Draft(error=str(error))}
     except ModelAuthError as error:
         return await _given_up(Failure(kind="model_auth", message=str(error)), state, context)

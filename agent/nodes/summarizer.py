@@ -72,6 +72,7 @@ async def _written(
         why = str(error) or "the time for this question ran out"
         log.warning("The model wrote no summary: %s", why)
         context.trouble(f"the answer is told by rules: {why}")
+        context.spend_failed(error)
         context.spend(Usage(warnings=(f"The answer is told by rules, since the model wrote none: {why}",)))
         return _fallback(request, written, context)
     context.spend(summary.usage)

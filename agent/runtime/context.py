@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from agent.config import JudgingSettings, LimitSettings, PrivacySettings
 from agent.events import Event, NodeEvent, StepTokens
-from agent.models.protocol import Model, Usage
+from agent.models.protocol import Model, ModelError, Usage
 from agent.runtime.strategies import Strategy, strategy
 from agent.runtime.summary_ahead import SummaryAhead
 from eval.databases.base import Database
@@ -128,6 +128,11 @@ class RunContext:
     def trouble(self, problem: str) -> None:
         """Something of the step that runs did not work, and it goes on without; told with the step's end."""
         self._problem = self._problem or problem[:MOST_PROBLEM]
+
+    def spend_failed(self, error: BaseException) -> None:
+        """What a failed call consumed, where it is known."""
+        if isinstance(error, ModelError) and error.usage is not None:
+            self.spend(error.usage)
 
     def announce(self, node: str, task_id: str | None = None, attempt: int | None = None) -> None:
         """Report the start of a node, once; the runner reports the first node before the graph is loaded."""

@@ -6,7 +6,6 @@ begin with. The user is told, with the setting that helps. What fits is remember
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +13,7 @@ from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import Bounded, PromptTooLong, Usage
 from agent.runtime.strategies import BRIEF_TOKENS
 from agent.state import AgentState, with_evidence
+from eval.threads import in_turn
 
 if TYPE_CHECKING:
     from agent.knowledge.model_view import ModelView
@@ -66,7 +66,7 @@ async def fitted(ask: Callable[[str], Awaitable[T]], state: AgentState, context:
             reply = await ask(text)
         except PromptTooLong as error:
             told, before = error, text
-            view = await asyncio.to_thread(_smaller, state, context, await context.schema(), text, error)
+            view = await in_turn(_smaller, state, context, await context.schema(), text, error)
             if view is None or view.text == before:
                 raise
             text = view.text

@@ -1,7 +1,7 @@
 """The content of a chat request: which prompt, which question, which failed query.
 
 In: the body of a request to `chat/completions`. Out: an `Asked`. Only structure is read: the JSON Schema that the reply
-must follow, the reply keys that the instructions at the end of the prompt show, and the tags that delimit the question
+must follow, the reply keys that the instructions of the prompt show, and the tags that delimit the question
 and the failed query. The wording of a prompt is never read, so that prompts can be reworded.
 """
 
@@ -17,6 +17,7 @@ Kind = Literal["plan", "step", "sql", "review", "judge", "summary"]
 _KIND_OF_KEY: dict[str, Kind] = {"tasks": "plan", "score": "judge", "tool": "step", "accept": "review", "sql": "sql"}
 """The reply property that distinguishes its prompt from those listed after it."""
 _KEY = re.compile(r'"(tasks|score|tool|accept|sql)"\s*:')
+_DATA = re.compile(r"<(\w+)[^<>]*>.*?</\1>", re.DOTALL)
 _QUESTION = re.compile(r"<question>\s*(.*?)\s*</question>", re.DOTALL)
 _STEPS = re.compile(r"<steps>\s*(.*?)\s*</steps>", re.DOTALL)
 _WRITTEN = re.compile(r"^\d+\. (?:generate_sql|repair_sql)\b", re.MULTILINE)
@@ -69,7 +70,7 @@ def _kind(body: dict[str, Any], prompt: str) -> Kind | None:
     for key in _schema_keys(body):
         if key in _KIND_OF_KEY:
             return _KIND_OF_KEY[key]
-    shown = set(_KEY.findall(prompt.rpartition("</")[2]))  # behind the last data
+    shown = set(_KEY.findall(_DATA.sub("", prompt)))
     for key, kind in _KIND_OF_KEY.items():
         if key in shown:
             return kind

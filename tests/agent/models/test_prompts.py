@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.knowledge.schema_context import BREAK
 from agent.models.prompts import (
     as_data,
     fill,
@@ -71,7 +72,7 @@ def test_the_prompts_and_the_dialects_are_there() -> None:
     assert wanted == set(NAMES)
 
 
-def test_all_steps_of_a_run_share_their_beginning_and_end_in_their_own_rules() -> None:
+def test_all_steps_share_the_schema_and_end_in_what_belongs_to_the_question() -> None:
     prompts = [
         plan_prompt(plan_request()),
         plan_prompt(replace(plan_request(), write_sql=True)),
@@ -79,17 +80,20 @@ def test_all_steps_of_a_run_share_their_beginning_and_end_in_their_own_rules() -
         sql_prompt(sql_request(failed_sql="SELECT 1", feedback="no", attempt=2)),
         review_prompt(replace(review_request(), schema_context=sql_request().schema_context)),
     ]
-    shared = f"<schema>\nTable: customers\n  id (INTEGER, PK)\n</schema>\n\n<question>\n{QUESTION}\n</question>\n"
     assert {prompt.system for prompt in prompts} == {prompts[0].system}
     for prompt in prompts:
-        assert prompt.user.startswith(shared)
-        assert "Reply with one JSON object" in prompt.user.rpartition("</")[2]
+        assert prompt.user.startswith("<schema>\nTable: customers\n  id (INTEGER, PK)\n</schema>\n\n")
+        assert prompt.user.index("Reply with one JSON object") < prompt.user.index("<question>")
 
 
-def test_the_next_question_shares_the_schema() -> None:
-    one, other = sql_prompt(sql_request()), sql_prompt(sql_request(question="Who is the oldest?"))
-    assert one.system == other.system
-    assert one.user.partition("<question>")[0] == other.user.partition("<question>")[0]
+def test_the_same_step_of_the_next_question_shares_its_rules_too() -> None:
+    shown = f"Table: customers\n  id (INTEGER, PK){BREAK}Notes on the data:\n- customers.id: {{}}"
+    one = sql_prompt(sql_request(schema_context=shown.format("1 to 9")))
+    other = sql_prompt(sql_request(schema_context=shown.format("few"), question="Who is the oldest?"))
+    before, _, after = one.user.partition("<notes>")
+    assert other.user.startswith(before)
+    assert "Reply with one JSON object" in before
+    assert after.startswith("\nNotes on the data:\n- customers.id: 1 to 9\n</notes>\n\n<question>\n")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -164,7 +168,7 @@ def test_a_summary_gets_results_and_doubts() -> None:
     prompt = summary_prompt(request)
     assert "[1234]" in prompt.user
     assert "- Only 50 rows were read." in prompt.user
-    assert f"<question>\n{QUESTION}\n</question>\n\nAnswer the question" in prompt.user
+    assert prompt.user.endswith(f"<question>\n{QUESTION}\n</question>")
     failed = QueryResult(task_id="t1", attempt=1, sql="", status="error", error="no such table: x")
     of_failed = summary_prompt(type(request)(QUESTION, request.plan, (failed,)))
     assert '<result status="error">\nno such table: x\n</result>' in of_failed.user

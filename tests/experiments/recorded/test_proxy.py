@@ -60,7 +60,7 @@ def as_a_model(request: Request) -> Reply:
         return completion({"plan_type": "single", "confidence": 0.8, "tasks": [task]})
     if "Judge whether the result" in system:
         return completion({"reasoning": "it counts them", "score": 0.9})
-    if "Answer the question from these results" in system:
+    if "Answer the question from the results" in system:
         return completion("There are **3** ships.")
     if "<failed_sql>" in system:
         return completion({"reasoning": "the table is ships", "sql": "SELECT COUNT(*) FROM ships"})

@@ -77,7 +77,8 @@ async def test_what_the_strategy_leaves_out_is_not_sent(
 async def test_without_files_the_prompt_is_as_ever(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
     await ask(QUESTION, model, strategy="few-shot-3/glossary/no-summary")
 
-    assert "</schema>\n\n<question>" in server.requests[0].prompt
+    assert "</schema>\n\nWrite one read-only" in server.requests[0].prompt
+    assert "what is missing\n\n<question>" in server.requests[0].prompt
 
 
 async def test_working_in_steps_sees_them_too(

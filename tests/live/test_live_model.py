@@ -1,0 +1,215 @@
+"""The agent with a real, very small model under llama.cpp's server: sloppy replies are seen through, nothing hangs.
+
+TEXT2SQL_TEST_MODEL_SERVER is the path of `llama-server`, TEXT2SQL_TEST_MODEL that of a GGUF file,
+TEXT2SQL_TEST_CHAT_TEMPLATE (if the file has none) that of a chat template. The model is no writer of SQL, so nothing is
+said of its answers but that they are honest. `-s` prints the figures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agent.config import Settings
+from agent.models.distrust import flaw, trusted_sql
+from agent.models.quirks import OPINION_TOKENS, SQL_TOKENS, SUMMARY_TOKENS
+from agent.runner import run, stream
+from eval.databases import open_database
+from tests.asgi_server import serving
+from tests.optional import needs_live_model
+from text2sql import Thread
+from text2sql.errors import QuestionFailed
+
+pytestmark = needs_live_model
+
+RUN_SECONDS = 60.0
+SLACK_SECONDS = 30.0
+"""For imports, statements and the summary by rules, on busy cores."""
+QUESTIONS = ("How many customers are there?", "Which product has the highest price?")
+CAPS = {"plan": SQL_TOKENS, "write_sql": 2 * SQL_TOKENS, "review": SQL_TOKENS, "judge": OPINION_TOKENS}
+
+
+@dataclass(frozen=True)
+class Live:
+    address: str
+    folder: Path
+
+    @property
+    def variables(self) -> dict[str, str]:
+        return {
+            "OPENAI_BASE_URL": f"{self.address}/v1",
+            "OPENAI_API_KEY": "",
+            "TEXT2SQL_MODEL": "live",
+            "TEXT2SQL_RUN_SECONDS": str(RUN_SECONDS),
+            "TEXT2SQL_PROMPT_LOG": str(self.folder / "prompts.jsonl"),
+            "TEXT2SQL_STATE_DIR": str(self.folder / "state"),
+        }
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(_env_file=None, **self.variables)
+
+    def calls(self) -> list[dict[str, Any]]:
+        log = self.folder / "prompts.jsonl"
+        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+    def idle(self) -> bool:
+        slots = httpx.get(f"{self.address}/slots", trust_env=False, timeout=30).json()
+        return not any(slot["is_processing"] for slot in slots)
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    folder = tmp_path_factory.mktemp("live")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [os.environ["TEXT2SQL_TEST_MODEL_SERVER"], "-m", os.environ["TEXT2SQL_TEST_MODEL"]]
+    command += ["--host", "127.0.0.1", "--port", str(port), "-c", "8192", "-np", "1", "-t", "1", "--jinja"]
+    command += ["--swa-full", "--slots"]
+    if template := os.environ.get("TEXT2SQL_TEST_CHAT_TEMPLATE"):
+        command += ["--chat-template-file", template]
+    with (folder / "server.log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
+        address = f"http://127.0.0.1:{port}"
+        until = time.monotonic() + 120
+        while not _ready(address):
+            assert server.poll() is None, (folder / "server.log").read_text()[-2000:]
+            assert time.monotonic() < until
+            time.sleep(0.5)
+        yield Live(address, folder)
+        server.terminate()
+
+
+def _ready(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/health", trust_env=False, timeout=5).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def believed(answer: dict[str, Any]) -> None:
+    """What the user sees as an answer is neither a template nor the prompt."""
+    for attempt in answer.get("attempts") or []:
+        if attempt["status"] == "success":
+            assert trusted_sql(attempt["sql"])
+    if answer["status"] in ("success", "doubtful"):
+        assert not flaw(answer["answer"]), answer["answer"]
+    tokens = answer["tokens"]
+    print(f"\n{answer['status']}: {answer['seconds']:.1f} s, {tokens['calls']} calls, {tokens['input']} in, "
+          f"{tokens['cached']} cached, {tokens['output']} out")  # fmt: skip
+
+
+def command(live: Live, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *arguments],
+        env={**os.environ, **live.variables},
+        capture_output=True,
+        text=True,
+        timeout=2 * RUN_SECONDS + SLACK_SECONDS,
+        check=False,
+    )
+
+
+def test_a_command_ends_with_an_honest_answer(live: Live) -> None:
+    ended = command(live, "agent.main", "--json", QUESTIONS[0])
+    believed(json.loads(ended.stdout))
+
+
+def test_a_server_streams_a_question_and_its_follow_up(live: Live) -> None:
+    from agent.server.app import create_app
+
+    with serving(lambda _: create_app(live.settings)) as url, httpx.Client(base_url=url, trust_env=False) as client:
+        started = time.monotonic()
+        reply = client.post("/query", json={"question": QUESTIONS[0]}, timeout=RUN_SECONDS + SLACK_SECONDS)
+        events = [json.loads(line[5:]) for line in reply.text.splitlines() if line.startswith("data:")]
+        assert events[-1]["event"] == "done"
+        believed(next(e["data"] for e in events if e["event"] == "answer"))
+        assert time.monotonic() - started < RUN_SECONDS + SLACK_SECONDS
+
+
+async def test_a_conversation_goes_on(live: Live) -> None:
+    thread = Thread(settings=live.settings)
+    for text in (QUESTIONS[0], "only those from Germany"):
+        try:
+            answer = await thread.run(text)
+        except QuestionFailed as failed:
+            answer = failed.answer
+        believed(answer.model_dump())
+
+
+@pytest.mark.parametrize("strategy", ["react", "full"])
+async def test_a_strategy_of_many_calls_ends_in_time(live: Live, strategy: str) -> None:
+    settings = live.settings.changed(judging={"strategy": strategy})
+    started = time.monotonic()
+    answer = await run(QUESTIONS[1], settings=settings)
+    believed(answer.model_dump())
+    assert time.monotonic() - started < RUN_SECONDS + SLACK_SECONDS
+
+
+async def test_a_run_that_is_cancelled_stops_the_server(live: Live) -> None:
+    async with aclosing(stream(QUESTIONS[1], settings=live.settings)) as events:
+        async for event in events:
+            if event.event == "node" and event.node == "planner" and event.status == "running":
+                break
+        until = time.monotonic() + 60
+        while await asyncio.to_thread(live.idle):
+            assert time.monotonic() < until
+            await asyncio.sleep(0.2)
+    until = time.monotonic() + 30
+    while not await asyncio.to_thread(live.idle):
+        assert time.monotonic() < until
+        await asyncio.sleep(0.2)
+
+
+def test_a_batch_answers_each_line(live: Live) -> None:
+    questions = live.folder / "questions.jsonl"
+    questions.write_text("".join(json.dumps({"id": str(n), "question": q}) + "\n" for n, q in enumerate(QUESTIONS)))
+    ended = command(live, "agent.batch", "answer", str(questions))
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert {line["id"] for line in lines} == {"0", "1"}, ended.stderr
+
+
+async def test_a_context_too_small_for_the_schema_is_told(live: Live) -> None:
+    """Prompts of a run that asks for far more than 8,000 tokens are shortened until they fit."""
+    tables = "".join(
+        f"CREATE TABLE area_{n} ({', '.join(f'figure_{c}_of_area TEXT' for c in range(30))});" for n in range(40)
+    )
+    file = live.folder / "wide.sqlite"
+    connection = sqlite3.connect(file)
+    connection.executescript(tables)
+    connection.close()
+    settings = live.settings.changed(limits={"schema_tokens": 24_000})
+    with open_database(str(file)) as database:
+        answer = await run("How many rows are in area_7?", database=database, settings=settings)
+    assert any("TEXT2SQL_SCHEMA_TOKENS" in doubt for doubt in answer.doubts), answer
+
+
+def test_no_call_went_past_its_cap_and_the_cache_was_used(live: Live) -> None:
+    calls = live.calls()
+    assert calls
+    for call in calls:
+        if call["tokens"] is not None:
+            assert call["tokens"]["output"] <= CAPS.get(call["call"], SUMMARY_TOKENS), call["call"]
+    print(f"\n{len(calls)} calls, the longest {max(call['seconds'] for call in calls):.1f} s")
+
+
+async def test_prompts_are_served_from_the_cache(live: Live) -> None:
+    brief = live.settings.changed(model={"extra_body": {"max_tokens": 16, "max_completion_tokens": 16}})
+    answers = [await run(question, settings=brief) for question in QUESTIONS]
+    read = sum(answer.tokens.input for answer in answers)
+    cached = sum(answer.tokens.cached for answer in answers)
+    print(f"\n{cached} of {read} prompt tokens from the cache")
+    assert cached > 0
