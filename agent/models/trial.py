@@ -17,6 +17,7 @@ from agent.models.discovery import context_tokens, server_at, shown
 from agent.models.endpoint import OPENAI_URL
 from agent.models.failures import failure_of
 from agent.models.protocol import ModelError
+from agent.models.quirks import learned
 
 if TYPE_CHECKING:
     import openai
@@ -108,8 +109,9 @@ async def tried(settings: ModelSettings) -> Trial:
             message = "It lists no models, so the name of one has to be given."
             return replace(known, message=message, seconds=round(time.monotonic() - started, 2))
         try:
-            heard = await _heard(client, name, [{"role": "user", "content": _COUNT}])
-            structured, copies = await _kept_to_form(client, name) if heard.text else (None, None)
+            sampling = {"temperature": 0.0} if learned(base_url, name).temperature else {}
+            heard = await _heard(client, name, [{"role": "user", "content": _COUNT}], **sampling)
+            structured, copies = await _kept_to_form(client, name, sampling) if heard.text else (None, None)
         except (openai.OpenAIError, ModelError, TimeoutError, ValueError, TypeError, AttributeError) as error:
             reason = error if isinstance(error, ModelError) else _reason(error, base_url, key)
             return replace(known, message=shown(str(reason)), seconds=round(time.monotonic() - started, 2))
@@ -133,15 +135,15 @@ def _reason(error: Exception, base_url: str, key: str) -> str:
     return failure_of(error, base_url=base_url, api_key=key or None).message
 
 
-async def _kept_to_form(client: openai.AsyncOpenAI, name: str) -> tuple[bool, bool]:
+async def _kept_to_form(client: openai.AsyncOpenAI, name: str, sampling: dict[str, float]) -> tuple[bool, bool]:
     """Whether the schema was kept to, and whether the prompt's example came back."""
     import openai
 
     messages = [{"role": "system", "content": _FORM}, {"role": "user", "content": _WHERE}]
     try:
-        text = (await _heard(client, name, messages, response_format=_CITY)).text
+        text = (await _heard(client, name, messages, response_format=_CITY, **sampling)).text
     except openai.APIStatusError:  # the agent then asks in the prompt alone
-        return False, _EXAMPLE in (await _heard(client, name, messages)).text
+        return False, _EXAMPLE in (await _heard(client, name, messages, **sampling)).text
     return _is_city(text), _EXAMPLE in text
 
 

@@ -4,3 +4,5 @@
 - `mending`: a query that does not run, made one that does.
 - `telling_apart`: rows on which two queries differ.
 """
+
+__all__: list[str] = []

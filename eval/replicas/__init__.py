@@ -3,3 +3,5 @@
 - `files`: reads an original, writes a replica.
 - `rows`: makes the rows.
 """
+
+__all__: list[str] = []

@@ -57,6 +57,7 @@ async def test_a_capable_model_is_recommended_the_standard_strategy(endpoint: Op
     assert probe.trial.tokens_per_second is not None
     assert probe.strategy == "standard"
     assert len(endpoint.requests) <= 13
+    assert {r.body["temperature"] for r in endpoint.requests if r.body} == {0.0}  # the same again gives the same
 
 
 async def test_a_judge_that_marks_everything_alike_loses_its_vote(endpoint: OpenAIServer, shop: Database) -> None:
