@@ -16,7 +16,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,9 @@ import pytest
 from agent.config import Settings
 from agent.models.distrust import flaw, trusted_sql
 from agent.models.quirks import OPINION_TOKENS, SQL_TOKENS, SUMMARY_TOKENS
-from agent.runner import run, stream
+from agent.runner import run
 from eval.databases import open_database
+from eval.tasks import demo_path
 from tests.asgi_server import serving
 from tests.optional import needs_live_model
 from text2sql import Thread
@@ -40,6 +40,7 @@ RUN_SECONDS = 60.0
 SLACK_SECONDS = 30.0
 """For imports, statements and the summary by rules, on busy cores."""
 QUESTIONS = ("How many customers are there?", "Which product has the highest price?")
+BRIEF = {"max_tokens": 24, "max_completion_tokens": 24}
 CAPS = {"plan": SQL_TOKENS, "write_sql": 2 * SQL_TOKENS, "review": SQL_TOKENS, "judge": OPINION_TOKENS}
 
 
@@ -62,6 +63,11 @@ class Live:
     @property
     def settings(self) -> Settings:
         return Settings(_env_file=None, **self.variables)
+
+    @property
+    def brief(self) -> Settings:
+        """Replies of a few tokens, for what does not depend on what they say."""
+        return self.settings.changed(model={"extra_body": BRIEF}, limits={"run_seconds": 4 * RUN_SECONDS})
 
     def calls(self) -> list[dict[str, Any]]:
         log = self.folder / "prompts.jsonl"
@@ -112,10 +118,10 @@ def believed(answer: dict[str, Any]) -> None:
           f"{tokens['cached']} cached, {tokens['output']} out")  # fmt: skip
 
 
-def command(live: Live, *arguments: str) -> subprocess.CompletedProcess[str]:
+def command(live: Live, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", *arguments],
-        env={**os.environ, **live.variables},
+        env={**os.environ, **live.variables, **variables},
         capture_output=True,
         text=True,
         timeout=2 * RUN_SECONDS + SLACK_SECONDS,
@@ -141,13 +147,12 @@ def test_a_server_streams_a_question_and_its_follow_up(live: Live) -> None:
 
 
 async def test_a_conversation_goes_on(live: Live) -> None:
-    thread = Thread(settings=live.settings)
+    thread = Thread(settings=live.brief)
     for text in (QUESTIONS[0], "only those from Germany"):
         try:
-            answer = await thread.run(text)
+            believed((await thread.run(text)).model_dump())
         except QuestionFailed as failed:
-            answer = failed.answer
-        believed(answer.model_dump())
+            believed(failed.answer.model_dump())
 
 
 @pytest.mark.parametrize("strategy", ["react", "full"])
@@ -160,26 +165,30 @@ async def test_a_strategy_of_many_calls_ends_in_time(live: Live, strategy: str) 
 
 
 async def test_a_run_that_is_cancelled_stops_the_server(live: Live) -> None:
-    async with aclosing(stream(QUESTIONS[1], settings=live.settings)) as events:
-        async for event in events:
-            if event.event == "node" and event.node == "planner" and event.status == "running":
-                break
-        until = time.monotonic() + 60
-        while await asyncio.to_thread(live.idle):
-            assert time.monotonic() < until
-            await asyncio.sleep(0.2)
+    running = asyncio.create_task(run(QUESTIONS[1], settings=live.settings))
+    until = time.monotonic() + RUN_SECONDS
+    while await asyncio.to_thread(live.idle):
+        assert time.monotonic() < until
+        await asyncio.sleep(0.2)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     until = time.monotonic() + 30
     while not await asyncio.to_thread(live.idle):
         assert time.monotonic() < until
         await asyncio.sleep(0.2)
 
 
-def test_a_batch_answers_each_line(live: Live) -> None:
+def test_a_benchmark_answers_each_question(live: Live) -> None:
+    databases = live.folder / "databases"
+    databases.mkdir()
+    (databases / "shop.sqlite").symlink_to(demo_path("shop"))
     questions = live.folder / "questions.jsonl"
-    questions.write_text("".join(json.dumps({"id": str(n), "question": q}) + "\n" for n, q in enumerate(QUESTIONS)))
-    ended = command(live, "agent.batch", "answer", str(questions))
-    lines = [json.loads(line) for line in ended.stdout.splitlines()]
-    assert {line["id"] for line in lines} == {"0", "1"}, ended.stderr
+    lines = [{"id": str(n), "db": "shop", "question": question} for n, question in enumerate(QUESTIONS)]
+    questions.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    brief = {"TEXT2SQL_EXTRA_BODY": json.dumps(BRIEF)}
+    ended = command(live, "agent.batch", "answer", "--databases", str(databases), str(questions), **brief)
+    assert {json.loads(line)["id"] for line in ended.stdout.splitlines()} == {"0", "1"}, ended.stderr
 
 
 async def test_a_context_too_small_for_the_schema_is_told(live: Live) -> None:
@@ -191,7 +200,7 @@ async def test_a_context_too_small_for_the_schema_is_told(live: Live) -> None:
     connection = sqlite3.connect(file)
     connection.executescript(tables)
     connection.close()
-    settings = live.settings.changed(limits={"schema_tokens": 24_000})
+    settings = live.brief.changed(limits={"run_seconds": 4 * RUN_SECONDS, "schema_tokens": 24_000})
     with open_database(str(file)) as database:
         answer = await run("How many rows are in area_7?", database=database, settings=settings)
     assert any("TEXT2SQL_SCHEMA_TOKENS" in doubt for doubt in answer.doubts), answer
@@ -207,8 +216,7 @@ def test_no_call_went_past_its_cap_and_the_cache_was_used(live: Live) -> None:
 
 
 async def test_prompts_are_served_from_the_cache(live: Live) -> None:
-    brief = live.settings.changed(model={"extra_body": {"max_tokens": 16, "max_completion_tokens": 16}})
-    answers = [await run(question, settings=brief) for question in QUESTIONS]
+    answers = [await run(question, settings=live.brief) for question in QUESTIONS]
     read = sum(answer.tokens.input for answer in answers)
     cached = sum(answer.tokens.cached for answer in answers)
     print(f"\n{cached} of {read} prompt tokens from the cache")

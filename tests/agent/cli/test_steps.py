@@ -134,3 +134,11 @@ def test_a_long_step_counts_its_seconds(terminal: Screen, monkeypatch: pytest.Mo
     with Steps(terminal.console) as steps:
         steps.working_on("running")
     assert "running · 12 s" in terminal.text
+
+
+def test_a_step_that_went_on_without_its_model_is_not_ticked(pipe: Screen) -> None:
+    with Steps(pipe.console) as steps:
+        steps.show(NodeEvent(node="planner", status="running"))
+        why = "no usable plan, so the question is one task: The model sent nothing for 120 seconds."
+        steps.show(NodeEvent(node="planner", status="done", elapsed_ms=120_000, problem=why))
+    assert pipe.text.splitlines() == [f"! planned · 120.0 s · {why}"]

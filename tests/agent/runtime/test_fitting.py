@@ -65,7 +65,7 @@ def model() -> Iterator[OpenAIModel]:
     with OpenAIServer() as server:
         server.otherwise = answer
         made = OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60))
-        made.server = server  # type: ignore[attr-defined]
+        made.server = server
         yield made
     forget()
 
@@ -78,7 +78,7 @@ async def test_the_schema_shrinks_until_the_prompt_fits_and_the_user_is_told(
     (told,) = [doubt for doubt in first.doubts if "too long" in doubt]
     assert "TEXT2SQL_SCHEMA_TOKENS=" in told
     assert "3,000 fit" in told
-    requests = model.server.requests  # type: ignore[attr-defined]
+    requests = model.server.requests
     plans = [r.prompt.partition("</schema>")[0] for r in requests if "tasks" in asked_for(r)]
     assert len(plans) > 1
     assert all("area_7" in schema for schema in plans)
@@ -96,7 +96,7 @@ async def test_a_step_that_went_on_without_its_model_says_so(
         plan = {"plan_type": "single", "confidence": 0.9, "tasks": [task]}
         return completion(json.dumps(plan)) if "tasks" in asked_for(request) else answer(request)
 
-    model.server.otherwise = copying  # type: ignore[attr-defined]
+    model.server.otherwise = copying
     small = config.changed(limits={"schema_tokens": 500})
     events: list[Event] = [e async for e in stream(QUESTION, database=wide, model=model, settings=small)]
     ended = {e.node: e.problem for e in events if isinstance(e, NodeEvent) and e.status == "done"}
