@@ -28,7 +28,7 @@ _EPILOG = "\n".join(
         '  python -m agent.main --db sales.sqlite "total revenue by month" --explain',
         '  python -m agent.main --db sales.csv "which customer bought the most?"',
         '  python -m agent.main --db postgresql://me@host/sales --json "how many orders?" | jq .rows',
-        '  python -m agent.main --dry-run "late orders" > query.sql',
+        '  python -m agent.main --dry-run "cancelled orders" > query.sql',
         '  echo "how many products are there?" | python -m agent.main -',
         "  python -m agent.main --interactive",
         "  python -m agent.main profile --db sales.sqlite",

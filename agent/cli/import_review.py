@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.markup import escape
 from rich.table import Table
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _MOST = 60
 """Columns of a table that are listed."""
 _HELP = "Enter takes it; 3 number, 3 text, 3 date dmy, 3 leave out change column 3; save keeps the plan beside the file"
+_FORMS: dict[str, Literal["together", "apart"]] = {"together": "together", "apart": "apart"}
+_OTHER = {"together": "apart reads sheets as tables of their own", "apart": "together reads them as one table"}
 _CHOICES: dict[str, dict[str, str | None]] = {
     "text": {"kind": "text"},
     "number": {"kind": "number"},
@@ -49,7 +51,8 @@ class ImportReview:
             self._show(reading)
         if self._ask is None:
             return ()
-        while said := self._ask(f"  {_HELP}\n  > ").strip().lower():
+        forms = next((f"; {_OTHER[t.plan.forms]}" for t in reading.tables if t.plan.forms), "")
+        while said := self._ask(f"  {_HELP}{forms}\n  > ").strip().lower():
             if said == "save":
                 from agent.sources.files import save_plan
 
@@ -83,7 +86,9 @@ class ImportReview:
 
 
 def edited(reading: Reading, said: str) -> tuple[TablePlan, ...]:
-    """The plans with the change that was typed (`3 date dmy`); nothing where it is none."""
+    """The plans with the change that was typed (`3 date dmy`, `apart`); nothing where it is none."""
+    if (form := _FORMS.get(said)) and any(table.plan.forms not in (None, form) for table in reading.tables):
+        return tuple(t.plan.model_copy(update={"forms": form if t.plan.forms else None}) for t in reading.tables)
     number, _, choice = said.partition(" ")
     if not number.isdecimal() or choice.strip() not in _CHOICES:
         return ()

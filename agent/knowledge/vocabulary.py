@@ -280,9 +280,11 @@ def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...
     """The lower-case lemmas of a name: `custName` -> customer, name. `known` words help to split `custname`."""
     pieces: list[str] = []
     short = abbreviations()
-    for part in _SIGNS.split(name):
+    parts = _SIGNS.split(name)
+    for part in parts:
         if (full := short.get(part.lower())) is not None:
-            pieces.extend(full)
+            is_word = full == ("id",) and len(parts) > 1 and bool(open_lexicon(part.lower()))  # first aid
+            pieces.extend((part.lower(),) if is_word else full)
             continue
         for raw in _SPLIT.findall(part):
             pieces.extend(_expand(raw.lower(), known))
@@ -339,6 +341,10 @@ def _known_words(schema: Schema) -> frozenset[str]:
     return frozenset(vocabulary)
 
 
+_DAYS = {"mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday",
+         "sun": "sunday"}  # fmt: skip
+
+
 def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
     known = _known_words(schema)
     tables: dict[str, TableWord] = {}
@@ -357,6 +363,9 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
             bridge=len(table.foreign_keys) >= 2
             and (bool(keyed and keyed <= foreign) or len(foreign) >= len(table.columns) - 1),
         )
+        names = {c.name.casefold() for c in table.columns}
+        if {"mon", "tue"} <= names:  # days of the week, and no month
+            split |= {c.name: (_DAYS[day],) for c in table.columns if (day := c.name.casefold()) in _DAYS}
         for column in table.columns:
             if column.name not in split:
                 split[column.name] = split_name(column.name, known) or (column.name.lower(),)

@@ -181,7 +181,8 @@ class _Parser:
         self._dialect = dialect
         self._entities = with_entities(schema, values)
         words = vocabulary(self._entities.schema, self._entities.values.date_forms)
-        self._known = Known(words, self._entities.values, today)
+        of_files = (self._existing.tables[t.name].words for t in self._entities.renamed.values())
+        self._known = Known(words, self._entities.values, today, frozenset(w for name in of_files for w in name))
         self._graph = join_graph(words)
         self._rows = StoredRows(look, self._entities, words, self._graph)
 

@@ -19,7 +19,7 @@ from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocab
 from agent.parser.flags import is_state
 from agent.parser.sql_names import identifier, table_named
 from eval.language.inflection import plural_phrase
-from eval.language.lexicon import word_set
+from eval.language.lexicon import open_lexicon, word_set
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql.traversal import every
 
@@ -30,6 +30,8 @@ _ATTRIBUTES = word_set(
 """Columns that say how a row is, and not which thing it is about."""
 _MARKS = word_set("yes no y n true false t f on off x 0 1 active inactive unknown none na")
 """Stored values of a column that says whether something is so."""
+_YES_AND_NO, _ANSWERS = frozenset(("yes", "no")), 5
+"""With `not sure`, `maybe`, `no answer`."""
 _MOST_OF_ROWS = 0.5
 """The largest share of a table's rows that a column of repeated things may have as distinct values."""
 
@@ -166,11 +168,13 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             tables.append(table)
             continue
         columns, foreign_keys = list(table.columns), list(table.foreign_keys)
-        row = _head(words.by_table[table.name]) or _row(words, table.name)
+        row = _head(words.by_table[table.name]) or _row(words, table, values)
         called = (c for c in table.columns if words.columns[table.name, c.name].words == row)
         if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
             taken.discard(table.name.casefold())
+        if len(row) > 1 and any(c.numeric and c.words == row[-1:] for c in words.by_table[table.name]):
+            row = ("row",)  # the results of `lab results` are the figures of that name
         rows = plural_phrase(row).replace(" ", "_")
         name = rows if rows not in taken and row != words.tables[table.name].words else table.name
         if name != table.name:
@@ -179,12 +183,13 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         for place, column in enumerate(table.columns):
             thing = _thing(words.columns[table.name, column.name], row)
             kinds = values.values(table.name, column.name)
-            if not thing or is_state(thing[-1]) or {fold(v) for v in kinds} <= _MARKS:
+            said = {fold(v) for v in kinds}
+            if not thing or is_state(thing[-1]) or said <= _MARKS or (said >= _YES_AND_NO and len(said) <= _ANSWERS):
                 continue
-            if not _repeats(values, table, column):
+            if not _repeats(values, table, column) or (column.values and column.values.doubt):
                 continue
             things, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
-            if {things, key} & taken:
+            if things in taken or key in taken - {column.name.casefold()}:
                 continue
             taken |= {things, key}
             things = things.swapcase() if things == table.name else things  # two tables have two names
@@ -198,6 +203,20 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     if not homes:
         return Entities(schema, values, sources, keys, renamed)
     return Entities(replace(schema, tables=tuple(tables)), values.moved(homes), sources, keys, renamed)
+
+
+def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
+    """Whether each row has its own value in a column that is called like a thing (`Order`)."""
+    [word, *more] = column.words
+    known = values.values(table.name, column.name)
+    is_thing = not more and bool(open_lexicon(word)) and word not in _ATTRIBUTES and word not in NAME_WORDS
+    return is_thing and column.role in ("text", "id") and 0 < len(known) == (table.row_count or 0)
+
+
+def _shared(values: ValueIndex, table: Table, column: Column) -> bool:
+    """Whether several rows have the same value."""
+    known = values.values(table.name, column.name)
+    return 0 < len(known) < (table.row_count or 0) and values.complete(table.name, column.name)
 
 
 def _repeats(values: ValueIndex, table: Table, column: Column) -> bool:
@@ -227,18 +246,22 @@ _USUAL = frozenset(("id", "name", "date"))
 
 _FILES = word_set(
     "export list log data dataset sheet dump report extract file csv table record register tracker ledger copy final "
-    "master all new old clean raw v1 v2 history database db import"
+    "master all new old clean raw v rev version history database db import form"
 )
 """Words in the name of a file that do not say what its rows are."""
 
 
-def _row(words: Vocabulary, table: str) -> tuple[str, ...]:
-    """What a row is: the thing that its number is of (`Ticket ID`), else what the table's name says, without `export`
-    and the like."""
-    numbers = (c.words[:-1] for c in words.by_table[table] if c.role == "id" and c.words[-1] == "id")
-    first = next(numbers, ())
-    own = words.tables[table].words
+def _row(words: Vocabulary, table: Table, values: ValueIndex) -> tuple[str, ...]:
+    """What a row is: the thing that its number is of (`Ticket ID`), if that is of one row, else what the table's name
+    says, without `export` and the like."""
+    columns = words.by_table[table.name]
+    numbers = (c for c in columns if c.role == "id" and c.words[-1] == "id" and not _shared(values, table, c.column))
+    first = next((c.words[:-1] for c in numbers), ())
+    own = words.tables[table.name].words
     kept = tuple(w for w in own if w not in _FILES | _SPANS and not w.isdigit()) or own
+    kept = tuple(w for i, w in enumerate(kept) if w not in kept[i + 1 :])  # `Survey (Responses) - Responses 1`
+    if not any(len(w) > 1 and open_lexicon(w) for w in kept):
+        kept = next((c.words for c in columns if _names_row(c, values, table)), kept)
     return first if first and not set(first) & set(kept[:-1]) and first[-1] not in NAME_WORDS else kept
 
 
@@ -265,8 +288,8 @@ def _head(columns: tuple[ColumnWord, ...]) -> tuple[str, ...]:
 def _thing(column: ColumnWord, row: tuple[str, ...]) -> tuple[str, ...]:
     """What the values of a column are: `member`, and `customer` for `customer_name`; empty if the column says how a row
     is, or what kind of row it is."""
-    if column.role not in ("text", "name") or column.numeric or column.primary:
+    if column.role not in ("text", "name", "id") or column.numeric or column.primary or column.words == ("id",):
         return ()
     words = column.words
-    thing = words[:-1] if len(words) > 1 and words[-1] in NAME_WORDS else words
+    thing = words[:-1] if len(words) > 1 and words[-1] in (*NAME_WORDS, "id") else words
     return () if thing[-1] in (*_ATTRIBUTES, *NAME_WORDS, row[-1]) else thing

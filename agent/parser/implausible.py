@@ -42,7 +42,7 @@ def doubted(draft: Draft, q: LinkedQuestion, *, said_what_to_show: bool = False)
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", not said_what_to_show and _shows_only_dates(query, q)),
-        ("group_open", _by_for_nothing(query, q)),
+        ("group_open", _by_for_nothing(query, q) or _grouped_unasked(query, q)),
         ("superlative_open", _ranks_by_nothing(query, q)),
         ("route_open", _two_routes(query, q)),
         ("second_question_open", _asks_twice(query, q)),
@@ -264,6 +264,17 @@ def _asks_two_amounts(q: LinkedQuestion) -> bool:
     """`How many and how much`."""
     asked = [after.lower for before, after in pairwise(q.tokens) if before.lower == "how"]
     return "many" in asked and "much" in asked
+
+
+_ASKED_GROUPS = word_set("by per each every for across among and which what with vs")
+
+
+def _grouped_unasked(query: Query, q: LinkedQuestion) -> bool:
+    """`how many tenants are in arrears` answered by a count for each value of a column: one number was asked for."""
+    words = [token.lower for token in q.tokens]
+    counted = any(e.function == "count" for e in query.select)
+    alone = words[:2] == ["how", "many"] and not _ASKED_GROUPS & set(words)
+    return alone and counted and bool(query.group) and query.limit is None and query.shape is None
 
 
 def _by_for_nothing(query: Query, q: LinkedQuestion) -> bool:

@@ -14,6 +14,7 @@ from agent.parser.interpretation import (
 )
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context
+from agent.parser.units import UNITS
 from agent.parser.wording.computations import MONEY_ROWS
 from eval.language.lexicon import Adjective, Measure, measures, word_set
 from eval.language.numbers import number_of
@@ -28,13 +29,6 @@ _AMOUNTS = (
     ("cost",),
     ("salary",),
     ("revenue",),
-)
-
-
-_UNITS = word_set(
-    "foot meter metre km kilometer mile cm mm kg g gram pound lb inch second minute hour day year million billion "
-    "thousand usd eur dollar euro percent lbs kgs ms millisecond sec min hr m ft "
-    "sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton t"
 )
 
 
@@ -90,9 +84,9 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                 if (
                     exact
                     or (words == ("date",) and column.role == "date")
-                    or (column.words[: len(words)] == words and column.words[-1] in _UNITS)
+                    or (column.words[: len(words)] == words and column.words[-1] in UNITS)
                     or column.words[-len(words) :] == words
-                    or (column.words[-1] in _UNITS and column.words[-len(words) - 1 : -1] == words)
+                    or (column.words[-1] in UNITS and column.words[-len(words) - 1 : -1] == words)
                     or (column.words == (*words, "minimum") and adjective.base in _LASTING)  # `duration_min`
                     or (len(words) > 1 and set(words) <= set(column.words))
                     or set(column.words) - set(column.owner) == set(words)

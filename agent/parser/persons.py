@@ -8,8 +8,8 @@ from agent.knowledge.vocabulary import Vocabulary
 from eval.language.lexicon import word_set
 
 _PERSON = re.compile(
-    r"(?:\w{2,}(?:er|or|ist|ian|ant|ee|man|woman|person|nurse|coach|chef|staff|crew|boss|friend|student|client|patient|"
-    r"president|parent|child|kid|pupil|guest|agent|host|rep|singer|people|men|women|king|queen|head|contact|user|lead))"
+    r"(?:\w{2,}(?:er|or|ist|ian|ant|ee|man|woman)|\w*(?:person|nurse|coach|chef|staff|crew|boss|friend|student|client|"
+    r"patient|president|parent|child|kid|pupil|guest|agent|host|rep|singer|people|men|women|king|queen|head|contact|user|lead))"
 )
 _NO_PERSON = word_set(
     "order number center centre paper theater computer letter printer container trailer river tower water chapter "
@@ -41,6 +41,29 @@ def personal(vocabulary: Vocabulary, table: str) -> bool:
 def called_person(vocabulary: Vocabulary, table: str) -> bool:
     """Whether a table is called like people."""
     return any(person_word(w) for w in vocabulary.tables[table].words)
+
+
+def person_of(vocabulary: Vocabulary, table: str) -> str:
+    """What the person is called whom a row is of; empty where there is none, or more than one."""
+    people = people_of(vocabulary, table)
+    return people[0] if len(people) == 1 else ""
+
+
+def people_of(vocabulary: Vocabulary, table: str) -> list[str]:
+    """What the people are called whom a row is of: those that the table refers to, the columns of their names, or the
+    row itself."""
+    own = vocabulary.tables[table]
+    referred = {key.ref_table for key in own.table.foreign_keys}
+    words = [vocabulary.tables[t].words for t in referred if personal(vocabulary, t)]
+    people = [" ".join(w) for w in words if len(w) == 1 or person_word(w[-1])]  # a customer's plan is none
+    if not people:
+        columns = vocabulary.by_table[table]
+        texts = (c for c in columns if c.role in ("text", "name") and not c.numeric and not c.foreign)
+        named = (c.words[:-1] if len(c.words) > 1 and c.words[-1] == "name" else c.words for c in texts)
+        people = [" ".join(words) for words in named if person_word(words[-1])]
+    if not people and called_person(vocabulary, table):
+        people = [" ".join(own.words)]
+    return people
 
 
 def person_word(word: str) -> bool:

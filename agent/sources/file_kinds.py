@@ -23,7 +23,13 @@ _PACKED = {
     b"BZh": "it is compressed: unpack it first",
     b"7z\xbc\xaf": "it is compressed: unpack it first",
     b"\x28\xb5\x2f\xfd": "it is compressed: unpack it first",
+    b"%PDF": "it is a PDF: export its table as CSV or Excel",
+    b"\x89PNG": "it is a picture",
+    b"\xff\xd8\xff": "it is a picture",
+    b"{\\rtf": "it is a text document: save its table as CSV or Excel",
 }
+_PAGE = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|table|\?xml)\b", re.IGNORECASE)
+"""A web page, which a download that asks for a password gives, too, or XML."""
 
 
 def file_kind(head: bytes) -> Kind:
@@ -41,6 +47,8 @@ def file_kind(head: bytes) -> Kind:
     for magic, reason in _PACKED.items():
         if head.startswith(magic):
             raise SourceRefused(f"the file cannot be read: {reason}")
+    if _PAGE.match(head):
+        raise SourceRefused("the file cannot be read: it is a web page or XML: export its table as CSV or Excel")
     if text_encoding(head) is None:
         raise SourceRefused("the file is no SQLite, DuckDB, Parquet, Excel, JSON or CSV file")
     return "json" if _JSON.match(head) else "delimited"

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from agent.sources.errors import SourceError, SourceRefused, SourceTooLarge
 from agent.sources.file_kinds import TABULAR, Kind
+from agent.sources.tabular.layout import found_layout
 from agent.sources.tabular.plan import Reading
 from agent.sources.tabular.stage import Bounds
 from agent.sources.tabular.tables import File, import_tables
@@ -34,6 +35,8 @@ MAX_COLUMNS = 20_000
 _VIRTUAL = re.compile(r"CREATE\s+VIRTUAL\s+TABLE\b.*?\bUSING\s+[\"'`\[]?(\w+)", re.IGNORECASE | re.DOTALL)
 _HARMLESS_MODULES = frozenset({"fts3", "fts4", "fts5", "rtree", "rtree_i32", "geopoly"})
 _STEPS = 10_000
+
+_NO_TEXTS = frozenset((".xlsx", ".xlsm", ".parquet"))
 
 
 def main() -> None:
@@ -139,11 +142,20 @@ def _import(job: dict[str, Any], files: list[tuple[Path, str]], kinds: list[Kind
         if kind == "excel":
             _report(f"reading {name}", 0.0)
             sheets = sheets_as_csv(path, name, out.parent, bounds)
-            tables += [File(sheet, Path(title).stem, "delimited") for sheet, title in sheets]
+            book = Path(name).stem
+            tables += [File(sheet, title, "delimited", book) for sheet, title in sheets]
         else:
+            _refuse_text(path, name, kind)
             tables.append(File(path, Path(name).stem, kind))
     before = Reading.model_validate(job["before"])
     return import_tables(tables, out, bounds, before, _report, memory=job["memory"])
+
+
+def _refuse_text(path: Path, name: str, kind: Kind) -> None:
+    """Raises SourceRefused for a text without columns that is called like another kind of file."""
+    ending = Path(name).suffix.lower()
+    if kind == "delimited" and ending in _NO_TEXTS and len(found_layout(path).headers) < 2:
+        raise SourceRefused(f"the file cannot be read: it is called {ending}, but is plain text without columns")
 
 
 def _report(what: str, part: float) -> None:

@@ -47,8 +47,8 @@ def sheets_as_csv(path: Path, name: str, folder: Path, bounds: Bounds) -> list[t
     if not written:
         raise SourceRefused("the workbook contains no rows")
     if len(written) == 1:
-        return [(written[0][0], name)]
-    return [(file, f"{title}.csv") for file, title in written]
+        return [(written[0][0], Path(name).stem)]
+    return written
 
 
 def _written(rows: Iterable[Iterable[Any]], target: Path, bounds: Bounds) -> int:

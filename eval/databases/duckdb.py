@@ -10,6 +10,7 @@ not. Within one process, all connections to a file share one configuration.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import threading
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from eval.databases.base import Database
 from eval.databases.catalogue.duckdb import read_schema
@@ -36,6 +38,15 @@ if TYPE_CHECKING:
 
 _INFER_SECONDS = 3.0
 
+_open_ones: WeakSet[DuckDBDatabase] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Else the driver complains on standard error of what still refers to its connections."""
+    for database in list(_open_ones):
+        database.close()
+
 
 class DuckDBDatabase(Database):
     dialect: Dialect = "duckdb"
@@ -51,6 +62,7 @@ class DuckDBDatabase(Database):
         self._closed = False
         self._file = self.data_version()
         self._instance = _open(target, workspace)
+        _open_ones.add(self)
 
     @cached_property
     def _schema_cache(self) -> SchemaCache:
@@ -77,6 +89,7 @@ class DuckDBDatabase(Database):
             if not self._closed:
                 self._closed = True
                 _shut(self._instance)
+                del self._instance
 
     @contextmanager
     def _open(self, run: StatementRun) -> Iterator[OpenStatement]:

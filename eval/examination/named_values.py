@@ -143,7 +143,7 @@ def _text_columns(table: Table) -> tuple[str, ...]:
 
 def _phrases(case: Case) -> list[str]:
     """Runs of words of which none has a part in the query, longest first."""
-    names = [*(n for t in case.tables_read for n in (t.name, *(c.name for c in t.columns)))]
+    names = [*(t.name for t in case.tables_read), *(column for _, column in case.references.columns)]
     known = {w for n in names for w in name_words(n)}
     known |= {w for c in case.facts.literals for w in question_words(c.value)}
     asked = _SENTENCE_END.split(_ASIDE.sub(" ", case.question[:2_000]), maxsplit=1)[0]

@@ -60,7 +60,7 @@ def root(word: str) -> str:
     """The stem without common derivational endings: `enrolment`, `enrolled`; `manager`, `manages`."""
     base = stem(word)
     ending = next((e for e in _DERIVATIONAL if base.endswith(e) and len(base) - len(e) >= 4), "")
-    base = base.removesuffix(ending)
+    base = base[:-6] if base.endswith("faction") and len(base) > 9 else base.removesuffix(ending)  # satisfied
     return base[:-1] if len(base) > 4 and base[-1] == base[-2] else base
 
 

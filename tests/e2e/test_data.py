@@ -236,3 +236,31 @@ def test_a_wide_schema_is_searched_and_drawn_by_neighbourhood(
     expect(page.get_by_text("6 of 500 tables, 5 links")).to_be_visible()
     page.get_by_role("combobox", name="Around").select_option("part_431")
     expect(page.get_by_text("1 of 500 tables, 0 links")).to_be_visible()
+
+
+def test_sheets_of_one_form_are_one_table_until_a_person_parts_them(
+    offline: Running, open_page: OpenPage, tmp_path: Path
+) -> None:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for month in ("January", "February"):
+        sheet = book.create_sheet(month)
+        for row in (["Shop", "Takings"], ["Leeds", 10], ["York", 5 if month == "January" else 30], ["Total", 15]):
+            sheet.append(row)
+    book.save(tmp_path / "takings.xlsx")
+    page = open_page(offline)
+    page.get_by_label("Files to ask").set_input_files(tmp_path / "takings.xlsx")
+    review = page.get_by_role("region", name="How the files were read")
+    expect(review).to_contain_text("takings: 4 rows")
+    together = review.get_by_label("One table of January, February")
+    expect(together).to_be_checked()
+    assert broken_rules(page) == []
+    together.focus()
+    page.keyboard.press("Space")
+    expect(review).to_contain_text("February: 2 rows")
+    review.get_by_label("One table with those of the same columns").first.focus()
+    page.keyboard.press("Space")
+    expect(review).to_contain_text("takings: 4 rows")
+    page.get_by_label("Your question").fill("total takings by month")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Result")).to_contain_text("40")

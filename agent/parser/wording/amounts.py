@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from agent.knowledge.vocabulary import ColumnWord, TableWord
-from agent.parser.persons import personal
+from agent.parser.persons import person_of, personal
 from agent.parser.stored_states import holds_state
 from agent.parser.wording.rules import ASKED, SINCE, Known, Wording, rule
 from eval.language.inflection import lemma, root
@@ -181,27 +181,23 @@ def by_what_they_paid(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    r"^who (?:has |have )?(?:put in|worked|logged|did|done|gave|given|volunteered|collected|scored|made|spent|used) "
-    rf"(?:the )?(?P<most>most|fewest|least) (?P<x>[a-z]+){SINCE}$"
+    r"^(?:who|which (?P<who>[a-z]+)) (?:has |have )?(?:[a-z]+|put in|clocked up) "
+    rf"(?:the )?(?P<most>most|fewest|least) (?P<x>[a-z]+(?: [a-z]+)?){SINCE}$"
 )
 def who_did_most(match: re.Match[str], known: Known) -> Wording | None:
     """`who put in the most hours this year` as `which volunteer has the highest total hours this year`, where one
-    number is called so, in a table that refers to people."""
-    called = {match["x"].lower(), lemma(match["x"].lower())}
-    numbers = [c for c in known.figures() if called & set(c.words)]
-    if known.table(match["x"]) is not None or len(numbers) != 1:
+    number is called so, in a table that refers to people; in one whose rows are people, as `… the highest hours`."""
+    called = tuple(lemma(word) for word in match["x"].lower().split())
+    numbers = [c for c in known.figures() if c.words[: len(called)] == called or called[-1:] == c.words]
+    who = match["who"] or (person_of(known.vocabulary, numbers[0].table) if len(numbers) == 1 else "")
+    if known.table(match["x"]) is not None or not who or len(numbers) != 1:
         return None
-    tables, columns = known.vocabulary.tables, known.vocabulary.by_table
-    people = [
-        key.ref_table
-        for key in tables[numbers[0].table].table.foreign_keys
-        if {"first", "last", "surname", "full"} & {w for c in columns[key.ref_table] for w in c.words}
-    ]
-    if len(people) != 1:
+    if re.search(r"\b(?:any|one|single|once)\b", match["rest"], re.IGNORECASE):  # the most of one row
         return None
     end = "highest" if match["most"].lower() == "most" else "lowest"
-    who = " ".join(tables[people[0]].words)
-    return Wording(f"which {who} has the {end} total {' '.join(numbers[0].words)}{match['rest']}")
+    several = known.vocabulary.tables[numbers[0].table].table.foreign_keys
+    total = "total " if several and not {"total", "sum"} & set(numbers[0].words) else ""
+    return Wording(f"which {who} has the {end} {total}{' '.join(numbers[0].words)}{match['rest']}")
 
 
 _STOCKS = ("stock", "inventory")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.persons import personal
-from agent.parser.stored_states import SAME_EVENT
+from agent.parser.persons import SERVING, person_of, person_word, personal
+from agent.parser.stored_states import SAME_EVENT, holds_state
 from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, rule
 from eval.language.inflection import root
+from eval.language.lexicon import word_set
 
 _EVENTS = {
     ("order", "ordered", "buy", "bought"): ("order", "purchase", "sale", "invoice"),
@@ -108,24 +109,35 @@ def acquired(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{who} with {events.plural} of {match['what']}")
 
 
+_DEALT_WITH = word_set("closed resolved handled completed solved answered approved rejected fixed processed delivered")
+"""What those do who serve others."""
+
+
 @rule(
     r"^who (?:has |have |had )?(?:(?:placed|made|wrote|written|left|submitted|filed|posted|did|done|booked|took|taken|"
-    rf"gave|given|got|owns?) )?(?:the )?(?P<most>most|fewest|least) (?P<rows>[a-z]+){SINCE}(?P<also>(?: and show .+)?)$"
+    r"gave|given|got|owns?|(?P<state>[a-z]+ed)) )?(?:the )?(?P<most>most|fewest|least) "
+    rf"(?P<of>(?:[a-z]+ ){{0,2}})(?P<rows>[a-z]+){SINCE}(?P<also>(?: and show .+)?)$"
 )
 def who_has_most(match: re.Match[str], known: Known) -> Wording | None:
-    """`who wrote the most reviews` as `which customer has the most reviews`: the people whom the rows refer to."""
-    rows = known.table(match["rows"])
-    if rows is None:
+    """`who wrote the most reviews` as `which customer has the most reviews`: the people whom the rows refer to. `who
+    closed the most tickets` counts closed tickets, where some are in a state of that name."""
+    rows, state = known.table(match["rows"]), (match["state"] or "").lower()
+    if rows is None or (state and not holds_state(state, rows.name, known.vocabulary, known.values)):
         return None
     tables = known.vocabulary.tables
     people = [key.ref_table for key in rows.table.foreign_keys if personal(known.vocabulary, key.ref_table)]
+    people = [name for name in people if len(tables[name].words) == 1 or person_word(tables[name].words[-1])]
     buyers = [name for name in people if set(tables[name].words) & set(BUYERS)]
-    people = people if len(people) == 1 else buyers
-    if len(people) != 1:
+    served = [name for name in people if set(tables[name].words) & SERVING] if state in _DEALT_WITH else buyers
+    people = people if len(people) == 1 else served
+    who = " ".join(tables[people[0]].words) if len(people) == 1 else person_of(known.vocabulary, rows.name)
+    if not who:
         return None
     most = "most" if match["most"].lower() == "most" else "fewest"
     return Wording(
-        f"which {' '.join(tables[people[0]].words)} has the {most} {match['rows']}{match['rest']}{match['also']}"
+        f"which {who} has the {most} {state} {match['of']}{match['rows']}{match['rest']}{match['also']}".replace(
+            "  ", " "
+        )
     )
 
 

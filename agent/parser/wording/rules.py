@@ -19,6 +19,8 @@ from agent.parser.wording.word_patterns import WordPattern
 from eval.language.inflection import lemma, plural
 from eval.language.lexicon import word_set
 
+QUANTITIES = frozenset((word,) for word in ("quantity", "count", "unit", "piece"))
+"""Names of columns that count things."""
 UNIT = r"(?:day|week|month|quarter|year)"
 YEAR = r"(?:19|20)\d\d"
 MONTH = (
@@ -65,6 +67,8 @@ class Known:
     vocabulary: Vocabulary
     values: ValueIndex
     today: dt.date
+    file_words: frozenset[str] = frozenset()
+    """The words of the name of the file, where its rows are called otherwise."""
 
     def table(self, word: str | None) -> TableWord | None:
         """The table that the word names."""
@@ -183,3 +187,8 @@ _SUBJECT = re.compile(r"^(?:what (?:is|was|are|were)|show me|show|give me|tell m
 def subject(text: str) -> str:
     """The text without the words that ask (`what is the`)."""
     return _SUBJECT.sub("", text, count=1)
+
+
+def as_said(column: ColumnWord) -> str:
+    """The name of a column as people write it: `paid in` for `Paid_in`."""
+    return re.sub(r"[\W_]+", " ", column.name).strip().casefold()

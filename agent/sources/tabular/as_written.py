@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from agent.sources.tabular.sql import literal, name
+from agent.sources.tabular.stage import Staged
 from eval.databases.catalogue.duckdb import AS_WRITTEN, as_read
 from eval.schema import Values
 
@@ -28,15 +29,15 @@ class Kept:
     """What is told again with each answer that depends on them."""
 
 
-def keep(engine: DuckDBPyConnection, table: str, raw: str, first_row: int, columns: Sequence[Kept]) -> None:
+def keep(engine: DuckDBPyConnection, table: str, staged: Staged, columns: Sequence[Kept]) -> None:
     """Keep all rows of the file; the column `row` counts as a spreadsheet does."""
     if not columns:
         return
     place = name(AS_WRITTEN, table)
     kept = [of for of in columns if of.column.casefold() != "row"]
-    shown = ", ".join((f"rowid + {first_row} AS row", *(f"{of.cell} AS {name(of.column)}" for of in kept)))
+    shown = ", ".join((f"{staged.row_sql()} AS row", *(f"{of.cell} AS {name(of.column)}" for of in kept)))
     engine.execute(f"CREATE SCHEMA IF NOT EXISTS {name(AS_WRITTEN)}")
-    engine.execute(f"CREATE TABLE {place} AS SELECT {shown} FROM {raw}")
+    engine.execute(f"CREATE TABLE {place} AS SELECT {shown} FROM {staged.raw}")
     for of in kept:
         if any(astuple(of.values)):
             comment = literal(as_read(of.values))

@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from agent.sources.tabular import dates, measures, numbers
 from agent.sources.tabular.plan import ColumnPlan, Mark, Order
 from agent.sources.tabular.sql import BLANKS, literal
-from agent.sources.tabular.units import CURRENCIES
+from agent.sources.tabular.units import CURRENCIES, KNOWN
+from eval.language.lexicon import open_lexicon
 
 Cells = Mapping[str, int]
 """Cells without blanks around them, with how often each occurs."""
 _MISSING_WORDS = (
     "na n/a #n/a n.a. n.a n/k null none nan - -- --- – — ? ?? ??? . .. nil (blank) (null) (none) [null] "
-    "#null! #ref! #value! #div/0! #name? #num! missing unknown tbd tba k.a. \\n "
+    "#null! #ref! #value! #div/0! #name? #num! missing unknown tbd tba tbc k.a. abs abs. dnf dns dnp \\n "
 )
 _MISSING = frozenset(_MISSING_WORDS.split())
 _NO_ANSWER = re.compile(
@@ -49,13 +50,21 @@ _SPELLINGS = 8
 """Ways of writing yes and no that are looked for first, which is by far the fastest."""
 _MOSTLY = 0.6
 """Part of the cells that are numbers in a column of text of which that is told."""
+_NUMBER_OF = re.compile(r"(?:(?i:[\W_](?:no|nr|num|number|ref))|[a-z](?:No|Nr|Num|Number|Ref))\.?\s*$")
+"""Ends of headers of keys: `DocumentNo`, `Invoice number`."""
+_KEY_DIGITS = 5
+_DIFFERENT = 0.9
+_CODES = 2
+"""Words that may stand for numbers that are not known, in a column of measured ones."""
 _SPAN = re.compile(
     r"[<>≤≥~]=?\s{0,3}[$£€¥₹]?[0-9].{0,30}|"
     r"[$£€¥₹]?[0-9][0-9.,]{0,20}\s{0,3}(?:(?:[-–]|to)\s{0,3}[$£€¥₹]?[0-9].{0,30}|\+)"
 )
 _MARKED = re.compile(r"[^\s0-9.,'’()+−-]")
 """What a number with a unit holds besides figures."""
-_HEADER_UNIT = re.compile(r"[\[(]\s*([^\W\d_]{1,5}|[^\w\s\d()\[\]]{1,3})\s*[\])]\s*$")
+_HEADER_UNIT = re.compile(
+    r"[\[(]\s*([^\W\d_]{1,5}(?:/[^\W\d_]{1,5})?|[^\w\s\d()\[\]]{1,3})\s*[\])]\s*$|(?<=[\s_])([^\W\d_]{2,4})\s*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +208,22 @@ def _figures(
     if how and how.why_not is None:
         of = _with(plan, kind="number", decimal=how.decimal, unit=how.unit or _unit_of(plan.header))
         return Decision(of, number=how, doubt=_number_doubt(how, cells)), None
+    if how is None and (figures := _beside_codes(cells)):
+        how = numbers.written(figures, mark, forced=False)
+        unit = (how and how.unit) or _unit_of(plan.header)
+        if how and how.why_not is None and (unit or not how.whole):
+            return Decision(_with(plan, kind="number", decimal=how.decimal, unit=unit), number=how), None
     found = measure.why_not if measure else how.why_not if how else _mostly_numbers(cells)
     return None, found or why
+
+
+def _beside_codes(cells: Cells) -> Cells | None:
+    """The numbers of a column whose other cells are one word or two that repeat: `ND`, `below limit`."""
+    codes = {cell: n for cell, n in cells.items() if not numbers.is_number(cell)}
+    is_code = all(n > 1 and not any(c.isdecimal() for c in cell) for cell, n in codes.items())
+    if not codes or len(codes) > _CODES or not is_code or sum(codes.values()) * 2 > sum(cells.values()):
+        return None
+    return {cell: n for cell, n in cells.items() if cell not in codes}
 
 
 def _mostly_numbers(cells: Cells) -> str | None:
@@ -223,16 +246,34 @@ def _are_truths(cells: Cells) -> bool:
 
 
 def _is_code(plan: ColumnPlan, cells: Cells) -> bool:
+    if _NUMBER_OF.search(plan.header) and _are_keys(cells):
+        return True
     figures = sum(count for cell, count in cells.items() if cell.lstrip("+").isdecimal())
     if numbers.is_identifier(plan.header, cells):
         return True
     return figures * 2 > sum(cells.values()) and numbers.looks_like_codes(cells)
 
 
+def _are_keys(cells: Cells) -> bool:
+    """Whether the cells are long whole numbers of one length, nearly all different."""
+    lengths = {len(cell) for cell in cells if cell.isdecimal()}
+    alike = len(lengths) == 1 and min(lengths) >= _KEY_DIGITS and all(cell.isdecimal() for cell in cells)
+    return alike and len(cells) >= _DIFFERENT * sum(cells.values())
+
+
 def _unit_of(header: str) -> str | None:
-    """The unit that a header names: `Price (EUR)`, `Weight [kg]`."""
+    """The unit that a header names: `Price (EUR)`, `Weight [kg]`, `Consumption kWh`."""
     found = _HEADER_UNIT.search(header)
-    return found[1] if found else None
+    bare = found[2] if found else None
+    if bare is not None and (bare.lower() not in KNOWN or open_lexicon(bare.lower())):
+        return None
+    return found[1] or bare if found else None
+
+
+def without_unit(header: str, unit: str | None) -> str:
+    """The header without the unit that it ends in."""
+    found = _HEADER_UNIT.search(header) if unit and _unit_of(header) == unit else None
+    return header[: found.start()].strip(" _") if found else header
 
 
 def _mark(decisions: Sequence[Decision], semicolons: bool) -> tuple[Mark | None, bool]:

@@ -17,7 +17,7 @@ from agent.sources.tabular.numbers import ENOUGH, LONGEST
 from agent.sources.tabular.plan import Order
 from agent.sources.tabular.sql import BLANKS, PAD, literal
 
-_MONTHS = {
+MONTHS = {
     name: number
     for number, names in enumerate((
         "jan january januar janvier janv januari ene enero gen gennaio janeiro",
@@ -36,7 +36,7 @@ _MONTHS = {
     for name in names.split()
 }  # fmt: skip
 """The number of a month by its name in English, German, French, Dutch, Spanish, Italian, Portuguese and Swedish."""
-_MONTH = f"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})"
+_MONTH = f"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? {1,4})?"
 _DAY, _NUMBER, _YEAR = "(?P<d>[0-9]{1,2})", "(?P<m>[0-9]{1,2})", "(?P<y>[0-9]{4})"
 _ANY_YEAR = "'?(?P<y>[0-9]{4}|[0-9]{2})"
@@ -161,7 +161,7 @@ def _found(cell: str, compact: bool) -> Iterator[tuple[str, re.Match[str]]]:
 
 def _exists(form: str, match: re.Match[str]) -> bool:
     parts = match.groupdict()
-    month = _MONTHS[parts["name"].lower()] if parts.get("name") else int(parts["m"])
+    month = MONTHS[parts["name"].lower()] if parts.get("name") else int(parts["m"])
     try:
         dt.date(_year(parts["y"]), month, int(parts.get("d") or 1))
         hours, minutes, *_ = (parts["clock"] or "0:0").split(":")
@@ -217,8 +217,8 @@ def _day(column: str, form: str) -> str:
         )
     month = _group(column, text, "name" if "P<name>" in text else "m")
     if "P<name>" in text:
-        names = ", ".join(map(literal, _MONTHS))
-        month = f"({list(_MONTHS.values())})[list_position([{names}], lower({month}))]"
+        names = ", ".join(map(literal, MONTHS))
+        month = f"({list(MONTHS.values())})[list_position([{names}], lower({month}))]"
     day = "'1'" if form in WITHOUT_DAY else _group(column, text, "d")
     return f"concat_ws('-', {year}, {month}, {day})"
 

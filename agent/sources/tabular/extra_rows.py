@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.sources.tabular import numbers
 from agent.sources.tabular.columns import trimmed
+from agent.sources.tabular.layout import RULE
 from agent.sources.tabular.plan import MOST_SHOWN, Row
 from agent.sources.tabular.sql import BLANKS, literal
 from agent.sources.tabular.stage import Staged
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _WORDS = (
     "(?:sub[ -]?|grand[ -]?|overall )?"
     "(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|insgesamt|total g[eé]n[eé]ral|suma|totalt|sous-total|totale|"
-    "average|mean|(?:durch)?schnitt|mittelwert|moyenne)"
+    "average|mean|(?:durch)?schnitt|mittelwert|moyenne|[*Σ∑]{1,3})"
 )
 _TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
@@ -40,6 +41,8 @@ _ADDED_UP = 20_000
 _USUAL = 0.95
 _NUMBER = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
 
+PLACES = "left_out"
+"""The temporary table of the places of what is left out."""
 Cells = tuple[int, Sequence[str]]
 """A row's place and its cells."""
 
@@ -62,25 +65,24 @@ def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], tot
     blank, concatenated = literal(f"^[{BLANKS}]*$"), f"concat({', '.join(texts)})"
     blank_first = f"(coalesce(c0, '') < '!' OR c0 > '~') AND regexp_matches(coalesce(c0, ''), {blank})"  # by far faster
     engine.execute(
-        f"CREATE OR REPLACE TEMP TABLE left_out AS SELECT rowid AS place FROM {staged.raw} "
-        f"WHERE {blank_first} AND regexp_matches({concatenated}, {blank})"
+        f"CREATE OR REPLACE TEMP TABLE {PLACES} AS SELECT rowid AS place FROM {staged.raw} "
+        f"WHERE ({blank_first} AND regexp_matches({concatenated}, {blank})) OR (starts_with(c0, '-') OR "
+        f"starts_with(c0, '=')) AND regexp_full_match({concatenated}, {literal(RULE.pattern)})"
     )
-    [(blanks,)] = engine.execute("SELECT count(*) FROM left_out").fetchall()
+    [(blanks,)] = engine.execute(f"SELECT count(*) FROM {PLACES}").fetchall()
     rows, kept = ([], []) if totals == "keep" or len(texts) < 2 else _extra(engine, staged, texts, filled, int(blanks))
     if rows:
-        engine.execute(f"INSERT INTO left_out VALUES {', '.join(f'({at})' for at, _ in rows)}")
-    [(count,)] = engine.execute("SELECT count(*) FROM left_out").fetchall()
+        engine.execute(f"INSERT INTO {PLACES} VALUES {', '.join(f'({at})' for at, _ in rows)}")
+    [(count,)] = engine.execute(f"SELECT count(*) FROM {PLACES}").fetchall()
     return LeftOut(_condition(count), _told(staged, rows), len(rows), _told(staged, kept))
 
 
 def _condition(count: int) -> str:
-    return "rowid NOT IN (SELECT place FROM left_out)" if count else "true"
+    return f"rowid NOT IN (SELECT place FROM {PLACES})" if count else "true"
 
 
 def _told(staged: Staged, rows: Sequence[Cells]) -> tuple[Row, ...]:
-    return tuple(
-        Row(row=staged.row + at, text=" | ".join(c for c in cells if c)[:200]) for at, cells in rows[:MOST_SHOWN]
-    )
+    return tuple(staged.told(at, " | ".join(c for c in cells if c)) for at, cells in rows[:MOST_SHOWN])
 
 
 def _extra(
@@ -119,6 +121,7 @@ def _extra(
 def _may_be_label(cell: str) -> str:
     """Whether a cell begins with no digit, which is by far the fastest to see, and holds a label's word."""
     words = " OR ".join(f"{cell} ILIKE {literal(f'%{word}%')}" for word in _LABELS)
+    words += f" OR trim({cell}) IN ('*', '**', '***', 'Σ', '∑')"
     return f"(NOT ({cell} >= '0' AND {cell} < ':') AND ({words}))"
 
 

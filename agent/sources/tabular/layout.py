@@ -23,6 +23,8 @@ _RECORDS = 500
 _CONTROLS = bytes({*range(1, 32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
 """Bytes that no text is made of."""
 _TEXT = 0.95
+RULE = re.compile(r"[-=_+*~\s]{10,}")
+"""A line that is drawn, in a list as programs print it."""
 FIELD = 1024 * 1024
 """Characters of a field."""
 
@@ -155,7 +157,7 @@ def _records(lines: Sequence[str], delimiter: str, is_all: bool) -> tuple[list[l
     records, ends = [], []
     try:
         for row in reader:
-            if any(cell.strip() for cell in row):
+            if any(cell.strip() for cell in row) and not RULE.fullmatch("".join(row)):
                 records.append([cell.strip() for cell in row])
                 ends.append(reader.line_num)
             if len(records) > _RECORDS:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
+
+from eval.language.lexicon import word_set
 
 _NUMBERED = re.compile(r"^[0-9]{1,2}[ _.-]+(?=[^\W\d_])")
 """The place of a file among others, in front of its name: `01_fees`."""
@@ -12,6 +15,32 @@ _YEAR_FIRST = re.compile(r"((?:19|20)\d\d)_(\D\w{0,60})")
 def table_name(file: str) -> str:
     """The name of the table of a file of this name."""
     return plain_name(_NUMBERED.sub("", file), "data")
+
+
+_ASKS = word_set(
+    "how which what who whom whose when where why do does did are is was were am have has had would could can may will "
+    "shall should please on"
+)
+"""Words with which a question begins, as survey tools put it in a header."""
+_SAYS_NOTHING = _ASKS | word_set(
+    "a an the of in at to for from by with and or as be been you your yours yourself we us our i me my it its they "
+    "them their this that these those there if any most many much often scale rate"
+)
+_QUESTION = 4
+"""Words from which on a header may be a question."""
+_KEPT = 5
+
+
+def column_name(header: str, fallback: str) -> str:
+    """The name of the column of this header; of a question, the words that say what is asked."""
+    words = re.findall(r"[^\W_]+", header.partition("?")[0])
+    if len(words) >= _QUESTION and words[0].casefold() in _ASKS:
+        said = [word for word in words if word.casefold() not in _SAYS_NOTHING and not word.isdecimal()]
+        if words[0].casefold() in ("which", "what"):  # it names the thing first
+            at = words.index(said[0]) if said else 0
+            said = list(takewhile(lambda word: word in said, words[at:]))
+        header = "_".join(said[:_KEPT]).capitalize() or header
+    return plain_name(header, fallback)
 
 
 def plain_name(text: str, fallback: str) -> str:

@@ -50,6 +50,8 @@ class TablePlan(_Value):
     shows that they are no rows of their own."""
     totals: Literal["keep", "leave out"] = "leave out"
     """What is done with rows that sum up others, notes below the table and headers repeated in it."""
+    forms: Literal["together", "apart"] | None = None
+    """Whether files or sheets of the same columns are one table; None where no other has these columns."""
 
 
 class Row(_Value):
@@ -95,6 +97,8 @@ class TableFound(_Value):
     """Columns that look like a key and hold some values twice or more."""
     notes: tuple[str, ...] = ()
     """What else is told of the file: its encoding, title rows."""
+    parts: tuple[str, ...] = ()
+    """The files or sheets that are read as this one table."""
 
 
 class TableReading(_Value):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
 from agent.sources.tabular.layout import FIELD, Layout, found_layout
+from agent.sources.tabular.plan import Row
 from agent.sources.tabular.sql import literal, name
 from eval.language.inflection import counted
 
@@ -23,6 +25,17 @@ if TYPE_CHECKING:
 
 _DEPTH = 5
 _NAMES_OF_ENCODINGS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file or sheet of several that are staged as one table."""
+
+    label: str
+    first: int
+    """The place (`rowid`) of its first row."""
+    row: int
+    """Number of that row in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +51,20 @@ class Staged:
     """Number of the first row in the file; 1 for files whose rows have no place in a text."""
     semicolons: bool = False
     notes: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    """Of which it consists, where it is of several; their labels are its last column."""
+
+    def told(self, at: int, text: str) -> Row:
+        """The row at this place, as a person finds it in the file."""
+        for part in reversed(self.parts):
+            if at >= part.first:
+                return Row(row=part.row + at - part.first, text=f"{part.label}: {text}"[:200])
+        return Row(row=self.row + at, text=text[:200])
+
+    def row_sql(self) -> str:
+        """The expression for a row's number in its file."""
+        whens = "".join(f"WHEN rowid >= {p.first} THEN rowid + {p.row - p.first} " for p in reversed(self.parts))
+        return f"CASE {whens}END" if whens else f"rowid + {self.row}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +86,12 @@ def stage(engine: DuckDBPyConnection, path: Path, kind: str, raw: str, bounds: B
         return _delimited(engine, path, raw, bounds, folder)
     reader = f"read_parquet({literal(str(path))})" if kind == "parquet" else _json_reader(path)
     return _typed(engine, reader, raw, bounds, as_text=kind == "json")
+
+
+def filled(engine: DuckDBPyConnection, raw: str, cells: Sequence[str], where: str = "true") -> list[int]:
+    """How many cells of each column are filled."""
+    counts = ", ".join(f"count({cell})" for cell in cells)
+    return list(engine.execute(f"SELECT {counts} FROM {raw} WHERE {where}").fetchall()[0])
 
 
 def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds, folder: Path) -> Staged:

@@ -94,6 +94,11 @@ def table_notes(table: TableReading) -> list[str]:
     """What is told of a table beside its columns."""
     found, plan = table.found, table.plan
     told = list(found.notes)
+    if found.parts:
+        column = found.columns[-1].name
+        told.append(f"{len(found.parts)} of the same columns read as one table; {column} says from which a row is")
+    elif plan.forms == "apart":
+        told.append("has the same columns as another table, and is read apart from it")
     if found.left_out_count:
         count = counted(found.left_out_count, "row")
         what = "sums up or explains" if found.left_out_count == 1 else "sum up or explain"

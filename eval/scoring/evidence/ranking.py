@@ -59,6 +59,9 @@ def rankings(r: Reading) -> Iterator[Ranking]:
             yield _first_key(order, None)
     for extreme in every(r.tree, exp.Max, exp.Min):
         yield Ranking(extreme.this, isinstance(extreme, exp.Max))
+    order = r.select.args.get("order") if r.select is not None else None
+    if order is not None and r.select is not None and r.select.args.get("limit") is None:
+        yield _first_key(order, r.select)  # all rows, the one that is asked for first
 
 
 def numbers_rows(window: exp.Window) -> bool:
@@ -126,7 +129,8 @@ def _grows(asked: _Asked, key: exp.Expr) -> bool | None:
     parts = {lemma(p) for n in names for p in name_words(n)} | {p for n in names for p in name_words(n)}
     if every(key, exp.Count):
         return _general(asked)
-    if parts & _BACKWARDS or any(n.casefold() in _BACKWARDS for n in names) or every(key, exp.Neg, exp.Case):
+    backwards = parts & _BACKWARDS or any(n.casefold() in _BACKWARDS for n in names)
+    if (backwards and not every(key, exp.Sum)) or every(key, exp.Neg, exp.Case):  # what adds up is no rank
         return None
     if asked.adjective is not None:
         return _by_property(asked.adjective, parts, names, key)

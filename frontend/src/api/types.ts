@@ -312,6 +312,7 @@ export interface TablePlan {
   columns: ColumnPlan[];
   repeats?: "keep" | "leave out" | null;
   totals?: "keep" | "leave out";
+  forms?: "together" | "apart" | null;
 }
 
 export interface FileRow {
@@ -338,6 +339,7 @@ export interface TableReading {
     repeats?: number;
     repeated_keys?: string[];
     notes?: string[];
+    parts?: string[];
   };
 }
 

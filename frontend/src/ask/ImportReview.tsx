@@ -6,7 +6,7 @@ import { planQuery } from "../api/queries";
 import type { ColumnFound, ColumnPlan, FileReading, FileRow, TablePlan, TableReading } from "../api/types";
 import { counted } from "../shell/counted";
 import css from "./ImportReview.module.css";
-import { CHOICES, chosenOf, withColumn, withRepeats } from "./readAs";
+import { CHOICES, chosenOf, withColumn, withForms, withRepeats } from "./readAs";
 import { ReadingNotes } from "./ReadingNotes";
 
 const FIRST = 12;
@@ -39,6 +39,7 @@ export function ImportReview({ id, notes }: { id: string; notes: readonly string
           disabled={change.isPending}
           onColumn={(index, choice) => change.mutate(withColumn(tables, table.plan.table, index, choice))}
           onRepeats={(kept) => change.mutate(withRepeats(tables, table.plan.table, kept))}
+          onForms={(together) => change.mutate(withForms(tables, table.plan.table, together))}
         />
       ))}
       <p role="status" className={css["status"]}>
@@ -58,9 +59,10 @@ interface TableProps {
   disabled: boolean;
   onColumn: (index: number, choice: string) => void;
   onRepeats: (kept: boolean) => void;
+  onForms: (together: boolean) => void;
 }
 
-function TableReview({ table, disabled, onColumn, onRepeats }: TableProps) {
+function TableReview({ table, disabled, onColumn, onRepeats, onForms }: TableProps) {
   const { plan, found } = table;
   const [all, setAll] = useState(false);
   const shown = all ? plan.columns : plan.columns.slice(0, FIRST);
@@ -86,6 +88,19 @@ function TableReview({ table, disabled, onColumn, onRepeats }: TableProps) {
         {(found.notes ?? []).map((note) => (
           <li key={note}>{note}</li>
         ))}
+        {plan.forms && (
+          <li>
+            <label>
+              <input
+                type="checkbox"
+                checked={plan.forms === "together"}
+                disabled={disabled}
+                onChange={(e) => onForms(e.target.checked)}
+              />{" "}
+              {found.parts?.length ? `One table of ${found.parts.join(", ")}` : "One table with those of the same columns"}
+            </label>
+          </li>
+        )}
         {leftOut > 0 && (
           <li>
             {counted(leftOut, "row")} left out that {leftOut === 1 ? "sums up or explains" : "sum up or explain"} others: {rows(found.left_out)}

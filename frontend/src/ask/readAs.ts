@@ -32,6 +32,12 @@ export function withColumn(tables: readonly TableReading[], table: string, index
   );
 }
 
+/** The plans of all tables, with the files or sheets of one form as one table or apart. */
+export function withForms(tables: readonly TableReading[], table: string, together: boolean) {
+  const forms = together ? ("together" as const) : ("apart" as const);
+  return tables.map(({ plan }) => (plan.table === table ? { ...plan, forms } : plan));
+}
+
 /** The plans of all tables, with the repeated rows of one kept or left out. */
 export function withRepeats(tables: readonly TableReading[], table: string, kept: boolean) {
   const repeats = kept ? ("keep" as const) : ("leave out" as const);

@@ -52,7 +52,7 @@ export function ResultPanel({ run, traced }: Props) {
         key={JSON.stringify([shown.task, shown.columns])}
         result={result}
         traced={traced?.task === shown.task ? traced : null}
-        name={run.question}
+        name={answer?.read_as || run.question}
         asked={answer?.view ?? ""}
         keepable={shown === results.at(-1)}
       />

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -177,3 +179,17 @@ def test_plan(shop: Path) -> None:
     with open_database(shop) as database:
         assert any("people" in line for line in database.plan_lines(read("SELECT * FROM people")))
         assert database.plan_lines(read("ANALYZE SELECT 1")) == ()
+
+
+def test_a_program_that_ends_with_a_database_open_says_nothing(shop: Path) -> None:
+    """The driver complains on standard error of connections that a thread still refers to at the end."""
+    program = f"""
+import threading, time
+from eval.databases.duckdb import DuckDBDatabase
+from eval.databases.urls import parse_target
+database = DuckDBDatabase(parse_target({str(shop)!r}))
+database.schema()
+threading.Thread(target=lambda kept=database: time.sleep(99), daemon=True).start()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (ended.stdout, ended.stderr) == ("", "")

@@ -22,6 +22,8 @@ CREATE TABLE kinds (kind_id INTEGER PRIMARY KEY, name TEXT, diet TEXT);
 CREATE TABLE animals (animal_id INTEGER PRIMARY KEY, kind_id INTEGER REFERENCES kinds, keeper_id INTEGER
   REFERENCES keepers, nick TEXT, age INTEGER, weight REAL, arrived TEXT);
 CREATE TABLE tickets (ticket_id INTEGER PRIMARY KEY, sold_on TEXT, price REAL, quantity INTEGER, gate TEXT);
+CREATE TABLE visits (visit_id INTEGER PRIMARY KEY, state TEXT, closed_on TEXT);
+INSERT INTO visits VALUES (1,'Closed','2024-01-02'),(2,'Open',NULL),(3,'Closed','2024-02-03');
 INSERT INTO keepers VALUES (1,'Ada','Berg','1980-02-01','Oslo',30,'2010-04-01','Y'),
   (2,'Bo','Lund','1990-05-01','Bergen',20,'2015-04-01','N'),(3,'Cy','Dahl','1970-06-01','Oslo',25,'2012-01-05','N');
 INSERT INTO kinds VALUES (1,'Zebra','plants'),(2,'Lion','meat'),(3,'Otter','fish');
@@ -46,6 +48,15 @@ PAIRS = [
     ("value_named", "How many animals does the keeper Lund have?",
      "SELECT COUNT(*) FROM animals a JOIN keepers k ON k.keeper_id = a.keeper_id",
      "SELECT COUNT(*) FROM animals a JOIN keepers k ON k.keeper_id = a.keeper_id WHERE k.last_name = 'Lund'"),
+    # what the question says stands in the name of a column that the query leaves out, and is a value beside
+    ("value_named", "How many visits have the state Closed?",
+     "SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits WHERE state = 'Closed'"),
+    ("rank_direction_wrong", "Which gate sold the most tickets by total quantity?",
+     "SELECT gate, SUM(quantity) AS sold FROM tickets GROUP BY gate ORDER BY sold LIMIT 1",
+     "SELECT gate, SUM(quantity) AS sold FROM tickets GROUP BY gate ORDER BY sold DESC LIMIT 1"),
+    ("rank_direction_wrong", "Which gates sold the most tickets?",
+     "SELECT gate, COUNT(*) FROM tickets GROUP BY gate ORDER BY COUNT(*)",
+     "SELECT gate, COUNT(*) FROM tickets GROUP BY gate ORDER BY COUNT(*) DESC"),
     ("number_foreign", "Which kinds have at least two animals?",
      "SELECT k.name FROM kinds k JOIN animals a ON a.kind_id = k.kind_id GROUP BY k.name HAVING COUNT(*) >= 7",
      "SELECT k.name FROM kinds k JOIN animals a ON a.kind_id = k.kind_id GROUP BY k.name HAVING COUNT(*) >= 2"),
@@ -114,6 +125,10 @@ LEFT_ALONE = [
     ("Which animals are not younger than 4?", "SELECT nick FROM animals WHERE age >= 4"),
     ("Who has worked here the longest?", "SELECT first_name, last_name FROM keepers ORDER BY hired_on LIMIT 1"),
     ("What are the first names of the keepers?", "SELECT first_name FROM keepers"),
+    ("How many animals of each kind are there? Show the name of the kind.",
+     "SELECT k.name, COUNT(*) FROM animals a JOIN kinds k ON k.kind_id = a.kind_id GROUP BY a.kind_id"),
+    ("How much does a ticket cost on average at each gate?", "SELECT gate, AVG(price) FROM tickets GROUP BY gate"),
+    ("Which tickets were not sold in 2023?", "SELECT ticket_id FROM tickets WHERE strftime('%Y', sold_on) <> '2023'"),
     ("Suppose the lion were sold: how many animals would be left?", "SELECT COUNT(*) - 1 FROM animals"),
 ]  # fmt: skip
 

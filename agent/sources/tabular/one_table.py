@@ -1,0 +1,325 @@
+"""One staged table, from the decision on its columns to the table that is written.
+
+In: a staged table and the plan that was followed before. Out: the table in the engine, and its reading: the plan and
+what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent.sources.errors import SourceRefused
+from agent.sources.tabular import as_written, extra_rows, groups, repeats, unit_columns, words
+from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed, without_unit
+from agent.sources.tabular.extra_rows import LeftOut
+from agent.sources.tabular.names import column_name, unique_name
+from agent.sources.tabular.plan import (
+    MOST_SHOWN,
+    ColumnFound,
+    ColumnPlan,
+    Row,
+    TableFound,
+    TablePlan,
+    TableReading,
+)
+from agent.sources.tabular.sql import BLANKS, literal, name
+from agent.sources.tabular.stage import Staged, filled
+from agent.sources.tabular.text_cells import TextChanges, text_changes
+from eval.schema import Values
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_SAMPLE_CELLS = 200_000
+_SAMPLE_ROWS = 4_000
+_ROUNDS = 4
+_ODD_CELLS = 5000
+_TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
+"""Cells with a day above 12, or with decimals that are no thousands."""
+
+
+class OneTable:
+    """Reads one staged table."""
+
+    def __init__(self, engine: DuckDBPyConnection, staged: Staged, before: TablePlan) -> None:
+        self._engine, self._staged, self._before = engine, staged, before
+        self._table = before.table
+        self._raw = staged.raw
+        self._cells = [f"c{i}" for i in range(len(staged.headers))]
+        self._filled: list[int] = []
+        self._where = "true"
+        self._texts: dict[int, TextChanges] = {}
+        self._fills = False
+
+    def done(self, left_out: LeftOut | None) -> TableReading:
+        """`left_out`: the rows that are none of the table, where that is found already."""
+        self._filled = self._count_filled()
+        if left_out is None:
+            left_out = extra_rows.found(self._engine, self._staged, self._filled, self._before.totals)
+        if left_out.condition != self._where:
+            self._where = left_out.condition
+            self._filled = self._count_filled()
+        self._fill_groups()
+        samples = self._samples()
+        decisions, names, odd = self._written(samples)
+        plan = self._before.model_copy(update={"columns": tuple(d.plan for d in decisions)})
+        repeated = repeats.Repeats(self._engine, self._table, decisions, names)
+        if repeated.count and plan.repeats is None:
+            plan = plan.model_copy(update={"repeats": "leave out" if repeated.of_key() else "keep"})
+        if plan.repeats == "leave out":
+            repeated.drop()
+        found = [
+            self._found(i, decision, column, odd.get(i, {}), samples[i])
+            for i, (decision, column) in enumerate(zip(decisions, names, strict=True))
+        ]
+        beside = unit_columns.found(self._engine, self._table, decisions, names)
+        kept = [
+            as_written.Kept(
+                f"c{i}",
+                of.name,
+                Values(
+                    decision.plan.unit or beside.get(of.name, (None, None))[0],
+                    beside.get(of.name, (None, None))[1],
+                    words.doubt(of, sure=decision.sure),
+                ),
+            )
+            for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
+            if of.name and (of.changed or decision.plan.unit or of.name in beside or self._tells_part(i))
+        ]
+        as_written.keep(self._engine, self._table, self._staged, kept)
+        heads = zip(self._staged.headers, names, strict=True)
+        renamed = [f"{head!r} is {column}" for head, column in heads if head and column not in ("", head)]
+        result = TableFound(
+            rows=repeated.rows,
+            columns=tuple(found),
+            left_out=left_out.rows,
+            left_out_count=left_out.count,
+            repeats=repeated.count,
+            repeated_keys=repeated.keys(),
+            notes=(*self._staged.notes, *words.renamed(renamed), *words.called_totals(left_out.kept)),
+            parts=tuple(part.label for part in self._staged.parts),
+        )
+        return TableReading(plan=plan, found=result)
+
+    def _tells_part(self, i: int) -> bool:
+        """Whether the column says of which file or sheet a row is."""
+        return bool(self._staged.parts) and i == len(self._cells) - 1
+
+    def _written(
+        self, samples: Sequence[dict[str, int]]
+    ) -> tuple[list[Decision], list[str], dict[int, dict[str, int]]]:
+        """Decide by a sample and write the table; where cells do not fit, decide again with those, until they change
+        nothing more. Returns the decisions, the columns' names, and the cells that do not fit."""
+        plans, cells = self._plans(), [dict(sample) for sample in samples]
+        decisions = self._decided(plans, cells)
+        for _ in range(_ROUNDS):
+            names = self._names(decisions)
+            self._write(decisions, names)
+            odd = self._odd(decisions, names)
+            news = {i: odd.get(i, {}) | self._telling(i, d) for i, d in enumerate(decisions)}
+            for i, of in news.items():
+                cells[i] |= self._scaled({v: n for v, n in of.items() if v not in cells[i]}, samples[i])
+            again = self._decided(plans, cells)
+            if again == decisions:
+                break
+            decisions = again
+        return decisions, names, odd
+
+    def _decided(self, plans: Sequence[ColumnPlan], cells: Sequence[Mapping[str, int]]) -> list[Decision]:
+        gaps = [filled < max(self._filled) for filled in self._filled]
+        decisions = decided(plans, cells, gaps, semicolons=self._staged.semicolons)
+        if self._staged.parts and any(d.date for d in decisions[:-1]) and not plans[-1].decided:
+            decisions[-1] = Decision(plans[-1].model_copy(update={"kind": "text"}))  # each row has a date of its own
+        return decisions
+
+    def _names(self, decisions: Sequence[Decision]) -> list[str]:
+        """The columns' names; empty for those that are left out."""
+        used: set[str] = set()
+        bare = [without_unit(d.plan.header, d.plan.unit if d.number else None) for d in decisions]
+        heads = [
+            b if b and bare.count(b) == 1 else head for b, head in zip(bare, self._staged.headers, strict=True)
+        ]  # the unit is in the comment, and beside the figures of an answer
+        return [
+            "" if decision.plan.kind == "left out" else unique_name(column_name(head, f"column_{i}"), used)
+            for i, (head, decision) in enumerate(zip(heads, decisions, strict=True), 1)
+        ]
+
+    def _all(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._engine.execute(sql).fetchall()
+
+    def _samples(self) -> list[dict[str, int]]:
+        """The cells of some rows, with how often each occurs; none of columns that have a type."""
+        rows = max(200, min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(1, len(self._cells))))
+        source, where = self._raw, self._where
+        if self._staged.rows > rows:
+            self._engine.execute(
+                f"CREATE OR REPLACE TEMP TABLE sampled AS (SELECT * FROM {self._raw} WHERE {where} LIMIT {rows // 2}) "
+                f"UNION ALL (SELECT * FROM {self._raw} WHERE rowid IN ({self._places(rows // 2)}))"
+            )
+            source, where = "sampled", "true"
+        samples: list[dict[str, int]] = []
+        for cell, kind in zip(self._cells, self._staged.types, strict=True):
+            counted = f"SELECT {cell} AS v, count(*) FROM {source} WHERE {where} AND v <> '' GROUP BY v"
+            counted += " ORDER BY min(rowid)"
+            samples.append(_counted(self._all(counted)) if kind == "VARCHAR" else {})
+        return samples
+
+    def _places(self, count: int) -> str:
+        """SQL for places all over the staged table, one in each of so many parts of it, the same each time."""
+        part = self._staged.rows // count
+        return f"SELECT (i * {part} + hash(i) % {part})::BIGINT FROM range({count}) AS parts(i)"
+
+    def _count_filled(self) -> list[int]:
+        return filled(self._engine, self._raw, self._cells, self._where)
+
+    def _fill_groups(self) -> None:
+        """Give blank cells of the first column the value above them, where groups are written once."""
+        if len(self._cells) < 2 or self._staged.types[0] != "VARCHAR" or self._filled[0] == self._filled[1]:
+            return
+        plan, column = self._plans()[0], self._cells[0]
+        rows = max(self._filled)
+        proposed = self._filled[1] == rows and groups.are_groups(self._engine, self._raw, column, self._where)
+        self._fills = plan.fill if plan.decided and plan.fill is not None else proposed
+        if self._fills:
+            groups.fill(self._engine, self._raw, column, self._where)
+            self._cells[0] = groups.FILLED
+            self._filled[0] = rows
+
+    def _plans(self) -> list[ColumnPlan]:
+        earlier: dict[str, list[ColumnPlan]] = {}
+        for plan in self._before.columns:
+            earlier.setdefault(plan.header, []).append(plan)
+        plans = []
+        for i, (head, kind) in enumerate(zip(self._staged.headers, self._staged.types, strict=True)):
+            matching = earlier.get(head) or []
+            plan = matching.pop(0) if matching else ColumnPlan(header=head[:10_000])
+            if plan.kind in (None, "as it is") and kind != "VARCHAR":
+                plan = plan.model_copy(update={"kind": "as it is"})
+            elif not head and not self._filled[i]:
+                plan = plan.model_copy(update={"kind": "left out"})
+            plans.append(plan if plan.decided else plan.model_copy(update={"fill": (i == 0 and self._fills) or None}))
+        return plans
+
+    def _scaled(self, cells: Mapping[str, int], sample: Mapping[str, int]) -> dict[str, int]:
+        """Cells of the whole file, counted as if they were of the sample; each at least once."""
+        share = min(1.0, max(1, sum(sample.values())) / max(1, self._staged.rows))
+        return {cell: max(1, round(count * share)) for cell, count in cells.items()}
+
+    def _telling(self, i: int, decision: Decision) -> dict[str, int]:
+        """Cells that could tell how the others are to be read, where the sample does not."""
+        if not (decision.number and decision.number.either) and not (decision.date and decision.date.either):
+            return {}
+        return self._cells_where(i, f"regexp_matches({self._cells[i]}, {literal(_TELLING)})")
+
+    def _cells_where(self, i: int, condition: str) -> dict[str, int]:
+        return _counted(
+            self._all(
+                f"SELECT {self._cells[i]} AS v, count(*) FROM {self._raw} WHERE {self._where} AND {condition} "
+                f"GROUP BY v ORDER BY min(rowid) LIMIT {_ODD_CELLS}"
+            )
+        )
+
+    def _odd(self, decisions: Sequence[Decision], names: Sequence[str]) -> dict[int, dict[str, int]]:
+        """The cells that their column's reading leaves out, missing marks among them, by column."""
+        typed = [i for i, d in enumerate(decisions) if d.plan.kind not in ("text", "as it is", "left out")]
+        if not typed:
+            return {}
+        counts = ", ".join(f"count({name(names[i])})" for i in typed)
+        [read] = self._all(f"SELECT {counts} FROM {name(self._table)}")
+        return {
+            i: self._cells_where(i, self._is_odd(i, decisions[i]))
+            for i, count in zip(typed, read, strict=True)
+            if count < self._filled[i]
+        }
+
+    def _is_odd(self, i: int, decision: Decision) -> str:
+        cell = self._cells[i]
+        return f"{cell} <> '' AND {decision.sql(cell)} IS NULL"
+
+    def _text(self, i: int, decision: Decision) -> TextChanges | None:
+        """The changes to a column of text; None for others."""
+        if decision.plan.kind != "text" or self._staged.types[i] != "VARCHAR":
+            return None
+        if i not in self._texts:
+            self._texts[i] = text_changes(self._engine, self._raw, self._cells[i], decision.plan, self._where)
+        return self._texts[i]
+
+    def _write(self, decisions: Sequence[Decision], names: Sequence[str]) -> None:
+        shown, joins = [], []
+        for i, (decision, column) in enumerate(zip(decisions, names, strict=True)):
+            if not column:
+                continue
+            cell = f"{self._raw}.{self._cells[i]}"
+            text = self._text(i, decision)
+            value = decision.sql(cell)
+            if text and text.table:
+                joins.append(f"LEFT JOIN {text.table} ON {text.table}.v = {cell}")
+                value = f"CASE WHEN {text.table}.v IS NULL THEN {value} ELSE {decision.sql(f'{text.table}.kept')} END"
+            shown.append(f"{value} AS {name(column)}")
+        if not shown:
+            raise SourceRefused("the file contains no rows")
+        order = f" ORDER BY {self._raw}.rowid" if joins else ""
+        where = self._where.replace("rowid", f"{self._raw}.rowid", 1)
+        self._engine.execute(
+            f"CREATE OR REPLACE TABLE {name(self._table)} AS SELECT {', '.join(shown)} FROM {self._raw} "
+            f"{' '.join(joins)} WHERE {where}{order}"
+        )
+        for decision, column in zip(decisions, names, strict=True):
+            if column and (comment := words.comment(decision.plan, column)):
+                self._engine.execute(f"COMMENT ON COLUMN {name(self._table, column)} IS {literal(comment)}")
+
+    def _found(
+        self, i: int, decision: Decision, column: str, odd: Mapping[str, int], sample: Iterable[str]
+    ) -> ColumnFound:
+        kind, text = decision.plan.kind, self._text(i, decision) or TextChanges()
+        if kind in ("as it is", "left out"):
+            type_ = self._staged.types[i]
+            return ColumnFound(name=column, type=type_, line=words.line(decision, 0, 0, 0, 0), filled=0, read=0)
+        misfits = {v: n for v, n in odd.items() if not is_missing(v, kind)}
+        wrong, blank = sum(misfits.values()), odd.get("", 0)
+        missing = text.missing + sum(odd.values()) - wrong - blank
+        filled = self._filled[i] - missing - blank
+        fills = bool(i == 0 and self._fills)
+        changed = bool(wrong or missing or text.table or fills or decision.doubt or decision.clock) or (
+            kind != "text" and not _is_plain(decision)
+        )
+        return ColumnFound(
+            name=column,
+            type=decision.type,
+            line=words.line(decision, filled, wrong, missing, text.folded, fills=fills),
+            filled=filled,
+            read=filled - wrong,
+            missing=missing,
+            misfits=self._rows_of(self._cells[i], misfits),
+            folded=text.folded,
+            doubt=decision.doubt,
+            examples=tuple(v[:100] for v in list(sample)[:3]),
+            changed=changed,
+        )
+
+    def _rows_of(self, cell: str, values: Mapping[str, int]) -> tuple[Row, ...]:
+        if not values:
+            return ()
+        listed = ", ".join(map(literal, list(values)[:200]))
+        rows = self._all(
+            f"SELECT rowid, {trimmed(cell)} FROM {self._raw} WHERE {trimmed(cell)} IN ({listed}) "
+            f"ORDER BY rowid LIMIT {MOST_SHOWN}"
+        )
+        return tuple(self._staged.told(at, str(value)) for at, value in rows)
+
+
+def _counted(rows: Iterable[tuple[Any, ...]]) -> dict[str, int]:
+    """Cells without blanks around them, with how often each occurs."""
+    counts: dict[str, int] = {}
+    for cell, count in rows:
+        bare = str(cell).strip(BLANKS)
+        counts[bare] = counts.get(bare, 0) + count
+    return counts
+
+
+def _is_plain(decision: Decision) -> bool:
+    """Whether the table holds what was written, in the engine's own form."""
+    if decision.number is not None:
+        return decision.number.plain
+    return decision.date is not None and decision.date.plain and not decision.date.zones

@@ -1,0 +1,92 @@
+"""Files and sheets of the same columns: which are one table, and that a person can decide otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from agent.sources.tabular.plan import Plans, Reading
+from agent.sources.tabular.stage import Bounds
+from agent.sources.tabular.tables import File, import_tables
+
+MONTH = "Who,Hours\nAnn,3\nBob,4\nCem,5\nDan,2\nTotal,14\n"
+
+
+def read(folder: Path, texts: Mapping[str, str], book: str = "", before: Reading | None = None) -> Reading:
+    files = []
+    for number, (name, text) in enumerate(texts.items()):
+        (folder / f"raw{number}").write_text(text, encoding="utf-8")
+        files.append(File(folder / f"raw{number}", name, "delimited", book))
+    (folder / "out").unlink(missing_ok=True)
+    return import_tables(files, folder / "out", Bounds(1000, 100), before or Reading(), lambda *_: None, memory=1 << 30)
+
+
+def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with duckdb.connect(str(folder / "out"), read_only=True) as database:
+        return database.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("names", "book", "table", "column", "labels"),
+    [
+        (("Jan", "Feb"), "Hours 2024", "Hours_2024", "Month", ["January", "February"]),
+        (("Leeds", "York"), "tills", "tills", "Sheet", ["Leeds", "York"]),
+        (("sales_leeds", "sales_york"), "", "sales", "File", ["leeds", "york"]),
+        (("takings_2022", "takings_2023"), "", "takings", "Year", ["2022", "2023"]),
+        (("Leeds", "York"), "Sales by branch", "Sales_by_branch", "Branch", ["Leeds", "York"]),
+        (("7A", "7B"), "marks", "marks", "Sheet", ["7A", "7B"]),
+    ],
+)
+def test_parts_of_one_table_are_read_as_one(
+    tmp_path: Path, names: tuple[str, ...], book: str, table: str, column: str, labels: list[str]
+) -> None:
+    reading = read(tmp_path, dict.fromkeys(names, MONTH), book)
+
+    assert [(t.plan.table, t.plan.forms, t.found.rows) for t in reading.tables] == [(table, "together", 8)]
+    counted = rows(tmp_path, f'SELECT "{column}"::VARCHAR, sum("Hours") FROM "{table}" GROUP BY 1 ORDER BY min(rowid)')
+    assert counted == [(label, 14) for label in labels]
+    assert [row.row for row in reading.tables[0].found.left_out] == [6, 6]
+
+
+@pytest.mark.parametrize("names", [("Orders", "Returns"), ("Income", "Expenses"), ("Members", "Former members")])
+def test_words_of_their_own_are_tables_of_their_own(tmp_path: Path, names: tuple[str, ...]) -> None:
+    reading = read(tmp_path, dict.fromkeys(names, MONTH), "shop")
+
+    assert [(t.plan.forms, t.found.rows) for t in reading.tables] == [("apart", 4), ("apart", 4)]
+
+
+def test_columns_may_stand_in_another_order_and_other_sheets_stay(tmp_path: Path) -> None:
+    other = "Hours,Who\n7,Eve\n8,Fay\n"
+    notes = "Topic,Text\na,b\nc,d\n"
+    reading = read(tmp_path, {"Jan 2024": MONTH, "Notes": notes, "Feb 2024": other}, "book")
+
+    assert [t.plan.table for t in reading.tables] == ["book", "Notes"]
+    assert rows(tmp_path, 'SELECT "Who", "Hours", "Month"::VARCHAR FROM book WHERE "Hours" > 5') == [
+        ("Eve", 7, "2024-02-01"),
+        ("Fay", 8, "2024-02-01"),
+    ]
+
+
+def test_what_a_person_decides_is_kept(tmp_path: Path) -> None:
+    texts = {"Leeds": MONTH, "York": MONTH}
+
+    def again(reading: Reading, first: str) -> Reading:
+        plans = [t.plan for t in reading.tables]
+        plans[0] = plans[0].model_copy(update={"forms": first})
+        return read(tmp_path, texts, "tills", Plans(tables=tuple(plans)).as_reading())
+
+    apart = again(read(tmp_path, texts, "tills"), "apart")
+    assert [t.plan.table for t in apart.tables] == ["Leeds", "York"]
+    assert [t.plan.table for t in again(apart, "apart").tables] == ["Leeds", "York"]
+    assert [t.plan.table for t in again(apart, "together").tables] == ["tills"]
+
+
+def test_what_was_written_stays_reachable_with_its_file_and_row(tmp_path: Path) -> None:
+    read(tmp_path, {"Leeds": MONTH.replace("3", "£3"), "York": MONTH}, "tills")
+
+    written = rows(tmp_path, 'SELECT "Sheet", "row", "Hours" FROM tills_as_written ORDER BY ALL')
+    assert written[0] == ("Leeds", 2, "£3")
+    assert written[-1] == ("York", 6, "14")
