@@ -97,8 +97,8 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> tuple
         context.trouble(f"no usable plan, so the question is one task: {why}")
         context.spend_failed(error)
         if privacy_of(context.model) != "full":  # the rules look up stored values, and the model sees their output
-            return PlanReply(single_task_plan(question, 0.0)), request.schema_context
-        return await in_turn(_unplanned, request, context.database), request.schema_context
+            return PlanReply(single_task_plan(question, 0.0)), context.shortened or request.schema_context
+        return await in_turn(_unplanned, request, context.database), context.shortened or request.schema_context
 
 
 def _values_kept(plan: QueryPlan, question: str) -> QueryPlan:

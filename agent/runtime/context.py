@@ -75,6 +75,8 @@ class RunContext:
     _taught: str | None = None
     _schema: asyncio.Future[Schema] | None = None
     _running: set[str] = field(default_factory=set)
+    shortened: str = ""
+    """The text of the schema that fitted the model's server, where the whole did not (`agent.runtime.fitting`)."""
     _problem: str = ""
     """What went wrong in the step that runs."""
     _reported: Usage = field(default_factory=Usage)

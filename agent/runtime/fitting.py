@@ -58,24 +58,25 @@ def view_of(state: AgentState, context: RunContext, schema: Schema, tokens: int 
 
 
 async def fitted(ask: Callable[[str], Awaitable[T]], state: AgentState, context: RunContext) -> tuple[T, str]:
-    """The reply, and the text of the schema that it was given for. Raises what `ask` raises."""
-    text = state["schema_context"]
-    told: PromptTooLong | None = None
+    """The reply, and the text of the schema that it was given for. Raises what `ask` raises; a text that fitted is then
+    in the context."""
+    text = context.shortened or state["schema_context"]
+    refused: PromptTooLong | None = None
     for _ in range(_TRIES):
+        fits = True
         try:
-            reply = await ask(text)
+            return await ask(text), text
         except PromptTooLong as error:
-            told, before = error, text
+            fits, refused = False, error
             view = await in_turn(_smaller, state, context, await context.schema(), text, error)
-            if view is None or view.text == before:
-                raise
+            if view is None or view.text == text:
+                break
             text = view.text
-            continue
-        if told is not None:
-            _tell(told, text, context)
-        return reply, text
-    assert told is not None
-    raise told
+        finally:
+            if fits and refused is not None:
+                _tell(refused, text, context)
+    assert refused is not None
+    raise refused
 
 
 def _smaller(
@@ -97,6 +98,7 @@ def _tell(error: PromptTooLong, text: str, context: RunContext) -> None:
     from agent.knowledge.schema_context import estimate_tokens
 
     tokens = estimate_tokens(text)
+    context.shortened = text
     if isinstance(context.model, Bounded):
         context.model.learn_schema_tokens(tokens)
     sizes = f" ({error.sizes[0]:,} tokens, where {error.sizes[1]:,} fit)" if error.sizes else ""
