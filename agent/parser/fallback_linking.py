@@ -128,7 +128,7 @@ def _stored(
         text = " ".join(t.text for t in tokens[start : last.end])
         place = written or len(text) > _CODE
         meant, lands = place_or_language(text, vocabulary, values) if place else (text, ())
-        hits = lands or values.find(text, fuzzy=True)
+        hits = lands or _turned(text, values) or values.find(text, fuzzy=True)
         if not (written or lands):
             hits = tuple(
                 h
@@ -142,6 +142,12 @@ def _stored(
             mention = Mention(start, last.end, values=hits, text=meant)
             return Item(start, last.end, "mention", text.lower(), mention)
     return None
+
+
+def _turned(text: str, values: ValueIndex) -> tuple[ValueHit, ...]:
+    """`Sue Kim`, stored as `Kim, Sue`."""
+    first, _, last = text.rpartition(" ")
+    return values.find(f"{last}, {first}") if first and "," not in text else ()
 
 
 def _firm(item: Item | None) -> Item | None:

@@ -12,6 +12,7 @@ from agent.parser.assembly import join
 from agent.parser.coverage import AGENTIVE
 from agent.parser.figures_by import figures_by
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
+from agent.parser.measures import amount_column
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, ReadingState
 from agent.parser.vague import vague
@@ -33,6 +34,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         join(q, r, _absent_by_verb(q, r))
     _rank_by_average(r)
     _function_behind(q, r)
+    _total_of_rows(q, r)
     join(q, r, Finding(doubts=tuple(_open_ends(r))))
     spent = r.verb_measure
     if (
@@ -112,6 +114,19 @@ def _function_behind(q: LinkedQuestion, r: ReadingState) -> None:
         if column.numeric and column.role == "number":
             query.select = [Expression(r.functions[0], shown.column)]
             r.functions = []
+
+
+def _total_of_rows(q: LinkedQuestion, r: ReadingState) -> None:
+    """`total by owner`, `total for Sue Kim`, asked of one table: what its rows amount to."""
+    only = q.vocabulary.only_wide_table
+    tables = r.entities or ([only.name] if only is not None else [])
+    if set(r.functions) != {"sum"} or r.query.select or r.query.order or len(tables) != 1 or r.counting:
+        return
+    amount = amount_column(q, tables)
+    if amount is not None:
+        r.query.select.append(Expression("sum", amount.key))
+        r.entities[:] = tables
+        r.functions = []
 
 
 def _open_ends(c: Context) -> Iterator[str]:

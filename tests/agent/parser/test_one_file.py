@@ -49,6 +49,15 @@ S2,Lead,5.5,H,2024-05-03
 S2,Zinc,2.5,,2024-05-04
 S2,Zinc,3.5,,2024-06-04
 """
+_KENNEL = """Dog;Breed;Owner;Arrived;Nights;Total;Paid?
+Bella;Labrador;Kim, Sue;03.01.2025;3;75,00;yes
+Max;Poodle;Ito, Ken;04.01.2025;1;25,00;y
+Luna;Labrador;Kim, Sue;10.01.2025;5;112,50;no
+Rex;Beagle;Diaz, Ana;11.01.2025;1;25,00;Yes
+Max;Poodle;Ito, Ken;02.02.2025;7;140,00;N
+Coco;Beagle;Smith, Jo;03.02.2025;2;50,00;yes
+Bella;Labrador;Kim, Sue;14.02.2025;2;50,00;no
+"""
 _LOANS = """book,reader,branch,borrowed_on,returned_on
 Dune,Eva,East,2024-01-02,2024-01-09
 Dune,Finn,East,2024-01-12,
@@ -81,7 +90,7 @@ _FILES = {
     "parking fines": _FINES,
     "plants": _STOCK, "sales reps": _REPS,
     "support calls": _CALLS, "club": _RUNS, "account 2024": _ACCOUNT, "Course feedback (Responses)": _FORM,
-    "lab results": _TESTS, "loans": _LOANS,
+    "lab results": _TESTS, "loans": _LOANS, "kennel": _KENNEL,
 }  # fmt: skip
 
 
@@ -123,6 +132,10 @@ def answered(folder: Path, file: str, question: str) -> tuple[list[tuple[object,
         ("parking fines", "how many fines closing in March", 2),
         ("room readings", "average Mon", 20.0),
         ("room readings", "average tuesday", 19.5),
+        ("kennel", "total", 477.5),
+        ("kennel", "total for Sue Kim", 237.5),
+        ("kennel", "how much is unpaid", 302.5),
+        ("kennel", "total revenue of Ken Ito", 165.0),
         ("loans", "how many books have not been returned", 2),
         ("loans", "which book was borrowed the most", "Dune"),
         ("loans", "who borrowed the most books", "Eva"),
