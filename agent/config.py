@@ -36,12 +36,15 @@ class ModelSettings(_Group):
     base_url: str | None = Field(None, alias="OPENAI_BASE_URL")
     """Any OpenAI-compatible server; None means OpenAI's own."""
     name: str = Field("gpt-5", alias="TEXT2SQL_MODEL")
+    """The model; where only an endpoint is set, the first one that it lists."""
     seconds: float = Field(120.0, gt=0.0, alias="TEXT2SQL_MODEL_SECONDS")
     """Timeout of one model call, including waits for rate limits."""
     structured_output: Literal["auto", "json_schema", "json_object", "prompt"] = Field(
         "auto", alias="TEXT2SQL_STRUCTURED_OUTPUT"
     )
     """How replies are made to follow a JSON Schema; `auto` tries the strict way and falls back."""
+    temperature: float = Field(0.0, ge=0.0, le=2.0, alias="TEXT2SQL_TEMPERATURE")
+    """Sampling temperature of calls that would else have 0; left out for models that take none."""
     reasoning_effort: str | None = Field(None, alias="TEXT2SQL_REASONING_EFFORT")
     """Reasoning effort of the model (`minimal`, `low`, `medium`, `high`); None: the endpoint's default."""
     extra_body: dict[str, Any] | None = Field(None, alias="TEXT2SQL_EXTRA_BODY")
@@ -62,6 +65,13 @@ class ModelSettings(_Group):
         """True when no model is configured, so that the built-in engine answers."""
         key = self.api_key.get_secret_value() if self.api_key else ""
         return not key.strip() and not (self.base_url or "").strip()
+
+    @property
+    def has_model(self) -> bool:
+        """False where an endpoint other than OpenAI's is set and no model, whose default is OpenAI's."""
+        address = (self.base_url or "").strip()
+        given = "name" in self.model_fields_set or not address or address.startswith("https://api.openai.com")
+        return given and bool(self.name)
 
 
 class DatabaseSettings(_Group):

@@ -107,6 +107,10 @@ class Failure(_Value):
     message: str
 
 
+WITHOUT_MODEL = frozenset({"model_auth", "model", "timeout"})
+"""The failures after which the built-in engine may still have an answer."""
+
+
 def headers(columns: Sequence[str], units: Sequence[str]) -> list[str]:
     """The names of the columns, each with its unit where there is one."""
     return [f"{name} ({unit})" if unit else name for name, unit in zip_longest(columns, units[: len(columns)])]
@@ -182,6 +186,8 @@ class Draft(_Value):
     """(candidates with the same result, candidates in all), where several were written."""
     rivals: list[Draft] = Field(default_factory=list)
     """The other candidates, where several were written and this one was chosen."""
+    by_engine: bool = False
+    """The built-in engine wrote it, beside a model; `confidence` is then calibrated."""
     failure: Failure | None = None
     """No retry will produce SQL."""
 

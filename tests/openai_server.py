@@ -92,11 +92,20 @@ def raw(body: str | bytes, *, status: int = 200, content_type: str = "applicatio
     return Reply(status=status, body=body.encode() if isinstance(body, str) else body, content_type=content_type)
 
 
+def _model_list(models: Sequence[str | dict[str, Any]]) -> Reply:
+    entries = [{"id": m, "object": "model", "created": 1, "owned_by": ""} if isinstance(m, str) else m for m in models]
+    return raw(json.dumps({"object": "list", "data": entries}))
+
+
 class OpenAIServer:
     """Start with `with`; use from any thread. `url` ends in /v1."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self.models: tuple[str | dict[str, Any], ...] = ("gpt-5",)
+        """What it lists, by name or as whole entries; without any, the script replies to that request, too."""
+        self.listed: list[Request] = []
+        """The requests for that list."""
         self.arrived = threading.Event()
         """Set when a request has come in."""
         self.disconnected = threading.Event()
@@ -150,6 +159,10 @@ class OpenAIServer:
         self._connections.add(task)
         try:
             while (request := await _read(reader)) is not None:
+                if request.method == "GET" and request.path.partition("?")[0].endswith("/models") and self.models:
+                    self.listed.append(request)
+                    await self._send(writer, request, _model_list(self.models))
+                    break
                 self.requests.append(request)
                 self.arrived.set()
                 behaviour = self._script.pop(0) if self._script else self.otherwise

@@ -16,8 +16,9 @@ from eval.schema import Schema
 from eval.scoring import Case
 
 
-async def examined(query: Query, context: RunContext) -> Case:
-    """Raises DatabaseError where the structure can't be read. Cancelling stops the statement."""
+async def examined(query: Query, context: RunContext, own_confidence: float | None = None) -> Case:
+    """`own_confidence`: the calibrated one of the built-in engine, if it wrote the query; it is then no second opinion
+    on itself. Raises DatabaseError where the structure can't be read. Cancelling stops the statement."""
     if query.sql not in context.examined:
         context.examined[query.sql] = await _examined(query, context)
     case = replace(
@@ -27,8 +28,9 @@ async def examined(query: Query, context: RunContext) -> Case:
         plan_confidence=query.plan_confidence,
         prior=_prior(context),
         weights=context.local_judge.weights if context.local_judge else None,
+        own_confidence=own_confidence,
     )
-    if not (case.ran and context.model.capabilities.second_opinion):
+    if own_confidence is not None or not (case.ran and context.model.capabilities.second_opinion):
         return case
     return replace(case, second_opinion=await second_opinion(case.question, context.database, case.schema))
 

@@ -28,7 +28,7 @@ def may_be_reviewed(result: QueryResult) -> bool:
 
 
 async def review(
-    question: str, task: QueryTask, result: QueryResult, schema_context: str, context: RunContext
+    question: str, task: QueryTask, result: QueryResult, schema_context: str, context: RunContext, round_: int = 0
 ) -> Review | None:
     """The model's opinion of a result that it may see. None where the model knows no reviews, may see no rows, is
     away or sends nothing usable: the result then stays as it is."""
@@ -49,6 +49,7 @@ async def review(
         preview=tuple(tuple(row) for row in result.data[:PREVIEW_ROWS]),
         rows_returned=result.rows_returned,
         doubts=tuple(objections(seen)[:_DOUBTS]),
+        round=round_,
         instructions=context.memory.instructions if context.memory else "",
     )
     try:

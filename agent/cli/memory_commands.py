@@ -1,4 +1,4 @@
-"""`python -m agent.main examples check FILE`, `glossary check FILE`, `model check FILE` and `model init`.
+"""`python -m agent.main examples check FILE`, `glossary check FILE`, `model check [FILE]` and `model init`.
 
 In: the words after `examples`, `glossary` or `model`. Out: what was found on standard output, an exit code: 0 when all
 is well.
@@ -28,7 +28,7 @@ model = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptio
 
 @model.callback()
 def _model() -> None:
-    """What a team says once about its business: metrics, fields, relationships."""
+    """What a team says once about its business (metrics, fields, relationships), and the language model."""
 
 
 @model.command("init")
@@ -41,8 +41,28 @@ def init_model(db: DatabaseOption = None) -> None:
 
 
 @model.command("check")
-def check_model(file: _File, db: DatabaseOption = None) -> None:
-    """Check names, types, joins that multiply rows, and that metrics and verified questions run."""
+def check_model(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A semantic model; else the language model is tried."),
+    ] = None,
+    db: DatabaseOption = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The language model's server. Default: the configured one, else one here."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The language model. Default: the first that the server lists.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """With a FILE: check a semantic model's names, types, joins that multiply rows, and that metrics and verified
+    questions run. Without: find the model servers of this machine, and try what the language model is good for."""
+    if file is None:
+        from agent.cli.model_command import check_language_model
+
+        check_language_model(base_url, model, db, as_json=as_json)
+        return
     from agent.inspection.semantics import check_model
 
     with errors_reported():

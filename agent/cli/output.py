@@ -52,6 +52,8 @@ class Output:
             stream.flush()
         elif answer.error_kind in _WITHOUT_A_RESULT:
             self.complain(answer.reason)
+            if guess := next((attempt.guess for attempt in answer.attempts if attempt.guess), ""):
+                self.complain(f"Without the model (--model offline), the built-in engine would run: {guess}")
         elif self.sql_only:
             self._show_sql(answer)
         else:

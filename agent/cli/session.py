@@ -148,8 +148,16 @@ class Asker:
 
     def _introduce(self, steps: Steps) -> None:
         """Show once which model answers if none was requested."""
-        if not self._introduced and self.config and self.config.model.offline and self.model is None:
-            steps.note(NO_MODEL)
+        if not self._introduced and self.config and self.model is None:
+            if self.config.model.offline:
+                steps.note(NO_MODEL)
+            elif not self.config.model.has_model:
+                from agent.models.discovery import named
+
+                model, note = named(self.config.model)
+                self.config = self.config.model_copy(update={"model": model})
+                if note:
+                    steps.note(note)
         self._introduced = True
 
     async def _run(self, question: str, steps: Steps) -> Answer:

@@ -82,9 +82,20 @@ def privacy_of(model: Model) -> Privacy:
 
 _PASSED_ON: dict[type, tuple[str, ...]] = {
     PlanRequest: ("question", "dialect", "evidence", "write_sql", "may_ask", "translate"),
-    SqlRequest: ("question", "task", "dialect", "evidence", "failed_sql", "feedback", "attempt", "variant", "glossary"),
+    SqlRequest: (
+        "question",
+        "task",
+        "dialect",
+        "evidence",
+        "failed_sql",
+        "feedback",
+        "attempt",
+        "variant",
+        "glossary",
+        "brief",
+    ),
     StepRequest: ("question", "task", "dialect", "allowed", "steps", "left", "evidence", "glossary"),
-    ReviewRequest: ("question", "task", "dialect", "sql", "columns", "rows_returned", "doubts"),
+    ReviewRequest: ("question", "task", "dialect", "sql", "columns", "rows_returned", "doubts", "round"),
     JudgeRequest: ("question", "task", "sql", "columns", "rows_returned", "dialect", "way"),
 }
 """The allow-list: the fields that a request passes on as they are. `failed_sql` is the model's own text. Others were

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from eval.databases.base import Database
 
 __all__ = ["OFFLINE", "make_model"]
+
+log = logging.getLogger(__name__)
 
 OFFLINE = "offline"
 """The name that selects the built-in parser, whatever is configured."""
@@ -37,13 +40,19 @@ def make_model(
 
 def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter | None = None) -> Model | str:
     """The model that `make_model` would choose, for runs on any database. For the built-in parser it returns `offline`,
-    because a parser belongs to one database and is made for each run. `meter` counts its requests."""
+    because a parser belongs to one database and is made for each run. `meter` counts its requests. An endpoint without
+    a configured model is asked for its first one, once, which blocks for a moment."""
     chosen = (name or "").strip()
     if chosen.lower() == OFFLINE or (not chosen and settings.offline):
         return OFFLINE
+    from agent.models.discovery import named
     from agent.models.openai import OpenAIModel
     from agent.models.protocol import Endpoint
 
+    if not chosen:
+        settings, note = named(settings)
+        if note:
+            log.info("%s", note)
     key = settings.api_key
     return OpenAIModel(
         Endpoint(
@@ -56,6 +65,7 @@ def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter 
             price_output=settings.price_output,
             prompt_log=settings.prompt_log,
             reasoning_effort=settings.reasoning_effort,
+            temperature=settings.temperature,
             extra_body=settings.extra_body or {},
             extra_headers={name: value.get_secret_value() for name, value in (settings.extra_headers or {}).items()},
             requests_per_minute=settings.requests_per_minute,

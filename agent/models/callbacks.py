@@ -6,6 +6,7 @@ for each piece of a streamed reply among them. Without handlers, the only cost i
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, conv
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
+
+FIRST_WORD = "first_word_seconds"
+"""In the output of a call: seconds from its start to its first text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,16 @@ class Report:
     def __init__(self, run: AsyncCallbackManagerForLLMRun | None = None) -> None:
         """Without a run, nothing is kept."""
         self._run = run
+        self._began = time.monotonic()
+        self.first_word: float | None = None
+        """Seconds to the first text."""
         self._text: list[str] = []
         self._tokens: Tokens | None = None
 
     def whole(self, text: str, tokens: Tokens | None) -> None:
         if self._run is not None:
+            if text and self.first_word is None:
+                self.first_word = time.monotonic() - self._began
             self._text.append(text)
             self._tokens = tokens or self._tokens
 
@@ -80,4 +89,5 @@ async def reported_call(call: str, model: str, messages: list[tuple[str, str]]) 
     except BaseException as error:
         await run.on_llm_error(error)
         raise
-    await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=report.message(run))]]))
+    generation = ChatGeneration(message=report.message(run))
+    await run.on_llm_end(LLMResult(generations=[[generation]], llm_output={FIRST_WORD: report.first_word}))

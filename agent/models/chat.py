@@ -157,6 +157,7 @@ class Chat:
     ) -> dict[str, Any]:
         if quirks.effort and self._settings.reasoning_effort:
             fields["reasoning_effort"] = self._settings.reasoning_effort
+        temperature = max(temperature, self._settings.temperature)
         sent = messages if quirks.system_role else _without_system(messages)
         return self._chat.body(
             sent, {**fields, **_fields(quirks, schema, cap, temperature), **self._settings.extra_body}

@@ -238,6 +238,8 @@ class EndpointClient:
             parts = urlsplit(self._base_url)
             if parts.scheme not in ("http", "https") or not parts.hostname:
                 raise ModelRefused("OPENAI_BASE_URL is not an address: it must begin with http:// or https://.")
+            if not self.name:
+                raise ModelRefused(f"{self._base_url} lists no models. Name one with TEXT2SQL_MODEL or --model.")
             if self.key is not None and not (self.key.isascii() and self.key.isprintable()):
                 raise ModelAuthError("OPENAI_API_KEY holds characters that no key has. Was it pasted whole and alone?")
             if self.key is None and self._base_url == OPENAI_URL:

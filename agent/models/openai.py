@@ -54,6 +54,7 @@ from agent.models.retry_policy import RetryPolicy
 from agent.models.streaming import ShownText, StreamedAnswer
 from agent.models.structured import (
     REVIEW_SCHEMA,
+    SQL_ALONE_SCHEMA,
     SQL_SCHEMA,
     conversation_in,
     object_in,
@@ -76,6 +77,8 @@ T = TypeVar("T")
 
 _WARM = 0.7
 """Temperature of all candidates except the first, if the endpoint accepts one."""
+_REVIEWS = (0.0, 0.2, 0.3)
+"""Temperature of the first, the second and all later reviews: what was said at 0 would be said again."""
 _ECHO = 4_000
 """Maximum characters of an unusable reply that are sent back to the model."""
 _CUT_OFF = "\n\n*(The answer was cut off at the model's length limit.)*"
@@ -109,7 +112,8 @@ class OpenAIModel:
         """A refusal, or a reply without SQL that gives a reason, is returned as `abstained`."""
         try:
             temperature = _WARM if request.variant else 0.0
-            (sql, reasoning), usage = await self._ask(sql_prompt(request), SQL_SCHEMA, sql_in, temperature, writes=True)
+            schema = SQL_ALONE_SCHEMA if request.brief else SQL_SCHEMA
+            (sql, reasoning), usage = await self._ask(sql_prompt(request), schema, sql_in, temperature, writes=True)
         except _Declined as declined:
             return SqlReply("", declined.refusal, abstained=True, usage=declined.usage or Usage())
         return SqlReply(sql, reasoning, abstained=not sql, usage=usage)
@@ -121,7 +125,10 @@ class OpenAIModel:
         return StepReply(tool, thought, sql, usage)
 
     async def review(self, request: ReviewRequest) -> Review:
-        (accepted, reasoning, sql), usage = await self._ask(review_prompt(request), REVIEW_SCHEMA, review_in)
+        temperature = _REVIEWS[min(request.round, len(_REVIEWS) - 1)]
+        (accepted, reasoning, sql), usage = await self._ask(
+            review_prompt(request), REVIEW_SCHEMA, review_in, temperature
+        )
         return Review(accepted, reasoning, sql, usage)
 
     async def compose(self, prompt: Prompt, schema: dict[str, Any]) -> tuple[dict[str, object], Usage]:

@@ -22,7 +22,7 @@ from eval.schema import Dialect
 _PLACEHOLDER = re.compile(r"\$([a-z_]+)")
 _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
 _VERSION = re.compile(r"# version: (\d+)\n")
-DATA_TAGS = "schema|notes|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|candidate|analysis|answered"  # noqa: E501
+DATA_TAGS = "schema|notes|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|reading|candidate|analysis|answered"  # noqa: E501
 _TAGS = re.compile(rf"<(?=/?(?:{DATA_TAGS})\b)", re.I)
 _FOR_STEP = "The query is for this step of the answer only:"
 _ANSWERS_STEP = "The query answers this step of the question:"
@@ -124,18 +124,25 @@ def sql_prompt(request: SqlRequest) -> Prompt:
         "task": _task(request, "Write the query for this step of the answer only:"),
         "instructions": _instructions(request),
         "previous": known(request) + previous,
-        "retry": retry,
+        "retry": _hint(request) + retry,
     }
     as_json, as_text = (
         _prompt(
-            "query_generator",
+            "query_generator_brief" if request.brief else "query_generator",
             request.dialect,
             question=_question(request),
             raw=raw | _shown(request) | {"form": template(form).system},
         )
-        for form in ("sql_as_json", "sql_as_text")
+        for form in ("sql_alone_as_json" if request.brief else "sql_as_json", "sql_as_text")
     )
     return replace(as_json, unstructured=as_text.user)
+
+
+def _hint(request: SqlRequest) -> str:
+    """The query that the built-in engine reads in the question; empty if there is none."""
+    if not request.hint:
+        return ""
+    return f"\nRules read the question as this query, which may be right:\n{_block('reading', request.hint)}\n"
 
 
 def _shown(request: PlanRequest | SqlRequest | StepRequest | ReviewRequest) -> dict[str, str]:

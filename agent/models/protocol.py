@@ -141,6 +141,10 @@ class SqlRequest:
     """Instructions of a kit, which follow the rules of the prompt; like examples, they may quote values."""
     analysis: str = ""
     """What a kit's analysis says about the database; it holds values."""
+    hint: str = ""
+    """The query that the built-in engine reads in the question, which may be wrong; it may hold values."""
+    brief: bool = False
+    """Whether the reply is the query alone, without its reasoning."""
     ran: dict[str, ExecutionResult] = field(default_factory=dict, repr=False, compare=False)
     """As of `PlanRequest`."""
 
@@ -163,6 +167,8 @@ class SqlReply:
     usage: Usage = Usage()
     guess: str = ""
     """When it abstains: the query that it would have written, for a person to judge; it is not run."""
+    by_engine: bool = False
+    """The built-in engine wrote it, beside a model; `confidence` is then calibrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +324,8 @@ class ReviewRequest:
     rows_returned: int
     doubts: tuple[str, ...] = ()
     """Rule-based objections to the query, as texts cleared for the privacy mode."""
+    round: int = 0
+    """How many reviews of this task came before; later ones are sampled at a higher temperature."""
     instructions: str = ""
     """As of `SqlRequest`."""
 
@@ -363,6 +371,8 @@ class Endpoint:
     prompt_log: str | None = None
     """Path of the prompt log."""
     reasoning_effort: str | None = None
+    temperature: float = 0.0
+    """Of calls that would else have 0."""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Additional fields of each request."""
     extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -111,29 +111,31 @@ async def _shown(
 
 async def _verified(step: _Step, state: AgentState, first: QueryResult) -> list[QueryResult]:
     """The attempt and its revisions, the chosen one last. The model reviews the rows until it accepts them, at most for
-    the rounds that the strategy allows a task."""
+    the rounds that the strategy allows a task. A revision that is no better leaves the next round to find another, at a
+    higher temperature."""
     context, task = step.context, step.task
     standing, others = first, list[QueryResult]()
     earlier = attempts_at(task.id, state.get("query_results", []))
-    rounds = context.strategy.verify_rounds - sum(r.verified is not None for r in earlier)
-    while rounds > 0 and may_be_reviewed(standing) and context.seconds_left > 0:
-        rounds -= 1
-        opinion = await review(step.question, task, standing, state["schema_context"], context)
+    before = sum(r.verified is not None for r in earlier)
+    for number_of_round in range(before, context.strategy.verify_rounds):
+        if not may_be_reviewed(standing) or context.seconds_left <= 0:
+            break
+        opinion = await review(step.question, task, standing, state["schema_context"], context, number_of_round)
         if opinion is None:
             break
         known = {r.sql for r in (*earlier, *others, standing)}
         standing = standing.model_copy(update={"verified": opinion.accepted})
-        if opinion.accepted or opinion.sql in known:
+        if opinion.accepted or opinion.sql == standing.sql:
             break
+        if opinion.sql in known:
+            continue
         number = first.attempt + len(others) + 1
         revision = RevisionInfo(task_id=task.id, attempt=number, revises=standing.attempt, reasoning=opinion.reasoning)
         context.emit(RevisionEvent(data=revision))
         draft = Draft(sql=opinion.sql, reasoning=opinion.reasoning)
         revised = await _shown(step, draft, number, before=standing)
-        if not revised.replaces:
-            return [*others, revised, standing]
-        others.append(standing)
-        standing = revised
+        worse, standing = (standing, revised) if revised.replaces else (revised, standing)
+        others.append(worse)
     return [*others, standing]
 
 
@@ -151,7 +153,7 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         taught=_taught(step),
     )
     try:
-        case = await examined(query, step.context)
+        case = await examined(query, step.context, draft.confidence if draft.by_engine else None)
     except DatabaseError as error:
         return _without_statement(step, draft, number, str(error))
     if not step.context.execute and case.runnable is not None:
@@ -162,7 +164,7 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
 async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:
     with_model = step.context.semantics is not None
     departures, units, open_readings = await in_turn(_meaning, step, case) if with_model else _meaning(step, case)
-    own = draft.confidence if step.context.model.capabilities.calibrated else None
+    own = draft.confidence if draft.by_engine or step.context.model.capabilities.calibrated else None
     case = replace(case, candidates_agreeing=draft.agreeing, departures=departures, own_confidence=own)
     seen = observed(case)
     executed = case.result

@@ -1,4 +1,5 @@
 """query_generator: the current task, the schema and any feedback → one SQL draft. Failures become part of the draft.
+One without a model's reply holds what the built-in engine would have asked.
 
 If the strategy wants several candidates, the draft is the chosen one and holds the others.
 """
@@ -20,7 +21,8 @@ from agent.models.protocol import (
 from agent.runtime.attempts import attempts_at, best_attempt
 from agent.runtime.context import RunContext
 from agent.runtime.fitting import fitted
-from agent.state import AgentState, Draft, Failure, asked, standalone
+from agent.state import WITHOUT_MODEL, AgentState, Draft, Failure, asked, standalone
+from eval.databases.types import DatabaseError
 from eval.threads import in_turn
 
 if TYPE_CHECKING:
@@ -30,10 +32,14 @@ if TYPE_CHECKING:
     from eval.schema import Schema
 
 
+OFFER_SECONDS = 2.0
+"""Time in which the built-in engine reads a question that a model failed on."""
+
+
 async def query_generator(state: AgentState, context: RunContext) -> dict[str, Any]:
     task = state["current_task"]
     if failure := state.get("failure"):
-        return {"draft": Draft(failure=failure)}
+        return {"draft": await _without_model(failure, state, context)}
     schema = await context.schema()
     results = state.get("query_results", [])
     before = attempts_at(task.id, results)
@@ -50,6 +56,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         failed_sql=before[-1].sql if before else "",
         feedback=state.get("retry_feedback", ""),
         attempt=len(before) + 1,
+        brief=context.strategy.brief,
         ran=context.ran,
     )
     if context.memory is not None:
@@ -60,7 +67,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     several: tuple[Written, ...] = ()
     shown = request.schema_context
     try:
-        if context.strategy.candidates > 1:
+        if context.strategy.candidates > 1 or context.strategy.engine:
             several = await _several(request, asked(state), context)
         if several:
             reply = several[0].reply
@@ -75,12 +82,12 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         context.spend_failed(error)
         return {"draft": Draft(error=str(error))}
     except ModelAuthError as error:
-        return _given_up(Failure(kind="model_auth", message=str(error)), context)
+        return await _given_up(Failure(kind="model_auth", message=str(error)), state, context)
     except ModelError as error:
-        return _given_up(Failure(kind="model", message=str(error)), context)
+        return await _given_up(Failure(kind="model", message=str(error)), state, context)
     except TimeoutError:
         message = f"The time for this question ({context.limits.run_seconds:g} s) ran out while writing SQL."
-        return _given_up(Failure(kind="timeout", message=message), context)
+        return await _given_up(Failure(kind="timeout", message=message), state, context)
     draft = await _shaped(_draft(reply), state, schema, context)
     if several:
         rivals = [_draft(one.reply).model_copy(update={"agreeing": one.agreeing}) for one in several[1:]]
@@ -159,10 +166,28 @@ async def _written(request: SqlRequest, context: RunContext) -> SqlReply:
     return await context.model.write_sql(request)
 
 
-def _given_up(failure: Failure, context: RunContext) -> dict[str, Any]:
+async def _given_up(failure: Failure, state: AgentState, context: RunContext) -> dict[str, Any]:
     """Record that the model is unavailable for the rest of the run, so later tasks do not call it again."""
     context.trouble(failure.message)
-    return {"draft": Draft(failure=failure), "failure": failure}
+    return {"draft": await _without_model(failure, state, context), "failure": failure}
+
+
+async def _without_model(failure: Failure, state: AgentState, context: RunContext) -> Draft:
+    """The failed draft; if the model failed, with the query that the built-in engine would have written. It is offered
+    and not run, because the user asked a model."""
+    if failure.kind not in WITHOUT_MODEL or not context.model.capabilities.remote:
+        return Draft(failure=failure)
+    from agent.candidates.generation import engine_reading
+
+    try:
+        async with asyncio.timeout(OFFER_SECONDS):
+            schema = await context.schema()
+            task = state["current_task"]
+            request = SqlRequest(standalone(state), task, schema.dialect, "", schema, state.get("evidence", ""))
+            offered = await engine_reading(request, context)
+    except (DatabaseError, TimeoutError):
+        offered = None
+    return Draft(failure=failure, guess=offered.sql if offered else "")
 
 
 def _draft(reply: SqlReply) -> Draft:
@@ -173,5 +198,6 @@ def _draft(reply: SqlReply) -> Draft:
         not_understood=list(reply.not_understood),
         alternatives=list(reply.alternatives),
         guess=reply.guess if reply.abstained else "",
+        by_engine=reply.by_engine,
         failure=Failure(kind="abstained", message=reply.reasoning) if reply.abstained else None,
     )

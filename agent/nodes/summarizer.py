@@ -18,10 +18,12 @@ from agent.models.protocol import ModelError, Summary, SummaryRequest, Usage
 from agent.runtime.attempts import chosen, doubts, failure_text
 from agent.runtime.context import RunContext
 from agent.runtime.summary_start import drop_summary
-from agent.state import AgentState, QueryResult, standalone
+from agent.state import WITHOUT_MODEL, AgentState, QueryResult, standalone
 from eval.engines import ENGINES, NOT_EXECUTED
 
 log = logging.getLogger(__name__)
+
+WITHOUT = "Without the model, the built-in engine would run this. Ask with the model `offline` for its answer."
 
 
 async def summarizer(state: AgentState, context: RunContext) -> dict[str, Any]:
@@ -113,6 +115,9 @@ def _nothing_to_report(results: tuple[QueryResult, ...]) -> str:
         lines = [f"{reason}." if declined else f"I could not answer this: {reason}."]
     else:
         lines = ["I could not answer this:", *(f"- {r.task_id}: {failure_text(r)}." for r in results)]
+    guesses = [r.guess for r in results if r.guess and r.failure is not None and r.failure.kind in WITHOUT_MODEL]
+    if guesses:
+        lines += ["", WITHOUT, *(f"```sql\n{guess}\n```" for guess in guesses)]
     alternatives = [a for r in results for a in r.alternatives]
     if alternatives:
         lines += ["", "Did you mean:", *(f"- {a}" for a in alternatives[:5])]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import Bounded, PromptTooLong, Usage
+from agent.runtime.strategies import BRIEF_TOKENS
 from agent.state import AgentState, with_evidence
 from eval.threads import in_turn
 
@@ -39,6 +40,8 @@ def view_of(state: AgentState, context: RunContext, schema: Schema, tokens: int 
     known = model.schema_tokens if isinstance(model, Bounded) else None
     fits = tokens or known
     structure, notes = limits.schema_tokens, limits.note_tokens
+    if context.strategy.brief:
+        structure, notes = min(structure, BRIEF_TOKENS), 0
     if fits is not None:
         notes = min(notes, fits // 6)
         structure = min(structure, fits - notes)

@@ -19,6 +19,8 @@ EVERY_CATEGORY: frozenset[RetryCategory] = frozenset(
 )
 ADVICE: frozenset[RetryCategory] = frozenset(("relevance", "generic"))
 """Feedback on a query that ran: the evidence against it."""
+BRIEF_TOKENS = 800
+"""Maximum tokens of the structure in a brief prompt; a small model reads some 100 a second on a processor."""
 MOST = 20
 """Maximum examples, candidates or rounds."""
 
@@ -60,6 +62,11 @@ class Strategy:
     """A query that lacks what the question asks for is not run while a retry is left."""
     summary: bool = True
     """A model writes the answer; else rules do."""
+    engine: bool = False
+    """What the built-in engine reads is a hint in the prompt and a further candidate, among which evidence chooses. It
+    is the answer where the model fails."""
+    brief: bool = False
+    """A short prompt for a small model: the tables that the question needs, and SQL alone as the reply."""
     generator: Literal["query", "react"] = "query"
     """`query`: the model writes the query in one reply. `react`: it works in steps, with tools (`agent.react`)."""
     retries: int | None = None
@@ -113,6 +120,18 @@ STRATEGIES: dict[str, Strategy] = {
             plan=False,
             judge=False,
             generator="react",
+            retries=0,
+        ),
+        Strategy(
+            "small",
+            "for small and slow models: one short call, with the built-in engine's reading as hint and rival",
+            plan=False,
+            plan_sql=False,
+            judge=False,
+            summary=False,
+            engine=True,
+            brief=True,
+            examples=2,
             retries=0,
         ),
         Strategy(DEFAULT, "one query a task, retried with feedback while it scores too low"),

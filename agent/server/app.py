@@ -171,6 +171,7 @@ async def _services(config: Settings, instance: Instance) -> AsyncIterator[Servi
         stack.push_async_callback(sources.close)
         live = LiveRuns(store, config.server, instance=instance, state_days=config.state.days)
         models = SharedModels(config.model, store)
+        models.refresh_soon()
         stack.push_async_callback(models.close)
         await live.open()
         stack.push_async_callback(live.close)

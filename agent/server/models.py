@@ -14,8 +14,9 @@ import logging
 
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-from agent.config import ModelSettings
+from agent.config import ModelSettings, Settings
 from agent.models import OFFLINE, shared_model
+from agent.models.discovery import named
 from agent.models.protocol import Model
 from agent.store import SecretMissing, Store, StoreError
 from agent.store.signals import MISSED
@@ -35,6 +36,8 @@ class KeptModel(BaseModel):
     """None: OpenAI's."""
     name: str
     api_key: str | None
+    strategy: str | None = None
+    """How questions are worked on with it; None: as configured."""
 
 
 class SharedModels:
@@ -48,9 +51,11 @@ class SharedModels:
         self._replaced: list[Model] = []
         self.settings = settings
         """Those in force."""
+        self.strategy: str | None = None
+        """What was chosen with the model; None: as configured."""
         self._refreshing: set[asyncio.Task[None]] = set()
-        store.heed(CHANGED, lambda _: self._changed_elsewhere())
-        store.heed(MISSED, lambda _: self._changed_elsewhere())
+        store.heed(CHANGED, lambda _: self.refresh_soon())
+        store.heed(MISSED, lambda _: self.refresh_soon())
 
     @property
     def kept(self) -> bool:
@@ -59,13 +64,24 @@ class SharedModels:
 
     @property
     def default_name(self) -> str:
-        return OFFLINE if self.settings.offline else self.settings.name
+        """Empty where only an endpoint is configured and it has not yet said which models it has."""
+        if self.settings.offline:
+            return OFFLINE
+        return self.settings.name if self.settings.has_model else ""
 
     async def refresh(self) -> None:
-        """Read the kept setting, which another server may have changed. Raises StoreError."""
+        """Read the kept setting, which another server may have changed, and name the model where that is left to the
+        endpoint. Raises StoreError."""
         sealed = await self._store.sealed_preference(_PREFERENCE)
-        if sealed == self._sealed:
-            return
+        if sealed != self._sealed:
+            self._taken(sealed)
+        if not (self.settings.offline or self.settings.has_model):
+            found, note = await asyncio.to_thread(named, self.settings)
+            if found.name:
+                log.info("%s", note)
+                self.settings = found
+
+    def _taken(self, sealed: str | None) -> None:
         try:
             chosen = KeptModel.model_validate(json.loads(self._store.unsealed(sealed))) if sealed else None
         except SecretMissing as error:
@@ -75,6 +91,7 @@ class SharedModels:
             self._replaced.append(self._default)  # questions may still be running on it
         self._default = None
         self._sealed = sealed
+        self.strategy = chosen.strategy if chosen else None
         self.settings = self.changed(chosen) if chosen else self._configured
 
     async def keep(self, chosen: KeptModel | None) -> None:
@@ -83,7 +100,8 @@ class SharedModels:
         await self.refresh()
         await self._store.signal(CHANGED)
 
-    def _changed_elsewhere(self) -> None:
+    def refresh_soon(self) -> None:
+        """Read the kept setting beside what is going on."""
         task = asyncio.create_task(self._refresh_quietly())
         self._refreshing.add(task)
         task.add_done_callback(self._refreshing.discard)
@@ -101,6 +119,11 @@ class SharedModels:
             update |= {"extra_headers": None, "extra_body": None}
         return self._configured.model_copy(update=update)
 
+    def in_force(self, settings: Settings) -> Settings:
+        """The server's settings with the model, and the strategy that was chosen with it."""
+        chosen = {"strategy": self.strategy} if self.strategy else {}
+        return settings.changed(judging=chosen).model_copy(update={"model": self.settings})
+
     def is_configured(self, base_url: str | None) -> bool:
         """Whether the endpoint is that of the server's environment."""
         return (base_url or "") == (self._configured.base_url or "")
@@ -110,6 +133,8 @@ class SharedModels:
         wanted = (name or "").strip() or self.default_name
         if wanted != self.default_name:
             return wanted
+        if not wanted:
+            return shared_model(self.settings.model_copy(update={"name": ""}))
         if self._default is None:
             self._default = shared_model(self.settings)
         return self._default

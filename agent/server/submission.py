@@ -148,7 +148,7 @@ async def _answering(
         record.question,
         database=database,
         model=model,
-        settings=services.settings.model_copy(update={"model": services.models.settings}),
+        settings=services.models.in_force(services.settings),
         conversation=conversation,
         confirmed=await _confirmed(services, record),
         judged_as=(record.owner, record.preset),

@@ -128,7 +128,9 @@ async def rendered(
 
 def _reply(request: SqlRequest, gold: str) -> str:
     """The JSON object that the prompt asks for. Verified questions hold no reasons, so the reason is what the query's
-    tree says: its tables and columns."""
+    tree says: its tables and columns. A brief prompt asks for none."""
+    if request.brief:
+        return json.dumps({"sql": gold}, ensure_ascii=False)
     references = resolve(parse(gold, request.dialect), request.schema)
     columns = ", ".join(f"{table}.{column}" for table, column in references.columns)
     reasoning = f"Tables: {', '.join(references.tables) or 'none'}. Columns: {columns or 'none'}."

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eval.batch_options import On
+from experiments.ablation.seeds import TEMPERATURE
 from experiments.usage import usage_reported
 
 if TYPE_CHECKING:
@@ -57,8 +58,12 @@ def ablation(
         ),
     ] = None,
     seed: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="Seed that the model is sent; repeat it for several.")
+        list[int] | None,
+        typer.Option(metavar="N", help="Seed: draws half of the examples, and is sent to the model; repeatable."),
     ] = None,
+    temperature: Annotated[
+        float, typer.Option(min=0.0, max=2.0, help="Of runs with a seed; at 0 an obedient endpoint is always the same.")
+    ] = TEMPERATURE,
     kit: Annotated[
         list[str] | None, typer.Option(metavar="DIR", help="Kit to use, `base` for none; repeat it for several.")
     ] = None,
@@ -93,11 +98,12 @@ def ablation(
         chosen = tuple(questions[:limit])
         notes = [f"{r.name}: answered by {_model(r.model or only, config)}." for r in variants if not r.system]
         kept = _kept(bench, split, recorded, recorded_dialect, examples, test_suites, only, config)
+        kept |= {"temperature": temperature} if seed else {}
         kept |= _digests(variants)
         with RunFolder(out, kept, ItemResult) as folder:
             config, overlap = _with_examples(config, examples, chosen, out)
             evaluate(
-                Bench(bench, chosen, test_suites),
+                Bench(bench, chosen, test_suites, temperature, out),
                 variants,
                 config,
                 folder,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.run_folder import RunFolder
+from experiments.ablation.seeds import TEMPERATURE, seeded
 from experiments.ablation.variants import ItemResult, Variant
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ class Bench:
     questions: tuple[Question, ...]
     suites: Path | None = None
     """Folder of test suites, for TS."""
+    temperature: float = TEMPERATURE
+    """Of variants with a seed."""
+    drawn: Path | None = None
+    """Folder for the examples that each seed draws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,7 @@ def _answering(
         here = here.changed(judging={"kit": variant.kit})
     if not variant.system:
         if variant.seed is not None:
-            here = here.changed(model={"extra_body": {**(config.model.extra_body or {}), "seed": variant.seed}})
+            here = seeded(here, variant.seed, bench.temperature, bench.drawn or bench.folder)
         yield here, {}
         return
     if recording is None:
@@ -203,7 +208,8 @@ class _Evaluation:
         with recording() as replies:
             answer = await run(question["question"], database=database, model=self.model, settings=self.config)
         original = record["original"] or Original(replies.raw, None)
-        return {"result": await asyncio.to_thread(self._measured, question, answer, database, original)}
+        measured = await asyncio.to_thread(self._measured, question, answer, database, original)
+        return {"result": replace(measured, first_word_seconds=replies.first_word_seconds)}
 
     def _measured(self, question: Question, answer: Answer, database: Database, original: Original) -> ItemResult:
         from eval.metrics.items import compare_items

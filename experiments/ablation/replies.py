@@ -16,6 +16,8 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 from langchain_core.tracers.context import register_configure_hook
 
+from agent.models.callbacks import FIRST_WORD
+
 WRITING = ("write_sql", "review", "step", "plan")
 
 
@@ -25,6 +27,8 @@ class Replies(AsyncCallbackHandler):
     def __init__(self) -> None:
         self._calls: dict[UUID, str] = {}
         self.texts: dict[str, str] = {}
+        self.first_word_seconds: float | None = None
+        """Of the first call."""
 
     @property
     def raw(self) -> str:
@@ -39,6 +43,8 @@ class Replies(AsyncCallbackHandler):
 
     async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         self.texts[self._calls.pop(run_id, "")] = response.generations[0][0].text
+        if self.first_word_seconds is None:
+            self.first_word_seconds = (response.llm_output or {}).get(FIRST_WORD)
 
 
 _heard: ContextVar[Replies | None] = ContextVar("replies", default=None)

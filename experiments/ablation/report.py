@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from experiments.ablation.outcomes import OUTCOMES
+from experiments.ablation.pooled import DRAWS, Interval, groups_of, pooled, pooled_pairs
 from experiments.ablation.statistics import Figures, Pair, figures, pair, spreads
 from experiments.ablation.variants import ItemResult
 from experiments.mann_whitney import mann_whitney
@@ -25,7 +26,8 @@ _HEAD = ("strategy", "n", "VA", "EM", "EX (95 %)", "TS (95 %)", "calls", "tokens
 EXPLANATION = (
     "Rates count every question; a failure is 0. Intervals: Wilson for a rate, Newcombe's method 10 for a paired "
     "difference; p is McNemar's, exact, and Mann–Whitney's for amounts. Figures after TS are means for one question, "
-    "but for the seconds. sd: standard deviation over seeds."
+    "but for the seconds. sd: standard deviation over seeds. Pooled and all pairs: a "
+    f"question counts with its mean over seeds; percentiles and p of a bootstrap over questions, {DRAWS:,} draws."
 )
 _PAIRED = ("against the first", "EX difference (95 %)", "won", "lost", "p", "TS difference (95 %)", "p")
 
@@ -58,6 +60,38 @@ def spread_rows(results_by_variant: Sequence[VariantResults], groups: Mapping[st
         ts = f"{one.ts[0]:.3f} ± {one.ts[1]:.3f}" if one.ts else "–"
         ex = f"{one.ex[0]:.3f} ± {one.ex[1]:.3f}"
         rows.append((one.group, str(one.seeds), ex, f"{one.low:.3f} to {one.high:.3f}", ts))
+    return rows if len(rows) > 1 else []
+
+
+def pooled_rows(results_by_variant: Sequence[VariantResults], groups: Mapping[str, str]) -> Rows:
+    """Each variant over its seeds, if any has several."""
+    found = pooled(groups_of(results_by_variant, groups))
+    if all(one.seeds < 2 for one in found):
+        return []
+    rows: Rows = [("pooled over seeds", "seeds", "n", "EX (95 %)")]
+    return rows + [(one.group, str(one.seeds), str(one.questions), _interval(one.ex)) for one in found]
+
+
+def pooled_pair_rows(results_by_variant: Sequence[VariantResults], groups: Mapping[str, str]) -> Rows:
+    """Every pair of variants, each over its seeds."""
+    rows: Rows = [("pair", "n", "EX difference (95 %)", "p")]
+    for one in pooled_pairs(groups_of(results_by_variant, groups)):
+        pair_of = f"{one.second} against {one.first}"
+        rows.append((pair_of, str(one.questions), _interval(one.difference, "+.3f"), f"{one.p:.2g}"))
+    return rows if len(rows) > 1 else []
+
+
+def _interval(of: Interval, form: str = ".3f") -> str:
+    return f"{of.value:{form}} ({of.low:{form}} to {of.high:{form}})"
+
+
+def time_rows(results_by_variant: Sequence[VariantResults]) -> Rows:
+    """Seconds a question and to the model's first word, and what a question costs."""
+    rows: Rows = [("strategy", "s, p50", "s, p95", "first word, p50", "first word, p95", "$ a question")]
+    for name, results in results_by_variant:
+        f = figures(name, results)
+        first = [f"{seconds:.2f}" for seconds in f.first_word] if f.first_word else ["–", "–"]
+        rows.append((name, f"{f.seconds_median:.2f}", f"{f.seconds_p95:.2f}", *first, _cost(f)))
     return rows if len(rows) > 1 else []
 
 
@@ -103,10 +137,13 @@ def _differing(results: Sequence[ItemResult]) -> str:
 
 def _row(f: Figures) -> tuple[str, ...]:
     tokens = f"{f.tokens[0]:,.0f} / {f.tokens[1]:,.0f}" if f.tokens else "–"
-    cost = f"{f.cost_usd:.4f}" if f.cost_usd is not None and (f.cost_usd or not f.calls) else "–"
     suites = str(f.ts) if f.ts else "–"
     rates = (f"{f.va.value:.3f}", f"{f.em.value:.3f}", str(f.ex), suites)
-    return (f.variant, str(f.questions), *rates, f"{f.calls:.1f}", tokens, cost, f"{f.seconds_median:.2f}")
+    return (f.variant, str(f.questions), *rates, f"{f.calls:.1f}", tokens, _cost(f), f"{f.seconds_median:.2f}")
+
+
+def _cost(f: Figures) -> str:
+    return f"{f.cost_usd:.4f}" if f.cost_usd is not None and (f.cost_usd or not f.calls) else "–"
 
 
 def _difference(of: Pair) -> str:
@@ -119,8 +156,11 @@ def sections(results_by_variant: Sequence[VariantResults], groups: Mapping[str, 
     titled = (
         ("Strategies", rows(results_by_variant)),
         ("Over seeds", spread_rows(results_by_variant, groups)),
+        ("Pooled over seeds", pooled_rows(results_by_variant, groups)),
         ("Paired differences", paired_rows(results_by_variant)),
+        ("All pairs", pooled_pair_rows(results_by_variant, groups)),
         ("Outcomes", outcome_rows(results_by_variant)),
+        ("Time and cost", time_rows(results_by_variant)),
         ("Amounts", amount_rows(results_by_variant)),
         ("Against what the recording reports", reported_rows(results_by_variant)),
     )

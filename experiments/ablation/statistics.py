@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean, median, stdev
+from statistics import mean, stdev
 
 from eval.metrics.intervals import Rate, mcnemar_exact, paired_interval
 from experiments.ablation.variants import ItemResult
@@ -34,12 +34,16 @@ class Figures:
     cost_usd: float | None
     seconds: float
     seconds_median: float
+    seconds_p95: float
+    first_word: tuple[float, float] | None
+    """Seconds to the model's first word: median and 95th percentile; None where no model was called."""
 
 
 def figures(variant: str, results: Sequence[ItemResult]) -> Figures:
     suites = [c for c in results if c.ts is not None]
     reported = [c for c in results if c.reported_ex is not None]
     counted = any(c.input_tokens or c.output_tokens for c in results)
+    first = [c.first_word_seconds for c in results if c.first_word_seconds is not None]
     costs = [c.cost_usd for c in results if c.cost_usd is not None]
     return Figures(
         variant=variant,
@@ -55,8 +59,21 @@ def figures(variant: str, results: Sequence[ItemResult]) -> Figures:
         else None,
         cost_usd=sum(costs) / len(costs) if costs and len(costs) == len(results) else None,
         seconds=_mean([c.seconds for c in results]),
-        seconds_median=median([c.seconds for c in results]) if results else 0.0,
+        seconds_median=percentile([c.seconds for c in results], 0.5),
+        seconds_p95=percentile([c.seconds for c in results], 0.95),
+        first_word=(percentile(first, 0.5), percentile(first, 0.95)) if first else None,
     )
+
+
+def percentile(numbers: Sequence[float], share: float) -> float:
+    """By linear interpolation between the two nearest; 0 of nothing."""
+    ordered = sorted(numbers)
+    if not ordered:
+        return 0.0
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
 
 
 def _rate(results: Sequence[ItemResult], right: Callable[[ItemResult], bool]) -> Rate:

@@ -120,6 +120,8 @@ class ItemResult:
     outcome: str = ""
     """One of `experiments.ablation.outcomes.OUTCOMES`; empty in folders of earlier versions."""
     difficulty: str = ""
+    first_word_seconds: float | None = None
+    """From the first call of the model to its first word; None where no model was called."""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import asyncio
+from dataclasses import fields
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, Field
 
-from agent.models.trial import tried
+from agent.inspection.model_probe import Probe, probed
+from agent.models.discovery import PORTS, servers_here
+from agent.models.trial import Trial
+from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
+from agent.runtime.strategies import STRATEGIES, SWITCHES, strategy
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError
 from agent.server.middleware.addresses import listed
@@ -27,6 +33,17 @@ _ADDRESS = r"^(?:https?://(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[::1\])(?::[0-9]{1,4})?
 """What programs are told; `_address` also takes other forms that a URL may have."""
 
 
+_NAME = r"^[\w./:@+ -]*$"
+
+
+_STRATEGY = rf"^(?:(?:{'|'.join(STRATEGIES)})(?:/(?:no-)?(?:{'|'.join(SWITCHES)}))*)?$"
+"""What programs are told; `strategy` also takes numbers and other spellings."""
+
+
+def _strategy(name: str | None) -> str | None:
+    return strategy(name).name if name else None
+
+
 def _address(url: str | None) -> str | None:
     parts = urlsplit((url or "").strip())
     if not parts.geturl():
@@ -36,14 +53,23 @@ def _address(url: str | None) -> str | None:
     return parts.geturl()
 
 
-class ModelIn(BaseModel):
+class EndpointIn(BaseModel):
     base_url: Annotated[str | None, AfterValidator(_address)] = Field(
         None, max_length=2_000, json_schema_extra={"pattern": _ADDRESS}
     )
     """Any OpenAI-compatible server; None means OpenAI's own."""
-    name: str = Field(min_length=1, max_length=200, pattern=r"^[\w./:@+ -]*$")
+    name: str = Field("", max_length=200, pattern=_NAME)
+    """Empty: the first model that the endpoint lists."""
     api_key: str | None = Field(None, max_length=4_000)
     """None: the key in force, if the endpoint stays the same; empty: no key."""
+
+
+class ModelIn(EndpointIn):
+    name: str = Field(min_length=1, max_length=200, pattern=_NAME)
+    strategy: Annotated[str | None, AfterValidator(_strategy)] = Field(
+        None, max_length=200, json_schema_extra={"pattern": _STRATEGY}
+    )
+    """How questions are worked on with it; None: as the server is configured."""
 
 
 class ModelReply(Reply):
@@ -56,13 +82,44 @@ class ModelReply(Reply):
     kept: bool
     """It was chosen here, not by the server's environment."""
     may_change: bool
+    strategy: str
+    """How questions are worked on."""
+
+
+class ServerReply(Reply):
+    base_url: str
+    kind: str
+    """`Ollama`, `LM Studio`, `llama.cpp` or `vLLM`, if it says so; else empty."""
+    models: list[str]
 
 
 class TrialReply(Reply):
     ok: bool
     message: str
+    """What the model said, or why it did not answer."""
     seconds: float
     models: list[str]
+    name: str
+    """The model that was tried; empty where none was named and none is listed."""
+    server: str
+    context_tokens: int | None
+    """Tokens that the model reads at once, where its server says so."""
+    first_token_seconds: float | None
+    tokens_per_second: float | None
+    structured: bool | None
+    """Whether it keeps to a JSON schema."""
+    copies_example: bool | None
+    """Whether it replies with the example of its prompt."""
+    asked: int
+    """Questions about the demo database whose answer is known."""
+    right: int
+    """Of these, those that it answered with the right rows."""
+    query_seconds: float | None
+    judges: bool | None
+    """Whether it marks right queries above plainly wrong ones."""
+    strategy: str
+    """The recommended one; `offline`: the built-in engine serves better."""
+    reason: str
 
 
 @router.get("/model", responses=refusals())
@@ -90,11 +147,30 @@ async def configured_model(services: CurrentServices, client: CurrentClient) -> 
 
 
 @router.post("/model/test", responses=refusals())
-async def try_model(services: CurrentServices, client: CurrentClient, asked: ModelIn) -> TrialReply:
-    """Ask an endpoint for its models, and the model for one word. Nothing of a database is sent or kept."""
+async def try_model(services: CurrentServices, client: CurrentClient, asked: EndpointIn) -> TrialReply:
+    """Try what a model is good for, on the demo database, and recommend a strategy. At most 13 short calls, none begun
+    after 90 seconds. Nothing of other databases is sent, and nothing is kept."""
     _require(services, client)
     await _reachable(services, asked)
-    return TrialReply.of(await tried(services.models.changed(_chosen(services, asked))))
+    settings = services.settings
+    demo = await asyncio.to_thread(resolve_database, DEFAULT_DEMO, settings.database, whole=True)
+    probe = await probed(services.models.changed(_chosen(services, asked)), demo, settings.privacy.mode)
+    return TrialReply(**_plain(probe.trial), **{k: v for k, v in _plain(probe).items() if k != "trial"})
+
+
+@router.get("/model/servers", responses=refusals())
+async def model_servers(services: CurrentServices, client: CurrentClient) -> list[ServerReply]:
+    """The model servers on the server's own machine, at their default ports; those that may be chosen."""
+    _require(services, client)
+    try:
+        await check_host("127.0.0.1", next(iter(PORTS)), services.settings.server.model_hosts)
+    except (SourceRefused, DatabaseUnreachable):
+        return []
+    return [ServerReply.of(server) for server in await servers_here()]
+
+
+def _plain(value: Probe | Trial) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def may_change(services: Services, client: Client) -> bool:
@@ -108,7 +184,7 @@ def _require(services: Services, client: Client) -> None:
         raise ApiError(403, "The model is chosen by those whom TEXT2SQL_ADMINS names.")
 
 
-async def _reachable(services: Services, asked: ModelIn) -> None:
+async def _reachable(services: Services, asked: EndpointIn) -> None:
     """Raises ApiError 403 for an endpoint at a host that may not be chosen; the environment's own always may."""
     parts = urlsplit(asked.base_url or "")
     if not parts.hostname or services.models.is_configured(asked.base_url):
@@ -121,13 +197,14 @@ async def _reachable(services: Services, asked: ModelIn) -> None:
         raise ApiError(403, message) from None
 
 
-def _chosen(services: Services, asked: ModelIn) -> KeptModel:
+def _chosen(services: Services, asked: EndpointIn) -> KeptModel:
     """A key in force stays with its endpoint: it is never sent to another one."""
     now = services.models.settings
     key = asked.api_key
     if key is None and now.api_key and (asked.base_url or "") == (now.base_url or ""):
         key = now.api_key.get_secret_value()
-    return KeptModel(base_url=asked.base_url, name=asked.name.strip(), api_key=key or None)
+    kept = KeptModel(base_url=asked.base_url, name=asked.name.strip(), api_key=key or None)
+    return kept.model_copy(update={"strategy": asked.strategy}) if isinstance(asked, ModelIn) else kept
 
 
 def _reply(services: Services, client: Client) -> ModelReply:
@@ -139,4 +216,5 @@ def _reply(services: Services, client: Client) -> ModelReply:
         offline=settings.offline,
         kept=services.models.kept,
         may_change=may,
+        strategy=services.models.in_force(services.settings).judging.strategy,
     )

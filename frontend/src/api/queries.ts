@@ -1,6 +1,7 @@
 /** What the page reads from the server and keeps while it is fresh. */
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { ApiError, get } from "./client";
+import type { ModelServer, ModelSetting } from "./modelTypes";
 import type {
   Board,
   BoardSummary,
@@ -9,7 +10,6 @@ import type {
   FileReading,
   Health,
   KeptAnswer,
-  ModelSetting,
   Preset,
   Profile,
   RunDetail,
@@ -115,6 +115,12 @@ export const threadsQuery = (search = "") =>
 export const modelQuery = queryOptions({
   queryKey: ["model"],
   queryFn: ({ signal }) => get<ModelSetting>("/model", signal),
+});
+
+/** The model servers on the server's own machine, for those who may choose one. */
+export const modelServersQuery = queryOptions({
+  queryKey: ["model", "servers"],
+  queryFn: ({ signal }) => get<ModelServer[]>("/model/servers", signal),
 });
 
 export const threadQuery = (threadId: string) =>

@@ -296,25 +296,6 @@ export interface Board {
   mine: boolean;
 }
 
-/** The model in force for the whole server. */
-export interface ModelSetting {
-  name: string;
-  base_url: string | null;
-  has_key: boolean;
-  offline: boolean;
-  /** Chosen here, not by the server's environment. */
-  kept: boolean;
-  may_change: boolean;
-}
-
-/** What an endpoint said when it was tried. */
-export interface Trial {
-  ok: boolean;
-  message: string;
-  seconds: number;
-  models: string[];
-}
-
 /** How a column of an uploaded file is read; what is null is decided by its values. */
 export interface ColumnPlan {
   header: string;

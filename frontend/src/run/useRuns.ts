@@ -16,7 +16,7 @@ export function useLiveRun(key: string | null): LiveRun | null {
 
 export interface RunActions {
   /** Asks, on the thread if one is named; returns the run's key. */
-  ask: (question: string, preset: string | null, threadId: string | null, how?: { alone: boolean }) => string;
+  ask: (question: string, preset: string | null, threadId: string | null, how?: { alone?: boolean; model?: string }) => string;
   /** The same question again. */
   again: (runId: string, question: string, preset: string | null, threadId: string) => string;
   resume: (runId: string, question: string, preset: string, threadId: string) => string;

@@ -1,11 +1,24 @@
-/** The model that answers: its endpoint, its key, its name; tried before it is used. The key goes to the server only. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useId, useRef, useState } from "react";
+/**
+ * The model that answers: a server found on the machine, or an endpoint, its key, its name. It is tried before it is
+ * used, and what is recommended is taken with one click. The key goes to the server only.
+ */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { post, put, send } from "../api/client";
-import type { ModelSetting, Trial } from "../api/types";
+import type { ModelServer, ModelSetting, Trial } from "../api/modelTypes";
+import { modelServersQuery } from "../api/queries";
 import { Button } from "./Button";
 import css from "./Dialog.module.css";
+import { TrialResult } from "./TrialResult";
+
+/** What `PUT /model` takes. */
+interface Wanted {
+  base_url: string | null;
+  name: string;
+  api_key: string | null;
+  strategy?: string;
+}
 
 export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -21,9 +34,18 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
   }, []);
 
   const wanted = () => ({ base_url: url.trim() || null, name: name.trim(), api_key: key.trim() || null });
-  const trial = useMutation({ mutationFn: () => post<Trial>("/model/test", { ...wanted(), name: name.trim() || "default" }) });
+  const servers = useQuery(modelServersQuery);
+  const trial = useMutation({ mutationFn: (asked: Wanted) => post<Trial>("/model/test", asked) });
+  /** What was typed meanwhile stays, and what it is no trial of is not told. */
+  const tryOut = (asked: Wanted) =>
+    trial.mutate(asked, {
+      onSuccess: (found) => {
+        setUrl((typed) => typed || (asked.base_url ?? ""));
+        setName((typed) => typed || found.name);
+      },
+    });
   const saving = useMutation({
-    mutationFn: (back: boolean) => (back ? send("/model", { method: "DELETE" }) : put("/model", wanted())),
+    mutationFn: (chosen: Wanted | null) => (chosen ? put("/model", chosen) : send("/model", { method: "DELETE" })),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ["model"] });
       void client.invalidateQueries({ queryKey: ["health"] });
@@ -31,11 +53,34 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
     },
   });
   const problem = saving.error ?? trial.error;
+  const recommended = trial.data?.ok ? trial.data : null;
+  const models = trial.data?.models ?? servers.data?.find((each) => each.base_url === url.trim())?.models ?? [];
   const ready = name.trim() !== "" && !saving.isPending;
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    if (ready) saving.mutate(false);
+    if (ready) saving.mutate(wanted());
+  }
+
+  function choose(server: ModelServer) {
+    setUrl(server.base_url);
+    setName(server.models[0] ?? "");
+    setKey("");
+    tryOut(ofServer(server));
+  }
+
+  const first = servers.data?.[0];
+  // a model on this machine costs nothing to try, so that one click is left
+  const tryFirst = useEffectEvent((server: ModelServer) => {
+    if (now.offline && !url && trial.isIdle) tryOut(ofServer(server));
+  });
+  useEffect(() => {
+    if (first) tryFirst(first);
+  }, [first]);
+
+  function take(found: Trial) {
+    if (found.strategy === "offline") saving.mutate({ base_url: null, name: "offline", api_key: "" });
+    else saving.mutate({ ...wanted(), name: found.name, strategy: found.strategy });
   }
 
   return createPortal(
@@ -48,6 +93,15 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
           {now.offline ? "No model is configured, so the offline engine answers." : `Now ${now.name} answers.`} What is
           chosen here holds for everybody on this server.
         </p>
+        {servers.data && servers.data.length > 0 && (
+          <div role="group" aria-label="Found on this machine" className={css["found"]}>
+            {servers.data.map((server) => (
+              <Button key={server.base_url} look="framed" onClick={() => choose(server)} disabled={trial.isPending}>
+                Try {server.kind || server.base_url}: {server.models[0]}
+              </Button>
+            ))}
+          </div>
+        )}
         <label className={css["field"]}>
           <span>Endpoint</span>
           <input
@@ -87,22 +141,26 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
           <input
             value={name}
             list={names}
-            onChange={(e) => setName(e.target.value)}
-            placeholder={trial.data?.models.length ? "Choose one" : "Test the endpoint to see its models"}
+            onChange={(e) => {
+              setName(e.target.value);
+              trial.reset(); // it was of another model
+            }}
+            placeholder="The first that the endpoint lists"
             autoComplete="off"
             spellCheck={false}
           />
-          <datalist id={names}>
-            {trial.data?.models.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </datalist>
         </label>
-        <p className={css["hint"]} role="status">
-          {trial.isPending ? "Asking the endpoint…" : trial.data ? trialText(trial.data) : ""}
-        </p>
+        <datalist id={names}>
+          {models.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </datalist>
+        <div className={css["hint"]} role="status">
+          {trial.isPending && "Trying what it is good for; a slow model takes a minute or two…"}
+          {trial.data && <TrialResult trial={trial.data} />}
+        </div>
         {problem && (
           <p className={css["problem"]} role="alert">
             {problem.message}
@@ -110,17 +168,22 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
         )}
         <div className={css["actions"]}>
           {now.kept && (
-            <Button className={css["way"] ?? ""} onClick={() => saving.mutate(true)} disabled={saving.isPending}>
+            <Button className={css["way"] ?? ""} onClick={() => saving.mutate(null)} disabled={saving.isPending}>
               As configured
             </Button>
           )}
           <Button onClick={() => dialog.current?.close()}>Cancel</Button>
-          <Button look="framed" onClick={() => trial.mutate()} disabled={trial.isPending}>
+          <Button look="framed" onClick={() => tryOut(wanted())} disabled={trial.isPending}>
             Test
           </Button>
-          <Button look="filled" type="submit" disabled={!ready}>
+          <Button look={recommended ? "framed" : "filled"} type="submit" disabled={!ready}>
             Use it
           </Button>
+          {recommended && (
+            <Button look="filled" onClick={() => take(recommended)} disabled={saving.isPending}>
+              {recommended.strategy === "offline" ? "Use the built-in engine" : `Use it as “${recommended.strategy}”`}
+            </Button>
+          )}
         </div>
       </form>
     </dialog>,
@@ -128,9 +191,4 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
   );
 }
 
-function trialText(trial: Trial): string {
-  const models = trial.models.length > 0 ? ` It has ${trial.models.length} models to choose from.` : "";
-  return trial.ok
-    ? `It answers (“${trial.message}”, ${trial.seconds.toFixed(1)} s).${models}`
-    : `It does not answer: ${trial.message}${models}`;
-}
+const ofServer = (server: ModelServer): Wanted => ({ base_url: server.base_url, name: server.models[0] ?? "", api_key: "" });

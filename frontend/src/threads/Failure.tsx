@@ -8,6 +8,8 @@ interface Props {
   onAsk: (question: string) => void;
   onEdit: () => void;
   onAgain?: (() => void) | undefined;
+  /** Asks the built-in engine; only if it reads the question. */
+  onWithout?: (() => void) | undefined;
 }
 
 /** What helps, by the kind of the error. */
@@ -23,7 +25,7 @@ const ADVICE: Record<string, string> = {
   rate_limited: "Wait a little before the next question.",
 };
 
-export function Failure({ run, onAsk, onEdit, onAgain }: Props) {
+export function Failure({ run, onAsk, onEdit, onAgain, onWithout }: Props) {
   const { answer, error, status } = run;
   if (status === "cancelled") return <p className={css["stopped"]}>Stopped. Nothing is running any more.</p>;
   if (status === "interrupted" && !error)
@@ -41,11 +43,16 @@ export function Failure({ run, onAsk, onEdit, onAgain }: Props) {
         <p className={css["message"]}>{error.message}</p>
         {failed?.error && !says(error.message, failed.error) && <pre className={css["said"]}>{failed.error}</pre>}
         {advice && <p>{advice}</p>}
-        {(mendable || again) && (
+        {(mendable || again || onWithout) && (
           <div className={css["actions"]}>
             {mendable && (
               <Button look="framed" icon="edit" onClick={onEdit}>
                 Mend the SQL
+              </Button>
+            )}
+            {onWithout && (
+              <Button look="framed" icon="arrow" onClick={onWithout}>
+                Answer without the model
               </Button>
             )}
             {again && (

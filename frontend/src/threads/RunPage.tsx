@@ -49,6 +49,7 @@ export function RunPage({ runId }: { runId: string }) {
         latest
         onAsk={(question) => onward((id) => ask(question, null, id))}
         onStop={() => live && stop(live.key)}
+        onWithout={thread ? () => onward((id) => ask(data.question, null, id, { model: "offline" })) : undefined}
         onAgain={thread ? () => onward((id) => again(runId, data.question, data.preset, id)) : undefined}
       />
     </div>

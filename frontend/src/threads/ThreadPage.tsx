@@ -103,6 +103,7 @@ const TurnItem = memo(function TurnItem({ state, liveKey, feedback, latest, busy
       onAsk={onAsk}
       onStop={() => liveKey && actions.stop(liveKey)}
       onAgain={again}
+      onWithout={threadId && !busy ? () => void actions.ask(question, null, threadId, { model: "offline" }) : undefined}
       onAlone={threadId && !busy ? (text) => void actions.ask(text, null, threadId, { alone: true }) : undefined}
     />
   );

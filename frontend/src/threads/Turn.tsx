@@ -30,6 +30,8 @@ interface Props {
   onAsk: (question: string) => void;
   onStop: () => void;
   onAgain?: (() => void) | undefined;
+  /** Asks the question once more, of the built-in engine. */
+  onWithout?: (() => void) | undefined;
   /** Asks the question once more, read as it stands. */
   onAlone?: ((question: string) => void) | undefined;
 }
@@ -41,7 +43,7 @@ function scrollToView(opened: HTMLDivElement | null): void {
 
 export type Below = "attempts" | "editor" | null;
 
-export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onAlone }: Props) {
+export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onWithout, onAlone }: Props) {
   const [below, setBelow] = useState<Below>(null);
   const [traced, setTraced] = useState<CellPlace | null>(null);
   const onTrace = useCallback((place: CellPlace | null) => setTraced(place), []);
@@ -70,7 +72,13 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onA
         {watching && <div className={css["watched"]}>{trail}</div>}
         <AnswerText run={run} onTrace={onTrace} />
         {answer && !run.clarify && <SureLine answer={answer} />}
-        <Failure run={run} onAsk={onAsk} onEdit={() => toggle("editor")} onAgain={onAgain} />
+        <Failure
+          run={run}
+          onAsk={onAsk}
+          onEdit={() => toggle("editor")}
+          onAgain={onAgain}
+          onWithout={guess ? onWithout : undefined}
+        />
         {answer?.abstained && !run.clarify && <Declined answer={answer} onEdit={() => toggle("editor")} />}
         {run.clarify && (
           <Clarify question={run.clarify.question} options={run.clarify.options} open={latest} onChoose={onAsk} />

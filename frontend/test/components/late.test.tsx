@@ -2,7 +2,8 @@ import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { get } from "../../src/api/client";
-import type { BoardSummary, KeptAnswer, KeptRows, ModelSetting, Tile } from "../../src/api/types";
+import type { BoardSummary, KeptAnswer, KeptRows, Tile } from "../../src/api/types";
+import type { ModelSetting } from "../../src/api/modelTypes";
 import AddDatabase from "../../src/ask/AddDatabase";
 import BoardPage from "../../src/boards/BoardPage";
 import { BoardTitle } from "../../src/boards/BoardTitle";
@@ -15,6 +16,7 @@ import { Sidebar } from "../../src/shell/Sidebar";
 import { TokenDialog } from "../../src/shell/TokenDialog";
 import { serve, show } from "../render";
 import { recorded, stateAfter } from "../streams";
+import { tried } from "../trial";
 
 /** Replies that come when the test says so, first asked first. */
 function later<T>() {
@@ -182,11 +184,11 @@ describe("what comes late leaves alone what one does", () => {
   it("says nothing of an endpoint that is no longer the one in the field", async () => {
     const trial = later<unknown>();
     serve({ "/model/test": trial.reply });
-    const now: ModelSetting = { name: "", base_url: "http://one", offline: true, has_key: false, kept: false, may_change: true };
+    const now: ModelSetting = { name: "", base_url: "http://one", offline: true, has_key: false, kept: false, may_change: true, strategy: "standard" };
     show(<ModelDialog now={now} onClose={() => undefined} />);
     await userEvent.click(screen.getByRole("button", { name: "Test" }));
     await trial.asked(1);
-    await trial.give(0, { ok: true, message: "Hello", models: [], seconds: 1 });
+    await trial.give(0, tried({}));
     expect(await screen.findByText(/It answers/)).toBeTruthy();
     await userEvent.type(screen.getByLabelText("Endpoint"), "/v1");
     expect(screen.queryByText(/It answers/)).toBeNull();

@@ -209,7 +209,17 @@ async def test_a_revision_that_is_worse_is_shown_and_not_taken(ask: Run, server:
     assert answer.sql == LYON
     assert answer.rows == [["Bo"], ["Chloé"]]
     assert [a.sql for a in attempts(events)] == [LYON, worse]
-    assert len(endpoint.reviewed) == 1
+    assert [r.body["temperature"] for r in endpoint.reviewed] == [0.0, 0.2]  # the second says the same and ends it
+
+
+async def test_after_a_worse_revision_a_warmer_round_may_find_a_better_one(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, CITIES, reviews=("SELECT nothing FROM nowhere", "SELECT 1", COUNT, NAMES))
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified/verify=3/retries=0")
+    assert answer.rows == [[4]]
+    assert [a.sql for a in attempts(events)] == [CITIES, "SELECT nothing FROM nowhere", "SELECT 1", COUNT]
+    assert attempts(events)[-1].replaces == [1]
+    assert [r.body["temperature"] for r in endpoint.reviewed] == [0.0, 0.2, 0.3]
+    assert answer.attempts[-1].sql == COUNT
 
 
 async def test_there_are_two_rounds_at_most(ask: Run, server: OpenAIServer) -> None:

@@ -48,6 +48,7 @@ def test_the_prompts_and_the_dialects_are_there() -> None:
         "planner",
         "planner_sql",
         "query_generator",
+        "query_generator_brief",
         "relevance",
         "summarizer",
         "repair",
@@ -56,6 +57,7 @@ def test_the_prompts_and_the_dialects_are_there() -> None:
     wanted |= {"conversation", "clarification", "no_clarification", "react", "review", "candidate_hints"}
     wanted |= {
         "shared",
+        "sql_alone_as_json",
         "sql_as_json",
         "sql_as_text",
         "sql_rules",

@@ -28,9 +28,12 @@ def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint:
         assert client.get("/model", **ana).json()["offline"] is True
 
         tried = client.post("/model/test", json=wanted, **ana).json()
-        kept = client.put("/model", json=wanted, **ana)
+        kept = client.put("/model", json=wanted | {"strategy": "small"}, **ana)
 
         assert tried["ok"], tried
+        assert (tried["name"], tried["asked"], tried["right"]) == ("chosen-model", 3, 0)
+        assert tried["strategy"] == "offline"
+        assert client.get("/model/servers", **ben).status_code == 403
         assert kept.json() | {"base_url": ""} == {
             "name": "chosen-model",
             "base_url": "",
@@ -38,12 +41,14 @@ def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint:
             "offline": False,
             "kept": True,
             "may_change": True,
+            "strategy": "small",
         }
         assert client.get("/model", **ben).json()["base_url"] is None
         assert client.put("/model", json=wanted, **ben).status_code == 403
         assert client.post("/model/test", json=wanted, **ben).status_code == 403
         answer = client.post("/query", json={"question": "How many customers?"}, **ben)
         assert '"model":"chosen-model"' in answer.text
+        assert "Not judged: the strategy has no judge." in answer.text
     state = b"".join(path.read_bytes() for path in (tmp_path / "state").glob("state.sqlite*"))
     assert KEY.encode() not in state
 
@@ -54,7 +59,9 @@ def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint:
         with OpenAIServer() as elsewhere:
             other = {"base_url": elsewhere.url, "name": "m"}
             client.post("/model/test", json=other)
-            assert all(KEY not in str(request.headers) for request in elsewhere.requests)
+            sent = [*elsewhere.listed, *elsewhere.requests]
+            assert len(sent) > 1
+            assert all(KEY not in str(request.headers) for request in sent)
         refused = client.post("/model/test", json={"base_url": endpoint.url, "name": "m"}).json()
         assert (refused["ok"], KEY in refused["message"]) == (False, False)
         assert client.delete("/model").json()["offline"] is True
@@ -115,6 +122,7 @@ def test_what_belongs_to_the_configured_endpoint_is_sent_to_no_other(tmp_path: P
         ours, theirs = ([str((r.headers, r.body)) for r in one.requests] for one in (endpoint, elsewhere))
     assert all("sesame" in request for request in ours if "chat" in request)
     assert len(theirs) > 2
+    assert not any("sesame" in str(request.headers) for request in elsewhere.listed)
     assert not any("sesame" in request for request in theirs)
 
 

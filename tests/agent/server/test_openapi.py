@@ -99,6 +99,7 @@ OPERATIONS = [
     ("POST", "/generate"),
     ("POST", "/a2a/message"),
     ("GET", "/model"),
+    ("GET", "/model/servers"),
     ("POST", "/model/test"),
     ("PUT", "/model"),
     ("DELETE", "/model"),

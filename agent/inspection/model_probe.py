@@ -1,0 +1,162 @@
+"""What a model is good for here: it is tried at its endpoint and on a database, and a strategy is recommended.
+
+In: settings of a model and an open database. Out: a `Probe`. The questions are made from the database's names and are
+such as the built-in engine reads for certain, so that its rows are the right ones. At most 13 short calls, none begun
+after SECONDS. The model sees what the privacy mode allows. An endpoint that fails is the outcome, and nothing is raised
+but a DatabaseError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from agent.config import ModelSettings
+from agent.inspection.examples import example_questions
+from agent.judging.trial import tried as judge_tried
+from agent.knowledge.model_view import model_view
+from agent.knowledge.privacy import Privacy, private
+from agent.models import OFFLINE, shared_model
+from agent.models.protocol import Model, ModelError, SqlRequest
+from agent.models.trial import Trial, tried
+from agent.parser.second_opinion import second_opinion
+from agent.runtime.strategies import BRIEF_TOKENS
+from agent.state import QueryTask
+from eval.databases.base import Database
+from eval.databases.types import Limits
+from eval.metrics.comparison import same_result
+from eval.schema import Schema
+from eval.scoring.types import SecondOpinion
+from eval.sql import check, parse
+from eval.threads import in_turn
+
+log = logging.getLogger(__name__)
+
+SECONDS = 90.0
+"""After which nothing more is asked."""
+CALL_SECONDS = 30.0
+QUESTIONS = 3
+CERTAIN = 0.8
+"""The engine's confidence from which its rows count as the right ones."""
+SLOW = 15.0
+"""Seconds for one short query above which a strategy of several longer calls would try a user's patience."""
+LEAST_CONTEXT = 6_000
+"""Tokens that the prompts of `standard` and a reply may take on a database of some twenty tables."""
+_LIMITS = Limits(seconds=5.0, rows=5_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    trial: Trial
+    asked: int
+    """Questions whose answer is known."""
+    right: int
+    """Of these, those whose query returned the known rows."""
+    query_seconds: float | None
+    """For one short query, in the middle."""
+    judges: bool | None
+    """Whether it marks right queries above plainly wrong ones; None where that was not tried."""
+    strategy: str
+    """The recommended one, or `offline` where the built-in engine serves better."""
+    reason: str
+    """One sentence."""
+
+
+async def probed(settings: ModelSettings, database: Database, privacy: Privacy = "full") -> Probe:
+    until = time.monotonic() + SECONDS
+    trial = await tried(settings)
+    if not trial.ok:
+        reason = "It does not answer; the built-in engine needs no model."
+        return Probe(trial, 0, 0, None, None, OFFLINE, reason)
+    chosen = settings.model_copy(update={"name": trial.name, "seconds": min(settings.seconds, CALL_SECONDS)})
+    shared = shared_model(chosen, trial.name)
+    if isinstance(shared, str):
+        return Probe(trial, 0, 0, None, None, OFFLINE, "The built-in engine is no model.")
+    model = private(shared, privacy)
+    try:
+        schema = await asyncio.to_thread(database.schema)
+        asked, right, seconds = await _queries(model, database, schema, privacy, until)
+        judges = None
+        if right and privacy != "schema" and time.monotonic() < until:
+            judges = await _judged(model, database, schema, until)
+    finally:
+        await model.close()
+    middle = round(median(seconds), 2) if seconds else None
+    strategy, reason = recommended(trial, asked, right, middle, judges=judges)
+    return Probe(trial, asked, right, middle, judges, strategy, reason)
+
+
+def recommended(trial: Trial, asked: int, right: int, seconds: float | None, *, judges: bool | None) -> tuple[str, str]:
+    """The strategy and the first reason for it."""
+    if asked and not right:
+        return OFFLINE, f"It wrote none of {asked} plain queries right; the built-in engine has them all."
+    for concern in _concerns(trial, asked, right, seconds):
+        return "small", f"{concern}: one short call, beside what the built-in engine reads."
+    if judges is False:
+        return "standard/no-judge", "Its queries are right, but its judgement does not tell right ones from wrong ones."
+    return "standard", "It writes right queries and is fast enough to check them."
+
+
+def _concerns(trial: Trial, asked: int, right: int, seconds: float | None) -> Iterator[str]:
+    if right < asked:
+        yield f"It wrote {right} of {asked} plain queries right"
+    if trial.copies_example:
+        yield "It copies examples from its prompt"
+    if seconds is not None and seconds > SLOW:
+        yield f"A short query takes {seconds:.0f} s"
+    if trial.context_tokens is not None and trial.context_tokens < LEAST_CONTEXT:
+        yield f"It reads only {trial.context_tokens:,} tokens at once"
+    if not asked:
+        yield "Nothing of this database could be tried"
+
+
+async def _queries(
+    model: Model, database: Database, schema: Schema, privacy: Privacy, until: float
+) -> tuple[int, int, list[float]]:
+    """(questions asked, answered with the right rows, seconds of each call)."""
+    asked, right = 0, 0
+    seconds: list[float] = []
+    for question in await in_turn(example_questions, schema):
+        known = await second_opinion(question, database, schema)
+        if known is None or known.confidence < CERTAIN or known.result is None or not known.result.rows:
+            continue
+        if asked == QUESTIONS or time.monotonic() >= until:
+            break
+        asked += 1
+        began = time.monotonic()
+        right += await _is_right(model, question, known, database, schema, privacy)
+        seconds.append(time.monotonic() - began)
+    return asked, right, seconds
+
+
+async def _is_right(
+    model: Model, question: str, known: SecondOpinion, database: Database, schema: Schema, privacy: Privacy
+) -> bool:
+    view = await in_turn(
+        model_view, question, database, schema, privacy=privacy, schema_tokens=BRIEF_TOKENS, note_tokens=0, reads=False
+    )
+    task = QueryTask(id="t1", description=question)
+    try:
+        async with asyncio.timeout(CALL_SECONDS):
+            reply = await model.write_sql(SqlRequest(question, task, schema.dialect, view.text, schema, brief=True))
+    except (ModelError, TimeoutError) as error:
+        log.info("No query for %r: %s", question, str(error) or "too slow")
+        return False
+    statement = check(parse(reply.sql, schema.dialect), schema).statement if reply.sql else None
+    if statement is None or known.result is None:
+        return False
+    result = await database.execute_async(statement, limits=_LIMITS)
+    return result.ok and same_result(known.result, result, ordered=False)
+
+
+async def _judged(model: Model, database: Database, schema: Schema, until: float) -> bool | None:
+    try:
+        async with asyncio.timeout(max(1.0, until - time.monotonic())):
+            trial = await judge_tried(model, database, schema)
+    except TimeoutError:
+        return None
+    return trial.tells_apart if trial.right and trial.wrong else None

@@ -1,0 +1,197 @@
+"""Model servers: which of them run on this machine, which models a server lists, how many tokens a model reads.
+
+In: nothing but the known ports, or the address of a server. Out: `ModelServer`s. A server is named after what it says
+of itself; a port proves nothing. Only loopback is searched, and a server that says nothing in time is not there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from agent.config import ModelSettings
+
+log = logging.getLogger(__name__)
+
+PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
+"""The default port of each kind of server."""
+SECONDS = 1.5
+"""Time in which a server on this machine says that it is there."""
+MOST_MODELS = 500
+MOST_NAME = 400
+_OWNERS = {"library": "Ollama", "organization_owner": "LM Studio", "llamacpp": "llama.cpp", "vllm": "vLLM"}
+"""What servers give as the owner of their models."""
+_EMBEDS = re.compile(r"embed|rerank|whisper|tts", re.IGNORECASE)
+"""Models that write no text, by their names."""
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelServer:
+    base_url: str
+    kind: str
+    """As it says itself: `Ollama`, `LM Studio`, `llama.cpp`, `vLLM`; else empty."""
+    models: tuple[str, ...]
+    """In the order in which it lists them, those that write no text last."""
+    context: Mapping[str, int] = field(default_factory=dict)
+    """Tokens that a model reads at once, where the list says so."""
+
+
+async def servers_here(ports: Iterable[int] = tuple(PORTS)) -> tuple[ModelServer, ...]:
+    """The servers on this machine that list models, asked side by side."""
+    import httpx2
+
+    async with httpx2.AsyncClient(timeout=SECONDS, trust_env=False, follow_redirects=False) as client:
+        asked = (_in_time(client, f"http://127.0.0.1:{port}/v1") for port in ports)
+        return tuple(server for server in await asyncio.gather(*asked) if server is not None and server.models)
+
+
+async def _in_time(client: httpx2.AsyncClient, base_url: str) -> ModelServer | None:
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await server_at(client, base_url)
+    except TimeoutError:
+        return None
+
+
+async def server_at(
+    client: httpx2.AsyncClient, base_url: str, headers: Mapping[str, str] | None = None
+) -> ModelServer | None:
+    """What a server says of itself in its list of models; None where it has none. Never raises but for cancellation."""
+    try:
+        response = await client.get(_path(base_url, "/models"), headers=headers)
+        return _listing(base_url, response) if response.status_code == 200 else None
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever is at this address, it is no list of models)
+        log.info("No list of models at %s: %s", base_url, type(error).__name__)
+        return None
+
+
+def _listing(base_url: str, response: Any) -> ModelServer | None:
+    """Raises ValueError for what is no JSON."""
+    body = response.json()
+    entries = body.get("data") if isinstance(body, dict) else None
+    named = [e for e in entries if isinstance(e, dict) and _name(e)] if isinstance(entries, list) else None
+    if named is None:
+        return None
+    named = sorted(named[:MOST_MODELS], key=lambda e: _EMBEDS.search(_name(e)) is not None)
+    kinds = [_OWNERS.get(str(e.get("owned_by", "")).lower(), "") for e in named]
+    kind = next(filter(None, kinds), "") or _of_header(response.headers.get("server", ""))
+    context = {_name(e): size for e in named if (size := _size(e.get("max_model_len")))}
+    return ModelServer(base_url, kind, tuple(dict.fromkeys(map(_name, named))), context)
+
+
+def _of_header(server: str) -> str:
+    return next((kind for kind in PORTS.values() if kind.lower() in server.lower()), "")
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    name = entry.get("id")
+    return shown(name) if isinstance(name, str) else ""
+
+
+async def context_tokens(client: httpx2.AsyncClient, server: ModelServer | None, model: str) -> int | None:
+    """Tokens that a model reads at once; None where its server does not say. Ollama says so of a model that is
+    loaded, thus after a first call."""
+    if server is None:
+        return None
+    if model in server.context:
+        return server.context[model]
+    try:
+        if server.kind == "llama.cpp":
+            props = (await client.get(_root(server.base_url, "/props"))).json()
+            return _size(props.get("default_generation_settings", {}).get("n_ctx"))
+        if server.kind == "LM Studio":
+            return _size((await client.get(_root(server.base_url, f"/api/v0/models/{model}"))).json().get(_LOADED))
+        if server.kind == "Ollama":
+            return await _of_ollama(client, server.base_url, model)
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:  # noqa: BLE001 (a size that cannot be read is not known)
+        log.info("No context size of %s: %s", model, type(error).__name__)
+    return None
+
+
+_LOADED = "loaded_context_length"
+
+
+async def _of_ollama(client: httpx2.AsyncClient, base_url: str, model: str) -> int | None:
+    for loaded in (await client.get(_root(base_url, "/api/ps"))).json().get("models", []):
+        if model in (loaded.get("name"), loaded.get("model")) and (size := _size(loaded.get("context_length"))):
+            return size
+    shown_model = (await client.post(_root(base_url, "/api/show"), json={"model": model})).json()
+    set_there = _NUM_CTX.search(str(shown_model.get("parameters", "")))
+    return _size(int(set_there[1])) if set_there else None
+
+
+@lru_cache(maxsize=64)
+def _first_listed(base_url: str, key: str) -> tuple[str, int]:
+    """(the first model, how many there are). Raises LookupError where none is listed, which is asked again."""
+    import httpx2
+
+    try:
+        with httpx2.Client(timeout=SECONDS, follow_redirects=False) as client:
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            response = client.get(_path(base_url, "/models"), headers=headers)
+            server = _listing(base_url, response) if response.status_code == 200 else None
+    except (httpx2.HTTPError, ValueError, AttributeError) as error:
+        raise LookupError(base_url) from error
+    if server is None or not server.models:
+        raise LookupError(base_url)
+    return server.models[0], len(server.models)
+
+
+AGAIN = 5.0
+"""Seconds for which an endpoint that listed nothing is not asked again."""
+_silent: dict[str, float] = {}
+"""By address, until when."""
+
+
+def named(settings: ModelSettings) -> tuple[ModelSettings, str]:
+    """The settings with a model, and a sentence for the user if it was not theirs to name: where an endpoint is set and
+    no model, it is the first one that the endpoint lists, or an empty name where it lists none, which calls then say.
+    Blocks for SECONDS at most, and once for an endpoint."""
+    if settings.has_model:
+        return settings, ""
+    key = settings.api_key.get_secret_value().strip() if settings.api_key else ""
+    address = (settings.base_url or "").strip().rstrip("/")
+    nothing = settings.model_copy(update={"name": ""}), ""
+    if time.monotonic() < _silent.get(address, 0.0):
+        return nothing
+    try:
+        name, among = _first_listed(address, key)
+    except LookupError:
+        _silent[address] = time.monotonic() + AGAIN
+        return nothing
+    place = "the only one" if among == 1 else f"the first of {among}"
+    note = f"No model is set (TEXT2SQL_MODEL), so {name} answers, {place} that the endpoint lists."
+    return settings.model_copy(update={"name": name}), note
+
+
+def shown(text: str) -> str:
+    """What a server says, in one short line without control characters."""
+    return "".join(c if c.isprintable() else " " for c in text[:MOST_NAME])
+
+
+def _size(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 100_000_000 else None
+
+
+def _path(base_url: str, path: str) -> str:
+    parts = urlsplit(base_url)
+    return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path))
+
+
+def _root(base_url: str, path: str) -> str:
+    return urlunsplit(urlsplit(base_url)._replace(path=path, query=""))

@@ -1,0 +1,45 @@
+/** The model of the server, as `/model` tells of it. */
+
+/** The model in force for the whole server. */
+export interface ModelSetting {
+  name: string;
+  base_url: string | null;
+  has_key: boolean;
+  offline: boolean;
+  /** Chosen here, not by the server's environment. */
+  kept: boolean;
+  may_change: boolean;
+  /** How questions are worked on. */
+  strategy: string;
+}
+
+/** A model server on the server's own machine. */
+export interface ModelServer {
+  base_url: string;
+  /** As it says itself; else empty. */
+  kind: string;
+  models: string[];
+}
+
+/** What a model was found to be good for; null where that is not known. */
+export interface Trial {
+  ok: boolean;
+  message: string;
+  seconds: number;
+  models: string[];
+  /** The model that was tried. */
+  name: string;
+  server: string;
+  context_tokens: number | null;
+  first_token_seconds: number | null;
+  tokens_per_second: number | null;
+  structured: boolean | null;
+  copies_example: boolean | null;
+  asked: number;
+  right: number;
+  query_seconds: number | null;
+  judges: boolean | null;
+  /** The recommended one; `offline`: the built-in engine serves better. */
+  strategy: string;
+  reason: string;
+}

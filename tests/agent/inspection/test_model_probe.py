@@ -1,0 +1,134 @@
+"""What a model is good for, found by trying it at an endpoint that the test scripts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from agent.config import ModelSettings
+from agent.inspection.examples import example_questions
+from agent.inspection.model_probe import probed, recommended
+from agent.models.trial import Trial
+from agent.parser.engine import read
+from eval.databases.base import Database
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error, raw
+
+COUNTING = " ".join(str(n) for n in range(1, 31))
+
+
+def settings(endpoint: OpenAIServer) -> ModelSettings:
+    return ModelSettings(_env_file=None, OPENAI_BASE_URL=endpoint.url, TEXT2SQL_MODEL="m")
+
+
+def a_model(
+    shop: Database, *, sql: Callable[[str], str] | None = None, judge: bool = True, city: str = "Lyon"
+) -> Callable[[Request], Reply]:
+    """A model that writes what the engine reads and knows a right query, unless told otherwise."""
+    schema = shop.schema()
+    known = {question: read(question, schema).sql for question in example_questions(schema)}
+
+    def reply(request: Request) -> Reply:
+        asked = (request.body.get("response_format") or {}).get("json_schema", {}).get("schema", {})
+        wanted = asked.get("properties", {})
+        question = re.search(r"<question>\n(.*)\n</question>", request.prompt)
+        if "city" in wanted:
+            return completion({"city": city})
+        if "score" in wanted:
+            counts = "How many" in request.prompt
+            fits = ("COUNT" in request.prompt) is counts
+            return completion({"reasoning": "I looked at it.", "score": (0.9 if fits else 0.1) if judge else 0.9})
+        if "sql" in wanted and question:
+            return completion({"sql": sql(question[1]) if sql else known[question[1]]})
+        return completion(COUNTING)
+
+    return reply
+
+
+async def test_a_capable_model_is_recommended_the_standard_strategy(endpoint: OpenAIServer, shop: Database) -> None:
+    endpoint.otherwise = a_model(shop)
+    probe = await probed(settings(endpoint), shop)
+    assert (probe.asked, probe.right, probe.judges) == (3, 3, True)
+    assert (probe.trial.structured, probe.trial.copies_example) == (True, False)
+    assert probe.trial.first_token_seconds is not None
+    assert probe.trial.tokens_per_second is not None
+    assert probe.strategy == "standard"
+    assert len(endpoint.requests) <= 13
+    assert {r.body["temperature"] for r in endpoint.requests if r.body} == {0.0}  # the same again gives the same
+
+
+async def test_a_judge_that_marks_everything_alike_loses_its_vote(endpoint: OpenAIServer, shop: Database) -> None:
+    endpoint.otherwise = a_model(shop, judge=False)
+    probe = await probed(settings(endpoint), shop)
+    assert (probe.judges, probe.strategy) == (False, "standard/no-judge")
+
+
+async def test_a_model_that_copies_its_prompt_gets_the_engine_beside_it(endpoint: OpenAIServer, shop: Database) -> None:
+    endpoint.otherwise = a_model(shop, city="the name of a city")
+    probe = await probed(settings(endpoint), shop)
+    assert probe.trial.copies_example
+    assert probe.strategy == "small"
+    assert "copies examples" in probe.reason
+
+
+async def test_a_model_that_is_wrong_now_and_then_gets_the_engine_beside_it(
+    endpoint: OpenAIServer, shop: Database
+) -> None:
+    wrong = "SELECT name FROM cities"
+    schema = shop.schema()
+    endpoint.otherwise = a_model(shop, sql=lambda q: read(q, schema).sql if "average" in q.lower() else wrong)
+    probe = await probed(settings(endpoint), shop)
+    assert 0 < probe.right < probe.asked
+    assert probe.strategy == "small"
+
+
+async def test_a_model_that_writes_nothing_right_is_advised_against(endpoint: OpenAIServer, shop: Database) -> None:
+    endpoint.otherwise = a_model(shop, sql=lambda _: "SELECT ...")
+    probe = await probed(settings(endpoint), shop)
+    assert (probe.right, probe.judges, probe.strategy) == (0, None, "offline")
+
+
+async def test_a_small_context_is_read_from_the_server(endpoint: OpenAIServer, shop: Database) -> None:
+    endpoint.models = ({"id": "m", "owned_by": "llamacpp"},)
+    model = a_model(shop)
+    props = raw(json.dumps({"default_generation_settings": {"n_ctx": 4096}}))
+    endpoint.otherwise = lambda request: props if request.path == "/props" else model(request)
+    probe = await probed(settings(endpoint), shop)
+    assert (probe.trial.server, probe.trial.context_tokens, probe.strategy) == ("llama.cpp", 4096, "small")
+
+
+async def test_a_server_that_refuses_schemas_is_no_failure(endpoint: OpenAIServer, shop: Database) -> None:
+    model = a_model(shop)
+
+    def reply(request: Request) -> Reply:
+        if (request.body.get("response_format") or {}).get("type") == "json_schema":
+            return error(400, "response_format json_schema is not supported")
+        if "response_format" not in request.body and "city" in request.prompt:
+            return completion('{"city": "Lyon"}')
+        return model(request)
+
+    endpoint.otherwise = reply
+    trial = (await probed(settings(endpoint), shop)).trial
+    assert (trial.ok, trial.structured, trial.copies_example) == (True, False, False)
+
+
+async def test_a_reply_without_end_is_left(endpoint: OpenAIServer, shop: Database) -> None:
+    endless = replace(completion("1000000 " * 3_000), pause=0.002)
+    endpoint.otherwise = lambda request: endless if "numbers from 1" in request.prompt else error(400, "gone")
+    probe = await probed(settings(endpoint), shop)
+    assert endpoint.disconnected.is_set()
+    assert len(probe.trial.message) <= 400
+
+
+@pytest.mark.parametrize(
+    ("seconds", "context", "strategy"),
+    [(2.0, 32_000, "standard"), (40.0, 32_000, "small"), (2.0, 4_096, "small"), (None, None, "standard")],
+)
+def test_slow_models_and_small_contexts_get_short_prompts(
+    seconds: float | None, context: int | None, strategy: str
+) -> None:
+    trial = Trial(True, "1 2 3", 1.0, (), "m", context_tokens=context)
+    assert recommended(trial, 3, 3, seconds, judges=True)[0] == strategy

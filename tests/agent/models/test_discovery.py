@@ -1,0 +1,135 @@
+"""Model servers on this machine are found by what they say, and a model that nobody named is the first they list."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from agent.config import ModelSettings
+from agent.models import shared_model
+from agent.models.discovery import context_tokens, named, server_at, servers_here
+from agent.models.protocol import ModelRefused, SqlRequest
+from agent.state import QueryTask
+from eval.schema import Schema
+from tests.openai_server import OpenAIServer, Reply, error, raw
+
+
+@pytest.fixture
+def other() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as server:
+        yield server
+
+
+def entry(name: str, owner: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "object": "model", "owned_by": owner, **more}
+
+
+def port_of(server: OpenAIServer) -> int:
+    return int(server.url.rpartition(":")[2].removesuffix("/v1"))
+
+
+async def test_servers_are_found_side_by_side_and_told_apart(endpoint: OpenAIServer, other: OpenAIServer) -> None:
+    endpoint.models = (entry("nomic-embed-text", "library"), entry("qwen2.5-coder:7b", "library"))
+    other.models = (entry("gemma", "llamacpp"),)
+    with socket.socket() as silent, socket.socket() as closed:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        closed.bind(("127.0.0.1", 0))
+        ports = [port_of(endpoint), silent.getsockname()[1], closed.getsockname()[1], port_of(other)]
+        began = time.monotonic()
+        found = await servers_here(ports)
+    assert [(s.kind, s.models) for s in found] == [
+        ("Ollama", ("qwen2.5-coder:7b", "nomic-embed-text")),
+        ("llama.cpp", ("gemma",)),
+    ]
+    assert time.monotonic() - began < 4.0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        raw("<html>a page</html>", content_type="text/html"),
+        raw(json.dumps({"data": "none"})),
+        raw(json.dumps([1, 2])),
+        raw(json.dumps({"data": [{"id": 7}, "x", None]})),
+        error(404),
+        Reply(307, headers={"Location": "http://127.0.0.1:9/v1/models"}),
+    ],
+)
+async def test_what_lists_no_models_is_no_model_server(endpoint: OpenAIServer, reply: Reply) -> None:
+    endpoint.models = ()
+    endpoint.otherwise = reply
+    assert await servers_here([port_of(endpoint)]) == ()
+
+
+async def test_a_port_proves_nothing(endpoint: OpenAIServer) -> None:
+    endpoint.models = ("some-model",)
+    (server,) = await servers_here([port_of(endpoint)])
+    assert server.kind == ""
+
+
+@pytest.mark.parametrize(
+    ("listed", "paths", "tokens"),
+    [
+        (entry("m", "vllm", max_model_len=32_768), {}, 32_768),
+        (entry("m", "llamacpp"), {"/props": {"default_generation_settings": {"n_ctx": 2_048}}}, 2_048),
+        (entry("m", "organization_owner"), {"/api/v0/models/m": {"loaded_context_length": 8_192}}, 8_192),
+        (entry("m", "library"), {"/api/ps": {"models": [{"name": "m", "context_length": 4_096}]}}, 4_096),
+        (entry("m", "library"), {"/api/ps": {"models": []}, "/api/show": {"parameters": "num_ctx  16384"}}, 16_384),
+        (entry("m", "library"), {"/api/ps": {"models": []}, "/api/show": {"parameters": ""}}, None),
+        (entry("m", "llamacpp"), {"/props": {"default_generation_settings": {"n_ctx": "many"}}}, None),
+        (entry("m", "somebody"), {}, None),
+    ],
+)
+async def test_the_context_is_what_the_server_says(
+    endpoint: OpenAIServer, listed: dict[str, Any], paths: dict[str, Any], tokens: int | None
+) -> None:
+    endpoint.models = (listed,)
+    endpoint.otherwise = lambda request: raw(json.dumps(paths[request.path])) if request.path in paths else error(404)
+    async with httpx2.AsyncClient() as client:
+        assert await context_tokens(client, await server_at(client, endpoint.url), "m") == tokens
+
+
+def unnamed(monkeypatch: pytest.MonkeyPatch, url: str) -> ModelSettings:
+    monkeypatch.delenv("TEXT2SQL_MODEL", raising=False)
+    return ModelSettings(_env_file=None, OPENAI_BASE_URL=url, OPENAI_API_KEY="sk-x")
+
+
+def test_with_an_endpoint_alone_its_first_model_answers_and_is_told(
+    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint.models = ("first-model", "second-model")
+    settings = unnamed(monkeypatch, endpoint.url)
+    found, note = named(settings)
+    assert found.name == "first-model"
+    assert "first-model answers, the first of 2" in note
+    model = shared_model(settings)
+    assert getattr(model, "name", model) == "first-model"
+    assert len(endpoint.listed) == 1
+    assert endpoint.listed[0].headers["authorization"] == "Bearer sk-x"
+    assert getattr(shared_model(settings, "second-model"), "name", "") == "second-model"
+
+
+async def test_an_endpoint_that_lists_none_is_never_asked_for_a_model_of_another_maker(
+    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint.models = ()
+    settings = unnamed(monkeypatch, endpoint.url)
+    model = shared_model(settings)
+    assert not isinstance(model, str)
+    task = QueryTask(id="t", description="How many?")
+    with pytest.raises(ModelRefused, match="TEXT2SQL_MODEL"):
+        await model.write_sql(SqlRequest("How many?", task, "sqlite", "", Schema("sqlite", ())))
+    assert all(request.method == "GET" for request in endpoint.requests)
+
+
+def test_openais_own_address_keeps_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = unnamed(monkeypatch, "https://api.openai.com/v1")
+    assert named(settings) == (settings, "")
+    assert settings.name == "gpt-5"

@@ -1,0 +1,82 @@
+"""Seeds that draw something, and what is said of several of them together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.config import Settings
+from experiments.ablation.pooled import DRAWS, groups_of, pooled, pooled_pairs
+from experiments.ablation.report import pooled_rows, time_rows
+from experiments.ablation.seeds import drawn_lines, seeded
+from experiments.ablation.statistics import figures, percentile
+from experiments.ablation.variants import ItemResult
+
+ONE = ItemResult(
+    variant="v", id="q", db="d", sql="SELECT 1", va=True, em=False, ex=False, ts=None, gold_error=None, error=None,
+    status="success", attempts=1, calls=1, input_tokens=10, output_tokens=5, cost_usd=0.01, seconds=1.0,
+)  # fmt: skip
+
+
+def run(name: str, right: str) -> tuple[str, list[ItemResult]]:
+    """A variant's results: 1 for a question that it has right."""
+    return name, [replace(ONE, variant=name, id=str(n), ex=mark == "1") for n, mark in enumerate(right)]
+
+
+def test_a_question_counts_once_with_its_mean_over_seeds() -> None:
+    results = [run("a #1", "1100"), run("a #2", "1010"), run("b", "1111")]
+    runs = groups_of(results, {"a #1": "a", "a #2": "a", "b": "b"})
+    a, b = pooled(runs)
+    assert (a.group, a.seeds, a.questions, a.ex.value) == ("a", 2, 4, 0.5)
+    assert a.ex.low < 0.5 < a.ex.high
+    assert (b.seeds, b.ex.low, b.ex.value, b.ex.high) == (1, 1.0, 1.0, 1.0)
+    assert pooled(runs) == [a, b]  # the draws are the same each time
+
+
+def test_seeds_of_one_variant_do_not_narrow_the_interval() -> None:
+    once = pooled(groups_of([run("a #1", "1100" * 10)], {}))[0].ex
+    often = pooled(groups_of([run(f"a #{n}", "1100" * 10) for n in range(5)], {f"a #{n}": "a" for n in range(5)}))[0].ex
+    assert once == often
+
+
+def test_every_pair_is_compared_question_by_question() -> None:
+    results = [run("low", "0" * 30), run("high", "1" * 30), run("same", "1" * 30)]
+    pairs = {(p.first, p.second): p for p in pooled_pairs(groups_of(results, {}))}
+    assert list(pairs) == [("low", "high"), ("low", "same"), ("high", "same")]
+    assert (pairs["low", "high"].difference.value, pairs["low", "high"].p) == (1.0, 1 / DRAWS)
+    assert (pairs["high", "same"].difference.value, pairs["high", "same"].p) == (0.0, 1.0)
+
+
+def test_without_seeds_nothing_is_pooled() -> None:
+    assert pooled_rows([run("a", "10"), run("b", "11")], {}) == []
+
+
+@pytest.mark.parametrize(("share", "value"), [(0.0, 1.0), (0.5, 2.5), (0.95, 3.85), (1.0, 4.0)])
+def test_percentiles_lie_between_the_nearest(share: float, value: float) -> None:
+    assert percentile([4.0, 1.0, 3.0, 2.0], share) == pytest.approx(value)
+    assert percentile([], share) == 0.0
+
+
+def test_times_and_cost_are_told() -> None:
+    results = [replace(ONE, id=str(n), seconds=float(n), first_word_seconds=n / 10) for n in range(1, 21)]
+    told = figures("v", results)
+    assert (told.seconds_median, told.seconds_p95) == (10.5, pytest.approx(19.05))
+    assert told.first_word == (pytest.approx(1.05), pytest.approx(1.905))
+    assert time_rows([("v", results)])[1] == ("v", "10.50", "19.05", "1.05", "1.91", "0.0100")
+    assert time_rows([("v", [ONE])])[1][3:5] == ("–", "–")
+
+
+def test_a_seed_draws_half_of_the_examples_and_samples(tmp_path: Path) -> None:
+    lines = [f'{{"question": "q{n}", "sql": "SELECT {n}"}}\n' for n in range(20)]
+    file = tmp_path / "examples.jsonl"
+    file.write_text("".join(lines))
+    config = Settings(_env_file=None, TEXT2SQL_EXAMPLES=str(file))
+    one, two = (seeded(config, seed, 0.3, tmp_path) for seed in (1, 2))
+    assert (one.model.temperature, one.model.extra_body) == (0.3, {"seed": 1})
+    drawn = [Path(str(c.judging.examples)).read_text().splitlines(keepends=True) for c in (one, two)]
+    assert [len(each) for each in drawn] == [10, 10]
+    assert drawn[0] != drawn[1]
+    assert all(line in lines for each in drawn for line in each)
+    assert drawn[0] == drawn_lines("".join(lines), 1)
