@@ -46,7 +46,7 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-async def _bounded(response: httpx2.Response) -> None:
+async def bounded(response: httpx2.Response) -> None:
     """The client's hook on each response. A packed body could be any size once it is read."""
     if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise ModelReplyError("The model's server sent a packed reply, which was not asked for.")
@@ -61,7 +61,7 @@ def http_client(timeout: openai.Timeout | float, certificates: ssl.SSLContext | 
         follow_redirects=False,
         verify=certificates,
         headers={"Accept-Encoding": "identity"},
-        event_hooks={"request": [watched], "response": [_bounded]},
+        event_hooks={"request": [watched], "response": [bounded]},
     )
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -51,7 +52,16 @@ async def servers_here(ports: Iterable[int] = tuple(PORTS)) -> tuple[ModelServer
     """The servers on this machine that list models, asked side by side."""
     import httpx2
 
-    async with httpx2.AsyncClient(timeout=SECONDS, trust_env=False, follow_redirects=False) as client:
+    await asyncio.to_thread(import_module, "agent.models.connections")  # a second of imports, off the event loop
+    from agent.models.connections import bounded
+
+    async with httpx2.AsyncClient(
+        timeout=SECONDS,
+        trust_env=False,
+        follow_redirects=False,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [bounded]},
+    ) as client:
         asked = (_in_time(client, f"http://127.0.0.1:{port}/v1") for port in ports)
         return tuple(server for server in await asyncio.gather(*asked) if server is not None and server.models)
 

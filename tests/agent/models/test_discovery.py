@@ -58,6 +58,7 @@ async def test_servers_are_found_side_by_side_and_told_apart(endpoint: OpenAISer
         raw(json.dumps({"data": "none"})),
         raw(json.dumps([1, 2])),
         raw(json.dumps({"data": [{"id": 7}, "x", None]})),
+        raw(json.dumps({"data": [{"id": "m", "x": "x" * 9_000_000}]})),
         error(404),
         Reply(307, headers={"Location": "http://127.0.0.1:9/v1/models"}),
     ],
