@@ -56,7 +56,7 @@ STREAM = _streamed()
 
 def reply_to(body: bytes) -> bytes:
     asked = json.loads(body)
-    if asked.get("stream"):
+    if "response_format" not in asked:
         return STREAM
     wanted = json.dumps(asked.get("response_format", {}))
     return PLAN if '"tasks"' in wanted else SQL if '"sql"' in wanted else VERDICT

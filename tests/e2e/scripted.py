@@ -43,7 +43,7 @@ class Script:
         delay = self.slow if self.slow_from <= self.calls < self.slow_until else self.delay
         self.calls += 1
         wanted = json.dumps(request.body.get("response_format", {}))
-        if request.body.get("stream"):
+        if "response_format" not in request.body:
             pieces = tuple(self.words or (word + " " for word in self.answer.split(" ")))
             return Reply(
                 pieces=pieces, usage={"prompt_tokens": 900, "completion_tokens": 40}, delay=delay, pause=self.pause

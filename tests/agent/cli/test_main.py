@@ -55,7 +55,7 @@ PLAN = {"plan_type": "single", "confidence": 0.9, "tasks": [{"id": "t1", "descri
 def judged_or_summed_up(answer: str, relevance: float = 1.0) -> Callable[[Request], Reply]:
     """The reply to the judge or to the summary: the two run side by side."""
     judged = {"score": relevance, "reasoning": "fits"}
-    return lambda request: completion(answer if request.body.get("stream") else judged)
+    return lambda request: completion(judged if "response_format" in request.body else answer)
 
 
 def scripted(server: OpenAIServer, *sql: str, relevance: float = 1.0, answer: str = "Here it is.") -> dict[str, str]:

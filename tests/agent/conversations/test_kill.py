@@ -74,16 +74,16 @@ class Talker:
 def _model(request: Request) -> Reply:
     """A model that takes its time and counts."""
     text = request.prompt
-    if "You plan how" in text:
+    if "Plan how to answer" in text:
         task = {"id": "t", "description": "How many?", "depends_on": []}
         more = {
             "standalone_question": "How many customers are there?",
             "clarification": {"question": "", "options": []},
         }
         return completion({**more, "plan_type": "single", "confidence": 0.9, "tasks": [task]}, delay=0.1)
-    if "You write one" in text:
+    if "Write one read-only" in text:
         return completion({"reasoning": "r", "sql": "SELECT COUNT(*) FROM customers"}, delay=0.1)
-    if "You judge" in text:
+    if "Judge whether" in text:
         return completion({"reasoning": "r", "score": 0.9}, delay=0.1)
     return completion("There are some customers.", delay=0.1)
 

@@ -117,9 +117,9 @@ async def test_no_value_reaches_the_endpoint(mode: str, database: Database) -> N
         assert str(NUMBER)[:7] not in body
         assert (COMMENT in body) is (mode == "masked" and "<schema>" in body)
     assert any("'Paris'" in body for body in sent), "what the user and the model wrote themselves is shown"
-    judged = [body for body in sent if "You judge whether" in body]
+    judged = [body for body in sent if "Judge whether the result" in body]
     assert bool(judged) is (mode == "masked")
-    assert not any("You answer a question from the results" in body for body in sent)
+    assert not any("Answer the question from the results" in body for body in sent)
     if mode == "masked":
         assert any("(text, hidden)" in body and "(whole number, hidden)" in body for body in judged)
         assert any("(3 rows)" in body for body in sent)

@@ -160,7 +160,7 @@ def scripted(sql: str, *, delay: float = 0.0, plan_delay: float | None = None) -
 
     def behave(request: Request) -> Reply:
         wanted = json.dumps(request.body.get("response_format", {}))
-        if request.body.get("stream"):
+        if "response_format" not in request.body:
             return completion("The answer is in the rows, all of them, one by one.", delay=delay)
         if '"tasks"' in wanted:
             task = {"id": "t1", "description": "count", "sql": "", "depends_on": []}
