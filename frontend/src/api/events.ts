@@ -136,6 +136,8 @@ export interface NodeEvent {
   attempt: number | null;
   /** Tokens that the step's model calls used; absent where no model was called. */
   tokens?: { input: number; output: number } | null;
+  /** What did not work in the step, which went on without it; absent or empty where all did. */
+  problem?: string;
 }
 
 export type RunEvent =

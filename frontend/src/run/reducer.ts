@@ -96,6 +96,7 @@ function withNode(steps: readonly Step[], event: NodeEvent, at: number): readonl
         startedAt: at,
         elapsedMs: event.elapsed_ms,
         tokens: event.tokens ?? null,
+        problem: event.problem ?? "",
         retry: null,
         revision: null,
       },
@@ -108,6 +109,7 @@ function withNode(steps: readonly Step[], event: NodeEvent, at: number): readonl
           done: true,
           elapsedMs: event.elapsed_ms,
           tokens: event.tokens ?? null,
+          problem: event.problem ?? "",
           taskId: event.task_id ?? step.taskId,
           attempt: event.attempt ?? step.attempt,
         }

@@ -15,6 +15,8 @@ export interface Step {
   tokens: { input: number; output: number } | null;
   /** Why what this step checked was sent back, if it was. */
   retry: Retry | null;
+  /** What did not work in it, which went on without that; empty where all did. */
+  problem: string;
   /** Why the model revised a query that this step ran, if it did. */
   revision: string | null;
 }

@@ -71,7 +71,7 @@ function totalTokens(tokens: { input: number; output: number; calls: number; cos
 
 const StepLine = memo(function StepLine({ step, task }: { step: Step; task: string | null }) {
   const labels = [task?.replaceAll("_", " "), step.attempt && step.attempt > 1 ? `attempt ${step.attempt}` : null];
-  const state = step.retry ? "retry" : step.done ? "done" : "running";
+  const state = step.retry || step.problem ? "retry" : step.done ? "done" : "running";
   return (
     <li className={css["step"]} data-state={state}>
       <span className={css["dot"]} aria-hidden="true" />
@@ -87,6 +87,7 @@ const StepLine = memo(function StepLine({ step, task }: { step: Step; task: stri
         {!step.done && <Ticking since={step.startedAt} />}
         {step.elapsedMs !== null && seconds(step.elapsedMs)}
       </span>
+      {step.problem && <p className={css["why"]}>{step.problem}</p>}
       {step.revision !== null && (
         <details className={css["why"]}>
           <summary>The model looked at the rows and revised its query</summary>

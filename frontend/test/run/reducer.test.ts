@@ -44,6 +44,16 @@ describe("a run under way", () => {
     expect(state.status).toBe("running");
   });
 
+  it("keeps what did not work in a step that went on without it", () => {
+    const problem = "The model's plan was no plan.";
+    const events = recorded("rows").map((e) =>
+      e.event === "node" && e.node === "planner" && e.status === "done" ? { ...e, problem } : e,
+    );
+    const steps = stateAfter(events).steps;
+    expect(steps.find((step) => step.node === "planner")?.problem).toBe(problem);
+    expect(steps.filter((step) => step.problem)).toHaveLength(1);
+  });
+
   it("grows the answer word by word", () => {
     const events = recorded("two-tasks");
     const tokens = events.filter((e) => e.event === "token").length;
