@@ -35,7 +35,8 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
             return False
         if other.is_keyword("cmp", "cmp_adj", "like"):
             timed = other.keyword is not None and other.keyword.argument in ("after", "before")
-            return not timed or mention.columns[0][0].role not in ("text", "name", "flag")
+            plain = [c.role in ("text", "name", "flag") for c, _ in mention.columns[:1]]  # none: a table is named
+            return not (timed and any(plain))
         if j == i + 1 and other.is_keyword("period") and item.lower.endswith("ed"):
             return True
         if other.is_keyword("neg") or (

@@ -201,7 +201,19 @@ def test_signs_that_look_like_digits_are_no_numbers(question: str, schema: Schem
 
 
 @pytest.mark.parametrize(
-    "question", [":D", "please", "hi there", "hey :)", "thanks", "x: ,", "a b:", "a b (please)", "lol"]
+    "question",
+    [
+        ":D",
+        "please",
+        "hi there",
+        "hey :)",
+        "thanks",
+        "x: ,",
+        "a b:",
+        "a b (please)",
+        "lol",
+        "per order items orders since",
+    ],
 )
 def test_a_question_of_courtesies_alone_is_read_as_it_is(question: str, schema: Schema, values: ValueIndex) -> None:
     _never_breaks(question, schema, values)
