@@ -28,6 +28,8 @@ _ATTRIBUTES = word_set(
     "email address unit currency rating grade level size color colour priority"
 )
 """Columns that say how a row is, and not which thing it is about."""
+_NUMBERS = word_set("reference ref code number no key serial barcode sku identifier index")
+"""Columns that number the rows, whatever these are."""
 _MARKS = word_set("yes no y n true false t f on off x 0 1 active inactive unknown none na")
 """Stored values of a column that says whether something is so."""
 _YES_AND_NO, _ANSWERS = frozenset(("yes", "no")), 5
@@ -210,6 +212,7 @@ def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
     [word, *more] = column.words
     known = values.values(table.name, column.name)
     is_thing = not more and bool(open_lexicon(word)) and word not in _ATTRIBUTES and word not in NAME_WORDS
+    is_thing = is_thing and word not in _NUMBERS
     return is_thing and column.role in ("text", "id") and 0 < len(known) == (table.row_count or 0)
 
 

@@ -5,18 +5,25 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.knowledge.values import ValueIndex, value_index
-from agent.parser import Reading, read
+from agent.parser import Reading, execution_probe, read
 from eval.databases import Database, open_database
 from eval.schema import Dialect, Schema
 from tests.asked import Asked, databases_to_ask
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "parser"
 TODAY = dt.date(2024, 6, 15)
+
+
+@pytest.fixture(autouse=True)
+def _patient_look_ups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a reading sees of the rows does not hang on how busy the machine is."""
+    monkeypatch.setattr(execution_probe, "_LIMITS", replace(execution_probe._LIMITS, seconds=30.0))
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from experiments.recorded.exchanges import Exchanges, Recorder, load_exchanges
 from experiments.recorded.proxy import HIDDEN, RecordingProxy
 from experiments.recorded.server import application, running
 from tests.experiments.recorded.conftest import ModelAt
-from tests.openai_server import OpenAIServer, Reply, Request, chunks, completion, error, raw
+from tests.openai_server import OpenAIServer, Reply, Request, chunks, completion, error
 
 KEY = "sk-recorded-0123456789"
 ASKED: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
@@ -169,13 +169,13 @@ def test_a_connection_that_broke_breaks_again(upstream: OpenAIServer, file: Path
 
 
 def test_other_requests_pass_through_unrecorded(upstream: OpenAIServer, file: Path) -> None:
-    upstream.script(raw('{"data": []}'))
+    upstream.models = ("a-model",)
 
     with recording_of(upstream.url, file) as url:
         reply = httpx.get(f"{url}/models?limit=2", trust_env=False)
 
-    assert reply.json() == {"data": []}
-    assert upstream.requests[0].path == "/v1/models?limit=2"
+    assert [model["id"] for model in reply.json()["data"]] == ["a-model"]
+    assert upstream.listed[0].path == "/v1/models?limit=2"
     assert load_exchanges(file)[0] == []
 
 
