@@ -159,6 +159,8 @@ def questions(
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder), ()) as served:
         flooded = flood(served, count, seed=seed, at_once=at_once, minutes=minutes)
     typer.echo(flooded)
+    for question in flooded.internal:
+        typer.echo(f"internal: {question!r}")
     late = sum(seconds > WITHIN for seconds in flooded.health)
     _end(flooded.failures + [f"/health took more than {WITHIN * 1000:.0f} ms {late} times"] * (late > 0))
 
