@@ -27,6 +27,8 @@ from eval.schema import Schema
 
 WEIGHTS = Path(__file__).with_name("weights.txt")
 Row = Mapping[str, float]
+_SURE = 30.0
+"""Log-odds beyond which a probability is 0 or 1."""
 
 _CODE = re.compile(r"(?:[A-Z]{2,}|[A-Z]+\d[A-Z\d]*|\d+[A-Z]+)\Z")
 """A word that looks like a code: `EECS`, `B12`."""
@@ -110,8 +112,11 @@ def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
 
 def probability(row: Row, weights: Row) -> float:
     """0..1: how likely the table or column is needed."""
-    total = sum(weights.get(name, 0.0) * value for name, value in row.items())
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+    total = 0.0
+    for name, value in row.items():  # a loop: this runs for each column of the schema
+        if name in weights:
+            total += weights[name] * value
+    return 1 / (1 + math.exp(-total)) if -_SURE < total < _SURE else float(total > 0)
 
 
 @dataclass(frozen=True, slots=True)
