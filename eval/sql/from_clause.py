@@ -80,8 +80,9 @@ class FromClause(ExpressionNames):
     def _add(self, node: exp.Expr, scope: Scope, ctes: Ctes | None) -> None:
         """Add an item of FROM as one source, or as several sources for a join in parentheses."""
         alias = node.args.get("alias")
-        name = folded(alias.this, self.dialect) if alias is not None and alias.this is not None else ""
-        names = alias.columns if alias is not None else []
+        called = alias.this if isinstance(alias, exp.TableAlias) else alias  # `ARRAY JOIN [1, 2] AS x` has a plain name
+        name = folded(called, self.dialect) if called is not None else ""
+        names = alias.columns if isinstance(alias, exp.TableAlias) else []
         if isinstance(node, exp.Table):
             if isinstance(node.this, exp.Identifier):
                 relation = self._table(node, scope, ctes)

@@ -165,6 +165,10 @@ def test_no_type_keeps_the_parser_busy(depth: int) -> None:
         assert _calls(lambda text=text: parse_type(text, "duckdb")) < 150 * (REREAD_TOKENS + len(text))
 
 
+def test_an_array_join_behind_a_query_without_parentheses_is_read() -> None:
+    _read("SELECT id, x FROM SELECT id, x FROM customers ARRAY JOIN [1, 2] AS x ORDER BY id, x", "clickhouse")
+
+
 def test_a_few_joins_without_on_and_nested_calls_are_read() -> None:
     for depth in (1, 4, 7):
         for name in ("joins without ON", "date calls", "limits"):
