@@ -129,6 +129,9 @@ def differ(
 
 
 def _sqlite_file(database: Database) -> Path | None:
+    """The file behind a database that may be seen whole: made-up rows are made of its own values."""
+    if not database.sees_all:
+        return None
     place = database.url.partition("://")[2].split("#")[0]
     file = Path(unquote(place.removeprefix("/"))) if database.dialect == "sqlite" else None
     return file if file is not None and file.is_file() else None
