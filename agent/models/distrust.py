@@ -8,7 +8,7 @@ a query and a score. Pure functions, and their time is linear in the length of t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 
@@ -26,6 +26,8 @@ COUNTING_CHARS = 24
 """Shortest such group; lists of numbers and codes are shorter."""
 _TAIL = 4_000
 """Characters at the end of a text in which a loop is looked for."""
+_LAST = 20
+"""Characters at the end of every repetition that is looked for, fewer than it repeats."""
 _WATCHED = 160
 """Characters after which a text that is being written is looked at again."""
 _LONG_COPY = 12
@@ -70,22 +72,32 @@ def flaw(text: str) -> str:
 
 def copied(text: str) -> str:
     """Whether a text is the description of a field, or a long passage, of our prompts."""
-    words = _folded(text)
+    return _copied(_folded(text))
+
+
+def _copied(words: str) -> str:
     descriptions, passages = _own_words()
     long = len(words.split()) >= _LONG_COPY
     return "it repeats the prompt" if words in descriptions or (long and f" {words} " in passages) else ""
 
 
-def summary_flaw(text: str, question: str, results: Sequence[QueryResult]) -> str:
-    """Why a summary, complete or still being written, is none: it hands on the prompt's data instead of an answer."""
-    if why := _leak(text) or copied(text) or loop(text):
-        return why
-    if (words := _folded(text)) and words == _folded(question):
-        return "it repeats the question"
+def summary_flaws(question: str, results: Sequence[QueryResult]) -> Callable[[str], str]:
+    """Tells of a summary, complete or still being written, why it is none: it hands on the prompt's data instead of an
+    answer. It is asked at each piece that comes."""
     from agent.knowledge.preview import result_preview
 
+    asked = _folded(question)
     heads = {result_preview(r.columns, ()).partition("\n")[0] for r in results if r.columns}
-    return "it repeats the data of the prompt" if any(head in text for head in heads) else ""
+
+    def flaw_of(text: str) -> str:
+        words = _folded(text)
+        if why := _leak(text) or _copied(words) or loop(text):
+            return why
+        if words and words == asked:
+            return "it repeats the question"
+        return "it repeats the data of the prompt" if any(head in text for head in heads) else ""
+
+    return flaw_of
 
 
 def loop(text: str) -> str:
@@ -100,6 +112,8 @@ def loop(text: str) -> str:
 def _repeated(text: str, times: int, least: int) -> str:
     """The group of at least so many characters that a text ends in so many times; empty if there is none."""
     end = text[::-1]
+    if end[:_LAST] not in end[1:]:
+        return ""  # looked at with each piece of an answer; what repeats has its last letters once more before
     borders = [0] * len(end)
     length = 0
     for at in range(1, len(end)):  # the longest border of each prefix (Knuth, Morris and Pratt), which tells its period

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.models.distrust import summary_flaw
+from agent.models.distrust import summary_flaws
 from agent.models.endpoint import EndpointClient, Ledger
 from agent.models.failures import redacted
 from agent.models.judge_modes import judged
@@ -144,7 +144,7 @@ class OpenAIModel:
         given up while it comes."""
         messages = _messages(summary_prompt(request))
         ledger = Ledger(self._settings.seconds, cap=SUMMARY_TOKENS)
-        shown = ShownText(on_text, partial(summary_flaw, question=request.question, results=request.results))
+        shown = ShownText(on_text, summary_flaws(request.question, request.results))
 
         async def work() -> None:
             reply = await StreamedAnswer(self._endpoint).write(messages, ledger, shown)
