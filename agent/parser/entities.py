@@ -211,8 +211,7 @@ def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
     """Whether each row has its own value in a column that is called like a thing (`Order`)."""
     [word, *more] = column.words
     known = values.values(table.name, column.name)
-    is_thing = not more and bool(open_lexicon(word)) and word not in _ATTRIBUTES and word not in NAME_WORDS
-    is_thing = is_thing and word not in _NUMBERS
+    is_thing = not more and bool(open_lexicon(word)) and word not in {*_ATTRIBUTES, *NAME_WORDS, *_NUMBERS}
     return is_thing and column.role in ("text", "id") and 0 < len(known) == (table.row_count or 0)
 
 

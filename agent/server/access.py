@@ -13,7 +13,7 @@ from starlette.types import Scope
 
 from agent.access.person import Person
 from agent.server.errors import ApiError
-from agent.store.records import KeptRecord, RunRecord, ThreadRecord
+from agent.store.records import KeptRecord, RunRecord
 
 _UNSEEN = {"sql": "", "answer": None, "short": "Given with other rights; ask again."}
 
@@ -34,7 +34,7 @@ class Client:
         """The owner of runs, threads and feedback."""
         return self.name
 
-    def saw(self, record: RunRecord | ThreadRecord | KeptRecord) -> bool:
+    def saw(self, record: RunRecord | KeptRecord) -> bool:
         """Whether it is the client's own and was seen with the rights that the client has now."""
         return not self.rights or (record.owner == self.owner and record.rights == self.rights)
 

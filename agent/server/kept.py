@@ -31,17 +31,18 @@ def parameters_of(sql: str, database: Database) -> list[KeptParameter]:
     return [KeptParameter(name=p.name, value=p.value, kind=p.kind) for p in declared]
 
 
-async def may_see(services: Services, client: Client, answer: KeptRecord) -> bool:
-    """Whether an answer that somebody shares, or that was kept with other rights, may be shown to the client, with its
-    SQL and what that names."""
+async def as_seen(services: Services, client: Client, answer: KeptRecord) -> KeptRecord | None:
+    """The answer as the client may see it: what somebody else shares, or what was kept with other rights, without its
+    rows; None where its SQL, or what that names, is not the client's to see."""
     if client.saw(answer):
-        return True
+        return answer
     try:
         database = await database_of(services, client, answer.preset, answer.owner)
     except ApiError:
-        return False
+        return None
     parsed = parse(answer.sql, database.dialect)
-    return await asyncio.to_thread(database.may_show, parsed, f"{answer.title}\n{answer.question}")
+    shown = await asyncio.to_thread(database.may_show, parsed, f"{answer.title}\n{answer.question}")
+    return answer.model_copy(update={"result": None}) if shown else None
 
 
 async def refreshed(

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Path, Query, Response
 from agent.server.access import Client, CurrentClient
 from agent.server.documents import as_html, as_markdown, disposition, of_board
 from agent.server.errors import ApiError, required
-from agent.server.kept import database_of, may_see, parameters_of, refreshed
+from agent.server.kept import as_seen, database_of, parameters_of, refreshed
 from agent.server.kept_replies import (
     BoardChange,
     BoardIn,
@@ -217,25 +217,17 @@ def document_response(document: Any, wanted: Literal["html", "markdown"]) -> Res
 
 
 async def _answer(services: Services, client: Client, owner: str, kept_id: str) -> KeptRecord:
-    """An answer that the client may see, without rows that were seen with other rights."""
+    """An answer as the client may see it."""
     answer = required(await services.store.kept_answer(owner, kept_id), "kept answer")
-    if client.saw(answer):
-        return answer
-    if not await may_see(services, client, answer):
-        raise ApiError(404, "There is no such kept answer.")
-    return answer.model_copy(update={"result": None})
+    return required(await as_seen(services, client, answer), "kept answer")
 
 
 async def _visible(
     services: Services, client: Client, owner: str, among: Collection[str] | None = None
 ) -> list[KeptRecord]:
-    """The answers of the owner's that the client may see, alike; `among`: only those of these ids."""
+    """The owner's answers as the client may see them; `among`: only those of these ids."""
     answers = [a for a in await services.store.kept(owner) if among is None or a.kept_id in among]
-    return [
-        answer if client.saw(answer) else answer.model_copy(update={"result": None})
-        for answer in answers
-        if await may_see(services, client, answer)
-    ]
+    return [seen for answer in answers if (seen := await as_seen(services, client, answer)) is not None]
 
 
 async def _board(services: Services, owner: str, board_id: str) -> BoardRecord:
