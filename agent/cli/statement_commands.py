@@ -10,7 +10,6 @@ import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import unquote
 
 import typer
 
@@ -132,9 +131,9 @@ def _sqlite_file(database: Database) -> Path | None:
     """The file behind a database that may be seen whole: made-up rows are made of its own values."""
     if not database.sees_all:
         return None
-    place = database.url.partition("://")[2].split("#")[0]
-    file = Path(unquote(place.removeprefix("/"))) if database.dialect == "sqlite" else None
-    return file if file is not None and file.is_file() else None
+    from eval.databases.urls import parse_target
+
+    return parse_target(database.url).path if database.dialect == "sqlite" else None
 
 
 def _code(problem: str, chance: float | None) -> int:

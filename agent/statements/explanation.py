@@ -57,7 +57,7 @@ _CALLS = {
     "total": "the sum of {}",
     "median": "the median of {}",
     "stddev": "the standard deviation of {}",
-    "group_concat": "all different or equal values of {} in one text",
+    "group_concat": "all values of {} in one text",
     "string_agg": "all values of {} in one text",
 }
 _SETS: dict[type[exp.Expr], str] = {exp.Intersect: "only what is also in", exp.Except: "without what is in"}

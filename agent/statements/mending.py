@@ -79,25 +79,26 @@ def _readable(text: str, dialect: Dialect, changes: list[str]) -> ParsedQuery:
         return first
     for form, told in _forms(text):
         parsed = parse(form, dialect)
-        if parsed.tree is None and (other := _translated(form, dialect)):
-            parsed, told = other[0], f"{told}; {other[1]}" if told else other[1]
         if parsed.tree is not None:
-            changes.append(f"{told[:1].upper()}{told[1:]}.")
+            changes.append(told)
             return parsed
+        if (other := _translated(form, dialect)) is not None:
+            changes += [told, other.told] if told else [other.told]
+            return other.parsed
     return first
 
 
 def _forms(text: str) -> Iterator[tuple[str, str]]:
     """Each form with what was changed, each built on the one before."""
-    told = ""
-    yield text, told
+    told: list[str] = []
+    yield text, ""
     try:
         inner = extract_sql(text)
     except UnusableReply:
         inner = text
     if inner.strip() != text.strip():
-        text, told = inner, "what stood around the query is left out"
-        yield text, told
+        text, told = inner, ["what stood around the query is left out"]
+        yield text, _sentence(told)
     for change, why in (
         (_without_escapes, "backslashes are left out"),
         (_without_rest, "what follows the query is left out"),
@@ -106,8 +107,13 @@ def _forms(text: str) -> Iterator[tuple[str, str]]:
         (_balanced, "quotes and brackets are closed"),
     ):
         if (changed := change(text)) != text:
-            text, told = changed, f"{told}; {why}" if told else why
-            yield text, told
+            text, told = changed, [*told, why]
+            yield text, _sentence(told)
+
+
+def _sentence(parts: list[str]) -> str:
+    said = "; ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}."
 
 
 def _without_escapes(text: str) -> str:
@@ -162,7 +168,13 @@ def _balanced(text: str) -> str:
     return text + ")" * max(open_ones, 0)
 
 
-def _translated(text: str, dialect: Dialect) -> tuple[ParsedQuery, str] | None:
+@dataclass(frozen=True, slots=True)
+class _Translated:
+    parsed: ParsedQuery
+    told: str
+
+
+def _translated(text: str, dialect: Dialect) -> _Translated | None:
     if not _READS.match(text):
         return None
     for other in _OTHER_DIALECTS:
@@ -170,7 +182,7 @@ def _translated(text: str, dialect: Dialect) -> tuple[ParsedQuery, str] | None:
             continue
         parsed = parse(translated(text[:_MOST_TEXT], other, dialect), dialect)
         if parsed.tree is not None and check(parsed).allowed:
-            return parsed, f"it is written for {other}, and is translated"
+            return _Translated(parsed, f"It is written for {other}, and is translated.")
     return None
 
 
@@ -179,10 +191,10 @@ def _in_own_words(parsed: ParsedQuery, schema: Schema, changes: list[str]) -> Pa
     if check(parsed, schema).allowed and not resolve(parsed, schema).named("function"):
         return parsed
     other = _translated(parsed.text, parsed.dialect)
-    if other is None or resolve(other[0], schema).named("function"):
+    if other is None or resolve(other.parsed, schema).named("function"):
         return parsed
-    changes.append(f"It {other[1].partition('it ')[2]}.")
-    return other[0]
+    changes.append(other.told)
+    return other.parsed
 
 
 # The names
