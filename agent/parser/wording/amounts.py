@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agent.knowledge.vocabulary import ColumnWord, TableWord
 from agent.parser.persons import person_of, personal
 from agent.parser.stored_states import holds_state
-from agent.parser.wording.rules import ASKED, SINCE, Known, Wording, rule
+from agent.parser.wording.rules import ASKED, SINCE, Known, Wording, extreme, rule
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 
@@ -194,10 +194,9 @@ def who_did_most(match: re.Match[str], known: Known) -> Wording | None:
         return None
     if re.search(r"\b(?:any|one|single|once)\b", match["rest"], re.IGNORECASE):  # the most of one row
         return None
-    end = "highest" if match["most"].lower() == "most" else "lowest"
     several = known.vocabulary.tables[numbers[0].table].table.foreign_keys
     total = "total " if several and not {"total", "sum"} & set(numbers[0].words) else ""
-    return Wording(f"which {who} has the {end} {total}{' '.join(numbers[0].words)}{match['rest']}")
+    return Wording(f"which {who} has the {extreme(match['most'])} {total}{' '.join(numbers[0].words)}{match['rest']}")
 
 
 _STOCKS = ("stock", "inventory")

@@ -10,7 +10,18 @@ import re
 from agent.knowledge.vocabulary import TableWord
 from agent.parser.persons import person_of
 from agent.parser.wording.amounts import amount_of
-from agent.parser.wording.rules import QUANTITIES, SINCE, Known, Wording, as_said, rule
+from agent.parser.wording.rules import (
+    QUANTITIES,
+    SINCE,
+    Known,
+    Wording,
+    as_said,
+    extreme,
+    file_rule,
+    rule,
+    sole,
+    summed,
+)
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 
@@ -40,20 +51,17 @@ def how_much_of_column(match: re.Match[str], known: Known) -> Wording | None:
     return None
 
 
-@rule(
+@file_rule(
     r"^(?:who|which (?P<who>[a-z]+)) (?:has |have )?(?:gave|given|donated|contributed|pledged|raised|bought|purchased) "
     rf"(?:us )?(?:the )?(?P<most>most|least){_MONEY}{SINCE}$"
 )
-def who_gave_most(match: re.Match[str], known: Known) -> Wording | None:
+def who_gave_most(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`who gave the most` as `which donor has the highest total amount`."""
-    table = known.only_table()
-    amount = amount_of(known, table.name) if table is not None else None
-    who = match["who"] or (person_of(known.vocabulary, table.name) if table is not None else "")
+    amount = amount_of(known, table.name)
+    who = match["who"] or person_of(known.vocabulary, table.name)
     if amount is None or not who:
         return None
-    end = "highest" if match["most"].lower() == "most" else "lowest"
-    words = " ".join(amount.words)
-    return Wording(f"which {who} has the {end} {'' if 'total' in words else 'total '}{words}{match['rest']}")
+    return Wording(f"which {who} has the {extreme(match['most'])} {summed(amount)}{match['rest']}")
 
 
 def _each_row(word: str, table: TableWord, known: Known) -> bool:
@@ -62,12 +70,12 @@ def _each_row(word: str, table: TableWord, known: Known) -> bool:
     return any(len(known.values.values(*c.key)) == table.table.row_count for c in columns)
 
 
-@rule(r"(?P<x>[a-z]+) ?\b", everywhere=True)
-def noun_of_file(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"(?P<x>[a-z]+) ?\b", everywhere=True)
+def noun_of_file(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`the highest maths mark` as `the highest maths`, `average order total` as `average total`: what a row is says
     nothing more beside a number's whole name."""
-    table, word = known.only_table(), lemma(match["x"].lower())
-    if table is None or (word not in known.file_words.union(table.words) and not _each_row(word, table, known)):
+    word = lemma(match["x"].lower())
+    if word not in known.file_words.union(table.words) and not _each_row(word, table, known):
         return None
     before, after = match.string[: match.start()].lower().split(), match.string[match.end() :].lower().split()
     figures = {c.words for c in known.figures()}
@@ -85,14 +93,14 @@ def noun_of_file(match: re.Match[str], known: Known) -> Wording | None:
 def with_unit(match: re.Match[str], known: Known) -> Wording | None:
     """`players over 85 kg` as `players with weight over 85`, where the cells of one column are in kg."""
     unit = match["unit"].lower()
-    columns = [c for c in known.figures() if c.column.values and (c.column.values.unit or "").lower() == unit]
+    measured = sole(c for c in known.figures() if c.column.values and (c.column.values.unit or "").lower() == unit)
     before = {lemma(word) for word in re.findall(r"[a-z]+", match.string[: match.start()].lower())}
-    if len(columns) != 1 or any(set(c.words) & before for c in known.figures()):
+    if measured is None or any(set(c.words) & before for c in known.figures()):
         return None
     cmp = match["cmp"].lower()
     if cmp.endswith("er than") and cmp != "fewer than":
         cmp = "under" if cmp.split()[0] in _SMALLER else "over"
-    return Wording(f"with {' '.join(columns[0].words)} {cmp} {match['n']}")
+    return Wording(f"with {' '.join(measured.words)} {cmp} {match['n']}")
 
 
 @rule(
@@ -101,69 +109,65 @@ def with_unit(match: re.Match[str], known: Known) -> Wording | None:
 )
 def what_each_paid(match: re.Match[str], known: Known) -> Wording | None:
     """`how much did each member type pay` as `total amount per type`, where one table has what was paid."""
-    paid = [(c, t) for t in known.vocabulary.tables if (c := amount_of(known, t)) is not None]
+    amount = sole(c for t in known.vocabulary.tables if (c := amount_of(known, t)) is not None)
     words = tuple(map(lemma, match["who"].lower().split()))
-    if len(paid) != 1:
+    if amount is None:
         return None
     owner = known.table(words[0])
     if len(words) == 2 and owner is not None and (owner.name, words[1:]) in _names(known):
         words = words[1:] if sum(name == words[1:] for _, name in _names(known)) == 1 else words
     elif known.table(match["who"]) is None:
         return None
-    amount = " ".join(paid[0][0].words)
-    return Wording(f"{'' if 'total' in amount else 'total '}{amount} per {' '.join(words)}{match['rest']}")
+    return Wording(f"{summed(amount)} per {' '.join(words)}{match['rest']}")
 
 
 def _names(known: Known) -> list[tuple[str, tuple[str, ...]]]:
     return [(c.table, c.words) for c in known.vocabulary.columns.values()]
 
 
-@rule(r"\b(?P<x>[a-z]+) (?:amount|total|value)\b")
-def one_figure_of_two(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"\b(?P<x>[a-z]+) (?:amount|total|value)\b")
+def one_figure_of_two(match: re.Match[str], known: Known, _: TableWord) -> Wording | None:
     """`net amount` as `net`, where a number is called so, and none by both words."""
     words = tuple(map(lemma, match[0].lower().split()))
     figures = {c.words for c in known.figures()}
-    alone = known.only_table() and words[:1] in figures and words not in figures
-    return Wording(match["x"]) if alone else None
+    return Wording(match["x"]) if words[:1] in figures and words not in figures else None
 
 
-@rule(
+@file_rule(
     rf"\b(?P<f>average|avg|mean|median|total|highest|lowest|biggest|smallest) (?P<x>[a-z]+){SINCE}$",
     r"\b(?P<f>average|avg|mean|median|total|highest|lowest|biggest|smallest) (?P<x>[a-z]+)(?P<rest> (?:at|by|per) .+)$",
 )
-def figure_of_rows(match: re.Match[str], known: Known) -> Wording | None:
+def figure_of_rows(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`the highest reading at the depot` as `the highest consumption at the depot`, where a reading is a row and has
     one figure."""
-    table, word, figures = known.only_table(), lemma(match["x"].lower()), known.figures()
-    if table is None or word != table.words[-1] or len(figures) != 1 or word in figures[0].words:
+    word, figure = lemma(match["x"].lower()), sole(known.figures())
+    if figure is None or word != table.words[-1] or word in figure.words:
         return None
-    return Wording(f"{match['f']} {' '.join(figures[0].words)}{match['rest']}")
+    return Wording(f"{match['f']} {' '.join(figure.words)}{match['rest']}")
 
 
-@rule(
+@file_rule(
     r"^(?:how many|number of) (?:people|persons|visitors|guests|members|participants) (?P<x>[a-z]+)\b"
     r"(?: in total)?(?P<rest>(?: (?:in|on|at|by|per|since|during|this|last) .+)?)$"
 )
-def people_counted(match: re.Match[str], known: Known) -> Wording | None:
+def people_counted(match: re.Match[str], known: Known, _: TableWord) -> Wording | None:
     """`how many people attended in March` as `total attended in March`, where a number is called so."""
     said = root(match["x"].lower())
-    called = [c for c in known.figures() if len(c.words) == 1 and root(c.words[0]) == said]
-    return Wording(f"total {called[0].words[0]}{match['rest']}") if known.only_table() and len(called) == 1 else None
+    figure = sole(c for c in known.figures() if len(c.words) == 1 and root(c.words[0]) == said)
+    return Wording(f"total {figure.words[0]}{match['rest']}") if figure is not None else None
 
 
-@rule(
+@file_rule(
     rf"^how much(?: money)? (?:did|has|have) (?P<who>(?!i\b|we\b|they\b|you\b|each\b|every\b).+?) "
     rf"(?:pay|paid|spend|spent|give|given|donate|donated|raise|raised|claim|claimed|earn|earned)"
     rf"(?: in total| altogether)?{SINCE}$"
 )
-def what_one_paid(match: re.Match[str], known: Known) -> Wording | None:
+def what_one_paid(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`how much did Sam pay` as `total amount for Sam`, where the file has amounts and Sam is one of its values."""
-    table = known.only_table()
-    amount = amount_of(known, table.name) if table is not None else None
+    amount = amount_of(known, table.name)
     if amount is None or not known.values.find(match["who"].lower()):
         return None
-    words = " ".join(amount.words)
-    return Wording(f"{'' if 'total' in words else 'total '}{words} for {match['who']}{match['rest']}")
+    return Wording(f"{summed(amount)} for {match['who']}{match['rest']}")
 
 
 @rule(
@@ -171,26 +175,25 @@ def what_one_paid(match: re.Match[str], known: Known) -> Wording | None:
     rf"booked) (?:the )?(?P<most>most|least|fewest)(?: (?P<x>[a-z]+))?{SINCE}$"
 )
 def most_of_the_figure(match: re.Match[str], known: Known) -> Wording | None:
-    """`which site used the most energy` as `which site has the highest total consumption`, where the file has that one
+    """`which site used the most energy` as `which site has the highest total consumption`, where that is the one
     figure; `who bought the most tickets` by its quantity."""
-    table, said = known.only_table(), (match["x"] or "").lower()
+    table, said = known.only_table, (match["x"] or "").lower()
     figures = {c.words: c for c in known.figures()}
     quantity = [c for words, c in figures.items() if words in QUANTITIES]
-    figure = quantity if said and quantity else list(figures.values())
+    figure = sole(quantity if said and quantity else figures.values())
     who = match["who"] or (person_of(known.vocabulary, table.name) if table is not None else "")
-    if not who or len(figure) != 1 or known.table(said) is not None or any(lemma(said) in words for words in figures):
+    if not who or figure is None or known.table(said) is not None or any(lemma(said) in words for words in figures):
         return None
-    words = " ".join(figure[0].words)
-    end = "highest" if match["most"].lower() == "most" else "lowest"
-    told = f"“{match['most']} {said}” is taken as the {end} total {words}"
-    return Wording(f"which {who} has the {end} total {words}{match['rest']}", doubt=told)
+    taken = f"the {extreme(match['most'])} total {' '.join(figure.words)}"
+    told = f"“{match['most']} {said}” is taken as {taken}"
+    return Wording(f"which {who} has {taken}{match['rest']}", doubt=told)
 
 
-@rule(r"\b(?P<f>average|avg|mean|median|total|highest|lowest|maximum|minimum) (?P<v>[a-z0-9-]+) (?P<x>[a-z]+)\b")
-def figure_of_value(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"\b(?P<f>average|avg|mean|median|total|highest|lowest|maximum|minimum) (?P<v>[a-z0-9-]+) (?P<x>[a-z]+)\b")
+def figure_of_value(match: re.Match[str], known: Known, _: TableWord) -> Wording | None:
     """`average glucose result` as `average result for glucose`, where a column holds that value."""
     value, figures = match["v"].lower(), {c.words for c in known.figures()}
-    if known.only_table() is None or (lemma(match["x"].lower()),) not in figures:
+    if (lemma(match["x"].lower()),) not in figures:
         return None
     if value in known.vocabulary.holders or lemma(value) in known.vocabulary.holders:
         return None
@@ -198,47 +201,45 @@ def figure_of_value(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['f']} {match['x']} for {match['v']}") if holds else None
 
 
-@rule(r"\btotal (?P<x>[a-z]+)\b(?! of\b)")
-def total_of_part(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"\btotal (?P<x>[a-z]+)\b(?! of\b)")
+def total_of_part(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`total rent` as `total rent pcm`, where one number has the word in its name, as the file has."""
-    word, table = lemma(match["x"].lower()), known.only_table()
-    if table is None or word not in table.words or len(table.words) < 2:
+    word = lemma(match["x"].lower())
+    if word not in table.words or len(table.words) < 2:
         return None
-    called = [c for c in known.figures() if word in c.words]
-    whole = known.table(match["x"])
-    if len(called) != 1 or called[0].words == (word,) or (whole is not None and whole.words == (word,)):
+    figure, whole = sole(c for c in known.figures() if word in c.words), known.table(match["x"])
+    if figure is None or figure.words == (word,) or (whole is not None and whole.words == (word,)):
         return None
-    return Wording(f"total {' '.join(called[0].words)}")
+    return Wording(f"total {' '.join(figure.words)}")
 
 
-@rule(rf"^how much (?P<x>[a-z]+(?: [a-z]+)?) (?:did|have|has) {_SUBJECT} [a-z]+{SINCE}$")
-def how_much_of_named(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(rf"^how much (?P<x>[a-z]+(?: [a-z]+)?) (?:did|have|has) {_SUBJECT} [a-z]+{SINCE}$")
+def how_much_of_named(match: re.Match[str], known: Known, _: TableWord) -> Wording | None:
     """`how much tax did we collect` as `total tax`."""
     words = tuple(map(lemma, match["x"].lower().split()))
-    called = [c for c in known.figures() if c.words == words]
-    return Wording(f"total {match['x']}{match['rest']}") if len(called) == 1 and known.only_table() else None
+    called = sole(c for c in known.figures() if c.words == words)
+    return Wording(f"total {match['x']}{match['rest']}") if called is not None else None
 
 
-@rule(
+@file_rule(
     r"^(?:(?:which|what) (?:is|was) )?(?:the )?(?P<most>most|least) (?P<verb>[a-z]+(?:ed|en|ld|ght|nt)) (?P<x>[a-z]+)$"
 )
-def most_by_verb(match: re.Match[str], known: Known) -> Wording | None:
+def most_by_verb(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`most downloaded episode` as `which episode has the highest downloads`, where one number is called like the
     verb."""
     verb, thing = root(match["verb"].lower()), known.table(match["x"])
-    called = [c for c in known.figures() if any(root(word) == verb for word in c.words)]
-    if known.only_table() is None or thing is None or len(called) != 1:
+    figure = sole(c for c in known.figures() if any(root(word) == verb for word in c.words))
+    if thing is None or figure is None:
         return None
-    end = "highest" if match["most"].lower() == "most" else "lowest"
-    total = "" if thing is known.only_table() else "total "
-    return Wording(f"which {match['x']} has the {end} {total}{' '.join(called[0].words)}")
+    total = "" if thing is table else "total "
+    return Wording(f"which {match['x']} has the {extreme(match['most'])} {total}{' '.join(figure.words)}")
 
 
-@rule(r"\b(?P<figure>(?:average|avg|mean) (?P<x>[a-z]+(?: [a-z]+)?)) per (?P<row>[a-z]+)$")
-def average_per_row(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"\b(?P<figure>(?:average|avg|mean) (?P<x>[a-z]+(?: [a-z]+)?)) per (?P<row>[a-z]+)$")
+def average_per_row(match: re.Match[str], known: Known, _: TableWord) -> Wording | None:
     """`average miles per trip` as `average miles`, where nothing is called a trip and a row may be one."""
     words = tuple(map(lemma, match["x"].lower().split()))
-    if known.only_table() is None or known.stored(lemma(match["row"].lower())) or known.table(match["row"]) is not None:
+    if known.stored(lemma(match["row"].lower())) or known.table(match["row"]) is not None:
         return None
     if any(match["row"].lower() in c.name.casefold() for c in known.vocabulary.columns.values()):
         return None

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from agent.knowledge.vocabulary import ColumnWord
+from agent.knowledge.vocabulary import ColumnWord, TableWord
 from agent.parser.persons import people_of, person_of, person_word
 from agent.parser.units import UNITS
-from agent.parser.wording.rules import EVENTS, MONTH, QUANTITIES, Known, Wording, as_said, rule
+from agent.parser.wording.rules import EVENTS, MONTH, QUANTITIES, Known, Wording, as_said, file_rule, sole
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
@@ -36,13 +36,11 @@ def _is_amount(column: ColumnWord) -> bool:
     return re.search(r"int", column.column.type, re.IGNORECASE) is None or bool(unit and not unit.isalpha())
 
 
-@rule(r"\b(?P<ask>how many|number of|count(?: of)?(?: the| all)?) (?P<x>[a-z]+s)\b(?! (?:of|per) day)")
-def rows_by_column(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"\b(?P<ask>how many|number of|count(?: of)?(?: the| all)?) (?P<x>[a-z]+s)\b(?! (?:of|per) day)")
+def rows_by_column(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`how many transactions` as `how many statements`, where a column is called `Transaction type`, and `how many
     results`, where the results are figures that nobody counts; different things are told apart from rows."""
-    table, word = known.only_table(), lemma(match["x"].lower())
-    if table is None:
-        return None
+    word = lemma(match["x"].lower())
     figures = {c.words: c for c in known.figures()}
     if (word,) in figures and word not in UNITS and _is_amount(figures[word,]):
         return Wording(f"{match['ask']} {table.plural}")
@@ -66,12 +64,12 @@ def rows_by_column(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(rows, doubt=f"“{match['x']}” is taken as the rows of the file") if of_rows else None
 
 
-@rule(r"\b(?P<by>per|by|for each|for every|in each|of each|across) (?:the )?(?P<x>[a-z]+)\b(?! (?:of|per)\b)")
-def by_part(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"\b(?P<by>per|by|for each|for every|in each|of each|across) (?:the )?(?P<x>[a-z]+)\b(?! (?:of|per)\b)")
+def by_part(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`sales per branch` as `sales per sheet`, where `branch` is in the name of the file alone, and never as sales by
     row."""
-    table, word = known.only_table(), lemma(match["x"].lower())
-    if table is None or word not in table.words[:-1] or word == table.words[-1]:
+    word = lemma(match["x"].lower())
+    if word not in table.words[:-1] or word == table.words[-1]:
         return None
     columns = known.vocabulary.columns.values()
     if any(word in c.words for c in columns):
@@ -82,70 +80,68 @@ def by_part(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['by']} {part.lower()}", doubt=f"“{match['x']}” is taken as the {part} that a row is from")
 
 
-@rule(rf"\b(?P<ask>how many|number of|which|what (?:share|percentage|percent) of) (?P<x>{_ASKED})\b(?! per\b)")
-def people_who_answered(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(rf"\b(?P<ask>how many|number of|which|what (?:share|percentage|percent) of) (?P<x>{_ASKED})\b(?! per\b)")
+def people_who_answered(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`how many people` as `how many responses`, where each row is somebody's answer."""
-    table = known.only_table()
-    called = known.file_words.union(table.words) if table is not None else ()
-    are_people = table is not None and (_ANSWERS.intersection(called) or person_word(table.words[-1]))
-    if table is None or not are_people or known.stored(lemma(match["x"].lower())):
+    are_people = _ANSWERS & known.file_words.union(table.words) or person_word(table.words[-1])
+    if not are_people or known.stored(lemma(match["x"].lower())):
         return None
     return Wording(f"{match['ask']} {table.plural}")
 
 
-@rule(r"^(?P<ask>how many|number of|which) (?P<what>.+)$")
-def said_yes(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"^(?P<ask>how many|number of|which) (?P<what>.+)$")
+def said_yes(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`how many responses would recommend us` as `… with recommend yes`, where a column of that word holds yes and
     no."""
-    table, what = known.only_table(), match["what"]
-    rows = table.plural if table is not None else ""
+    what, rows = match["what"], table.plural
     said = _SAID(what[len(rows) + 1 :]) if what.lower().startswith(f"{rows} ") else None
-    if table is None or said is None:
+    if said is None:
         return None
-    called = [c for c in known.vocabulary.by_table[table.name] if lemma(said["verb"].lower()) in c.words]
-    held = {v.casefold() for c in called if c.role == "text" for v in known.values.values(*c.key)}
-    if len(called) != 1 or not {"yes", "no"} <= held:
+    called = sole(c for c in known.vocabulary.by_table[table.name] if lemma(said["verb"].lower()) in c.words)
+    if called is None or called.role != "text":
         return None
-    header = set(re.findall(r"[a-z]+", (called[0].column.comment or "").lower()))
+    if not {"yes", "no"} <= {v.casefold() for v in known.values.values(*called.key)}:
+        return None
+    header = set(re.findall(r"[a-z]+", (called.column.comment or "").lower()))
     words = said["rest"].split()
     further = (i for i, word in enumerate(words) if word.lower() not in header | FUNCTION_WORDS)
     rest = " ".join(words[max(0, next(further, len(words) + 1) - 1) :])
     answer = "no" if re.search(r"n't| not", said["aux"] or "") else "yes"
-    return Wording(f'{match["ask"]} {rows} with {" ".join(called[0].words)} "{answer}" {rest}'.strip())
+    return Wording(f'{match["ask"]} {rows} with {" ".join(called.words)} "{answer}" {rest}'.strip())
 
 
 def _dates(known: Known) -> list[ColumnWord]:
     return [c for c in known.vocabulary.columns.values() if c.role == "date"]
 
 
-@rule(
+@file_rule(
     r"(?<!with )(?<!the )(?<!by )(?<!per )\b(?:(?:that|which) )?(?:(?:is|are|was|were) )?(?P<x>[a-z]+)"
     r"(?= (?:in|on|before|after|by|between|this|next|last) )"
 )
-def dated_by_column(match: re.Match[str], known: Known) -> Wording | None:
+def dated_by_column(match: re.Match[str], known: Known, _: TableWord) -> Wording | None:
     """`how many tasks are due in May` as `how many tasks with due in May`, where a date is called so."""
     said = match["x"].lower()
-    called = [as_said(c) for c in _dates(known) if as_said(c) in (said, f"{said} date")]
+    called = sole(name for c in _dates(known) if (name := as_said(c)) in (said, f"{said} date"))
     asks = match.string[: match.start()].strip()
-    return Wording(f"with {called[0]}") if known.only_table() and len(called) == 1 and asks else None
+    return Wording(f"with {called}") if called is not None and asks else None
 
 
 def _verb_of_date(verb: str, known: Known) -> bool:
     return any(root(verb) in map(root, c.words) for c in _dates(known))
 
 
-@rule(
+@file_rule(
     r"^(?P<ask>how many|which) (?P<x>[a-z]+s) (?=(?:have|has|had|were|was|are|is)(?: not| never)?(?: yet)?(?: been)? "
     r"(?P<verb>[a-z]+)\b)",
     r"^(?P<ask>who) (?P<verb>[a-z]+) the (?P<most>most|fewest|least) (?P<x>[a-z]+s)(?= |$)",
     r"^(?P<ask>which|what) (?P<x>[a-z]+)(?: was| is| has been| got)? (?P<verb>[a-z]+) "
     r"(?:the )?(?P<most>most|least)(?: often)?(?= |$)",
 )
-def rows_of_things(match: re.Match[str], known: Known) -> Wording | None:
+def rows_of_things(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`how many books have not been returned` as `how many loans …`, `who borrowed the most books` as `which borrower
     has the most loans`: what happened on a date happened to rows, and a book is a column of theirs."""
-    table, thing = known.only_table(), known.table(match["x"])
-    if table is None or thing is None or thing is table or not _verb_of_date(match["verb"].lower(), known):
+    thing = known.table(match["x"])
+    if thing is None or thing is table or not _verb_of_date(match["verb"].lower(), known):
         return None
     if match["ask"].lower() == "how many":
         return Wording(f"how many {table.plural} ")
@@ -156,11 +152,11 @@ def rows_of_things(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"which {who} has the {most} {table.plural}") if who else None
 
 
-@rule(rf"\b(?:in|for|during|of) (?P<month>{MONTH}|q[1-4])\b(?! \d)")
-def month_of_part(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(rf"\b(?:in|for|during|of) (?P<month>{MONTH}|q[1-4])\b(?! \d)")
+def month_of_part(match: re.Match[str], known: Known, _: TableWord) -> Wording | None:
     """`in February` as `with month "February"`, where no date is there and a column of text holds the months (`Q3`: the
     quarters)."""
-    if _dates(known) or known.only_table() is None:
+    if _dates(known):
         return None
     for hit in known.values.find(match["month"].lower()):
         column = known.vocabulary.columns.get((hit.table, hit.column))
@@ -169,19 +165,18 @@ def month_of_part(match: re.Match[str], known: Known) -> Wording | None:
     return None
 
 
-@rule(r"^who (?!is\b|are\b|was\b|were\b).*\b(?:most|least|fewest|highest|lowest|biggest|longest)\b.*$")
-def one_of_several(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"^who (?!is\b|are\b|was\b|were\b).*\b(?:most|least|fewest|highest|lowest|biggest|longest)\b.*$")
+def one_of_several(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`who spent the most minutes`, where each row has an engineer and a customer."""
-    table = known.only_table()
-    people = sorted(people_of(known.vocabulary, table.name)) if table is not None else []
+    people = sorted(people_of(known.vocabulary, table.name))
     if len(people) < 2:
         return None
     return Wording(match[0], doubt=f"“who” may be the {' or the '.join(people)}; ask for the one that is meant")
 
 
-@rule(r"(?<=[a-z] )(?:(?:that|which) )?(?:is|are|was|were) (?P<x>[a-z]+ [a-z]+)$")
-def is_flagged(match: re.Match[str], known: Known) -> Wording | None:
+@file_rule(r"(?<=[a-z] )(?:(?:that|which) )?(?:is|are|was|were) (?P<x>[a-z]+ [a-z]+)$")
+def is_flagged(match: re.Match[str], known: Known, _: TableWord) -> Wording | None:
     """`plants that are in stock` as `plants with stock`, where a column of yes and no is called so."""
     said = match["x"].lower()
-    called = [c for c in known.vocabulary.columns.values() if c.role == "flag" and as_said(c) == said]
-    return Wording(f"with {' '.join(called[0].words)}") if len(called) == 1 and known.only_table() else None
+    flag = sole(c for c in known.vocabulary.columns.values() if c.role == "flag" and as_said(c) == said)
+    return Wording(f"with {' '.join(flag.words)}") if flag is not None else None

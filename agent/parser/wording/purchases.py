@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.parser.persons import personal
-from agent.parser.wording.rules import BUYERS, MONTH, SALES, SINCE, THINGS, UNIT, WHO, Known, Wording, rule
+from agent.parser.wording.rules import BUYERS, MONTH, SALES, SINCE, THINGS, UNIT, WHO, Known, Wording, extreme, rule
 from eval.language.inflection import lemma, plural
 
 
@@ -15,8 +15,7 @@ def earns_most(match: re.Match[str], known: Known) -> Wording | None:
     table = known.table(match["x"])
     if table is None or personal(known.vocabulary, table.name):
         return None
-    end = "highest" if match["most"].lower() == "most" else "lowest"
-    return Wording(f"which {match['x']} has the {end} revenue{match['rest']}")
+    return Wording(f"which {match['x']} has the {extreme(match['most'])} revenue{match['rest']}")
 
 
 @rule(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
@@ -60,7 +62,7 @@ class Wording:
     """What to show, listed behind the question."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Known:
     """What a rule may look at besides the words of the question."""
 
@@ -74,12 +76,12 @@ class Known:
         """The table that the word names."""
         return self.vocabulary.table_named(word) if word else None
 
+    @cached_property
     def only_table(self) -> TableWord | None:
         """The table of a database that has only one; those of a single column that it refers to are part of it."""
         stored = [t for t in self.vocabulary.tables.values() if t.table.kind == "table"]
         referred = {key.ref_table for t in stored for key in t.table.foreign_keys if key.ref_table != t.name}
-        own = [t for t in stored if len(t.table.columns) > 1 or t.name not in referred]
-        return own[0] if len(own) == 1 else None
+        return sole(t for t in stored if len(t.table.columns) > 1 or t.name not in referred)
 
     def noun(self, *nouns: str) -> str:
         """The first of the nouns that names a table."""
@@ -138,6 +140,8 @@ class Known:
 
 
 Rewrite = Callable[[re.Match[str], Known], Wording | None]
+FileRewrite = Callable[[re.Match[str], Known, TableWord], Wording | None]
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,18 @@ def rule(*patterns: str, everywhere: bool = False) -> Callable[[Rewrite], Rule]:
     return lambda rewrite: Rule(made, rewrite, everywhere)
 
 
+def file_rule(*patterns: str, everywhere: bool = False) -> Callable[[FileRewrite], Rule]:
+    """The same for a database of one table, which the function gets as well."""
+
+    def made(rewrite: FileRewrite) -> Rule:
+        def of_one_table(match: re.Match[str], known: Known) -> Wording | None:
+            return rewrite(match, known, known.only_table) if known.only_table is not None else None
+
+        return rule(*patterns, everywhere=everywhere)(of_one_table)
+
+    return made
+
+
 class Replacements:
     """Other words in place of patterns, one after the other, in upper or lower case."""
 
@@ -192,3 +208,20 @@ def subject(text: str) -> str:
 def as_said(column: ColumnWord) -> str:
     """The name of a column as people write it: `paid in` for `Paid_in`."""
     return re.sub(r"[\W_]+", " ", column.name).strip().casefold()
+
+
+def extreme(most: str) -> str:
+    """The end of a ranking by a figure: `highest` for `most`, `lowest` for `least` and `fewest`."""
+    return "highest" if most.lower() == "most" else "lowest"
+
+
+def summed(column: ColumnWord) -> str:
+    """The sum of a figure in words: `total amount`, and `order total` for one that is called a total."""
+    words = " ".join(column.words)
+    return words if "total" in words else f"total {words}"
+
+
+def sole(found: Iterable[_Found]) -> _Found | None:
+    """What is found, where it is just one."""
+    every = list(found)
+    return every[0] if len(every) == 1 else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agent.parser.wording.rules import MONTH, Known, Replacements, Wording, rule
+from agent.knowledge.vocabulary import TableWord
+from agent.parser.wording.rules import MONTH, Known, Replacements, Wording, file_rule, rule
 from eval.language.inflection import lemma, plural
 from eval.language.lexicon import word_set
 from eval.language.numbers import SMALL_NUMBERS
@@ -236,16 +237,15 @@ def every_one(match: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"{match['ask']} all {plural(match['x'])} {match['rest']}")
 
 
-@rule(
+@file_rule(
     r"(?P<before>(?:how many|number of|count(?: of)?|of|which|what|average|list|show(?: me)?|per|are)"
     r"(?: (?:the|all|all the|these|those|[a-z]+))?) (?P<x>rows|records|entries|lines)(?!['’\w])",
     r"^(?P<before>)(?P<x>rows|records|entries|lines)(?= (?:that|which|with|without|where|whose|are|per|by|in|of)\b)",
 )
-def rows_of_file(match: re.Match[str], known: Known) -> Wording | None:
+def rows_of_file(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`how many rows are active` as `how many members are active`, in a database of one table."""
-    table, before = known.only_table(), match["before"].lower()
-    word, said = lemma(match["x"].lower()), before.split()
-    if table is None or word in known.vocabulary.holders or known.values.find(word):
+    word, said = lemma(match["x"].lower()), match["before"].lower().split()
+    if word in known.vocabulary.holders or known.values.find(word):
         return None
     whole = not match.string[match.end() :].strip() and (not said or said[-1] in _WHOLE)
     if whole and not set(said) & _COUNTED:  # `show all rows`: their columns, too

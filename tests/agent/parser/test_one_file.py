@@ -86,7 +86,7 @@ Hall,18,19,21
 Loft,22,20,25
 """
 _FILES = {
-    "room readings": _WEEK,
+    "room readings": _WEEK, "cars": "car,cylinder,weight\na,4,900\nb,4,1100\nc,6,2000\n",
     "parking fines": _FINES,
     "plants": _STOCK, "sales reps": _REPS,
     "support calls": _CALLS, "club": _RUNS, "account 2024": _ACCOUNT, "Course feedback (Responses)": _FORM,
@@ -97,7 +97,11 @@ _FILES = {
 def answered(folder: Path, file: str, question: str) -> tuple[list[tuple[object, ...]], float, str]:
     path = folder / f"{file}.csv"
     path.write_text(_FILES[file], encoding="utf-8")
-    with open_files(path, str(folder / "cache"), lambda _: None) as database:
+    return answered_from(path, folder / "cache", question)
+
+
+def answered_from(path: Path, cache: Path, question: str) -> tuple[list[tuple[object, ...]], float, str]:
+    with open_files(path, str(cache), lambda _: None) as database:
         schema = database.schema()
         reading = read(question, schema, value_index(database, schema), look=looker(database), threshold=0.0)
         statement = check(parse(reading.sql, schema.dialect)).statement
@@ -166,9 +170,19 @@ def test_what_may_be_meant_in_two_ways_is_told(tmp_path: Path, file: str, questi
     assert confidence < STATED_DOUBT, sql
 
 
+def test_the_one_quantity_of_several_files_is_what_was_sold(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    sold = "Staff,Item,Qty\nAna,Lamp,2\nAna,Rug,3\nBen,Lamp,4\n"
+    (folder / "takings.csv").write_text(sold, encoding="utf-8")
+    (folder / "branches.csv").write_text("Branch,Town\nEast,Hull\nWest,York\n", encoding="utf-8")
+
+    rows, _, sql = answered_from(folder, tmp_path / "cache", "which staff sold the most items")
+
+    assert rows == [("Ana",)], sql
+
+
 def test_a_cylinder_is_no_car(tmp_path: Path) -> None:
     """What the rows are called stays, where a number in front says which rows are meant."""
-    _FILES["cars"] = "car,cylinder,weight\na,4,900\nb,4,1100\nc,6,2000\n"
-
     rows, _, sql = answered(tmp_path, "cars", "average weight of 4 cylinder cars")
     assert rows == [(1000.0,)], sql
