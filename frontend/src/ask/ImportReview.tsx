@@ -1,6 +1,6 @@
 /** How the files of an uploaded database were read: a line a column, each changed with a click. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { send } from "../api/client";
 import { planQuery } from "../api/queries";
 import type { ColumnFound, ColumnPlan, FileReading, FileRow, TablePlan, TableReading } from "../api/types";
@@ -89,17 +89,9 @@ function TableReview({ table, disabled, onColumn, onRepeats, onForms }: TablePro
           <li key={note}>{note}</li>
         ))}
         {plan.forms && (
-          <li>
-            <label>
-              <input
-                type="checkbox"
-                checked={plan.forms === "together"}
-                disabled={disabled}
-                onChange={(e) => onForms(e.target.checked)}
-              />{" "}
-              {found.parts?.length ? `One table of ${found.parts.join(", ")}` : "One table with those of the same columns"}
-            </label>
-          </li>
+          <TickLine checked={plan.forms === "together"} disabled={disabled} onChange={onForms}>
+            {found.parts?.length ? `One table of ${found.parts.join(", ")}` : "One table with those of the same columns"}
+          </TickLine>
         )}
         {leftOut > 0 && (
           <li>
@@ -110,20 +102,29 @@ function TableReview({ table, disabled, onColumn, onRepeats, onForms }: TablePro
           <li key={key}>{key} of its values occur more than once, though it looks like a key</li>
         ))}
         {repeats > 0 && (
-          <li>
-            <label>
-              <input
-                type="checkbox"
-                checked={plan.repeats === "leave out"}
-                disabled={disabled}
-                onChange={(e) => onRepeats(!e.target.checked)}
-              />{" "}
-              Leave out {counted(repeats, "row")} that {repeats === 1 ? "repeats" : "repeat"} an earlier one
-            </label>
-          </li>
+          <TickLine checked={plan.repeats === "leave out"} disabled={disabled} onChange={(out) => onRepeats(!out)}>
+            Leave out {counted(repeats, "row")} that {repeats === 1 ? "repeats" : "repeat"} an earlier one
+          </TickLine>
         )}
       </ul>
     </div>
+  );
+}
+
+interface TickProps {
+  checked: boolean;
+  disabled: boolean;
+  onChange: (checked: boolean) => void;
+  children: ReactNode;
+}
+
+function TickLine({ checked, disabled, onChange, children }: TickProps) {
+  return (
+    <li>
+      <label>
+        <input type="checkbox" checked={checked} disabled={disabled} onChange={(e) => onChange(e.target.checked)} /> {children}
+      </label>
+    </li>
   );
 }
 
