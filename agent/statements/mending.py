@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from agent.models.replies import UnusableReply, extract_sql
+from agent.parser.sql_names import identifier, table_named
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Dialect, Schema, Table
@@ -208,7 +209,7 @@ def _with_real_names(parsed: ParsedQuery, schema: Schema, changes: list[str]) ->
         selects = {id(one.scope): one.select for one in bound.froms}
         told = None
         for unknown in bound.unknown:
-            if told := _mend(unknown, selects.get(id(unknown.scope)), tree, schema, parsed.dialect):
+            if told := _mend(unknown, selects.get(id(unknown.scope)), tree, schema):
                 break
         if told is None or told in changes[-1:]:  # it changes nothing
             return parsed
@@ -217,9 +218,7 @@ def _with_real_names(parsed: ParsedQuery, schema: Schema, changes: list[str]) ->
     return parsed
 
 
-def _mend(
-    unknown: Unknown, select: exp.Select | None, tree: exp.Expression, schema: Schema, dialect: Dialect
-) -> str | None:
+def _mend(unknown: Unknown, select: exp.Select | None, tree: exp.Expression, schema: Schema) -> str | None:
     """Change one name in the tree, and say so. `select`: where the name cannot be found."""
     if unknown.kind == "table":
         return _mend_table(unknown.name, tree, schema)
@@ -233,12 +232,12 @@ def _mend(
     if not nodes:
         return None
     if unknown.kind == "ambiguous":
-        _qualify(nodes, unknown.holders[0])
+        _qualify(nodes, _visible(unknown, unknown.holders[0]))
         return f"`{unknown.name}` is that of {unknown.holders[0]}, where several have one."
     return (
         _from_a_key(unknown, nodes)
         or _from_another(unknown, nodes)
-        or _from_a_neighbour(unknown, nodes, select, schema, dialect)
+        or _from_a_neighbour(unknown, nodes, select, schema)
         or _from_a_like_name(unknown, nodes)
     )
 
@@ -250,10 +249,10 @@ def _mend_table(name: str, tree: exp.Expression, schema: Schema) -> str | None:
         return None
     for table in tree.find_all(exp.Table):
         if same(table.name, bare):
-            table.set("this", exp.to_identifier(found[0], quoted=not found[0].isidentifier()))
+            table.set("this", identifier(found[0]))
     for column in tree.find_all(exp.Column):
         if same(column.table, bare):
-            column.set("table", exp.to_identifier(found[0], quoted=not found[0].isidentifier()))
+            column.set("table", identifier(found[0]))
     return f"There is no table `{name}`; `{found[0]}` is taken."
 
 
@@ -275,7 +274,7 @@ def _from_a_key(unknown: Unknown, nodes: list[exp.Column]) -> str | None:
             continue
         link = _link(own, far, node.table)
         if isinstance(link, exp.EQ) and same(link.right.name, other.name):
-            node.set("this", exp.to_identifier(link.left.name, quoted=not link.left.name.isidentifier()))
+            node.set("this", identifier(link.left.name))
             return f"There is no column `{unknown.name}` there; the key is `{link.left.name}`."
     return None
 
@@ -287,35 +286,34 @@ def _from_another(unknown: Unknown, nodes: list[exp.Column]) -> str | None:
     ]
     if not holders or not unknown.qualifier:
         return None
-    _qualify(nodes, holders[0])
+    _qualify(nodes, _visible(unknown, holders[0]))
     return f"`{unknown.name}` is that of {holders[0]}, not of {unknown.qualifier}."
 
 
 def _from_a_neighbour(
-    unknown: Unknown, nodes: list[exp.Column], select: exp.Select | None, schema: Schema, dialect: Dialect
+    unknown: Unknown, nodes: list[exp.Column], select: exp.Select | None, schema: Schema
 ) -> str | None:
     """The column is that of a table which one key links to one of the query's: first to the one that it was said to be
     of."""
-    own = [s for s in unknown.scope.sources if s.relation.table]
-    named = [s for s in own if same(s.name, unknown.qualifier or "")]
+    own = [(s.name, s.relation.table) for s in unknown.scope.sources if s.relation.table]
+    named = [(name, table) for name, table in own if same(name, unknown.qualifier or "")]
     for sources in (named, own) if named else (own,):
         found: dict[str, exp.Join] = {}
-        for source in sources:
+        for source, its_table in sources:
             for table in schema.tables:
                 if table.column(unknown.name) is None or any(same(s.name, table.name) for s in unknown.scope.sources):
                     continue
-                link = _link(source.relation.table, table, source.name) if source.relation.table else None
-                if link is not None:
-                    found.setdefault(table.name, exp.Join(this=exp.to_table(table.name, dialect=dialect), on=link))
+                if (link := _link(its_table, table, _visible(unknown, source))) is not None:
+                    found.setdefault(table.name, exp.Join(this=table_named(table), on=link))
         if len(found) == 1 and select is not None:
             [(name, join)] = found.items()
             select.append("joins", join)
-            _qualify(nodes, name)
+            _qualify(nodes, identifier(name))
             return f"`{unknown.name}` is that of {name}, which is joined."
     return None
 
 
-def _link(own: Table, other: Table, own_name: str) -> exp.Condition | None:
+def _link(own: Table, other: Table, own_name: exp.Identifier | str) -> exp.Condition | None:
     pairs = [
         (key.columns, key.ref_columns, mine)
         for table, to, mine in ((own, other, True), (other, own, False))
@@ -328,7 +326,7 @@ def _link(own: Table, other: Table, own_name: str) -> exp.Condition | None:
     own_columns, other_columns = (columns, to_columns) if mine else (to_columns, columns)
     return exp.and_(
         *(
-            exp.column(a, own_name).eq(exp.column(b, other.name))
+            exp.column(identifier(a), own_name).eq(exp.column(identifier(b), identifier(other.name)))
             for a, b in zip(own_columns, other_columns, strict=True)
         )
     )
@@ -341,15 +339,23 @@ def _from_a_like_name(unknown: Unknown, nodes: list[exp.Column]) -> str | None:
     if not found:
         return None
     for node in nodes:
-        node.set("this", exp.to_identifier(found[0], quoted=not found[0].isidentifier()))
+        node.set("this", identifier(found[0]))
     if not unknown.qualifier and len(sources) > 1:
-        _qualify(nodes, names[found[0]])
+        _qualify(nodes, _visible(unknown, names[found[0]]))
     return f"There is no column `{unknown.name}` there; `{found[0]}` is taken."
 
 
-def _qualify(nodes: list[exp.Column], name: str) -> None:
+def _qualify(nodes: list[exp.Column], name: exp.Identifier) -> None:
     for node in nodes:
-        node.set("table", exp.to_identifier(name))
+        node.set("table", name.copy())
+
+
+def _visible(unknown: Unknown, name: str) -> exp.Identifier:
+    """The name of a source as the query writes it: one that stands there bare may not be quoted elsewhere."""
+    node = next((s.node for s in _sources(unknown) if s.name == name), None)
+    alias = node.args.get("alias") if node is not None else None
+    written = alias.this if alias is not None else node.this if isinstance(node, exp.Table) else None
+    return written if isinstance(written, exp.Identifier) else identifier(name)
 
 
 # The engine's refusal

@@ -58,6 +58,43 @@ def test_it_runs_and_says_what_was_changed(
     assert all(any(words in change for change in made.changes) for words in told), made.changes
 
 
+NAMED = [
+    'CREATE TABLE "Client" ("Id" INTEGER PRIMARY KEY, "FullName" TEXT)',
+    'CREATE TABLE "Order" (id INTEGER PRIMARY KEY, "Group" TEXT, client INTEGER REFERENCES "Client"("Id"))',
+    """INSERT INTO "Client" VALUES (1, 'Ada')""",
+    """INSERT INTO "Order" VALUES (1, 'A', 1), (2, 'B', 1)""",
+]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres_url"])
+def named(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    folder = tmp_path_factory.mktemp("named")
+    url = f"sqlite://{folder}/named.db" if request.param == "sqlite" else request.getfixturevalue(request.param)
+    build(url, NAMED)
+    with open_database(url) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ("SELECT COUNT(*) FROM Ordr", [(2,)]),
+        ('SELECT grup FROM "Order" WHERE id = 1', [("A",)]),
+        ('SELECT O."FullName" FROM "Order" O WHERE O."Group" = \'B\'', [("Ada",)]),
+        ('SELECT "Order"."FullName" FROM "Order" WHERE id = 2', [("Ada",)]),
+        ('SELECT O."FullName" FROM "Order" O JOIN "Client" C ON C."Id" = O.client WHERE O.id = 2', [("Ada",)]),
+        ('SELECT C."Group" FROM "Order" JOIN "Client" C ON C."Id" = client WHERE "Order".id = 2', [("B",)]),
+    ],
+)
+def test_names_are_quoted_where_the_engine_needs_it(named: Database, sql: str, rows: list[tuple[object, ...]]) -> None:
+    made = mended(sql, named)
+
+    assert made.problem == "", made.sql
+    assert made.result is not None
+    assert list(made.result.rows) == rows
+    assert made.changes
+
+
 @pytest.mark.parametrize(
     "sql", ["", "hello", "DROP TABLE clients", "SELECT weather FROM planets", "SELECT " + "(" * 5000]
 )
