@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from eval.databases import open_database
@@ -58,7 +58,8 @@ def told_apart(first: ParsedQuery, second: ParsedQuery, database: Database, path
         return Apart(True, *results)
     if path is None:
         return Apart(False, *results, note="Rows are made up for SQLite databases only.")
-    return _on_made_up_rows(first, second, schema, path, ordered) or Apart(False, *results, MOST_TRIES)
+    same = Apart(False, *results)
+    return _on_made_up_rows(first, second, schema, path, same, ordered=ordered)
 
 
 def _results(first: ParsedQuery, second: ParsedQuery, database: Database) -> tuple[ExecutionResult, ExecutionResult]:
@@ -66,8 +67,9 @@ def _results(first: ParsedQuery, second: ParsedQuery, database: Database) -> tup
 
 
 def _on_made_up_rows(
-    first: ParsedQuery, second: ParsedQuery, schema: Schema, path: Path, ordered: bool
-) -> Apart | None:
+    first: ParsedQuery, second: ParsedQuery, schema: Schema, path: Path, same: Apart, *, ordered: bool
+) -> Apart:
+    """Rows on which they differ; else `same`, with the number of sets for which there was time."""
     original, until = read_original(path), time.monotonic() + _SECONDS
     constants: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for query in (first, second):
@@ -79,7 +81,7 @@ def _on_made_up_rows(
         trial = _Trial(first, second, original, ordered, Path(folder))
         for number in range(MOST_TRIES):
             if time.monotonic() > until:
-                break
+                return replace(same, tried=number)
             rows = invented(original, schema, constants, number)
             if (found := trial.differ(rows)) is not None:
                 rows, found = _fewest(trial, rows, found, used, until)
@@ -89,7 +91,7 @@ def _on_made_up_rows(
                     if rows.get(table.name)
                 }
                 return Apart(True, *found, number + 1, shown)
-    return None
+    return replace(same, tried=MOST_TRIES)
 
 
 @dataclass(slots=True)

@@ -6,10 +6,13 @@ import contextlib
 import json
 import random
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from agent.statements import telling_apart
 from agent.statements.telling_apart import Apart, told_apart
 from eval.databases import Database, open_database
 from eval.errors import InputError
@@ -60,6 +63,17 @@ def test_two_that_mean_the_same_stay_together(shop: tuple[Database, Path]) -> No
     found = apart(shop, "SELECT town FROM clients GROUP BY town", "SELECT DISTINCT town FROM clients")
     assert (found.differ, found.rows) == (False, {})
     assert found.tried > 1
+
+
+def test_only_sets_for_which_there_was_time_are_counted(
+    shop: tuple[Database, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks = count()
+    monkeypatch.setattr(telling_apart, "_SECONDS", 3)
+    monkeypatch.setattr(telling_apart, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    found = apart(shop, "SELECT town FROM clients GROUP BY town", "SELECT DISTINCT town FROM clients")
+    assert not found.differ
+    assert 0 < found.tried < telling_apart.MOST_TRIES
 
 
 def test_without_a_file_no_rows_are_made_up(shop: tuple[Database, Path]) -> None:
