@@ -69,3 +69,14 @@ def as_object(raw: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None
+
+
+def content_of(raw: bytes) -> str:
+    """The text of a completion or of one streamed delta; empty when there is none."""
+    body = as_object(raw)
+    try:
+        choice = body["choices"][0] if body else {}
+        text = (choice.get("message") or choice.get("delta") or {}).get("content")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return ""
+    return text if isinstance(text, str) else ""

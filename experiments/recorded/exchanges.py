@@ -12,11 +12,12 @@ import json
 import os
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from experiments.recorded.chat import JSON, Sent, failure
+from experiments.recorded.chat import JSON, Sent, completion, content_of, failure
 
 FORMAT = "text2sql-recording"
 VERSION = 1
@@ -64,7 +65,8 @@ class _Due:
 
 
 class Exchanges:
-    """Replies from a recording: the k-th time that a request arrives, it gets the k-th recorded reply."""
+    """Replies from a recording: the k-th time that a request arrives, it gets the k-th recorded reply. A client whose
+    stream broke off may ask for that reply in one piece."""
 
     def __init__(self, exchanges: list[Exchange]) -> None:
         self._due: dict[tuple[str, bool], _Due] = defaultdict(_Due)
@@ -76,13 +78,24 @@ class Exchanges:
         return sum(len(due.exchanges) for due in self._due.values())
 
     def reply(self, body: dict[str, Any]) -> Sent:
-        key = digest(body), body.get("stream") is True
-        if key not in self._due:
+        """What was recorded for the request, or a failure with 404."""
+        name, stream = digest(body), body.get("stream") is True
+        if (due := self._due.get((name, stream))) is not None:
+            return _sent(due.next())
+        streamed = self._due.get((name, True))
+        if streamed is None or not streamed.given:
             return failure(404, "This request is not in the recording.", "request_not_recorded")
-        exchange = self._due[key].next()
-        raw = exchange.body.encode("utf-8", "surrogateescape")
-        pieces = tuple(part for part in _events(raw) if part) if exchange.stream else (raw,)
-        return Sent(pieces, exchange.status, exchange.content_type, exchange.headers, exchange.cut)
+        again = _sent(streamed.exchanges[min(streamed.given, len(streamed.exchanges)) - 1])
+        if again.status != HTTPStatus.OK or again.cut:
+            return again
+        text = "".join(content_of(piece.removeprefix(b"data: ")) for piece in again.pieces)
+        return completion(text, str(body.get("model")), stream=False)
+
+
+def _sent(exchange: Exchange) -> Sent:
+    raw = exchange.body.encode("utf-8", "surrogateescape")
+    pieces = tuple(part for part in _events(raw) if part) if exchange.stream else (raw,)
+    return Sent(pieces, exchange.status, exchange.content_type, exchange.headers, exchange.cut)
 
 
 def _events(raw: bytes) -> list[bytes]:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from experiments.recorded.chat import Sent, as_object, failure
+from experiments.recorded.chat import Sent, content_of, failure
 
 KINDS = ("429", "500", "garbled", "broken", "cut")
 """`garbled`: the model's text ends in the middle, but the reply claims to be complete. `broken`: the reply's own JSON
@@ -80,23 +80,12 @@ class Faults:
 def _half_the_text(pieces: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """A completion with the first half of its content; a stream with the first half of its deltas that have content."""
     if len(pieces) > 1:
-        texts = [i for i, piece in enumerate(pieces) if _content(piece.removeprefix(b"data: "))]
+        texts = [i for i, piece in enumerate(pieces) if content_of(piece.removeprefix(b"data: "))]
         dropped = set(texts[len(texts) // 2 :])
         return tuple(piece for i, piece in enumerate(pieces) if i not in dropped)
-    text = _content(pieces[0])
+    text = content_of(pieces[0])
     whole, half = json.dumps(text).encode(), json.dumps(text[: len(text) // 2]).encode()
     return (pieces[0].replace(whole, half, 1),) if text else pieces
-
-
-def _content(raw: bytes) -> str:
-    """The text of a completion or of one streamed delta; empty when there is none."""
-    body = as_object(raw)
-    try:
-        choice = body["choices"][0] if body else {}
-        text = (choice.get("message") or choice.get("delta") or {}).get("content")
-    except (KeyError, IndexError, TypeError, AttributeError):
-        return ""
-    return text if isinstance(text, str) else ""
 
 
 def _first_half(pieces: tuple[bytes, ...]) -> tuple[bytes, ...]:

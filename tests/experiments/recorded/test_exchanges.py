@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from experiments.recorded.chat import EVENTS, completion, content_of
 from experiments.recorded.exchanges import Exchange, Exchanges, Recorder, digest, is_recording, load_exchanges
 
 ASKED: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
@@ -125,3 +126,20 @@ def test_a_recording_may_not_be_told_by_its_first_line_alone(tmp_path: Path) -> 
     path.write_text('{"system": "s", "id": 1, "sql": "SELECT 1"}\n')
 
     assert not is_recording(path)
+
+
+def test_a_stream_that_broke_off_may_be_asked_for_in_one_piece() -> None:
+    streamed = b"".join(completion("the whole reply, of several deltas", "m", stream=True).pieces).decode()
+    other = b"".join(completion("another reply", "m", stream=True).pieces).decode()
+    replies = Exchanges([exchange(body, stream=True, content_type=EVENTS) for body in (streamed, other)])
+
+    assert replies.reply(ASKED).status == 404, "no stream of it was asked for yet"
+    replies.reply(ASKED | {"stream": True})
+    first = replies.reply(ASKED)
+    replies.reply(ASKED | {"stream": True})
+    second = replies.reply(ASKED)
+
+    assert [content_of(b"".join(sent.pieces)) for sent in (first, second)] == [
+        "the whole reply, of several deltas",
+        "another reply",
+    ]
