@@ -23,6 +23,7 @@ _OPENING = re.compile(
 )
 _LIST_ENDS = re.compile(
     r"\b(?:of|for|between|among|than|where|who|that|which|with|whose|from|in|ordered|sorted|by|at|on|have|has|when|if|as|under)\b|[.?;:(]"
+    r"|\b(?:the )?[^\W\d_]+(?:est|st recent) first\b"
 )
 _MOST_ITEMS = 8
 _SHORT_ITEM = 2
@@ -32,22 +33,26 @@ _SAYS_LITTLE = frozenset({"id", "name", "the", "code", "all", "each", "their", "
 
 def column_missing(r: Reading) -> Proofs:
     """More things of the question's opening list are columns of the query's tables, or figures, than are returned."""
-    opening = _OPENING.match(r.question)
     if r.case.facts.projects_star or r.select is None or not r.output or every(r.select, exp.DPipe, exp.Concat):
         return
-    items = _items(r.question[opening.end() if opening else 0 :])
-    if opening is None and any(len(i.split()) > _SHORT_ITEM for i in items):
-        return
-    if len(items) < 2 or len(r.output) >= len(items) or len(items) > _MOST_ITEMS:
-        return
-    named = [(item, columns) for item in items if (columns := _columns_of(item, r))]
-    if len(named) > len(r.output):
-        returned = {c.name.casefold() for e in r.output for c in every(e, exp.Column)}
-        yield _missing(next((item for item, columns in named if not columns & returned), named[-1][0]))
+    for sentence in _SENTENCES.split(r.question):
+        opening = _OPENING.match(sentence)
+        items = _items(sentence[opening.end() if opening else 0 :])
+        if opening is None and any(len(i.split()) > _SHORT_ITEM for i in items):
+            continue
+        if not len(r.output) < len(items) <= _MOST_ITEMS:
+            continue
+        named = [(item, columns) for item in items if (columns := _columns_of(item, r))]
+        if len(named) > len(r.output):
+            returned = {c.name.casefold() for e in r.output for c in every(e, exp.Column)}
+            yield _missing(next((item for item, columns in named if not columns & returned), named[-1][0]))
+            return
 
 
 def _items(text: str) -> list[str]:
-    """`The start and end date` are two dates; in `the names of parties and their regions` the regions count."""
+    """`The start and end date` are two dates; in `the names of parties and their regions` the regions count, and in
+    `codes with their cities and phones` the three."""
+    text = _WITH_THEIR.sub(", ", text, count=1)
     found = _LIST_ENDS.search(text)
     listed = text[: found.start()] if found else text
     items = [i.strip() for i in _ITEMS.split(listed) if i.strip()]
@@ -58,6 +63,8 @@ def _items(text: str) -> list[str]:
     return [f"{i} {last[0]}" if _HALF.search(i) and last and last[0] not in i else i for i in items]
 
 
+_SENTENCES = re.compile(r"[.?!] +(?=[^\W\d_])")
+_WITH_THEIR = re.compile(r",? (?:along |together )?with (?:their|its) (?:corresponding |respective )?")
 _OF_AND = re.compile(
     r"^ ?((?:[^\W\d_]+ ){1,3})of [^\W\d_]+(?: [^\W\d_]+)? and (?:also )?(?:the |their |its )"
     r"(?:corresponding |respective )?((?:[^\W\d_]+ )?[^\W\d_]+)"
@@ -157,22 +164,20 @@ def half_a_name(r: Reading) -> Proofs:
 def group_untold(r: Reading) -> Proofs:
     """Figures of groups without what tells the groups apart."""
     facts = r.case.facts
-    if not facts.group_by or len(r.rows) < 2 or r.select is None or facts.having or r.select.args.get("limit"):
+    if not facts.group_by or len(r.rows) < 2 or r.select is None or r.select.args.get("limit"):
         return
     group = r.select.args.get("group")
     keys = list(group.expressions) if group is not None else []
     shown = {e.sql() for e in r.output} | {e.alias_or_name for e in r.select.expressions}
+    if facts.having and len(r.output) > len(facts.output_aggregates):
+        return
     if not keys or len(r.output) > len(facts.output_aggregates):
         keys = [k for k in keys if isinstance(k, exp.Column) and _asked_group(k, r)]
         untold = [k for k in keys if not _shown(k, shown) and not _described(k, r)]
     else:
-        untold = keys if all(every(e, exp.AggFunc) for e in r.output) and _per_group(r) else []
+        untold = keys if all(every(e, exp.AggFunc) for e in r.output) else []
     if untold:
         yield Proof("group_untold", "", "The query returns figures of groups without saying which group each is of.")
-
-
-def _per_group(r: Reading) -> bool:
-    return r.intent.per_group or bool(re.search(r"\b(?:by|per|each|every|versus|vs|compare)\b", r.question))
 
 
 def _asked_group(key: exp.Column, r: Reading) -> bool:
