@@ -114,16 +114,8 @@ _NEGATION = _any(
     r"no",
     r"never",
     r"without",
-    r"n't",
-    r"don't",
-    r"doesn't",
-    r"didn't",
-    r"isn't",
-    r"aren't",
-    r"haven't",
-    r"hasn't",
-    r"wasn't",
-    r"weren't",
+    r"(?:do|does|did|is|are|was|were|have|has|had|could|would|should|ca|wo)n['’]?t",
+    r"w/o",
     r"except",
     r"excluding",
     r"neither",
@@ -139,8 +131,8 @@ _NEGATION = _any(
 _NO_EXCLUSION = re.compile(
     # `albums (not tracks)`, `No. 7`; `not more than 4` bounds, and an inner join leaves out what has none.
     r"\([^)]*\bnot\b[^)]*\)|\bno(?:\.| (?=\d))|\bor not\b|\bnot (?:necessarily|only)\b"
-    r"|\b(?:no|not|never|n't) (?:[^\W\d_]+ )?(?:more|less|fewer|higher|lower|greater|larger|smaller|older|younger"
-    r"|longer|shorter|later|earlier|above|below|over|under|exceed(?:ing|ed|s)?)\b"
+    r"|(?:\b(?:no|not|never)|n['’]?t) (?:[^\W\d_]+ )?(?:more|less|fewer|higher|lower|greater|larger|smaller|older"
+    r"|younger|longer|shorter|later|earlier|above|below|over|under|exceed(?:ing|ed|s)?)\b"
     r"|\bleav(?:e|ing) out [^.;]*\b(?:without|no)\b|\b(?:without|no) [^.;]* left out\b",
     _FLAGS,
 )

@@ -17,7 +17,7 @@ from eval.sql.joins import join_columns, unlinked
 from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.scopes import bind
 from eval.sql.stack import with_headroom
-from eval.sql.traversal import every, output_select, unchanging
+from eval.sql.traversal import every, output_select, unchanging, unwrapped
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
@@ -62,7 +62,7 @@ def orders_rows(parsed: ParsedQuery) -> bool:
 
 
 def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> QueryFacts:
-    outer = _outermost(tree)
+    outer = unwrapped(tree)
     select = output_select(outer)
     calls = list(_aggregate_calls(tree, dialect))
     joins = every(tree, exp.Join)

@@ -71,9 +71,33 @@ def once(tree: exp.Expr, key: Hashable, work_out: Callable[[], Kept]) -> Kept:
 
 def output_select(tree: exp.Expr) -> exp.Select | None:
     """The SELECT that names the output columns: the outermost one, in a set operation the first branch's."""
-    while isinstance(tree, exp.SetOperation | exp.Subquery):
-        tree = tree.this
+    tree = unwrapped(tree)
+    while isinstance(tree, exp.SetOperation):
+        tree = unwrapped(tree.this)
     return tree if isinstance(tree, exp.Select) else None
+
+
+def unwrapped(tree: exp.Expr) -> exp.Expr:
+    """The query inside brackets, and inside any `SELECT * FROM (…)` that only hands its rows on."""
+    while True:
+        inner = tree if isinstance(tree, exp.Subquery) else _handed_on(tree)
+        if inner is None or not isinstance(inner.this, exp.Query):
+            return tree
+        tree = inner.this
+
+
+_OF_A_STAR = frozenset({"expressions", "from_", "with_"})
+
+
+def _handed_on(tree: exp.Expr) -> exp.Subquery | None:
+    """The one source of a SELECT that has nothing of its own but the star."""
+    if not isinstance(tree, exp.Select) or {key for key, value in tree.args.items() if value} - _OF_A_STAR:
+        return None
+    source = tree.args["from_"].this if tree.args.get("from_") else None
+    if not isinstance(source, exp.Subquery) or {key for key, value in source.args.items() if value} - {"this", "alias"}:
+        return None
+    star = tree.expressions[0] if len(tree.expressions) == 1 else None
+    return source if isinstance(star, exp.Star) and not any(star.args.values()) else None
 
 
 def from_items(select: exp.Expr) -> list[exp.Expr]:

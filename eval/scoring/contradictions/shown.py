@@ -26,14 +26,15 @@ _CAP = 100
 
 
 def limit_unasked(r: Reading) -> Proofs:
-    """A LIMIT that cuts rows, where the question names neither its number nor an extreme."""
+    """A LIMIT that cuts rows, where the question names neither its number, nor an extreme, nor what is graded (`small
+    countries`)."""
     limit = r.case.facts.limit
     if limit is None or limit >= _CAP or len(r.rows) != limit or _one_row(r):
         return
     if limit in r.intent.numbers or r.intent.top is not None or spelled(limit, r):
         return
     ordered = bool(r.case.facts.order_by)
-    if ordered and (r.intent.superlative or r.intent.singular):
+    if ordered and (r.intent.superlative or r.intent.singular or r.adjectives):
         return
     if limit == 1 and _SOME_EXTREME.search(r.question) and (ordered or r.intent.singular):
         return
@@ -96,8 +97,7 @@ def unconditioned(r: Reading) -> Proofs:
         r.constants
         or facts.having
         or facts.set_operations
-        or facts.outer_joins
-        or facts.joins
+        or facts.joins > facts.outer_joins
         or _EXPLAINED.search(r.question)
     ):
         return

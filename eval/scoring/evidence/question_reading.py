@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from eval.databases.types import Value
 from eval.language.inflection import light_stem
+from eval.language.lexicon import Adjective, adjectives
 from eval.language.words import content_words, meets, name_words, question_words
 from eval.schema import Column
 from eval.scoring.aspects import owners, tables_by_alias
@@ -112,7 +113,15 @@ class Reading:
 
     @cached_property
     def linked_columns(self) -> frozenset[tuple[str, str]]:
-        return frozenset(tc for tc in self.case.references.columns if meets(tc[1], self.words))
+        """Columns of the query that a word of the question, or a property of one of its adjectives, is akin to."""
+        words = self.words.union(*(p for found in self.adjectives for p, _ in found.properties))
+        return frozenset(tc for tc in self.case.references.columns if meets(tc[1], words))
+
+    @cached_property
+    def adjectives(self) -> tuple[Adjective, ...]:
+        """The gradable adjectives of the question, of one word."""
+        known = adjectives()
+        return tuple(known[w.casefold()][0] for w in _WORDS.findall(self.question) if w.casefold() in known)
 
     @cached_property
     def output(self) -> tuple[exp.Expr, ...]:

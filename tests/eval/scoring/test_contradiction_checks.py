@@ -83,6 +83,9 @@ PAIRS = [
     ("rank_direction_wrong", "Show the 2 heaviest animals",
      "SELECT * FROM (SELECT nick FROM animals ORDER BY weight LIMIT 2)",
      "SELECT * FROM (SELECT nick FROM animals ORDER BY weight DESC LIMIT 2)"),
+    ("column_missing", "Show the nick, age and weight of the 2 heaviest animals",
+     "SELECT * FROM (SELECT nick, age FROM animals ORDER BY weight DESC LIMIT 2) AS found",
+     "SELECT * FROM (SELECT nick, age, weight FROM animals ORDER BY weight DESC LIMIT 2) AS found"),
     ("order_wrong", "List the animals' nicks ordered by nick",
      "SELECT nick FROM animals ORDER BY nick DESC", "SELECT nick FROM animals ORDER BY nick"),
     ("order_wrong", "List the nicks of the animals, sorted from old to young by age",
@@ -91,6 +94,9 @@ PAIRS = [
      "SELECT age FROM animals", "SELECT age FROM animals ORDER BY weight DESC LIMIT 1"),
     ("unconditioned", "How many keepers are not senior?",
      "SELECT COUNT(*) FROM keepers", "SELECT COUNT(*) FROM keepers WHERE is_senior = 'N'"),
+    ("unconditioned", "keepers that didnt feed anything",
+     "SELECT k.first_name, k.last_name FROM keepers k LEFT JOIN animals a ON a.age = k.keeper_id",
+     "SELECT k.first_name, k.last_name FROM keepers k LEFT JOIN animals a ON a.age = k.keeper_id WHERE a.nick IS NULL"),
     ("column_missing", "Show the nick, age and weight of every animal",
      "SELECT nick, weight FROM animals", "SELECT nick, age, weight FROM animals"),
     ("column_missing", "Which animals are there? Give each nick and its weight.",
@@ -98,6 +104,13 @@ PAIRS = [
     ("half_a_name", "Which keepers live in Oslo?",
      "SELECT first_name FROM keepers WHERE city = 'Oslo'",
      "SELECT first_name, last_name FROM keepers WHERE city = 'Oslo'"),
+    ("column_missing", "List the animals with their age, weight and kind_id",
+     "SELECT nick, age FROM animals", "SELECT nick, age, weight, kind_id FROM animals"),
+    ("column_missing", "Which is the heaviest animal? Return the nick and its age.",
+     "SELECT age FROM animals ORDER BY weight DESC LIMIT 1",
+     "SELECT nick, age FROM animals ORDER BY weight DESC LIMIT 1"),
+    ("group_untold", "weight over the kinds",
+     "SELECT AVG(weight) FROM animals GROUP BY kind_id", "SELECT kind_id, AVG(weight) FROM animals GROUP BY kind_id"),
     ("group_untold", "How many animals are there per kind?",
      "SELECT COUNT(*) FROM animals GROUP BY kind_id", "SELECT kind_id, COUNT(*) FROM animals GROUP BY kind_id"),
     ("group_untold", "The heaviest animal of each kind",
@@ -117,6 +130,7 @@ PAIRS = [
 ]  # fmt: skip
 
 LEFT_ALONE = [
+    ("heavy animals", "SELECT nick FROM animals ORDER BY weight DESC LIMIT 2"),
     # What stands for a word of the question: a flag, an older person's earlier day of birth.
     ("Which keepers are senior?", "SELECT first_name, last_name FROM keepers WHERE is_senior = 'Y'"),
     ("Which keepers were born before 1975 and which after 1985?",
