@@ -136,11 +136,12 @@ class ValueIndex:
     def _origins(self) -> list[tuple[str, str]]:
         return list(self._columns)
 
-    def moved(self, homes: Mapping[tuple[str, str], str]) -> ValueIndex:
-        """The same values, some of them under another table: (table, column) -> table. All that was built is shared."""
+    def moved(self, homes: Mapping[tuple[str, str], str], names: Mapping[tuple[str, str], str] = {}) -> ValueIndex:
+        """The same values, some of them under another table: (table, column) -> table, or another name of their column.
+        All that was built is shared."""
         moved = copy.copy(self)
         moved._origins = self._origins
-        moved._columns = [(homes.get(key, key[0]), key[1]) for key in self._columns]
+        moved._columns = [(homes.get(key, key[0]), names.get(key, key[1])) for key in self._columns]
         moved._places = {key: i for i, key in enumerate(moved._columns)}
         moved._homes, moved._parts = homes, {}
         moved.__dict__.pop("_sources", None)

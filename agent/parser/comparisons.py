@@ -68,7 +68,9 @@ def _compare_at(q: LinkedQuestion, c: Context, i: int) -> Findings:
             if operator == "between":
                 yield _between(q, c, i, j)
             else:
-                plain: Operator = {"after": ">", "before": "<"}.get(operator, operator)  # type: ignore[assignment]
+                from_then = operator == "after" and _includes_start(q.items[i].lower)
+                signs = {"after": ">=" if from_then else ">", "before": "<"}
+                plain: Operator = signs.get(operator, operator)  # type: ignore[assignment]
                 yield compare(q, c, i, j, plain, target)
             return
         if sort in ("value", "literal") and operator in ("<>", "="):
@@ -140,11 +142,16 @@ def _against_period(q: LinkedQuestion, c: Context, i: int, j: int, operator: str
     if operator == "between":
         return between_periods(q, c, i, j, period)
     word, phrase = _PERIOD_WORDS.get(operator), q.items[i].lower
-    if word == "after" and (phrase in ("since", "starting from", "from the year") or phrase.endswith("or after")):
+    if word == "after" and _includes_start(phrase):
         word = "since"
     elif word == "before" and (phrase == "until" or phrase.endswith("or before")):
         word = "until"
     return in_period(q, c, j, period, word) if word is not None else None
+
+
+def _includes_start(phrase: str) -> bool:
+    """`since 2010`: in that year, too."""
+    return phrase in ("since", "starting from", "from the year") or phrase.endswith("or after")
 
 
 def _introduces_number(q: LinkedQuestion, c: Context, j: int) -> ColumnWord | None:

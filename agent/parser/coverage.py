@@ -157,6 +157,8 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     at = _position(word, q)
     after = q.items[at + 2 : at + 3]
     stranded = at + 1 >= len(q.items) or q.items[at + 1].lower in _STRANDED
+    if stranded and at and q.items[at - 1].lower in ("still", "yet", "already"):
+        return False  # `are still going`: a state of the rows
     on_days = any(_day(x) for x in q.items[at + 2 : at + 4])
     if stranded and not on_days and not (after and after[0].kind in ("mention", "literal", "number")):
         things = [k for k, sort in enumerate(q.sorts[:at]) if sort in _NAMED]

@@ -68,8 +68,9 @@ class Entities:
             for source in _sources(select):
                 if source.name in self.sources and not source.args.get("db"):
                     table, column = self.sources[source.name]
+                    told = _told(select, source.alias_or_name)
                     self._put_back(select, source, table)
-                    if holds_null(table, column):
+                    if told and holds_null(table, column):
                         owner = next(t for t in _sources(select) if t.name == table.name).alias_or_name
                         named = exp.column(identifier(column.name), owner)
                         select.where(exp.Not(this=exp.Is(this=named, expression=exp.Null())), copy=False)
@@ -105,6 +106,15 @@ class Entities:
         real = table_named(table)
         real.set("alias", exp.TableAlias(this=exp.to_identifier(source.alias_or_name)))
         source.replace(real)
+
+
+def _told(select: exp.Select, name: str) -> bool:
+    """Whether a source is returned, a group, or only joined: its rows have a value there. A condition on it says so
+    itself, and a share is of all rows."""
+    parts = [*select.expressions, *(select.args.get(part) for part in ("group", "where", "having", "order"))]
+    columns = [c for part in parts if part is not None for c in part.find_all(exp.Column) if c.table == name]
+    shown = any(c.find_ancestor(exp.Where, exp.Having, exp.Case) is None for c in columns)
+    return len(_sources(select)) == 1 or shown or not columns
 
 
 def _readable_alone(tree: exp.Expression) -> exp.Expression:
@@ -163,6 +173,7 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     keys: dict[str, Column] = {}
     renamed: dict[str, Table] = {}
     homes: dict[tuple[str, str], str] = {}
+    names: dict[tuple[str, str], str] = {}
     tables: list[Table] = []
     common = _InCommon(schema)
     for table in schema.tables:
@@ -183,6 +194,13 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             renamed[name] = table
             homes |= {(table.name, column.name): name for column in columns}
         for place, column in enumerate(table.columns):
+            number, called_so = f"{row[-1]}_id", words.columns[table.name, column.name]
+            if number not in taken and _numbers(called_so, row, values, table):
+                taken.add(number)
+                names[table.name, column.name], keys[number] = number, column
+                homes.setdefault((table.name, column.name), table.name)
+                columns[place] = replace(column, name=number, primary_key=not table.primary_key)
+                continue
             thing = _thing(words.columns[table.name, column.name], row)
             kinds = values.values(table.name, column.name)
             said = {fold(v) for v in kinds}
@@ -204,7 +222,16 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         tables.append(replace(table, name=name, columns=tuple(columns), foreign_keys=tuple(foreign_keys)))
     if not homes:
         return Entities(schema, values, sources, keys, renamed)
-    return Entities(replace(schema, tables=tuple(tables)), values.moved(homes), sources, keys, renamed)
+    return Entities(replace(schema, tables=tuple(tables)), values.moved(homes, names), sources, keys, renamed)
+
+
+def _numbers(column: ColumnWord, row: tuple[str, ...], values: ValueIndex, table: Table) -> bool:
+    """Whether a column that is called as the rows are (`Booking`) numbers them (`B1203`): `bookings` are the rows."""
+    if column.words not in (row, row[-1:]) or column.role not in ("text", "id"):
+        return False
+    known = values.values(table.name, column.name)
+    numbered = sum(any(map(str.isdigit, value)) for value in known)
+    return not _repeats(values, table, column.column) and numbered > len(known) * _MOST_OF_ROWS
 
 
 def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:

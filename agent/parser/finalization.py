@@ -69,7 +69,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     query.keep_empty = group_by.wants_empty_groups(q, r)
     if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r):
         query.distinct = True
-    _only_dated(q, query)
+    _only_known(q, query)
     query.tables = list(dict.fromkeys(r.entities))
     query.select = list(dict.fromkeys(query.select))
     _name_tables(r.query)
@@ -164,14 +164,17 @@ def _split_share(q: LinkedQuestion, query: Query, at: int) -> None:
         query.where = parts
 
 
-def _only_dated(q: LinkedQuestion, query: Query) -> None:
-    """`the oldest cat`: rows without a date are not the earliest, although some engines sort them first."""
+def _only_known(q: LinkedQuestion, query: Query) -> None:
+    """`the oldest cat`, `the cheapest flat`: rows without a date or a price are not the first, although some engines
+    sort them so."""
     if query.limit is None or query.group or not query.order or query.aggregates():
         return
     expression, descending = query.order[0]
     column = q.vocabulary.columns.get(expression.column) if expression.column and not expression.function else None
     known = Condition(Expression(column=expression.column), "not null")
-    if column is not None and not descending and column.role == "date" and column.column.nullable:
+    if column is None or descending or not column.column.nullable:
+        return
+    if column.role == "date" or q.values.facts(*column.key).nulls:
         query.where.extend([] if (known,) in query.where else [(known,)])
 
 

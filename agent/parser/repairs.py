@@ -31,6 +31,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
         elif not query.group and not query.having and query.limit is None:
             _ranked_by_measure(query, q)
     _in_state(draft, q)
+    _rows_of_one(draft, q)
     _share_of_groups(query)
     _total_of_totals(query, q)
     _average_of_rows(query, q)
@@ -67,6 +68,21 @@ def _in_state(draft: Draft, q: LinkedQuestion) -> None:
         query.order = [(Expression("count", table=column.table) if e == shown[0] else e, d) for e, d in query.order]
         query.where.append((yes,))
         draft.notes.append(f"rows are counted whose {' '.join(column.words)} says yes")
+
+
+def _rows_of_one(draft: Draft, q: LinkedQuestion) -> None:
+    """`how many dogs`: one kind of animal is always one; the rows that are of it are counted."""
+    query = draft.query
+    fixed = {c.left.column for c in query.conditions() if c.operator == "=" and len(c.values) == 1}
+    for count in [e for e in query.select if e.function == "count" and not e.column and e.table]:
+        own = q.vocabulary.tables[count.table or ""]
+        keys = {(own.name, name) for name in own.table.primary_key}
+        referring = q.graph.referring(own.name)
+        if keys and keys <= fixed and len(own.table.columns) == 1 and len(referring) == 1 and not query.group:
+            rows = replace(count, table=referring[0])
+            query.select = [rows if e is count else e for e in query.select]
+            query.tables = [referring[0] if t == own.name else t for t in query.tables]
+            draft.notes.append(f"{q.vocabulary.tables[referring[0]].plural} are counted")
 
 
 def _dated_only(query: Query, q: LinkedQuestion) -> None:

@@ -166,3 +166,61 @@ def test_what_tables_have_in_common_is_counted_once() -> None:
     with_entities(Schema("sqlite", tuple(table(n) for n in range(200))), EMPTY)
 
     assert Counted.looked_at < 200 * 2 * 20
+
+
+@pytest.fixture(scope="module")
+def stays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """Rows that are called as their number is (`Booking`), kinds of guests, and columns with gaps."""
+    path = tmp_path_factory.mktemp("stays") / "kennel_bookings.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute(
+        'CREATE TABLE kennel_bookings ("Booking" TEXT, "Animal" TEXT, "Site" TEXT, "Fee" REAL, "Outcome" TEXT, '
+        '"Booked_Year" INTEGER, "Owner" TEXT, "Club" TEXT)'
+    )
+    kinds = ["Dog", "Dog", "Dog", "Cat", "Cat", "Rabbit", "Dog", "Cat"]
+    ends = ["Adoption", None, "Adoption", "Return", "Adoption", "Return", None, "Return"]
+    fees = [30.0, None, 25.0, 20.0, 40.0, 12.5, 35.0, 22.0]
+    owners, clubs = ["Ida", "Ole", "Ida", "Kai", "Ole", "Kai", "Ida", "Ole"], ["Red", None, "Red", "Blue"] * 2
+    connection.executemany(
+        "INSERT INTO kennel_bookings VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (f"B{100 + i}", kinds[i], ("North", "South")[i % 2], fees[i], ends[i], 2008 + i, owners[i], clubs[i])
+            for i in range(8)
+        ],
+    )
+    connection.commit()
+    connection.close()
+    with open_database(str(path)) as database:
+        yield database
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("bookings per site", [("North", 4), ("South", 4)]),
+        ("which animal has the most bookings", [("Dog",)]),
+        ("how many dogs", [(4,)]),
+        ("how many bookings were adopted", [(3,)]),
+        ("what share of bookings were adopted", [(37.5,)]),
+        ("how many bookings since 2013", [(3,)]),
+        ("which animal shows up the most", [("Dog",)]),
+        ("overall fee", [(184.5,)]),
+        ("usual fee", [(184.5 / 7,)]),
+    ],
+)
+def test_rows_that_are_called_as_their_number_are_counted(
+    stays: Database, question: str, rows: list[tuple[object, ...]]
+) -> None:
+    reading, answer = ask(stays, question)
+    assert sorted(row[: len(rows[0])] for row in answer) == rows, reading.sql
+
+
+def test_what_has_no_price_is_not_the_cheapest(stays: Database) -> None:
+    assert ask(stays, "cheapest booking")[1][0][0] == "B105"
+    assert ask(stays, "booking B103")[1][0][0] == "B103"
+
+
+def test_a_thing_without_another_has_no_row_with_it(stays: Database) -> None:
+    assert ask(stays, "owners without a club")[1] == []
+    reading, _ = ask(stays, "how many owners are still going")
+    assert "going" in reading.not_understood
