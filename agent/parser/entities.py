@@ -209,6 +209,8 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             if not _repeats(values, table, column) or (column.values and column.values.doubt):
                 continue
             things, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
+            if (named := _named_by(column, thing, table, words, values)) is not None:
+                place, column, key = table.columns.index(named), named, "_".join((*thing, "key"))
             if things in taken or key in taken - {column.name.casefold()}:
                 continue
             taken |= {things, key}
@@ -223,6 +225,18 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     if not homes:
         return Entities(schema, values, sources, keys, renamed)
     return Entities(replace(schema, tables=tuple(tables)), values.moved(homes, names), sources, keys, renamed)
+
+
+def _named_by(
+    column: Column, thing: tuple[str, ...], table: Table, words: Vocabulary, values: ValueIndex
+) -> Column | None:
+    """The column with the name of each thing, where `column` has its number: as many names as numbers."""
+    if words.columns[table.name, column.name].words[-1] != "id":
+        return None
+    known = len(values.values(table.name, column.name))
+    called = (("name",), ("full", "name"), (*thing, "name"))
+    named = (c for c in table.columns if words.columns[table.name, c.name].words in called)
+    return next((c for c in named if len(values.values(table.name, c.name)) == known), None)
 
 
 def _numbers(column: ColumnWord, row: tuple[str, ...], values: ValueIndex, table: Table) -> bool:

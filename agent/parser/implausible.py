@@ -7,7 +7,7 @@ order of dates stored as text in another format, a rank by one rating among many
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
@@ -18,6 +18,7 @@ from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.stored_states import SAME_EVENT
 from agent.parser.time_conditions import TIME_WORDS
+from agent.parser.units import UNITS
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
@@ -127,6 +128,15 @@ def _says_only(q: LinkedQuestion) -> bool:
     return _ONLY.search(" ".join(t.text for t in q.tokens)) is not None
 
 
+def _of_a_unit(words: Sequence[str]) -> bool:
+    """Whether a column holds what one unit costs (`price_kg`, `cost per head`): such figures do not add up."""
+    return bool(_PRICED & set(words[:-1])) and (words[-1] in UNITS - _NO_MEASURE or "per" in words)
+
+
+_PRICED = word_set("price rate cost fee wage")
+_NO_MEASURE = word_set("usd eur dollar euro pound million billion thousand percent year")
+
+
 def _totals_a_rank(query: Query) -> bool:
     """`our 5 most expensive sales` read as the total of all: one row has no first five."""
     totals = bool(query.select) and all(e.function for e in query.select)
@@ -135,7 +145,7 @@ def _totals_a_rank(query: Query) -> bool:
 
 def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
     """`average days to pay` read as AVG(due_date), `average department` as AVG(department_id), `average receipt` as
-    AVG(receipt_no)."""
+    AVG(receipt_no), `total kg` as SUM(price_kg)."""
     return any(
         e.function in ("avg", "sum")
         and e.column is not None
@@ -145,6 +155,7 @@ def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
         and (
             (column := q.vocabulary.columns[e.column]).role in ("date", "id")
             or (column.words[-1] in _NUMBERED and not column.numeric)
+            or (e.function == "sum" and not e.factor and _of_a_unit(column.words))
         )
         for e in query.expressions()
     )

@@ -224,3 +224,20 @@ def test_a_thing_without_another_has_no_row_with_it(stays: Database) -> None:
     assert ask(stays, "owners without a club")[1] == []
     reading, _ = ask(stays, "how many owners are still going")
     assert "going" in reading.not_understood
+
+
+def test_people_of_a_file_are_told_by_their_name(tmp_path: Path) -> None:
+    """A number and a name of each person stand in every row; what a kilogram costs is not added up."""
+    path = tmp_path / "kitchen_shifts.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute('CREATE TABLE kitchen_shifts ("Cook_ID" TEXT, "Name" TEXT, "Hours" REAL, "Price_kg" REAL)')
+    cooks = [("007", "Ida Moss"), ("011", "Ole Roe"), ("019", "Kai Fay")]
+    connection.executemany(
+        "INSERT INTO kitchen_shifts VALUES (?, ?, ?, ?)", [(*cooks[i % 3], 4.0 + i, 2.5) for i in range(9)]
+    )
+    connection.commit()
+    connection.close()
+    with open_database(str(path)) as database:
+        assert ask(database, "which cook worked the most hours")[1][0][0] == "Kai Fay"
+        assert ask(database, "how many cooks")[1] == [(3,)]
+        assert ask(database, "total kg")[0].confidence < STATED_DOUBT
