@@ -44,6 +44,10 @@ def tune(
     approach: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Ways of the reflective evolver; repeat it for several.")
     ] = None,
+    deep_focus: Annotated[
+        int,
+        typer.Option(min=0, max=9, metavar="K", help="Earlier rounds that try a reflective kit before it competes."),
+    ] = 1,
     candidate: Annotated[
         list[Path] | None, typer.Option(metavar="DIR", help="Kit that scripted proposes; repeat it for several.")
     ] = None,
@@ -75,6 +79,7 @@ def tune(
         databases=databases or "",
         evolver=evolver,
         approaches=tuple(approach or ()),
+        deep_focus=deep_focus,
         candidates=tuple(str(one.resolve()) for one in candidate or ()),
         model="offline" if offline else model or "",
         writer=writer or "",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.knowledge.kit import CONTENT
-from agent.lab.evolvers.protocol import scores
+from agent.lab.evolvers.protocol import scores, yields
 from agent.lab.journal import BASE, Journal, State
 from agent.lab.measurement import Kits
 from agent.lab.questions import Question, read_questions
@@ -128,7 +128,9 @@ def _lineage(state: State, split: str, rounds: Sequence[Mapping[str, int]]) -> s
                 esc(shortened(event["note"], 200)),
             ]
         )
-    return table(("round", "kit", "by", "parents", "ELO", "Bradley–Terry", "note"), rows, {0, 4, 5})
+    kits = table(("round", "kit", "by", "parents", "ELO", "Bradley–Terry", "note"), rows, {0, 4, 5})
+    ways = [[esc(way), f"{won} of {n}"] for way, (won, n) in yields(state, split).items()]
+    return kits + (table(("by", "pairs won by its kits in their first round"), ways, {1}) if ways else "")
 
 
 def _tree(state: State, split: str) -> str:

@@ -20,7 +20,7 @@ from agent.config import Settings, settings
 from agent.lab.budget import Budget
 from agent.lab.databases import databases_named
 from agent.lab.evolvers import evolver
-from agent.lab.evolvers.protocol import ranked, scores
+from agent.lab.evolvers.protocol import ranked, scores, yields
 from agent.lab.journal import BASE, Journal
 from agent.lab.measurement import Elsewhere, Kits, Measurer, outcome_of
 from agent.lab.questions import Question, Split, digest_of, read_questions, splits
@@ -43,6 +43,7 @@ class Options:
     databases: str = ""
     evolver: str = "mined"
     approaches: tuple[str, ...] = ()
+    deep_focus: int = 1
     candidates: tuple[str, ...] = ()
     model: str = ""
     writer: str = ""
@@ -65,7 +66,12 @@ class Session:
         self._shown = 0.0
         out.mkdir(parents=True, exist_ok=True)
         self.questions = read_questions(Path(options.questions), "db" if options.db else "")
-        made = evolver(options.evolver, approaches=options.approaches, kits=[_files(k) for k in options.candidates])
+        made = evolver(
+            options.evolver,
+            approaches=options.approaches,
+            deep_focus=options.deep_focus,
+            kits=[_files(k) for k in options.candidates],
+        )
         dialect = self.databases(self.questions[0].db).dialect
         self.splits = splits(self.questions, options.seed, dialect, choosing=made.chooses)
         self.journal = Journal(out / "journal.jsonl")
@@ -190,6 +196,7 @@ def status_of(out: Path) -> dict[str, Any]:
         status[split] = {
             "rounds": f"{len(rounds)} of {state.rounds}",
             "elo": {kit: round(r) for kit, r in elo(rounds).items()},
+            "pairs_won": {way: f"{won} of {n}" for way, (won, n) in yields(state, split).items()},
             "bradley_terry": {kit: round(r) for kit, r in bradley_terry(rounds).items()},
         }
     return status | ({"result": state.end["why"]} if state.end else {})

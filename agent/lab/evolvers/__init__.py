@@ -12,9 +12,11 @@ __all__ = ["evolver"]
 NAMES = ("mined", "knobs", "reflective", "gepa", "scripted")
 
 
-def evolver(name: str, *, approaches: Sequence[str] = (), kits: Sequence[Mapping[str, str]] = ()) -> Evolver:
-    """The evolver of that name. `approaches` are the reflective one's, `kits` what `scripted` proposes. Raises
-    InputError, also where its package is missing."""
+def evolver(
+    name: str, *, approaches: Sequence[str] = (), deep_focus: int = 1, kits: Sequence[Mapping[str, str]] = ()
+) -> Evolver:
+    """The evolver of that name. `approaches` and `deep_focus` are the reflective one's, `kits` what `scripted`
+    proposes. Raises InputError, also where its package is missing."""
     if name == "mined":
         from agent.lab.evolvers.mined import Mined
 
@@ -22,7 +24,7 @@ def evolver(name: str, *, approaches: Sequence[str] = (), kits: Sequence[Mapping
     if name == "reflective":
         from agent.lab.evolvers.reflective import APPROACHES, Reflective
 
-        return Reflective(approaches or tuple(APPROACHES))
+        return Reflective(approaches or tuple(APPROACHES), deep_focus)
     if name == "scripted":
         from agent.lab.evolvers.scripted import Scripted
 

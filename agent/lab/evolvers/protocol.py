@@ -13,7 +13,7 @@ from agent.lab.questions import Question
 from agent.lab.ratings import elo
 from agent.models.protocol import Model
 
-__all__ = ["Evolver", "Proposal", "View", "ranked", "scores"]
+__all__ = ["Evolver", "Proposal", "View", "ranked", "scores", "yields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,23 @@ def ranked(state: State, split: str) -> list[str]:
 def scores(played: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
     """Questions that each kit got right in a round."""
     return {kit: bits.count("1") for kit, bits in played["right"].items()}
+
+
+def yields(state: State, split: str) -> dict[str, tuple[int, int]]:
+    """Of each way of making kits: how many pairs its kits won in the round that they were made for, and how many they
+    played. A kit that is there already or cannot be used loses one."""
+    tally: dict[str, tuple[int, int]] = {}
+    known = {BASE}
+    for event, played in zip(state.proposed.get(split, ()), state.played.get(split, ()), strict=False):
+        kit, right = event["kit"], scores(played)
+        if kit in known:
+            won, pairs = 0, 0 if event["by"] in ("challenger", "none") else 1
+        else:
+            won, pairs = sum(right[kit] > n for n in right.values()), len(right) - 1
+        known.add(kit)
+        before = tally.get(event["by"], (0, 0))
+        tally[event["by"]] = before[0] + won, before[1] + pairs
+    return {way: counts for way, counts in tally.items() if counts[1]}
 
 
 @dataclass(frozen=True, slots=True)

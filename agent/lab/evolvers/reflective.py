@@ -1,15 +1,15 @@
-"""A model reads failures and writes kits. Its ways of working are named: cross-pollinate, refine, research,
-error-focused, deep-focus.
+"""A model reads failures and writes kits. Its approaches are named: cross-pollinate, refine, research, error-focused.
 
 In: the best kits so far and questions that the best one fails. Out: a kit. An analysis script is tried, sealed off,
-before it is proposed; `deep-focus` also tries the kit on the questions of the last round and may refine it once.
+before it is proposed. Each kit then answers the questions of the last rounds, the newest first, and may be refined
+after each (deep focus). An approach is chosen the more often, the more its kits have won.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,9 @@ from agent.knowledge.kit import CONTENT, INSTRUCTION_TOKENS
 from agent.knowledge.memory import BadMemory
 from agent.knowledge.schema_context import estimate_tokens, schema_context
 from agent.lab.budget import BudgetSpent
-from agent.lab.evolvers.protocol import Proposal, View, ranked
+from agent.lab.evolvers.protocol import Proposal, View, ranked, yields
 from agent.lab.journal import BASE
-from agent.lab.measurement import LabStopped, Outcome
+from agent.lab.measurement import LabStopped, Outcome, bits
 from agent.lab.questions import Question
 from agent.models.openai import OpenAIModel
 from agent.models.prompts import Prompt, as_data, fill, template
@@ -57,27 +57,30 @@ class Reflective:
     name = "reflective"
     chooses = True
 
-    def __init__(self, approaches: Sequence[str] = tuple(APPROACHES)) -> None:
+    def __init__(self, approaches: Sequence[str] = tuple(APPROACHES), deep_focus: int = 1) -> None:
         if unknown := sorted(set(approaches) - set(APPROACHES)):
             raise InputError(f"{', '.join(unknown)}: there are {', '.join(APPROACHES)}")
-        self._approaches = tuple(approaches)
+        self._approaches, self._deep_focus = tuple(approaches), deep_focus
 
     async def propose(self, view: View) -> Proposal:
-        if not isinstance(view.model, OpenAIModel):
+        if not isinstance(model := view.model, OpenAIModel):
             raise InputError("The reflective evolver needs a model that writes kits.")
         parents = ranked(view.state, view.split)[:PARENTS]
-        approach = view.draw.choice(self._approaches)
+        approach = drawn(self._approaches, view)
         shown = await self._failures(view, parents[0])
-        draft = await self._draft(view, view.model, approach, parents, shown)
-        feedback = draft.problem
-        if draft.files and not feedback and approach == "deep-focus":
-            feedback = await self._retested(view, draft, parents[0])
-        if feedback:
-            again = await self._draft(view, view.model, approach, parents, shown, _again(draft, feedback))
-            draft = again if again.files and not again.problem else draft
-        if draft.problem:
-            return Proposal({}, approach, note=draft.problem)
-        return Proposal(draft.files, approach, tuple(kit for kit in parents if kit != BASE), draft.note)
+
+        async def draft(feedback: str = "") -> Draft:
+            return await self._draft(view, model, approach, parents, shown, feedback)
+
+        kit = await draft()
+        if kit.problem:
+            kit = await draft(_again(kit, kit.problem))
+        if kit.problem:
+            return Proposal({}, approach, note=kit.problem)
+        for questions, others in await _earlier(view, self._deep_focus):
+            refined = await draft(_again(kit, await _fared(view, kit, questions, others)))
+            kit = kit if refined.problem else refined
+        return Proposal(kit.files, approach, tuple(one for one in parents if one != BASE), kit.note)
 
     async def _failures(self, view: View, best: str) -> list[tuple[Question, Outcome]]:
         """Some questions of the last round, or else of all, that the best kit fails."""
@@ -121,21 +124,39 @@ class Reflective:
         }
         return Draft(files, str(reply.get("reasoning") or ""), await asyncio.to_thread(_problem, view, files))
 
-    async def _retested(self, view: View, draft: Draft, best: str) -> str:
-        """How the draft fares against the best kit on the questions of the last round."""
-        questions = _last_round(view) or view.questions[: 3 * FAILURES]
-        name = view.kits.add(draft.files)
-        mine = await view.measurer.outcomes(name, questions)
-        its = await view.measurer.outcomes(best, questions)
-        pairs = list(zip(questions, mine, its, strict=True))
-        comparison = [
-            f"Your kit: {sum(o.right for o in mine)} of {len(pairs)} right; the best: {sum(o.right for o in its)}."
-        ]
-        comparison += [f"Only yours is right: {q.text}" for q, a, b in pairs if a.right and not b.right][:FAILURES]
-        comparison += [
-            "Only the best is right:\n" + _failure_text(q, a) for q, a, b in pairs if b.right and not a.right
-        ][:FAILURES]
-        return "\n".join(comparison)
+
+def drawn(approaches: Sequence[str], view: View) -> str:
+    """An approach by Thompson sampling: the largest of a draw for each from Beta(1 + won, 1 + lost)."""
+    tally = yields(view.state, view.split)
+    chances = {
+        name: view.draw.betavariate(1 + won, 1 + n - won) for name in approaches for won, n in [tally.get(name, (0, 0))]
+    }
+    return max(approaches, key=lambda name: chances[name])
+
+
+async def _earlier(view: View, rounds: int) -> list[tuple[list[Question], Mapping[str, str]]]:
+    """The questions of the last rounds, the newest first, with what the kits of that round got right; before the first
+    round some questions and the agent without a kit."""
+    by_id = {q.id: q for q in view.questions}
+    played = view.state.played.get(view.split, ())[::-1][:rounds]
+    if rounds and not played:
+        some = list(view.questions[: 3 * FAILURES])
+        return [(some, {BASE: bits(await view.measurer.outcomes(BASE, some))})]
+    return [([by_id[one] for one in event["ids"]], event["right"]) for event in played]
+
+
+async def _fared(view: View, draft: Draft, questions: Sequence[Question], others: Mapping[str, str]) -> str:
+    """How a draft fares on the questions of a round beside the kits that played it."""
+    mine = await view.measurer.outcomes(view.kits.add(draft.files), questions)
+    counts = ", ".join(f"{kit}: {right.count('1')}" for kit, right in others.items())
+    lines = [f"Your kit: {sum(o.right for o in mine)} of {len(questions)} right. Others: {counts}."]
+    theirs = list(zip(*others.values(), strict=True))
+    pairs = list(zip(questions, mine, theirs, strict=True))
+    lines += [f"Only yours is right: {q.text}" for q, o, them in pairs if o.right and "1" not in them][:FAILURES]
+    lines += [
+        "Only yours is wrong:\n" + _failure_text(q, o) for q, o, them in pairs if not o.right and "0" not in them
+    ][:FAILURES]
+    return "\n".join(lines)
 
 
 def _last_round(view: View) -> list[Question]:
