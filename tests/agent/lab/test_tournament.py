@@ -99,7 +99,8 @@ def writing(prompts: list[str]) -> Callable[[Request], Reply]:
 async def test_the_approach_whose_kits_win_is_chosen_more_often(
     session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
 ) -> None:
-    endpoint.otherwise = writing(prompts := [])
+    prompts: list[str] = []
+    endpoint.otherwise = writing(prompts)
     options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 11, "deep_focus": 0}
     await session(approaches=("refine", "error-focused"), **options).finish()
 
@@ -113,7 +114,8 @@ async def test_the_approach_whose_kits_win_is_chosen_more_often(
 async def test_a_new_kit_answers_the_last_k_rounds_before_it_competes(
     k: int, session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
 ) -> None:
-    endpoint.otherwise = writing(prompts := [])
+    prompts: list[str] = []
+    endpoint.otherwise = writing(prompts)
     options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 4}
     await session(approaches=("error-focused",), deep_focus=k, **options).finish()
 
