@@ -109,6 +109,16 @@ def paid_by(_: re.Match[str], known: Known) -> Wording | None:
     return Wording(f"with {' '.join(methods.pop())} ") if len(methods) == 1 else None
 
 
+@rule(r"\b(?P<word>overall|usual|typical)\b(?! (?:average|total|number))")
+def of_all(match: re.Match[str], known: Known) -> Wording | None:
+    """`overall cost` as its total, `the usual fee` as its average, unless a column is called so."""
+    word = match["word"].lower()
+    if word in known.vocabulary.holders:
+        return None
+    last = not match.string[match.end() :].strip(" ?.!")
+    return Wording("average" if word != "overall" else "in total" if last else "total")
+
+
 _WEIGHTS = word_set("weight mass pound lb load")
 
 
