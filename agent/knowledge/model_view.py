@@ -88,10 +88,6 @@ def _values(linked: Linked, stored: ValueIndex) -> str:
         return ""
     likely = sorted((v for v in linked.values if v.score >= _LIKELY_MATCH), key=lambda v: -v.score)[:_VALUES]
     written = ((v, one_line(v.value, 80).replace("'", "''")) for v in likely)
-    stated = {f"- {v.table}.{v.column} has '{text}'": (f"{v.table}.{v.column}", text) for v, text in written}
-    by_column: dict[str, list[str]] = {}
-    for line in within_budget(stated, VALUES_TOKENS - estimate_tokens(VALUES_TITLE) - 1):
-        column, text = stated[line]
-        by_column.setdefault(column, []).append(f"'{text}'")
-    lines = [f"- {column} has {', '.join(texts)}" for column, texts in by_column.items()]
+    stated = (f"- {v.table}.{v.column} has '{text}'" for v, text in written)
+    lines = within_budget(stated, VALUES_TOKENS - estimate_tokens(VALUES_TITLE) - 1)
     return "\n".join([VALUES_TITLE, *lines]) if lines else ""

@@ -95,7 +95,7 @@ _STEPS = (
 def schema_context(schema: Schema, *, budget_tokens: int | None = None) -> str:
     """The structure of a database as text, at most `budget_tokens` long by `estimate_tokens` (default 24,000).
 
-    `Table: customers (1,200 rows)`, then one line per column: `  city_id INTEGER -> cities.id NULL`. Views
+    `Table: customers (1,200 rows)`, then one line per column: `  city_id INTEGER -> cities.id nullable`. Views
     say `View:`, keys that were only inferred `~>` in place of `->`, keys over several columns have their own line. The
     same schema always gives the same text, so that a provider's prompt cache can reuse it.
     """
@@ -172,7 +172,7 @@ def column_line(column: Column, table: Table, key: ForeignKey | None, dialect: D
     if key is not None:
         facts.append(key_target(key, dialect))
     if detail.types and column.nullable and not column.primary_key and table.kind == "table":
-        facts.append("NULL")
+        facts.append("nullable")
     return f"  {' '.join((shown_name(column.name, dialect), *facts))}{_comment(column.comment, detail)}"
 
 

@@ -124,7 +124,7 @@ def _of_column(c: ColumnFacts) -> Iterator[Pitfall]:
         yield Pitfall(c.table, c.column, "values with spaces around them: trim before comparing")
     if c.kind == "empty" and c.rows:
         yield Pitfall(c.table, c.column, "has no value in any row that was read")
-    elif c.nulls > 0 and filled and not c.key and (c.kind in ("number", "date") or is_date(c)):
+    elif c.nulls > 0 and filled and not c.key and (c.kind in ("number", "date") or _is_date(c)):
         first = "averages leave them out, " if c.kind == "number" else ""
         yield Pitfall(c.table, c.column, f"{c.nulls:,} NULLs: {first}comparisons are never true")
 
@@ -133,8 +133,7 @@ def _a(name: str) -> str:
     return f"an {name}" if name[0] in "aeio" else f"a {name}"
 
 
-def is_date(c: ColumnFacts) -> bool:
-    """Whether the texts of a column are dates, in whatever form."""
+def _is_date(c: ColumnFacts) -> bool:
     return bool(c.formats) and c.formats[0].name.startswith("date")
 
 

@@ -2,14 +2,13 @@
 
 In: a `Profile` computed in the current privacy mode, and how likely the question needs each column that the model sees.
 Out: lines of text about the likely ones: first pitfalls, then the values and formats of text columns used in
-predicates, then date ranges, also of dates stored as text.
+predicates, then date ranges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from agent.knowledge.profile.conclusions import is_date
 from agent.knowledge.profile.facts import ColumnFacts, Profile
 from agent.knowledge.profile.sections import note
 from agent.knowledge.schema_context import estimate_tokens, one_line, within_budget
@@ -54,10 +53,10 @@ def _lines(
         elif (pitfall.table, pitfall.column.split(", ")[0]) in needed:
             yield f"{pitfall.table}.{pitfall.column}: {pitfall.text}"
     for c in profile.columns:
-        if (c.table, c.column) in valued and _listed(c):
+        if (c.table, c.column) in valued and c.values and c.kind == "text" and len(c.values) <= _VALUES:
             yield f"{c.table}.{c.column}: {note(c, samples=0, values=_VALUES, cell=40)}"
     for c in facts:
-        if c.formats and not c.key and not _listed(c) and (not c.values or is_date(c)):
+        if c.formats and not c.values:
             yield f"{c.table}.{c.column}: {_written(c)}"
     for c in facts:
         if c.kind == "date" and c.low is not None:
@@ -65,11 +64,6 @@ def _lines(
     for pattern in profile.patterns:
         if pattern.table in tables and pattern.kind == "hierarchy":
             yield f"{pattern.table}: {pattern.text}"
-
-
-def _listed(c: ColumnFacts) -> bool:
-    """Whether the column's values are all told: few texts, and no dates, of which a range tells more."""
-    return c.kind == "text" and 0 < len(c.values) <= _VALUES and not is_date(c)
 
 
 def _written(c: ColumnFacts) -> str:

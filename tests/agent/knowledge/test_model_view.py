@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -124,25 +121,3 @@ def test_only_notes_on_what_the_question_may_need_are_shown(database: Database) 
         "- orders",
     }
     assert view.notes <= 250
-
-
-def test_dates_are_told_by_their_range_and_values_of_one_column_together(tmp_path: Path) -> None:
-    file = tmp_path / "fairs.sqlite"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE fairs (code TEXT PRIMARY KEY, town TEXT, opened_on TEXT)")
-        rows = [(f"FAIR{n:03}", ("Old Town", "New Town")[n % 2], f"2024-0{n % 3 + 1}-15") for n in range(60)]
-        connection.executemany("INSERT INTO fairs VALUES (?, ?, ?)", rows)
-        connection.commit()
-    with open_database(str(file)) as database:
-        kept_profile(database, database.schema(), privacy="full")
-        asked = "Which fairs opened on which date in Old Town or New Town, and with which code?"
-        text = model_view(
-            asked, database, database.schema(), privacy="full", schema_tokens=8_000, note_tokens=1_500
-        ).text
-
-    assert "- fairs.opened_on: date as YYYY-MM-DD, 2024-01-15 to 2024-03-15" in text
-    assert "- fairs.code:" not in text
-    stored = [line for line in text.splitlines() if line.startswith("- fairs.town has")]
-    assert len(stored) == 1
-    assert "'Old Town'" in stored[0]
-    assert "'New Town'" in stored[0]

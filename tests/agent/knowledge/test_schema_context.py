@@ -40,13 +40,13 @@ def test_tables_read_like_the_readme_says() -> None:
         [
             "Table: cities (3 rows)",
             "  id INTEGER PK",
-            "  name TEXT NULL",
+            "  name TEXT nullable",
             "",
             "Table: customers (1,200 rows) -- People and firms",
             "  id INTEGER PK",
             "  name VARCHAR(20) -- as on the invoice",
-            "  city_id INTEGER -> cities.id NULL",
-            "  referrer INTEGER ~> customers.id NULL",
+            "  city_id INTEGER -> cities.id nullable",
+            "  referrer INTEGER ~> customers.id nullable",
             "",
             "View: sales",
             "  total REAL",
@@ -64,7 +64,7 @@ def test_keys_over_several_columns_and_namespaces_are_told() -> None:
         foreign_keys=(ForeignKey(("a", "b"), "orders", ("x", "y")),),
     )
     text = schema_context(Schema("postgres", (items,)))
-    assert text.startswith("Table: shop.items (about 1 row)\n  a NULL\n")
+    assert text.startswith("Table: shop.items (about 1 row)\n  a nullable\n")
     assert text.endswith("  FK (a, b) -> orders(x, y)")
 
 

@@ -90,7 +90,7 @@ def test_what_is_likely_is_told_in_detail_and_the_rest_by_name() -> None:
     linked_part = link("How many beds are on each floor?", HOSPITAL, VALUES, budget=450)
 
     assert ("ward", "beds") in linked_part.detailed
-    assert "\n  beds TEXT NULL" in linked_part.text
+    assert "\n  beds TEXT nullable" in linked_part.text
     assert linked_part.text.index("Table: ward") < linked_part.text.index("by names alone")
     assert "\ninvoice(invoice_id, stay_id -> stay, " in linked_part.text
 
@@ -159,7 +159,7 @@ def test_names_that_need_quotes_and_keys_of_two_columns_are_written_as_sql_wants
 
     assert text.splitlines() == [
         'Table: "order line"',
-        '  "order" INT NULL',
+        '  "order" INT nullable',
         "  Also: no, note",
         '  FK ("order", no) -> "order"(id, no)',
         "",
