@@ -53,8 +53,9 @@ def singular(folded: str) -> str:
 
 def family(word: str) -> str:
     """What the words of a family have in common: `rainy` and `rain`, `sunny` and `sun`, `cancelled` and
-    `cancellation`."""
-    base = root(word)
+    `cancellation`, `adopted` and `adoption`, `closed` and `closure`."""
+    ending = next((e for e in ("ion", "ure") if word.endswith((f"ct{e}", f"pt{e}", f"s{e}")) and len(word) > 6), "")
+    base = root(word.removesuffix(ending))
     if len(base) > 3 and base.endswith("y"):
         base = base[:-1]
     return base[:-1] if len(base) > 3 and base[-1] == base[-2] else base

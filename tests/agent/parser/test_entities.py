@@ -200,6 +200,8 @@ def stays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         ("bookings per site", [("North", 4), ("South", 4)]),
         ("which animal has the most bookings", [("Dog",)]),
         ("how many dogs", [(4,)]),
+        ("how many bookings were adopted", [(3,)]),
+        ("what share of bookings were adopted", [(37.5,)]),
         ("how many bookings since 2013", [(3,)]),
         ("which animal shows up the most", [("Dog",)]),
         ("overall fee", [(184.5,)]),
