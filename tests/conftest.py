@@ -23,10 +23,6 @@ import pytest
 POSTGRES_SERVER = os.environ.get("TEXT2SQL_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 MYSQL_SERVER = os.environ.get("TEXT2SQL_TEST_MYSQL_URL", "mysql://root@127.0.0.1:3306/test")
 
-SERVERS = ("clickhouse_url", "endpoint", "model_server", "mysql_url", "offline", "postgres_url", "sail_url", "server")
-OUTSIDE_THE_TEST = {*SERVERS, "browser"}
-
-
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # as LangGraph will do by default; child processes, too
 
 
@@ -39,13 +35,6 @@ def pytest_xdist_auto_num_workers() -> int:
     """`-n auto`: half as many again as there are cores, since a third of the tests' time is spent waiting."""
     cores = len(os.sched_getaffinity(0))
     return cores + (cores + 1) // 2
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that talks to a server or a browser may fail for a reason outside it: it has a second try, told as one."""
-    for item in items:
-        if not OUTSIDE_THE_TEST.isdisjoint(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(autouse=True)
