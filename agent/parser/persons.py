@@ -17,7 +17,7 @@ _NO_PERSON = word_set(
     "banner counter meter layer filter error color floor door tier sticker voucher locker mixer tractor monitor "
     "sensor harbor flavor other plant fee newsletter"
 )
-_PERSONAL = word_set("first last birth birthday gender sex email hire hired salary nationality age phone person party")
+_PERSONAL = word_set("first last birth birthday gender sex email hire hired salary nationality age phone person")
 
 SERVING = word_set(
     "employee staff worker personnel teacher instructor tutor trainer coach doctor nurse physician vet therapist "

@@ -22,6 +22,7 @@ from agent.knowledge.privacy import private
 from agent.models.protocol import Model
 from agent.runtime.context import RunContext, unheard
 from eval.databases.base import Database
+from eval.databases.types import DatabaseError
 from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ async def run_context(
     semantics = None
     if judging.semantic_model or judging.glossary:
         semantics = await asyncio.to_thread(semantics_of, judging)
+    elif database.dialect == "duckdb":
+        semantics = await asyncio.to_thread(_flows, database, config.database.schema_ttl)
     if semantics is not None and not database.sees_all:
         semantics = await asyncio.to_thread(seen_by, database, semantics)
     chosen, owned = await chosen_model(model, config.model, database, semantics)
@@ -150,6 +153,16 @@ def semantics_of(config: JudgingSettings) -> SemanticModel | None:
         return semantic_model_of(config)
     except BadMemory as error:
         raise RunFailed("settings", str(error)) from None
+
+
+def _flows(database: Database, ttl: float) -> SemanticModel | None:
+    """What an import found of money in and out; a structure that cannot be read is told by the run's first step."""
+    from agent.knowledge.semantics.flows import flows_of
+
+    try:
+        return flows_of(database.schema(ttl=ttl))
+    except DatabaseError:
+        return None
 
 
 def seen_by(database: Database, semantics: SemanticModel) -> SemanticModel:

@@ -76,7 +76,10 @@ class ModelView:
         """The view with only those columns whose whole name the question says: a part of a metric's name (`stock` of
         `stock value`) does not name it."""
         words = stem_phrase(question)
-        named = {key: meaning for key, meaning in self.meanings.items() if stem_phrase(key[1]) in words}
+        said = question.casefold()
+        keys = sorted((k for k in self.meanings if stem_phrase(k[1]) in words), key=lambda key: key[1] not in said)
+        once = {(table, stem_phrase(name)): (table, name) for table, name in reversed(keys)}  # `spend`, not `spending`
+        named = {key: self.meanings[key] for key in once.values()}
         if len(named) == len(self.meanings):
             return self
         hidden = self.meanings.keys() - named.keys()

@@ -35,6 +35,8 @@ _LABELS = ("total", "sum", "gesamt")
 _LABEL_COLUMNS = 3
 _LAST = 12
 """Rows at the end among which notes and totals are looked for."""
+_CLOSING = 3
+"""Rows at the end that may be totals without a label (`All wards`)."""
 _CANDIDATES = 2000
 _ADDED_UP = 20_000
 """Rows of a file up to which sums are compared with the rows above."""
@@ -107,7 +109,8 @@ def _extra(
     enough = min(_USUAL * rows, rows - 3) if rows > 6 else rows - 1 if of_totals else rows - 2
     usual = [n - sum(bool(cells[i]) for cells in of_totals) >= enough for i, n in enumerate(filled)]
     extra = [row for row in candidates if _is_extra(row, usual, staged, called.get(row[0]))]
-    unproven = [row for row in candidates if row[0] in called and row not in extra]
+    rest = [row for row in candidates if row not in extra]
+    unproven = [row for row in rest if row[0] in called or _closes(row, usual, staged)]
     if unproven and staged.rows <= _ADDED_UP:
         totals = {at for at, _ in extra} | {at for at, _ in unproven}
         proven = _sums(engine, staged, texts, totals, unproven)
@@ -115,7 +118,8 @@ def _extra(
         unproven = [row for row in unproven if row[0] not in proven]
     if len(extra) * 2 > staged.rows:
         return [], []
-    return extra, [(at, cells) for at, cells in unproven if _TOTAL.fullmatch(cells[called[at]]) is None]
+    stays = [row for row in unproven if row[0] in called]
+    return extra, [(at, cells) for at, cells in stays if _TOTAL.fullmatch(cells[called[at]]) is None]
 
 
 def _may_be_label(cell: str) -> str:
@@ -152,6 +156,15 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
     unnamed = not cells[0] and usual[0] and len(shown) * 2 <= len(cells) and staged.rows > 3
     is_edge = at >= staged.rows - 2 or at < 1
     return is_edge and unnamed and bool(figures or _NUMBER.fullmatch(shown[0]))  # figures, or a balance
+
+
+def _closes(row: Cells, usual: Sequence[bool], staged: Staged) -> bool:
+    """Whether a row stands at the end, with gaps where others have none, and says something before its figures."""
+    at, cells = row
+    if at < staged.rows - _CLOSING or not cells[0] or _NUMBER.fullmatch(cells[0]):
+        return False
+    gaps = any(fills and not cell for fills, cell in zip(usual, cells, strict=True))
+    return gaps and any(_NUMBER.fullmatch(cell) for cell in cells if cell)
 
 
 def _sums(

@@ -13,6 +13,7 @@ from agent.sources.errors import SourceRefused
 from agent.sources.tabular import as_written, extra_rows, groups, repeats, unit_columns, words
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed, without_unit
 from agent.sources.tabular.extra_rows import LeftOut
+from agent.sources.tabular.flows import flows
 from agent.sources.tabular.names import column_name, unique_name
 from agent.sources.tabular.plan import (
     MOST_SHOWN,
@@ -74,6 +75,7 @@ class OneTable:
             for i, (decision, column) in enumerate(zip(decisions, names, strict=True))
         ]
         beside = unit_columns.found(self._engine, self._table, decisions, names)
+        both_ways = flows(self._engine, self._table, decisions, names)
         kept = [
             as_written.Kept(
                 f"c{i}",
@@ -82,10 +84,11 @@ class OneTable:
                     decision.plan.unit or beside.get(of.name, (None, None))[0],
                     beside.get(of.name, (None, None))[1],
                     words.doubt(of, sure=decision.sure),
+                    both_ways.get(of.name),
                 ),
             )
             for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
-            if of.name and (of.changed or decision.plan.unit or of.name in beside or self._tells_part(i))
+            if of.name and (of.changed or decision.plan.unit or of.name in {*beside, *both_ways} or self._tells_part(i))
         ]
         as_written.keep(self._engine, self._table, self._staged, kept)
         heads = zip(self._staged.headers, names, strict=True)
