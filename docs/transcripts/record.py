@@ -3,10 +3,10 @@
     python docs/transcripts/record.py            (or: make transcripts)
 
 In: questions as a new user would type them, with the gold SQL that a person wrote for each (several where several
-answers are right). Out: one Markdown page a database beside this file, and the tally on standard output. The sample
-databases are found through TEXT2SQL_BENCH_DIR; where they are absent they are left out. A database with a file
-`{name}.sql` beside this one is built from it. A question without gold SQL cannot be answered: declining is right.
-Names of databases as arguments restrict the run to these.
+answers are right). Out: `transcripts.md` beside this folder, with a table for each database, and the tally on standard
+output. The sample databases are found through TEXT2SQL_BENCH_DIR; where one is absent, its table stays as it is. A
+database with a file `{name}.sql` beside this one is built from it. A question without gold SQL cannot be answered:
+declining is right. Names of databases as arguments restrict the run to these.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -34,7 +35,13 @@ from eval.sql import check, facts, parse  # noqa: E402
 from text2sql import Answer, ask  # noqa: E402
 from text2sql.errors import QuestionFailed  # noqa: E402
 
-SHOWN_ROWS = 5
+PAGE = HERE.parent / "transcripts.md"
+HEAD = """# Transcripts
+
+Questions as a new user would type them, asked without a model by `make transcripts`; nothing is left out. *right*: the
+rows are those of a query that a person wrote for the question. *declined*: the engine said that it cannot tell.
+"""
+SHOWN_ROWS = 3
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,10 @@ def main() -> int:
         item = json.loads(line)
         if not only or item["database"] in only:
             by_database[item["database"]].append(item)
+    parts = (
+        dict(re.findall(r"(?ms)^## (\w+)(.*?)(?=^## |\Z)", PAGE.read_text(encoding="utf-8"))) if PAGE.exists() else {}
+    )
+    parts = {name: f"## {name}{text.rstrip()}\n" for name, text in parts.items()}
     for name, items in by_database.items():
         target = _target(name)
         if target is None:
@@ -59,8 +70,9 @@ def main() -> int:
             continue
         database = resolve_database(target)
         asked = [_ask(database, str(item["question"]), list(item["gold_sql"])) for item in items]  # type: ignore[call-overload]
-        (HERE / f"{name}.md").write_text("\n".join(_page(name, asked)) + "\n", encoding="utf-8")
+        parts[name] = "\n".join(_part(name, asked)) + "\n"
         print(f"{name}: {_tally(asked)}")
+    PAGE.write_text("\n".join((HEAD, *parts.values())), encoding="utf-8")
     return 0
 
 
@@ -119,46 +131,28 @@ def _tally(asked: list[Asked]) -> str:
     return f"{tally}; {sum(a.verdict == 'right' for a in sure)} of {len(sure)} answers without a stated doubt are right"
 
 
-def _page(name: str, asked: list[Asked]) -> Iterator[str]:
-    yield f"# {name}: {len(asked)} questions, asked offline"
+def _part(name: str, asked: list[Asked]) -> Iterator[str]:
+    yield f"## {name}"
     yield ""
-    yield f"{_tally(asked)}. Recorded by `make transcripts`; *right* means: the rows are those of a query that a person"
-    yield "wrote for the question. *declined* means that the engine said it can't tell. Nothing was left out."
-    for number, item in enumerate(asked, 1):
+    yield f"{_tally(asked)}."
+    yield ""
+    yield "| question | SQL | first rows | | score |"
+    yield "| --- | --- | --- | --- | --- |"
+    for item in asked:
         answer = item.answer
-        yield ""
-        yield f"## {number}. {item.question}"
-        yield ""
-        mark = f"**{item.verdict}**"
-        if answer.sql:
-            mark += f" · score {answer.score:.2f} · {len(answer.rows):,} row{'' if len(answer.rows) == 1 else 's'}"
-        yield mark
-        yield ""
-        if answer.reason:
-            yield f"Read as: {answer.reason}" if answer.sql else answer.reason
-            yield ""
-        if answer.sql:
-            yield f"```sql\n{answer.sql}\n```"
-            yield ""
-        if answer.rows:
-            yield from _table(answer)
-        for line in answer.answer.splitlines():
-            yield f"> {line}" if line else ">"
+        rows = "; ".join(", ".join(map(_cell, row)) for row in answer.rows[:SHOWN_ROWS])
+        more = f" … ({len(answer.rows):,} rows)" if len(answer.rows) > SHOWN_ROWS else ""
+        sql = (
+            f"`{_cell(' '.join(answer.sql.split()), 400)}`" if answer.sql else _cell(answer.answer.split("\n")[0], 400)
+        )
+        mark = item.verdict + (", in doubt" if answer.sql and answer.doubts else "")
+        score = f"{answer.score:.2f}" if answer.sql else ""
+        yield f"| {_cell(item.question, 200)} | {sql} | {rows}{more} | {mark} | {score} |"
 
 
-def _table(answer: Answer) -> Iterator[str]:
-    yield "| " + " | ".join(map(_cell, answer.columns)) + " |"
-    yield "| " + " | ".join("---" for _ in answer.columns) + " |"
-    for row in answer.rows[:SHOWN_ROWS]:
-        yield "| " + " | ".join(map(_cell, row)) + " |"
-    if len(answer.rows) > SHOWN_ROWS:
-        yield f"\n{len(answer.rows) - SHOWN_ROWS:,} more rows."
-    yield ""
-
-
-def _cell(value: object) -> str:
+def _cell(value: object, longest: int = 80) -> str:
     text = "NULL" if value is None else str(value)
-    return text.replace("|", "\\|").replace("\n", " ")[:80]
+    return text.replace("|", "\\|").replace("\n", " ")[:longest]
 
 
 if __name__ == "__main__":
