@@ -302,6 +302,7 @@ _ALWAYS_DOUBTED = (
     "doubt similar_word",
     "doubt column_of_many",
     "doubt days_of_a_kind",
+    "doubt pieces_or_rows",
     "doubt deed_of_rows",
     "doubt route_open",
     "doubt second_question_open",

@@ -72,6 +72,10 @@ _SET_PHRASES = {
     "complete": word_set("name names list details information info address"),
     "used": word_set("by for in with at on to the most least often more"),
 }
+_PARTICLES = word_set("out off up over on in back away down")
+_BE = word_set("is are was were be been still not yet")
+_FIGURES = word_set("value values number numbers state result results set")
+"""Words that are a figure of what stands before them: `stock value`."""
 _BEFORE_USED = word_set("is are was were be been most ever never often get gets has have had")
 
 
@@ -92,6 +96,10 @@ def _means_something(items: Sequence[Item], k: int) -> bool:
         return not (phrase or using or (item.lower == "new" and described and dated))
     if item.lower in _VAGUE:
         return described
+    if item.lower in _PARTICLES:
+        return after is None and before is not None and before.lower.split()[-1] in _BE
+    if item.lower in _FIGURES:
+        return after is None and before is not None and before.mention is not None and bool(before.mention.tables)
     if item.lower in ("member", "members"):
         return before is None or before.mention is None
     return item.lower == "same" and (after is None or after.lower not in ("as", "time"))
@@ -199,11 +207,12 @@ def _without_effect(q: LinkedQuestion, draft: Draft, joined: set[str]) -> list[s
         linking = root(item.lower) in _LINKING
         faint = q.sorts[k] == "column" and not (mention.tables or linking) and mention.columns[0][1] < _FAINT
         faint = faint and not any(c.foreign for c, _ in mention.columns)  # the row that it refers to stands for it
+        predicate = q.sorts[k] == "column" and participle(item.lower) and q.previous_word(k) in _BE
         held = {h.column for h in mention.values} if q.sorts[k] == "value" else {c.name for c, _ in mention.columns}
         if q.sorts[k] == "table" and mention.tables[0][1] < _FAINT:
             meant = {t.name for t, _ in mention.tables} | {c.table for c, _ in mention.columns}
             unused += [item.lower] * (not meant & (tables | joined))
-        if (faint or q.sorts[k] == "value" or _one_is_had(q, k)) and not named & held:
+        if (faint or predicate or q.sorts[k] == "value" or _one_is_had(q, k)) and not named & held:
             unused.append(item.lower)
     return unused
 

@@ -186,8 +186,8 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
             taken.discard(table.name.casefold())
-        if any(c.numeric and c.words == row[-1:] for c in words.by_table[table.name]):
-            # the votes of `votes`, and the results of `lab results`, are the figures of that name
+        if any(c.numeric and row[-1] in c.words[:1] and c.role == "number" for c in words.by_table[table.name]):
+            # the votes of `votes`, the results of `lab results`, the rent of `rent pcm` are the figures of that name
             row = next((c.words for c in words.by_table[table.name] if _names_row(c, values, table)), ("row",))
         rows = plural_phrase(row).replace(" ", "_")
         name = rows if rows not in taken and row != words.tables[table.name].words else table.name

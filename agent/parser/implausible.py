@@ -56,6 +56,7 @@ def doubted(draft: Draft, q: LinkedQuestion, *, said_what_to_show: bool = False)
         ("who_is_no_person", _who_is_no_person(query, q)),
         ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
         ("how_often_open", asks_how_often(q) and _counts_named_thing(query, q)),
+        ("pieces_or_rows", _counts_one_row(query, q)),
         ("kinds_counted_together", "and_read_as_or" in draft.doubts and not q.named and _only_counts(query)),
     ):
         if holds:
@@ -396,6 +397,20 @@ def asks_how_often(q: LinkedQuestion) -> bool:
     """`how often`, `how many times`: events are counted, not the things that they happen to."""
     words = [t.lower for t in q.tokens[:3]]
     return words[:2] == ["how", "often"] or words == ["how", "many", "times"]
+
+
+_HELD = (("hand",), ("stock",), ("qty",), ("quantity",), ("piece",), ("unit",))
+
+
+def _counts_one_row(query: Query, q: LinkedQuestion) -> bool:
+    """`how many wing nuts do we have`, where a wing nut is one row with a number of pieces."""
+    counted = [e.table for e in query.select if e.function == "count" and not e.column]
+    if len(counted) != 1 or query.group or counted[0] is None:
+        return False
+    rows = q.vocabulary.tables[counted[0]].table.row_count or 0
+    held = any(c.numeric and c.words in _HELD for c in q.vocabulary.by_table[counted[0]])
+    named = (c.left.column for c in query.conditions() if c.operator == "=" and not c.left.function)
+    return held and any(key and key[0] == counted[0] and len(q.values.values(*key)) == rows > 1 for key in named)
 
 
 def _counts_named_thing(query: Query, q: LinkedQuestion) -> bool:

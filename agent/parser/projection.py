@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, self_references, time_conditions
-from agent.parser.flags import is_flag
-from agent.parser.interpretation import Expression, Function
+from agent.parser.flags import is_flag, says
+from agent.parser.interpretation import Condition, Expression, Function
 from agent.parser.measures import holds_figures
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
@@ -167,6 +167,9 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
         if _amount_counted(c, column) or _units_counted(q, c, column):
             yield replace(named, shown=(_amount(c, column),))
             return
+        if (agreed := _agreed(q, c, column)) is not None:
+            yield replace(named, shown=(Expression("count", table=column.table),), conditions=(agreed,))
+            return
         shown = (_counted(q, c.share, i, column),)
     elif functions := c.functions or _shared_functions(q, c, i, column, c.last_column):
         named = replace(named, changes={**named.changes, "functions": []})
@@ -176,6 +179,19 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     if c.distinct:
         named = replace(named, once=not shown[-1].function, changes={**named.changes, "distinct": False})
     yield replace(named, shown=shown)
+
+
+_ANSWERS = 5
+"""Values of a column that says yes or no, with `maybe`, `not sure`, no answer."""
+
+
+def _agreed(q: LinkedQuestion, c: Context, column: ColumnWord) -> Condition | None:
+    """`how many would come again` where a column says yes or no: those that say yes."""
+    known = {v.lower() for v in q.values.values(*column.key)}
+    answers = len(known) <= _ANSWERS and bool(known & {*_YES, *_NO})
+    if c.counting != "rows" or c.share or c.distinct or not (is_flag(q.values, column) or answers):
+        return None
+    return says(q.values, column, wanted=True)
 
 
 def _amount(c: Context, column: ColumnWord) -> Expression:

@@ -34,6 +34,34 @@ _ORDERS = """order,customer,amount
 5,Cay,8
 """
 
+_RENT = """Flat,Tenant,Rent pcm,Deposit held?
+1A,J. Osei,£850.00,Y
+1B,Petra Novak,£900.00,Yes
+2A,,£875.00,N
+2B,Tom Grey,"£1,020.00",yes
+"""
+_SURVEY = """Timestamp,Would you come again?,How satisfied are you (1-5)?
+2024/05/01 9:12:00,Yes,5
+2024/05/01 10:40:00,Maybe,3
+2024/05/02 14:05:00,Yes,4
+2024/05/02 15:30:00,No,2
+"""
+_STOCK = """sku,item,on hand,unit cost
+A-1,Hex bolt,1200,0.08
+A-2,Wing nut,90,0.05
+B-7,Wood glue,14,6.20
+"""
+_FLIGHTS = """flight,destination,delay
+BA12,Madrid,15
+BA14,Rome,0
+U251,Paris,5
+"""
+_RACE = """Pos,Runner,Time
+1,Owen Price,34:12
+2,Jade Lowe,35:40
+3,Rhys Cole,58:55
+"""
+
 
 @pytest.mark.parametrize(
     ("name", "text", "question", "answer"),
@@ -46,6 +74,10 @@ _ORDERS = """order,customer,amount
         ("cash", _CASH_BOOK, "total amount", 2783.05),
         ("cash", _CASH_BOOK, "total income", 3123.75),
         ("orders", _ORDERS, "total amount", 70.0),
+        ("rent", _RENT, "total rent", 3645.0),
+        ("rent", _RENT, "highest rent", 1020.0),
+        ("rent", _RENT, "how many deposits are held", 3),
+        ("survey", _SURVEY, "how many would come again", 2),
         ("votes", _VOTES, "how many candidates in Harbour", 2),
         ("votes", _VOTES, "votes per ward", {"Elm Park": 1547, "Harbour": 845}),
     ],
@@ -67,11 +99,24 @@ async def test_the_answer_is_what_the_file_means(
         assert float(value) == pytest.approx(answer)
 
 
-async def test_who_won_is_no_list_of_all_who_stood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "question"),
+    [
+        ("votes", _VOTES, "who won in Harbour"),
+        ("stock", _STOCK, "stock value"),
+        ("stock", _STOCK, "how many wing nuts do we have"),
+        ("flights", _FLIGHTS, "how many flights were delayed"),
+        ("flights", _FLIGHTS, "how many flights are still out"),
+        ("race", _RACE, "average time"),
+    ],
+)
+async def test_what_a_file_does_not_say_is_never_answered_without_a_doubt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, question: str
+) -> None:
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
-    file = tmp_path / "votes.csv"
-    file.write_text(_VOTES)
+    file = tmp_path / f"{name}.csv"
+    file.write_text(text)
 
-    found = await run("who won in Harbour", database=file, model="offline")
+    found = await run(question, database=file, model="offline")
 
-    assert found.status != "success"
+    assert found.status != "success", found.sql

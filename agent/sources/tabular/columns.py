@@ -202,7 +202,7 @@ def _figures(
     measure = None if how and how.why_not is None else measures.written(plan.header, cells, mark, forced=forced)
     if measure and measure.why_not is None:
         of = _with(plan, kind="number", decimal=measure.decimal, unit=measure.unit)
-        return Decision(of, measure=measure), None
+        return Decision(of, measure=measure, doubt=measure.doubt), None
     if forced:
         how = numbers.written(cells, mark, forced=True)
     if how and how.why_not is None:

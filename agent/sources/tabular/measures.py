@@ -24,10 +24,12 @@ _OUT_OF = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,2})?)\s{0,4}(?:/|of|out of)\s{0
 _MOST_PARTS = 4
 _HOURS = "[-−]?([0-9]{1,4}):[0-5][0-9](?::[0-5][0-9])?"
 _SPENT = re.compile(
-    r"(?i)\b(hours?|hrs?|h|worked|overtime|break|breaks|pause|time spent|duration|elapsed|length|stunden|arbeitszeit|"
-    r"dauer|überstunden|heures|durée|balance|saldo)\b"
+    r"(?i)\b(hours?|hrs?|h|worked|overtime|break|breaks|pause|time spent|stunden|arbeitszeit|überstunden|heures|"
+    r"balance|saldo)\b"
 )
 """What a column of hours and minutes is called, if it is of no clock."""
+_LASTED = re.compile(r"(?i)\b(duration|elapsed|length|dauer|durée)\b")
+"""What a column of hours and minutes, or of minutes and seconds, is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,10 @@ class Written:
     factors: tuple[tuple[str, float], ...] = ()
     """Spellings of units, each with what one of it is in `unit`; none where amounts are out of a whole."""
     whole: bool = False
-    hours: bool = False
-    """Whether they are hours and minutes with a colon."""
+    colon: bool = False
+    """Whether they are hours and minutes, or minutes and seconds, with a colon."""
+    doubt: str | None = None
+    """What could also be meant."""
     why_not: str | None = None
 
     @property
@@ -79,13 +83,27 @@ def _out_of(cells: Mapping[str, int], *, forced: bool) -> Written | None:
 
 
 def _in_hours(header: str, cells: Mapping[str, int], *, forced: bool) -> Written | None:
-    """`7:30`, if no clock is meant: the column is called so, or there are more hours than a day has."""
+    """`7:30`, if no clock is meant: the column is called so, or there are more hours than a day has. Then they are
+    minutes and seconds, unless the column is of hours."""
     read = {cell: match for cell in cells if len(cell) <= numbers.LONGEST and (match := re.fullmatch(_HOURS, cell))}
-    long = any(int(match[1]) >= 24 or cell[0] in "-−" for cell, match in read.items())
     if not _enough(sum(cells[cell] for cell in read), sum(cells.values()), forced):
         return None
-    meant = forced or long or _SPENT.search(re.sub(r"[\W_]+", " ", header))
-    return Written("h", hours=True) if meant else None
+    called = re.sub(r"[\W_]+", " ", header)
+    in_three = any(cell.count(":") == 2 for cell in read)
+    long = {cell.count(":") for cell, match in read.items() if int(match[1]) >= _DAY}
+    owed = any(cell[0] in "-−" for cell in read)
+    if _SPENT.search(called) or owed or long == {2}:
+        return Written("h", colon=True)
+    if long:
+        told = None if in_three else "it is read as minutes and seconds and could be of hours and minutes"
+        return Written("min", colon=True, doubt=told)
+    if not (forced or _LASTED.search(called)):
+        return None
+    told = None if in_three else "it is read as hours and minutes and could be of minutes and seconds"
+    return Written("h", colon=True, doubt=told)
+
+
+_DAY = 24
 
 
 def _in_units(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
@@ -131,9 +149,11 @@ def _falls(factors: list[float]) -> bool:
 
 def sql(column: str, how: Written) -> str:
     """The expression that reads the column; NULL where a cell does not fit."""
-    if how.hours:
+    if how.colon:
         whole, split = literal(f"{PAD}{_HOURS}{PAD}"), f"string_split(ltrim(trim({column}), '-−'), ':')"
         hours = f"list_sum(list_transform({split}, lambda part, i: part::DOUBLE / [1, 60, 3600][i]))"
+        if how.unit == "min":
+            hours = f"{hours} * CASE len({split}) WHEN 3 THEN 60 ELSE 1 END"
         sign = f"CASE WHEN regexp_matches({column}, '[-−]') THEN -1 ELSE 1 END"
         return f"CASE WHEN regexp_full_match({column}, {whole}) THEN round({hours}, 9) * {sign} END"
     digits, kind = numbers.DIGITS[how.decimal], "BIGINT" if how.whole else "DOUBLE"

@@ -15,6 +15,7 @@ from eval.language.inflection import counted
 _KINDS = {"text": "text", "number": "number", "date": "date", "truth": "yes or no", "as it is": "as it is",
           "left out": "left out"}  # fmt: skip
 _ORDERS = {"dmy": "day first (3/2/2026 is 3 February)", "mdy": "month first (2/3/2026 is 3 February)"}
+_COLON = {"h": ("hours and minutes", " of hours"), "min": ("minutes and seconds", " of minutes")}
 _LISTED = 5
 _MANY = 0.02
 """Part of the cells above which those that do not fit are told with each answer."""
@@ -32,7 +33,8 @@ def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int,
     if decision.measure is not None and decision.measure.units:
         parts[0] = f"{decision.measure.units} → {kind} in {plan.unit}"
     elif decision.measure is not None:
-        parts[0] = f"hours and minutes → {kind} of hours" if decision.measure.hours else f"{plan.unit} → {kind}"
+        written, of = _COLON[plan.unit or ""] if decision.measure.colon else (plan.unit, "")
+        parts[0] = f"{written} → {kind}{of}"
     if decision.clock:
         parts[0] = "text, times of day"
     if decision.tick:
