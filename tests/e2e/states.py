@@ -78,6 +78,8 @@ class State:
 
 
 def ask(page: Page, question: str) -> None:
+    """Ask as a person does, who waits until the run before has ended: until then there is `Stop` in place of `Ask`."""
+    page.get_by_role("button", name="Stop", exact=True).wait_for(state="detached")
     page.locator("#question").fill(question)
     page.keyboard.press("Enter")
 
