@@ -170,7 +170,7 @@ class OpenAIServer:
                 closing = asyncio.create_task(reader.read(1))
                 sending = asyncio.create_task(self._send(writer, request, reply))
                 await asyncio.wait({closing, sending}, return_when=asyncio.FIRST_COMPLETED)
-                if not sending.done():
+                if not sending.done() or isinstance(sending.exception(), ConnectionError):
                     self.disconnected.set()
                 closing.cancel()
                 sending.cancel()

@@ -153,7 +153,7 @@ async def test_a_stream_that_stalls_is_a_time_out(server: OpenAIServer, model_at
     server.script(chunks("There ", "are ", pause=30))
     with pytest.raises(ModelTimeout):
         await streamed(model_at, seconds=0.5)
-    await asyncio.to_thread(server.disconnected.wait, 2)
+    await asyncio.to_thread(server.disconnected.wait, 20)
     assert server.disconnected.is_set()
 
 
@@ -165,7 +165,7 @@ async def test_cancelling_a_stream_closes_the_connection(server: OpenAIServer, m
     writing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await writing
-    await asyncio.to_thread(server.disconnected.wait, 2)
+    await asyncio.to_thread(server.disconnected.wait, 20)
     assert server.disconnected.is_set()
 
 
