@@ -303,6 +303,7 @@ _ALWAYS_DOUBTED = (
     "doubt column_of_many",
     "doubt days_of_a_kind",
     "doubt pieces_or_rows",
+    "doubt mass_counted",
     "doubt deed_of_rows",
     "doubt route_open",
     "doubt second_question_open",

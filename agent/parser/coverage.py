@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.ages import birth_columns
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
@@ -207,7 +208,8 @@ def _without_effect(q: LinkedQuestion, draft: Draft, joined: set[str]) -> list[s
         linking = root(item.lower) in _LINKING
         faint = q.sorts[k] == "column" and not (mention.tables or linking) and mention.columns[0][1] < _FAINT
         faint = faint and not any(c.foreign for c, _ in mention.columns)  # the row that it refers to stands for it
-        predicate = q.sorts[k] == "column" and participle(item.lower) and q.previous_word(k) in _BE
+        deed = q.sorts[k] == "column" and participle(item.lower)
+        predicate = deed and (q.previous_word(k) in _BE or _undone(q, mention.columns[0][0]))
         held = {h.column for h in mention.values} if q.sorts[k] == "value" else {c.name for c, _ in mention.columns}
         if q.sorts[k] == "table" and mention.tables[0][1] < _FAINT:
             meant = {t.name for t, _ in mention.tables} | {c.table for c, _ in mention.columns}
@@ -215,6 +217,11 @@ def _without_effect(q: LinkedQuestion, draft: Draft, joined: set[str]) -> list[s
         if (faint or predicate or q.sorts[k] == "value" or _one_is_had(q, k)) and not named & held:
             unused.append(item.lower)
     return unused
+
+
+def _undone(q: LinkedQuestion, column: ColumnWord) -> bool:
+    """Whether a date is missing where something has not happened yet (`closed`)."""
+    return column.role == "date" and column.column.nullable and bool(q.values.facts(*column.key).nulls)
 
 
 def _one_is_had(q: LinkedQuestion, k: int) -> bool:

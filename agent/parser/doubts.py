@@ -36,6 +36,7 @@ _SENTENCES = {
     "idle_table": "rows are kept that belong to something named by a similar word; leave that word out if not meant",
     "route_open": "several tables link what you name; name the one that is meant",
     "deed_of_rows": "the date says when they were recorded, not when they did it; name another date if one is meant",
+    "mass_counted": "rows are counted; ask for the total of a column by its name if that is meant",
     "pieces_or_rows": "rows are counted; ask for the quantity by its name if the pieces are meant",
     "days_of_a_kind": "rows are counted, whatever their length; ask for the total days if these are meant",
     "only_open": "“only” is not read as “and nothing else”; ask for those without the others if that is meant",

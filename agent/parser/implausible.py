@@ -57,6 +57,7 @@ def doubted(draft: Draft, q: LinkedQuestion, *, said_what_to_show: bool = False)
         ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
         ("how_often_open", asks_how_often(q) and _counts_named_thing(query, q)),
         ("pieces_or_rows", _counts_one_row(query, q)),
+        ("mass_counted", _counts_a_mass(query, q)),
         ("kinds_counted_together", "and_read_as_or" in draft.doubts and not q.named and _only_counts(query)),
     ):
         if holds:
@@ -397,6 +398,15 @@ def asks_how_often(q: LinkedQuestion) -> bool:
     """`how often`, `how many times`: events are counted, not the things that they happen to."""
     words = [t.lower for t in q.tokens[:3]]
     return words[:2] == ["how", "often"] or words == ["how", "many", "times"]
+
+
+def _counts_a_mass(query: Query, q: LinkedQuestion) -> bool:
+    """`total payroll`: one word for all rows is no number of them, as `total orders` is."""
+    said = any(
+        x.is_keyword("agg", "count") and x.lower == "total" and q.sort(k + 1) == "table" and not q.plural(k + 1)
+        for k, x in enumerate(q.items)
+    )
+    return said and _only_counts(query) and not query.group
 
 
 _HELD = (("hand",), ("stock",), ("qty",), ("quantity",), ("piece",), ("unit",))

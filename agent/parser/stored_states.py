@@ -129,7 +129,8 @@ class StateLookup:
         columns = self._vocabulary.by_table[table]
         yield from self._stored(word, columns)
         for column in columns:
-            yield from self._filled(word, column)
+            if word not in _ENDED or column.role != "date":  # what was `opened` may be closed by now
+                yield from self._filled(word, column)
         yield from self._alike(word, columns)
         yield from self._coded(word, columns)
         for opposite in _CONTRARY.get(word, "").split():

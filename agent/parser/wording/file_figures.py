@@ -236,9 +236,12 @@ def most_by_verb(match: re.Match[str], known: Known, table: TableWord) -> Wordin
 
 
 @file_rule(r"\b(?P<figure>(?:average|avg|mean) (?P<x>[a-z]+(?: [a-z]+)?)) per (?P<row>[a-z]+)$")
-def average_per_row(match: re.Match[str], known: Known, _: TableWord) -> Wording | None:
-    """`average miles per trip` as `average miles`, where nothing is called a trip and a row may be one."""
+def average_per_row(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
+    """`average miles per trip` as `average miles`, where a trip is a row, or nothing is called so and a row may be
+    one."""
     words = tuple(map(lemma, match["x"].lower().split()))
+    if known.table(match["row"]) is table and any(c.words == words for c in known.figures()):
+        return Wording(match["figure"])
     if known.stored(lemma(match["row"].lower())) or known.table(match["row"]) is not None:
         return None
     if any(match["row"].lower() in c.name.casefold() for c in known.vocabulary.columns.values()):

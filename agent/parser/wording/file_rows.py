@@ -126,8 +126,8 @@ def dated_by_column(match: re.Match[str], known: Known, _: TableWord) -> Wording
     return Wording(f"with {called}") if called is not None and asks else None
 
 
-def _verb_of_date(verb: str, known: Known) -> bool:
-    return any(root(verb) in map(root, c.words) for c in _dates(known))
+def _date_of(verb: str, known: Known) -> ColumnWord | None:
+    return next((c for c in _dates(known) if root(verb) in map(root, c.words)), None)
 
 
 @file_rule(
@@ -141,7 +141,8 @@ def rows_of_things(match: re.Match[str], known: Known, table: TableWord) -> Word
     """`how many books have not been returned` as `how many loans …`, `who borrowed the most books` as `which borrower
     has the most loans`: what happened on a date happened to rows, and a book is a column of theirs."""
     thing = known.table(match["x"])
-    if thing is None or thing is table or not _verb_of_date(match["verb"].lower(), known):
+    date = _date_of(match["verb"].lower(), known)
+    if thing is None or thing is table or date is None:
         return None
     if match["ask"].lower() == "how many":
         return Wording(f"how many {table.plural} ")
@@ -149,7 +150,8 @@ def rows_of_things(match: re.Match[str], known: Known, table: TableWord) -> Word
         return None
     most = "most" if match["most"].lower() == "most" else "fewest"
     who = person_of(known.vocabulary, table.name) if match["ask"].lower() == "who" else " ".join(thing.words)
-    return Wording(f"which {who} has the {most} {table.plural}") if who else None
+    done = f"{match['verb']} " if known.values.facts(*date.key).nulls else ""  # tickets that are not closed yet
+    return Wording(f"which {who} has the {most} {done}{table.plural}") if who else None
 
 
 @file_rule(rf"\b(?:in|for|during|of) (?P<month>{MONTH}|q[1-4])\b(?! \d)")
@@ -165,9 +167,9 @@ def month_of_part(match: re.Match[str], known: Known, _: TableWord) -> Wording |
     return None
 
 
-@file_rule(r"^who (?!is\b|are\b|was\b|were\b).*\b(?:most|least|fewest|highest|lowest|biggest|longest)\b.*$")
+@file_rule(r"^who (?!is\b|are\b|was\b|were\b).+$")
 def one_of_several(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
-    """`who spent the most minutes`, where each row has an engineer and a customer."""
+    """`who spent the most minutes`, `who closed T4`, where each row has an engineer and a customer."""
     people = sorted(people_of(known.vocabulary, table.name))
     if len(people) < 2:
         return None

@@ -48,6 +48,12 @@ _OTHERS = (
 _NAME_OF = {
     spelled: name for family, units in FACTORS.items() for spelled, (name, _) in units.items() if spelled != "m"
 } | {"m": "m"}
+_NAME_OF |= {
+    f"{kind}{dot} {of}": f"{kind} {of}"
+    for kind in ("sq", "cu")
+    for dot in ("", ".")
+    for of in ("m", "ft", "km", "yd", "in")
+}
 KNOWN = frozenset(_OTHERS.split()) | _NAME_OF.keys()
 
 
