@@ -118,7 +118,7 @@ async def test_the_answer_is_what_the_file_means(
     if isinstance(answer, dict):
         assert dict(found.rows) == answer
     else:
-        [[value]] = found.rows
+        [[value, *_]] = found.rows
         assert value == (answer if isinstance(answer, str) else pytest.approx(answer))
 
 
