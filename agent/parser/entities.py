@@ -18,6 +18,7 @@ from agent.knowledge.values import ValueIndex, fold
 from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocabulary
 from agent.parser.flags import is_state
 from agent.parser.sql_names import identifier, table_named
+from agent.parser.units import UNITS
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import open_lexicon, word_set
 from eval.schema import Column, ForeignKey, Schema, Table
@@ -186,7 +187,7 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
             taken.discard(table.name.casefold())
-        if any(c.numeric and row[-1] in c.words[:1] and c.role == "number" for c in words.by_table[table.name]):
+        if any(_is_figure(c, row[-1]) for c in words.by_table[table.name]):
             # the votes of `votes`, the results of `lab results`, the rent of `rent pcm` are the figures of that name
             row = next((c.words for c in words.by_table[table.name] if _names_row(c, values, table)), ("row",))
         rows = plural_phrase(row).replace(" ", "_")
@@ -247,6 +248,17 @@ def _numbers(column: ColumnWord, row: tuple[str, ...], values: ValueIndex, table
     known = values.values(table.name, column.name)
     numbered = sum(any(map(str.isdigit, value)) for value in known)
     return not _repeats(values, table, column.column) and numbered > len(known) * _MOST_OF_ROWS
+
+
+_COUNTED_BY = word_set("pcm pa pw pm ppm per month year week day hour annum") | UNITS
+"""Words behind a figure's name that say of what time or in what unit it is."""
+
+
+def _is_figure(column: ColumnWord, row: str) -> bool:
+    """Whether a column of numbers is called as the rows are (`votes`, `rent pcm`), or by its adjective (`defective`)."""
+    [word, *more] = column.words
+    called = word in (row, f"{row}ive", f"{row}ed") and set(more) <= _COUNTED_BY
+    return called and column.numeric and column.role == "number"
 
 
 def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:

@@ -16,6 +16,7 @@ from agent.parser.measures import holds_figures
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
 from agent.parser.time_conditions import TIME_WORDS
+from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _CALENDAR = ("year", "years", "date", "dates", "the year", "time")
@@ -164,7 +165,7 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     named = Finding(changes={"last_column": (i, column)})
     if c.counting:
         named = replace(named, changes={**named.changes, "counting": ""})
-        if _amount_counted(c, column) or _units_counted(q, c, column):
+        if _amount_counted(q, c, column) or _units_counted(q, c, column):
             yield replace(named, shown=(_amount(c, column),))
             return
         if (agreed := _agreed(q, c, column)) is not None:
@@ -233,7 +234,7 @@ def _only_verb(q: LinkedQuestion, c: Context, i: int) -> bool:
     return i > 0 and named and mention.columns[0][1] < 0.9 and bool(c.entities or c.query.select)
 
 
-def _amount_counted(c: Context, column: ColumnWord) -> bool:
+def _amount_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
     """`how many seats` when a column holds that number: it is shown or summed, and its values are not counted."""
     return (
         c.counting == "rows"
@@ -242,7 +243,22 @@ def _amount_counted(c: Context, column: ColumnWord) -> bool:
         and column.numeric
         and column.role == "number"
         and not column.foreign
+        and not _numbers_things(q, column)
     )
+
+
+def _numbers_things(q: LinkedQuestion, column: ColumnWord) -> bool:
+    """`candidate` with 1001 to 1950: one thing each, called in the singular, by numbers of one length."""
+    facts = q.values.facts(*column.key)
+    least, greatest = facts.least, facts.greatest
+    if not (isinstance(least, int) and isinstance(greatest, int)) or least < _CODES:
+        return False
+    last = column.name.lower().rsplit("_", 1)[-1]
+    return len(column.words) == 1 and lemma(last) == last and len(str(least)) == len(str(greatest))
+
+
+_CODES = 100
+"""The least number that is one of a thing and no quantity."""
 
 
 def _units_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:

@@ -201,6 +201,8 @@ def _windows(
                 and after not in ("and", ",", "or", "&", "/")
             ):
                 continue
+            if item.words[-1] == "total" and tokens[start].lower == "total" and len(reach) > 1:
+                continue  # `total orders` is no order total
             if len(used) < len(set(item.words)) and used.keys() <= set(_COUNTED) and tokens[start].lower == "number":
                 continue
             if _counts_rows(tokens, start) and item.words[-1] == "number" and item.words[0] != "number":

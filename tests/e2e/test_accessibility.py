@@ -28,6 +28,10 @@ UNSTICK = """() => document.querySelectorAll("main ~ *, main *").forEach(e => {
     if (getComputedStyle(e).position === "sticky") e.style.position = "static" })"""
 """What sticks to an edge half covers something at any moment of scrolling, which axe takes for a small target."""
 TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+SETTLED = """() => Promise.all(document.getAnimations()
+    .filter(a => a.effect.getComputedTiming().endTime !== Infinity)
+    .map(a => a.finished.catch(() => null))).then(() => null)"""
+"""Colours that fade into others have no contrast of their own on the way."""
 
 
 def violations(page: Page, size: ViewportSize, colours: Literal["light", "dark"], rules: list[str]) -> list[str]:
@@ -35,6 +39,7 @@ def violations(page: Page, size: ViewportSize, colours: Literal["light", "dark"]
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=colours)
     page.evaluate(TWO_FRAMES)
+    page.evaluate(SETTLED)
     found: list[str] = page.evaluate(CHECK, {"runOnly": rules})
     return [f"{size['width']} px, {colours}: {line}" for line in found]
 
