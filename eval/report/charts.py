@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 from eval.assessment import Figures
 from eval.assessment.types import GROUPS
@@ -88,7 +89,20 @@ def taxonomy(participants: Sequence[Figures]) -> str:
     return drawing.render()
 
 
-def against(participants: Sequence[Figures], of: Callable[[Figures], float | None], what: str) -> str:
+class Measured(Protocol):
+    """Whose accuracy `against` shows."""
+
+    @property
+    def participant(self) -> str: ...
+
+    @property
+    def ex(self) -> Rate: ...
+
+
+One = TypeVar("One", bound=Measured)
+
+
+def against(participants: Sequence[One], of: Callable[[One], float | None], what: str) -> str:
     """Accuracy (EX, with its interval) against a figure such as seconds per task; one dot for each participant that has
     it."""
     points = [(place, one, x) for place, one in enumerate(participants) if (x := of(one)) is not None]
