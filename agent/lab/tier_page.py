@@ -32,8 +32,8 @@ _HEADS = (
     "first, p95",
 )
 _KEY = (
-    "EX: the rows of the verified query. VA: it runs. Requests, tokens and USD: means for one question. s: seconds a "
-    "question. first: seconds from the first request to the first word of its reply."
+    "EX: the rows of the verified query. VA: it runs. Requests and tokens: means for one question. USD: for 1,000 "
+    "questions. s: seconds a question. first: seconds from the first request to the first word of its reply."
 )
 
 
@@ -50,7 +50,7 @@ def _page(tiers: Tiers) -> str:
     body = [
         "<h1>Tiers</h1>",
         f'<p class="bad">{missing}</p>' if missing else "",
-        *(f"<p>{esc(note)}</p>" for note in tiers.notes),
+        f"<p>{esc(' '.join(tiers.notes))}</p>",
         table(_HEADS, [_row(place, one) for place, one in enumerate(done)], set(range(1, len(_HEADS)))),
         f"<p class=dim>{_KEY}</p>",
         *_gains(tiers),
@@ -58,7 +58,7 @@ def _page(tiers: Tiers) -> str:
         *_bars(tiers),
         "<h2>Cost and time against accuracy</h2>",
         '<div class="pair">',
-        figure("", against(done, lambda f: f.dollars, "USD a question")),
+        figure("", against(done, _dollars, "USD for 1,000 questions")),
         figure("", against(done, lambda f: f.seconds[0], "seconds a question (median)")),
         "</div>",
     ]
@@ -73,10 +73,15 @@ def _row(place: int, f: Figures) -> list[str]:
         percent(f.va.value),
         f"{f.calls:.1f}",
         f"{f.tokens:,.0f}",
-        "–" if f.dollars is None else f"{f.dollars:.4g}",
+        "–" if (dollars := _dollars(f)) is None else f"{dollars:.4g}",
         *(f"{seconds:.2f}" for seconds in f.seconds),
         *first,
     ]
+
+
+def _dollars(f: Figures) -> float | None:
+    """For 1,000 questions."""
+    return None if f.dollars is None else 1_000 * f.dollars
 
 
 def _gains(tiers: Tiers) -> list[str]:

@@ -6,6 +6,7 @@ every answer, so that a run that was stopped goes on; a kit whose content has ch
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,7 +16,7 @@ from statistics import fmean
 from typing import Any, TextIO
 
 from agent.config import Settings
-from agent.knowledge.kit import read_kit
+from agent.knowledge.kit import Kit, read_kit
 from agent.knowledge.memory import BadMemory
 from agent.lab.budget import Budget
 from agent.lab.databases import databases_named
@@ -57,7 +58,9 @@ class Tier:
     strategy: str = ""
     """Empty: the kit's own, else as the settings say."""
     kit: str = ""
-    """Its folder's name and its digest; empty without one."""
+    """Its folder's name; empty without one."""
+    digest: str = ""
+    """Of the kit's content."""
 
     @property
     def agent(self) -> str:
@@ -79,7 +82,7 @@ class TierAnswer:
 
     @property
     def key(self) -> tuple[str, str]:
-        return self.tier.name, self.id
+        return f"{self.tier.name} {self.tier.digest}", self.id
 
     def record(self) -> dict[str, Any]:
         return {**asdict(self.tier), "id": self.id, **asdict(self.outcome)}
@@ -87,7 +90,7 @@ class TierAnswer:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> TierAnswer:
         rest = dict(record)
-        tier = Tier(rest.pop("model"), rest.pop("strategy"), rest.pop("kit"))
+        tier = Tier(*(rest.pop(name) for name in Tier.__dataclass_fields__))
         return cls(tier, rest.pop("id"), Outcome(**rest))
 
 
@@ -187,6 +190,7 @@ async def measured_tiers(
         found: dict[Tier, list[Outcome]] = {}
         tiers = Tiers(_notes(options, questions, planned), len(planned), ())
         try:
+            await asyncio.to_thread(_import_all, all(one.model == OFFLINE for one in planned))
             for one in planned:
                 outcomes = {a.id: a.outcome for a in folder.results if a.tier == one.tier}
 
@@ -207,6 +211,16 @@ async def measured_tiers(
             for model in {id(one.model): one.model for one in planned if not isinstance(one.model, str)}.values():
                 await model.close()
     return tiers
+
+
+def _import_all(offline: bool) -> None:
+    """What the first answer would otherwise wait for."""
+    import agent.parser  # it also gives a second opinion on a model's query
+    from agent.runner import import_nodes
+
+    import_nodes()
+    if not offline:
+        import agent.models.chat  # noqa: F401
 
 
 def figures(tier: Tier, found: Mapping[Tier, Sequence[Outcome]]) -> Figures:
@@ -271,30 +285,30 @@ def _planned(options: TierOptions, config: Settings, budget: Budget) -> list[_Pl
     """The tiers, each with its model and settings. Raises InputError."""
     priced = _priced(options, config)
     models = {name: shared_model(here.model, name or None, budget) for name, here in priced.items()}
-    kits = {"": ("", ""), **dict(map(_kit, options.kits))}
+    folders = {folder.resolve().name: folder.resolve() for folder in options.kits}
+    if len(folders) < len(options.kits):
+        raise InputError("Two kits have the same name.")
+    kits = {"": Kit()} | {label: _kit(folder) for label, folder in folders.items()}
     try:
         strategies = dict.fromkeys(strategy(name).name for name in options.strategies) or {"": None}
     except ValueError as error:
         raise InputError(str(error)) from None
     planned = []
-    for name, how, (label, (folder, own)) in product(priced, strategies, kits.items()):
-        used = strategy(f"{how or own or config.judging.strategy}/{NO_SUMMARY}").name
+    for name, how, (label, kit) in product(priced, strategies, kits.items()):
+        used = strategy(f"{how or kit.strategy or config.judging.strategy}/{NO_SUMMARY}").name
         model = models[name]
-        tier = Tier(model if isinstance(model, str) else model.name, how, label)
-        here = priced[name].changed(judging={"kit": folder or None, "strategy": used})
+        tier = Tier(model if isinstance(model, str) else model.name, how, label, kit.digest)
+        here = priced[name].changed(judging={"kit": str(folders[label]) if label else None, "strategy": used})
         planned.append(_Planned(tier, model, here))
     return planned
 
 
-def _kit(folder: Path) -> tuple[str, tuple[str, str]]:
-    """The name of a kit, its folder and the strategy that it sets. Raises InputError for one that cannot be used."""
+def _kit(folder: Path) -> Kit:
+    """Raises InputError for one that cannot be used."""
     try:
-        kit = read_kit(folder)
+        return read_kit(folder)
     except BadMemory as error:
         raise InputError(f"The kit {folder} cannot be used: {error}") from None
-    place = folder.resolve()
-    name = place.name if place.name == kit.digest else f"{place.name} ({kit.digest})"
-    return name, (str(place), kit.strategy)
 
 
 def _priced(options: TierOptions, config: Settings) -> dict[str, Settings]:

@@ -91,13 +91,14 @@ def test_the_page_draws_accuracy_cost_and_time_and_runs_nothing(tiers: Compare, 
 
     assert f"Report: {tmp_path / 'tiers/report.html'}" in done.stdout
     assert page.count("<svg") == 3
-    assert "Accuracy against USD a question" in page
+    assert page.count(">0.14</td>") == 2  # dollars for 1,000 questions of 100 and 20 tokens
+    assert "Accuracy against USD for 1,000 questions" in page
     assert "Accuracy against seconds a question (median)" in page
     assert "50.0 % (" in page
     assert "small: 1 and 2 USD a million tokens in and out." in page
     assert "+50.0 (" in page
     assert "Questions that a kit was made from flatter it" in page
-    assert "firm &lt;b&gt;kit (" in page
+    assert "small + firm &lt;b&gt;kit<" in page
     assert "<b>kit" not in page
     assert "Not finished" not in page
     assert not re.findall(r"(?:src|href)=|url\(|@import|<script", page)
@@ -177,7 +178,8 @@ def test_a_tier_may_be_added_and_a_changed_kit_is_another_tier(
     (Path(kit) / "instructions.md").write_text("Be brief.")
     tiers("--model", "small", "--kit", kit)
     assert len(endpoint.requests) == 28
-    assert written(tmp_path)[1]["kit"] != before[1]["kit"]
+    assert written(tmp_path)[1]["kit"] == before[1]["kit"]
+    assert written(tmp_path)[1]["digest"] != before[1]["digest"]
 
 
 def test_the_price_of_the_settings_is_that_of_the_configured_model(
@@ -225,7 +227,8 @@ def test_only_questions_that_a_run_held_out_are_asked(
     ("options", "code", "said"),
     [
         (("--strategy", "magic"), 2, "there is no strategy 'magic'"),
-        (("--kit", "nowhere"), 2, "The kit nowhere cannot be used"),
+        (("--kit", "nowhere"), 2, "nowhere cannot be used"),
+        (("--kit", "a/kit", "--kit", "b/kit"), 2, "Two kits have the same name."),
         (("--price", "small=cheap"), 2, "--price is MODEL=IN/OUT"),
         (("--price", "small=-1/2"), 2, "--price is MODEL=IN/OUT"),
         (("--price", "other=1/2"), 2, "--price names a model that is not compared: other."),
