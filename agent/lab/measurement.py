@@ -39,7 +39,7 @@ __all__ = ["NO_SUMMARY", "Elsewhere", "Kits", "LabStopped", "Measurer", "Outcome
 Key = TypeVar("Key", bound=Hashable)
 
 ATTEMPTS = 3
-"""Attempts at a question while the model is away."""
+"""Attempts at a question while the model is away, or the question's time runs out."""
 NO_SUMMARY = "no-summary"
 
 
@@ -58,6 +58,8 @@ class Outcome:
     tokens: int = 0
     dollars: float | None = None
     seconds: float = 0.0
+    gold_error: str = ""
+    """Why the verified query does not run, so that no answer is right."""
     first_word_seconds: float | None = None
     """From the first request to the first word of the reply; None where no model was asked."""
 
@@ -124,16 +126,18 @@ async def outcome_of(
     config: Settings,
     check: Callable[[], None] = lambda: None,
 ) -> Outcome:
-    """One question answered and compared. `check` is called after each attempt. Raises LabStopped."""
+    """One question answered and compared. One whose time runs out in every attempt counts as wrong. `check` is called
+    after each attempt. Raises LabStopped where the model is away."""
     from agent.runner import run
 
-    for _ in range(ATTEMPTS):
+    for left in reversed(range(ATTEMPTS)):
         with _first_word(model) as first:
             answer = await run(
                 question.text, evidence=question.evidence, database=database, model=model, settings=config
             )
         check()
-        if answer.error_kind not in ("model", "model_auth", "timeout"):
+        away = answer.error_kind in ("model", "model_auth")
+        if not away and not (answer.error_kind == "timeout" and left):
             outcome = await asyncio.to_thread(_compared, answer, question, database)
             return replace(outcome, first_word_seconds=first())
     raise LabStopped(f"The model does not answer: {answer.reason}")
@@ -298,15 +302,24 @@ class Measurer:
 
 
 def _compared(answer: Answer, question: Question, database: Database) -> Outcome:
-    runs = right = False
+    runs, right, gold_error = False, False, ""
     for gold in question.golds if answer.sql else ():
         compared = compare_items(gold, answer.sql, database)
-        runs, right = compared.va, compared.ex is True
+        runs, right, gold_error = compared.va, compared.ex is True, compared.gold_error or ""
         if right or not runs:
             break
     tokens = answer.tokens
-    spent = tokens.input + tokens.output
-    return Outcome(right, answer.sql, answer.reason[:2_000], runs, tokens.calls, spent, tokens.cost_usd, answer.seconds)
+    return Outcome(
+        right,
+        answer.sql,
+        answer.reason[:2_000],
+        runs,
+        tokens.calls,
+        tokens.input + tokens.output,
+        tokens.cost_usd,
+        answer.seconds,
+        gold_error,
+    )
 
 
 def bits(outcomes: Sequence[Outcome]) -> str:

@@ -104,6 +104,8 @@ class Session:
             "rounds": self.options.rounds,
         }
         if not self.journal.events:
+            if (self.out / "results.jsonl").exists():
+                raise InputError(f"{self.out} holds results of another command; choose another --out.")
             self.journal.add(wanted)
         differing = [key for key, value in wanted.items() if self.journal.events[0].get(key) != value]
         if differing:

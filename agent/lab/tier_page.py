@@ -6,7 +6,7 @@ In: `Tiers`. Out: files in the folder of the run. All text is escaped.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agent.lab.tiers import Figures, Gain, Tiers
@@ -50,6 +50,7 @@ def _page(tiers: Tiers) -> str:
     body = [
         "<h1>Tiers</h1>",
         f'<p class="bad">{missing}</p>' if missing else "",
+        _gold_failures(tiers.gold_failures),
         f"<p>{esc(' '.join(tiers.notes))}</p>",
         table(_HEADS, [_row(place, one) for place, one in enumerate(done)], set(range(1, len(_HEADS)))),
         f"<p class=dim>{_KEY}</p>",
@@ -82,6 +83,12 @@ def _row(place: int, f: Figures) -> list[str]:
 def _dollars(f: Figures) -> float | None:
     """For 1,000 questions."""
     return None if f.dollars is None else 1_000 * f.dollars
+
+
+def _gold_failures(ids: Sequence[str]) -> str:
+    if not ids:
+        return ""
+    return f'<p class="bad">Verified queries that fail, so that no answer is right: {esc(", ".join(ids[:100]))}.</p>'
 
 
 def _gains(tiers: Tiers) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -159,10 +159,17 @@ class Tiers:
     notes: tuple[str, ...]
     """How it was measured."""
     wanted: int
-    figures: tuple[Figures, ...]
+    figures: tuple[Figures, ...] = ()
+    gold_failures: tuple[str, ...] = ()
+    """Ids of questions whose verified query fails; no answer to them is right."""
 
     def record(self) -> dict[str, Any]:
-        return {"notes": self.notes, "wanted": self.wanted, "tiers": [one.record() for one in self.figures]}
+        return {
+            "notes": self.notes,
+            "wanted": self.wanted,
+            "gold_failures": self.gold_failures,
+            "tiers": [one.record() for one in self.figures],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +190,14 @@ async def measured_tiers(
     ModelError where a model is away or the budget is spent; the same options then continue."""
     databases = databases_named(options.db, options.databases)
     questions = _questions(options)
+    if (out / "journal.jsonl").exists():
+        raise InputError(f"{out} holds a run of tune; choose another --out.")
     with RunFolder(out, _kept(options, questions, config), TierAnswer) as folder:
         budget = Budget(options.calls, options.dollars, kept=out / "spent.jsonl")
         shown = Progress(progress, budget)
         planned = _planned(options, config, budget)
         found: dict[Tier, list[Outcome]] = {}
-        tiers = Tiers(_notes(options, questions, planned), len(planned), ())
+        tiers = Tiers(_notes(options, questions, planned), len(planned))
         try:
             await asyncio.to_thread(_import_all, all(one.model == OFFLINE for one in planned))
             for one in planned:
@@ -204,7 +213,12 @@ async def measured_tiers(
                 if len(outcomes) < len(questions):
                     budget.check()
                 found[one.tier] = [outcomes[q.id] for q in questions]
-                tiers = Tiers(tiers.notes, tiers.wanted, tuple(figures(tier, found) for tier in found))
+                failed = {a.id for a in folder.results if a.outcome.gold_error}
+                tiers = replace(
+                    tiers,
+                    figures=tuple(figures(tier, found) for tier in found),
+                    gold_failures=tuple(q.id for q in questions if q.id in failed),
+                )
                 on_tier(tiers)
                 shown.say(f"{one.tier.name}: {tiers.figures[-1].ex}")
         finally:

@@ -58,8 +58,9 @@ def written(tmp_path: Path) -> list[dict[str, Any]]:
 
 
 def test_models_and_the_engine_are_compared_with_and_without_a_kit(
-    tiers: Compare, kit: str, tmp_path: Path, endpoint: OpenAIServer
+    tiers: Compare, kit: str, tmp_path: Path, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TEXT2SQL_KIT", kit)  # what the settings say is not how a tier without a kit answers
     prices = ("--price", "small=1/2", "--price", "org/big=10/20")
     done = tiers("--offline", "--model", "small", "--model", "org/big", "--kit", kit, *prices)
 
@@ -255,3 +256,55 @@ def test_other_questions_are_refused_and_a_model_that_is_away_ends_the_command(
     monkeypatch.setenv("TEXT2SQL_MODEL_SECONDS", "0.5")
     away = tiers("--offline", "--model", "small")
     assert (away.exit_code, "The model does not answer" in away.output) == (4, True)
+
+
+def test_a_folder_of_tune_is_left_alone_and_so_is_one_of_tiers(
+    tiers: Compare, firm: Path, few: str, tmp_path: Path
+) -> None:
+    def tune(out: str) -> Result:
+        words = ["--db", str(firm / "firm.sqlite"), "--questions", few, "--offline", "-q", "--out", str(tmp_path / out)]
+        return CliRunner().invoke(app, ["tune", *words])
+
+    assert tune("tuned").exit_code == 0
+    before = (tmp_path / "tuned/run.json").read_bytes()
+    refused = tiers("--offline", "--out", str(tmp_path / "tuned"))
+    assert (refused.exit_code, "tuned holds a run of tune" in refused.output) == (2, True)
+    assert (tmp_path / "tuned/run.json").read_bytes() == before
+
+    assert tiers("--offline").exit_code == 0
+    assert tune("tiers").exit_code == 2
+    assert tiers("--offline").exit_code == 0
+
+
+def test_a_verified_query_that_fails_is_told(tiers: Compare, firm: Path, tmp_path: Path) -> None:
+    lines = (firm / "verified.jsonl").read_text().splitlines()
+    bad = json.loads(lines[2]) | {"id": "<bad>", "gold_sql": "SELECT nothing FROM people"}
+    (tmp_path / "some.jsonl").write_text("\n".join([lines[5], json.dumps(bad)]))
+
+    done = tiers("--offline", "--json", "-q", questions=str(tmp_path / "some.jsonl"))
+
+    assert json.loads(done.stdout)["gold_failures"] == ["<bad>"]
+    assert [(t["n"], t["right"]) for t in written(tmp_path)] == [(2, 1)]
+    page = (tmp_path / "tiers/report.html").read_text()
+    assert "Verified queries that fail, so that no answer is right: &lt;bad&gt;." in page
+
+
+def test_a_question_whose_time_always_runs_out_is_answered_wrong(
+    tiers: Compare, firm: Path, tmp_path: Path, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = answering(faults=False)
+
+    def slow_for_zoe(request: Request) -> Reply:
+        return Reply(delay=PATIENCE) if "Zoe" in request.prompt else usual(request)
+
+    endpoint.otherwise = slow_for_zoe
+    monkeypatch.setenv("TEXT2SQL_RUN_SECONDS", "2")
+    lines = [line for line in (firm / "verified.jsonl").read_text().splitlines() if "city of" in line]
+    (tmp_path / "some.jsonl").write_text("\n".join(lines[-2:]))
+
+    done = tiers("--model", "small", questions=str(tmp_path / "some.jsonl"))
+
+    assert done.exit_code == 0, done.output
+    (one,) = written(tmp_path)
+    assert (one["n"], one["right"]) == (2, 1)
+    assert one["seconds_p95"] > 1.5
