@@ -26,6 +26,7 @@ from agent.lab.progress import Progress
 from agent.lab.questions import Question, Split, digest_of, read_questions, splits
 from agent.lab.ratings import bradley_terry, elo
 from agent.lab.run import Result, Run, too_few
+from agent.lab.summary import write_summary
 from agent.models import OFFLINE, shared_model
 from eval.errors import InputError
 from eval.jsonl import Record
@@ -90,7 +91,7 @@ class Session:
             elsewhere=Elsewhere(options.on, functools.partial(_answering, options), progress) if options.on else None,
         )
         self.measurer.on_progress = self.progress.measured
-        self.run = Run(self.journal, self.splits, made, self.measurer, self.writer, self.progress.say)
+        self.run = Run(self.journal, self.splits, made, self.measurer, self.writer, self._on_event)
 
     def _begin(self) -> None:
         """Write the first event, or refuse a folder of another run."""
@@ -111,6 +112,10 @@ class Session:
         if differing:
             raise InputError(f"{self.out} holds a run with another {', '.join(differing)}; choose another --out.")
         (self.out / "run.json").write_text(json.dumps(asdict(self.options), indent=2) + "\n", encoding="utf-8")
+
+    def _on_event(self, text: str) -> None:
+        self.progress.say(text)
+        write_summary(self.out, self.journal.state, self.measurer.kits)
 
     async def finish(self) -> Result:
         if warning := too_few(len(self.splits[0].held_out)):
