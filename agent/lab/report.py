@@ -18,7 +18,7 @@ from agent.lab.ratings import START, bradley_terry, elo_history
 from agent.lab.record_lines import records_in
 from agent.lab.run import proof
 from agent.lab.session import options_of
-from agent.lab.summary import changes
+from agent.lab.summary import changes, write_summary
 from eval.metrics.intervals import Rate
 from eval.report.charts import rates
 from eval.report.escape import esc
@@ -33,7 +33,7 @@ _COLOURS = 8
 
 
 def write_report(out: Path) -> str:
-    """Write the page; its path. Raises InputError for a folder that holds no run."""
+    """Write the page, and the summary anew; the path of the page. Raises InputError for a folder that holds no run."""
     options = options_of(out)
     state, kits = Journal(out / "journal.jsonl").state, Kits(out / "kits")
     questions = {q.id: q for q in read_questions(Path(options.questions), "db" if options.db else "")}
@@ -52,6 +52,7 @@ def write_report(out: Path) -> str:
         body.append(_held_out(state.held_out.get(split), questions, before))
     path = out / "report.html"
     path.write_text(document("Tuning", body), encoding="utf-8")
+    write_summary(out, state, kits)
     return str(path)
 
 

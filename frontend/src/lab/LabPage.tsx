@@ -39,7 +39,7 @@ function Run({ run }: { run: LabRun }) {
       </p>
       <Proofs splits={run.splits} />
       {run.splits.map((split) => (
-        <Tournament key={split.name} split={split} />
+        <Tournament key={split.name} split={split} ended={run.ended} />
       ))}
     </section>
   );
@@ -80,12 +80,13 @@ function Proofs({ splits }: { splits: LabSplit[] }) {
 }
 
 /** The kits of a split, the highest rating first. */
-function Tournament({ split }: { split: LabSplit }) {
+function Tournament({ split, ended }: { split: LabSplit; ended: boolean }) {
   const kits = split.kits.toSorted((a, b) => b.elo - a.elo);
   return (
     <section aria-label={splitName(split)}>
       <h3 className={css["heading"]}>
-        {splitName(split)}: {counted(split.played, "round")} of {split.rounds}
+        {splitName(split)}: {counted(split.played, "round")}
+        {!ended && ` of ${split.rounds}`}
       </h3>
       <p className={css["note"]}>Without a kit: ELO {split.base_elo}</p>
       <ul className={css["kits"]}>

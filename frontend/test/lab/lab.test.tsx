@@ -33,6 +33,7 @@ describe("the lab's page", () => {
     const row = shown.getByRole("row", { name: /At random/ });
     expect([...row.querySelectorAll("td")].map((cell) => cell.textContent)).toEqual(["299", "0.468", "0.522", "16", "0", "0.000031"]);
     expect(shown.queryByRole("row", { name: /Forms kept apart/ })).toBeNull(); // not proved
+    expect(shown.getByRole("heading", { name: "At random: 2 rounds" })).toBeTruthy();
     const kits = shown.getAllByRole("listitem");
     expect(kits.map((item) => item.querySelector("span")?.textContent)).toEqual(["high", "low"]);
     expect(kits[0]?.textContent).toContain("high chosenELO 1530, Bradley–Terry 1530; round 1, by refine, from low<b>names</b>");
@@ -45,6 +46,7 @@ describe("the lab's page", () => {
     serve({ "/lab/runs": [{ ...run, ended: false, accepted: false, why: "" }] });
     show(<LabPage />);
     expect(await screen.findByText("Under way.")).toBeTruthy();
+    expect(screen.getByRole("heading", { name: "At random: 2 rounds of 2" })).toBeTruthy();
 
     serve({ "/lab/runs": [] });
     show(<LabPage />);
