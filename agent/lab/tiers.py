@@ -133,7 +133,7 @@ class Figures:
     def record(self) -> dict[str, Any]:
         """As an object of `tiers.json`."""
         low, high = self.ex.interval
-        first = self.first_word or (None, None)
+        first = [round(one, 4) for one in self.first_word] if self.first_word else [None, None]
         return {
             **asdict(self.tier),
             "n": self.ex.total,
@@ -261,7 +261,8 @@ def _gain(naive: Sequence[Outcome], evolved: Sequence[Outcome]) -> Gain:
     both, neither = pairs.count((True, True)), pairs.count((False, False))
     won, lost = pairs.count((False, True)), pairs.count((True, False))
     low, high = paired_interval(both, lost, won, neither)
-    return Gain((won - lost) / len(pairs), low, high, won, lost, mcnemar_exact(won, lost))
+    difference = round((won - lost) / len(pairs), 4)
+    return Gain(difference, round(low, 4), round(high, 4), won, lost, mcnemar_exact(won, lost))
 
 
 def _middle_and_tail(seconds: Sequence[float]) -> tuple[float, float]:
