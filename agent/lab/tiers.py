@@ -28,6 +28,7 @@ from agent.lab.session import options_of
 from agent.models import OFFLINE, shared_model
 from agent.models.protocol import Model
 from agent.runtime.strategies import strategy
+from eval.databases.base import Database
 from eval.errors import InputError
 from eval.metrics.intervals import Rate, mcnemar_exact, paired_interval, percentile
 from eval.run_folder import RunFolder
@@ -192,39 +193,57 @@ async def measured_tiers(
     questions = _questions(options)
     if (out / "journal.jsonl").exists():
         raise InputError(f"{out} holds a run of tune; choose another --out.")
-    with RunFolder(out, _kept(options, questions, config), TierAnswer) as folder:
-        budget = Budget(options.calls, options.dollars, kept=out / "spent.jsonl")
-        shown = Progress(progress, budget)
-        planned = _planned(options, config, budget)
-        found: dict[Tier, list[Outcome]] = {}
-        tiers = Tiers(_notes(options, questions, planned), len(planned))
-        try:
+    budget = Budget(options.calls, options.dollars, kept=out / "spent.jsonl")
+    planned = _planned(options, config, budget)
+    shown = Progress(progress, budget)
+    tiers = Tiers(_notes(options, questions, planned), len(planned))
+    found: dict[Tier, list[Outcome]] = {}
+    try:
+        with RunFolder(out, _kept(options, questions, config), TierAnswer) as folder:
             await asyncio.to_thread(_import_all, all(one.model == OFFLINE for one in planned))
             for one in planned:
-                outcomes = {a.id: a.outcome for a in folder.results if a.tier == one.tier}
-
-                def keep(question: str, outcome: Outcome, one: _Planned = one, outcomes: Any = outcomes) -> None:
-                    folder.add(TierAnswer(one.tier, question, outcome))
-                    outcomes[question] = outcome
-                    shown.measured(len(outcomes), len(questions))
-
-                left = {q.id: q for q in questions if q.id not in outcomes}
-                await measure(left, databases, one.model, one.config, budget, options.jobs, keep)
-                if len(outcomes) < len(questions):
-                    budget.check()
-                found[one.tier] = [outcomes[q.id] for q in questions]
-                failed = {a.id for a in folder.results if a.outcome.gold_error}
+                found[one.tier] = await _answered(one, questions, databases, folder, budget, options.jobs, shown)
                 tiers = replace(
                     tiers,
                     figures=tuple(figures(tier, found) for tier in found),
-                    gold_failures=tuple(q.id for q in questions if q.id in failed),
+                    gold_failures=_gold_failures(questions, found),
                 )
                 on_tier(tiers)
                 shown.say(f"{one.tier.name}: {tiers.figures[-1].ex}")
-        finally:
-            for model in {id(one.model): one.model for one in planned if not isinstance(one.model, str)}.values():
-                await model.close()
+    finally:
+        for model in {id(one.model): one.model for one in planned if not isinstance(one.model, str)}.values():
+            await model.close()
     return tiers
+
+
+async def _answered(
+    one: _Planned,
+    questions: Sequence[Question],
+    databases: Callable[[str], Database],
+    folder: RunFolder[TierAnswer],
+    budget: Budget,
+    jobs: int,
+    shown: Progress,
+) -> list[Outcome]:
+    """The outcomes of a tier, in the order of the questions. Raises BudgetSpent where some are missing."""
+    outcomes = {a.id: a.outcome for a in folder.results if a.tier == one.tier}
+
+    def keep(question: str, outcome: Outcome) -> None:
+        folder.add(TierAnswer(one.tier, question, outcome))
+        outcomes[question] = outcome
+        shown.measured(len(outcomes), len(questions))
+
+    left = {q.id: q for q in questions if q.id not in outcomes}
+    await measure(left, databases, one.model, one.config, budget, jobs, keep)
+    if len(outcomes) < len(questions):
+        budget.check()
+    return [outcomes[q.id] for q in questions]
+
+
+def _gold_failures(questions: Sequence[Question], found: Mapping[Tier, Sequence[Outcome]]) -> tuple[str, ...]:
+    return tuple(
+        q.id for q, *outcomes in zip(questions, *found.values(), strict=True) if any(o.gold_error for o in outcomes)
+    )
 
 
 def _import_all(offline: bool) -> None:

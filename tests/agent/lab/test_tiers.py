@@ -239,10 +239,13 @@ def test_only_questions_that_a_run_held_out_are_asked(
         (("--db", "nowhere.sqlite"), 3, "nowhere.sqlite"),
     ],
 )
-def test_what_cannot_be_used_is_told(options: tuple[str, ...], code: int, said: str, tiers: Compare) -> None:
+def test_what_cannot_be_used_is_told(
+    options: tuple[str, ...], code: int, said: str, tiers: Compare, tmp_path: Path
+) -> None:
     done = tiers("--model", "small", *options)
 
     assert (done.exit_code, said in done.output, "Traceback" in done.output) == (code, True, False), done.output
+    assert not (tmp_path / "tiers").exists()
 
 
 def test_other_questions_are_refused_and_a_model_that_is_away_ends_the_command(
