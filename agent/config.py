@@ -200,6 +200,8 @@ class ServerSettings(_Group):
     """At shutdown, running questions may finish within this time; then they are stopped as `interrupted`."""
     page_dir: str | None = Field(None, alias="TEXT2SQL_PAGE_DIR")
     """Folder of the built page; None means `frontend/dist` beside the package."""
+    lab_dir: str | None = Field(None, alias="TEXT2SQL_LAB_DIR")
+    """Folder whose folders are runs of the lab, which the page shows to admins; None: it shows none."""
 
 
 class StateSettings(_Group):

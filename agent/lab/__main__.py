@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from agent.lab.session import Options
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+_Db = Annotated[str | None, typer.Option(metavar="URL|FILE", help="The database of every question.")]
+_Databases = Annotated[
+    str | None, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
+]
 _Out = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
@@ -34,10 +38,8 @@ def _commands() -> None:
 def tune(
     questions: Annotated[Path, typer.Option(metavar="FILE", help="Lines {id, db, question, gold_sql}.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the run; one that is there goes on.")],
-    db: Annotated[str | None, typer.Option(metavar="URL|FILE", help="The database of every question.")] = None,
-    databases: Annotated[
-        str | None, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
-    ] = None,
+    db: _Db = None,
+    databases: _Databases = None,
     evolver: Annotated[
         str, typer.Option(metavar="NAME", help="Who makes kits: mined, knobs, reflective, gepa, scripted.")
     ] = "mined",
@@ -145,6 +147,68 @@ def compare(
 
 
 @app.command()
+def tiers(
+    questions: Annotated[Path, typer.Option(metavar="FILE", help="Lines {id, db, question, gold_sql}.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results; one that is there goes on.")],
+    db: _Db = None,
+    databases: _Databases = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Model; repeat it for several. Default: the configured one."),
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="The built-in engine is one of the models.")] = False,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Strategy, also with a kit; repeatable. Default: the kit's, else as set."),
+    ] = None,
+    kit: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="Kit to compare with none; repeat it for several.")
+    ] = None,
+    held_out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Only the questions that this run of tune held out.")
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL=IN/OUT", help="Dollars per million tokens of one of several models; repeatable."),
+    ] = None,
+    budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Dollars, over all starts.")] = None,
+    calls: Annotated[int | None, typer.Option(min=0, metavar="N", help="Requests to models, over all starts.")] = None,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=64, help="Questions under way at once; more of them make each one slower.")
+    ] = 1,
+    as_json: _Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+) -> None:
+    """Compare models, each without a kit and with one: accuracy, cost and time on the same questions."""
+    from agent.config import settings
+    from agent.lab.tier_page import PAGE, write_reports
+    from agent.lab.tiers import TierOptions, measured_tiers
+
+    with errors_reported(RESUMES):
+        options = TierOptions(
+            questions,
+            db or "",
+            databases or "",
+            held_out,
+            models=(*(model or ()), *(["offline"] if offline else [])),
+            strategies=tuple(strategy or ()),
+            kits=tuple(kit or ()),
+            prices=dict(map(_price, price or ())),
+            dollars=budget,
+            calls=calls,
+            jobs=jobs,
+        )
+        progress = None if quiet else sys.stderr
+        found = asyncio.run(measured_tiers(out, options, settings(), lambda t: write_reports(out, t), progress))
+    if as_json:
+        typer.echo(json.dumps(found.record()))
+        return
+    for one in found.figures:
+        typer.echo(f"{one.tier.name}: EX {one.ex}, median {one.seconds[0]:.2f} s, {one.tokens:,.0f} tokens a question")
+    typer.echo(f"Report: {out / PAGE}")
+
+
+@app.command()
 def accept(
     out: _Out,
     env: Annotated[Path, typer.Option(metavar="FILE", help="Settings file to change.")] = Path(".env"),
@@ -155,6 +219,20 @@ def accept(
 
     with errors_reported():
         typer.echo(accepted(out, env, force=force))
+
+
+def _price(text: str) -> tuple[str, tuple[float, float]]:
+    """The model, and dollars per million input and output tokens, of `MODEL=IN/OUT`. Raises InputError."""
+    from eval.errors import InputError
+
+    model, _, prices = text.rpartition("=")
+    try:
+        price_in, price_out = (float(one) for one in prices.split("/"))
+    except ValueError:
+        price_in = price_out = -1.0
+    if not model or not 0 <= price_in < float("inf") or not 0 <= price_out < float("inf"):
+        raise InputError(f"--price is MODEL=IN/OUT, such as gpt-5=1.25/10, not {text!r}.")
+    return model, (price_in, price_out)
 
 
 def _print(summary: dict[str, Any], as_json: bool) -> None:

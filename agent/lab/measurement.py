@@ -10,11 +10,11 @@ import asyncio
 import functools
 import hashlib
 import shutil
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from agent.config import Settings
 from agent.knowledge.kit import Kit, digest, read_kit
@@ -34,10 +34,12 @@ from eval.schema import Schema
 if TYPE_CHECKING:
     from agent.runner import Answer
 
-__all__ = ["Elsewhere", "Kits", "LabStopped", "Measurer", "Outcome", "bits", "outcome_of"]
+__all__ = ["NO_SUMMARY", "Elsewhere", "Kits", "LabStopped", "Measurer", "Outcome", "bits", "measure", "outcome_of"]
+
+Key = TypeVar("Key", bound=Hashable)
 
 ATTEMPTS = 3
-"""Attempts at a question while the model is away."""
+"""Attempts at a question while the model is away, or the question's time runs out."""
 NO_SUMMARY = "no-summary"
 
 
@@ -55,6 +57,11 @@ class Outcome:
     calls: int = 0
     tokens: int = 0
     dollars: float | None = None
+    seconds: float = 0.0
+    gold_error: str = ""
+    """Why the verified query does not run, so that no answer is right."""
+    first_word_seconds: float | None = None
+    """From the first request to the first word of the reply; None where no model was asked."""
 
 
 class Kits:
@@ -119,15 +126,67 @@ async def outcome_of(
     config: Settings,
     check: Callable[[], None] = lambda: None,
 ) -> Outcome:
-    """One question answered and compared. `check` is called after each attempt. Raises LabStopped."""
+    """One question answered and compared. One whose time runs out in every attempt counts as wrong. `check` is called
+    after each attempt. Raises LabStopped where the model is away."""
     from agent.runner import run
 
-    for _ in range(ATTEMPTS):
-        answer = await run(question.text, evidence=question.evidence, database=database, model=model, settings=config)
+    for left in reversed(range(ATTEMPTS)):
+        with _first_word(model) as first:
+            answer = await run(
+                question.text, evidence=question.evidence, database=database, model=model, settings=config
+            )
         check()
-        if answer.error_kind not in ("model", "model_auth", "timeout"):
-            return await asyncio.to_thread(_compared, answer, question, database)
+        away = answer.error_kind in ("model", "model_auth")
+        if not away and not (answer.error_kind == "timeout" and left):
+            outcome = await asyncio.to_thread(_compared, answer, question, database)
+            return replace(outcome, first_word_seconds=first())
     raise LabStopped(f"The model does not answer: {answer.reason}")
+
+
+@contextmanager
+def _first_word(model: Model | str) -> Iterator[Callable[[], float | None]]:
+    """Hear how long the model takes to its first word in the block."""
+    if model == OFFLINE:
+        yield lambda: None
+        return
+    from agent.models.recording import recording
+
+    with recording() as replies:
+        yield lambda: replies.first_word_seconds
+
+
+async def measure(
+    questions: Mapping[Key, Question],
+    databases: Callable[[str], Database],
+    model: Model | str,
+    config: Settings,
+    budget: Budget,
+    jobs: int,
+    keep: Callable[[Key, Outcome], None],
+) -> None:
+    """Answer questions, at most `jobs` at once, and `keep` each outcome. Questions that the budget does not allow are
+    left out. Raises LabStopped and DatabaseError."""
+    turns = asyncio.Semaphore(1 if model == OFFLINE else jobs)
+
+    def check() -> None:
+        if budget.exhausted:  # an answer without the calls that it needed says nothing
+            budget.check()
+
+    async def one(key: Key, question: Question) -> None:
+        async with turns:
+            try:
+                budget.check()
+                database = await asyncio.to_thread(databases, question.db)
+                keep(key, await outcome_of(question, database, model, config, check))
+            except BudgetSpent:  # what others have under way is paid for, so they are not cancelled
+                return
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for key, question in questions.items():
+                group.create_task(one(key, question))
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 class Measurer:
@@ -179,34 +238,12 @@ class Measurer:
                 self.on_progress(done, len(questions))
 
         if self.elsewhere is None:
-            await self._here(name, left, keep)
+            await measure(left, self.databases, self.model, self._config(name), self.budget, self.jobs, keep)
         elif left:
             await asyncio.to_thread(self._elsewhere, self.elsewhere, name, left, keep)
         if any(key not in self._outcomes for key in keys):
             self.budget.check()
         return [self._outcomes[key] for key in keys]
-
-    async def _here(
-        self, name: str, left: Mapping[tuple[str, str], Question], keep: Callable[[tuple[str, str], Outcome], None]
-    ) -> None:
-        turns = asyncio.Semaphore(1 if self.offline else self.jobs)
-        config = self._config(name)
-
-        async def measure(key: tuple[str, str], question: Question) -> None:
-            async with turns:
-                try:
-                    self.budget.check()
-                    database = await asyncio.to_thread(self.databases, question.db)
-                    keep(key, await outcome_of(question, database, self.model, config, self._check))
-                except BudgetSpent:  # raised later: what others have under way is paid for, so they are not cancelled
-                    return
-
-        try:
-            async with asyncio.TaskGroup() as group:
-                for key, question in left.items():
-                    group.create_task(measure(key, question))
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from None
 
     def _elsewhere(
         self,
@@ -240,10 +277,6 @@ class Measurer:
             return False
         return True
 
-    def _check(self) -> None:
-        if self.budget.exhausted:  # an answer without the calls that it needed says nothing about the kit
-            self.budget.check()
-
     def _config(self, name: str) -> Settings:
         kit = None if name == BASE else str(self.kits.path(name))
         how = self.kits.kit(name).strategy or self.config.judging.strategy
@@ -269,15 +302,24 @@ class Measurer:
 
 
 def _compared(answer: Answer, question: Question, database: Database) -> Outcome:
-    runs = right = False
+    runs, right, gold_error = False, False, ""
     for gold in question.golds if answer.sql else ():
         compared = compare_items(gold, answer.sql, database)
-        runs, right = compared.va, compared.ex is True
+        runs, right, gold_error = compared.va, compared.ex is True, compared.gold_error or ""
         if right or not runs:
             break
     tokens = answer.tokens
-    spent = tokens.input + tokens.output
-    return Outcome(right, answer.sql, answer.reason[:2_000], runs, tokens.calls, spent, tokens.cost_usd)
+    return Outcome(
+        right,
+        answer.sql,
+        answer.reason[:2_000],
+        runs,
+        tokens.calls,
+        tokens.input + tokens.output,
+        tokens.cost_usd,
+        answer.seconds,
+        gold_error,
+    )
 
 
 def bits(outcomes: Sequence[Outcome]) -> str:

@@ -5,13 +5,11 @@ In: a run's folder. Out: `report.html` in it, self-contained. All text is escape
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from agent.knowledge.kit import CONTENT
 from agent.lab.evolvers.protocol import scores, yields
 from agent.lab.journal import BASE, Journal, State
 from agent.lab.measurement import Kits
@@ -20,6 +18,7 @@ from agent.lab.ratings import START, bradley_terry, elo_history
 from agent.lab.record_lines import records_in
 from agent.lab.run import proof
 from agent.lab.session import options_of
+from agent.lab.summary import changes, write_summary
 from eval.metrics.intervals import Rate
 from eval.report.charts import rates
 from eval.report.escape import esc
@@ -34,7 +33,7 @@ _COLOURS = 8
 
 
 def write_report(out: Path) -> str:
-    """Write the page; its path. Raises InputError for a folder that holds no run."""
+    """Write the page, and the summary anew; the path of the page. Raises InputError for a folder that holds no run."""
     options = options_of(out)
     state, kits = Journal(out / "journal.jsonl").state, Kits(out / "kits")
     questions = {q.id: q for q in read_questions(Path(options.questions), "db" if options.db else "")}
@@ -53,6 +52,7 @@ def write_report(out: Path) -> str:
         body.append(_held_out(state.held_out.get(split), questions, before))
     path = out / "report.html"
     path.write_text(document("Tuning", body), encoding="utf-8")
+    write_summary(out, state, kits)
     return str(path)
 
 
@@ -209,13 +209,10 @@ def _diffs(state: State, kits: Kits, kit: str) -> list[str]:
     """The kit's files against those of its first parent."""
     parents: list[str] = next((e["parents"] for e in state.proposed.get("random", ()) if e["kit"] == kit), [])
     parent = parents[0] if parents else BASE
-    old, new = kits.files(parent), kits.files(kit)
     against = "the agent without one" if parent == BASE else f"its parent {parent}"
     body = [f"<h2>The kit, against {esc(against)}</h2>"]
-    for name in sorted({*old, *new} & set(CONTENT)):
-        lines = list(difflib.ndiff(old.get(name, "").splitlines(), new.get(name, "").splitlines()))
-        shown = "".join(_diff_line(line) for line in lines if not line.startswith("?"))
-        body.append(f"<h3>{esc(name)}</h3><pre>{shown}</pre>")
+    for name, lines in changes(kits, kit, parent).items():
+        body.append(f"<h3>{esc(name)}</h3><pre>{''.join(map(_diff_line, lines))}</pre>")
     return body
 
 

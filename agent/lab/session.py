@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
@@ -23,9 +22,11 @@ from agent.lab.evolvers import evolver
 from agent.lab.evolvers.protocol import ranked, scores, yields
 from agent.lab.journal import BASE, Journal
 from agent.lab.measurement import Elsewhere, Kits, Measurer, outcome_of
+from agent.lab.progress import Progress
 from agent.lab.questions import Question, Split, digest_of, read_questions, splits
 from agent.lab.ratings import bradley_terry, elo
 from agent.lab.run import Result, Run, too_few
+from agent.lab.summary import write_summary
 from agent.models import OFFLINE, shared_model
 from eval.errors import InputError
 from eval.jsonl import Record
@@ -62,8 +63,7 @@ class Session:
 
     def __init__(self, out: Path, options: Options, config: Settings, progress: TextIO | None = None) -> None:
         self.databases = databases_named(options.db, options.databases)
-        self.out, self.options, self.config, self.progress = out, options, config, progress
-        self._shown = 0.0
+        self.out, self.options, self.config = out, options, config
         out.mkdir(parents=True, exist_ok=True)
         self.questions = read_questions(Path(options.questions), "db" if options.db else "")
         made = evolver(
@@ -77,6 +77,7 @@ class Session:
         self.journal = Journal(out / "journal.jsonl")
         self._begin()
         self.budget = _budget(options, config, out / "spent.jsonl")
+        self.progress = Progress(progress, self.budget)
         self.model = shared_model(config.model, options.model or None, self.budget)
         self.writer = shared_model(config.model, options.writer, self.budget) if options.writer else self.model
         self.measurer = Measurer(
@@ -89,8 +90,8 @@ class Session:
             jobs=options.jobs,
             elsewhere=Elsewhere(options.on, functools.partial(_answering, options), progress) if options.on else None,
         )
-        self.measurer.on_progress = self._measured
-        self.run = Run(self.journal, self.splits, made, self.measurer, self.writer, self._say)
+        self.measurer.on_progress = self.progress.measured
+        self.run = Run(self.journal, self.splits, made, self.measurer, self.writer, self._on_event)
 
     def _begin(self) -> None:
         """Write the first event, or refuse a folder of another run."""
@@ -104,34 +105,26 @@ class Session:
             "rounds": self.options.rounds,
         }
         if not self.journal.events:
+            if (self.out / "results.jsonl").exists():
+                raise InputError(f"{self.out} holds results of another command; choose another --out.")
             self.journal.add(wanted)
         differing = [key for key, value in wanted.items() if self.journal.events[0].get(key) != value]
         if differing:
             raise InputError(f"{self.out} holds a run with another {', '.join(differing)}; choose another --out.")
         (self.out / "run.json").write_text(json.dumps(asdict(self.options), indent=2) + "\n", encoding="utf-8")
 
+    def _on_event(self, text: str) -> None:
+        self.progress.say(text)
+        write_summary(self.out, self.journal.state, self.measurer.kits)
+
     async def finish(self) -> Result:
         if warning := too_few(len(self.splits[0].held_out)):
-            self._say(warning)
+            self.progress.say(warning)
         try:
             return await self.run.finish()
         finally:
             for model in {id(m): m for m in (self.model, self.writer) if not isinstance(m, str)}.values():
                 await model.close()
-
-    def _say(self, text: str) -> None:
-        if self.progress is not None:
-            self.progress.write(f"\r\x1b[K{text}\n" if self.progress.isatty() else f"{text}\n")
-            self.progress.flush()
-
-    def _measured(self, done: int, of: int) -> None:
-        if self.progress is not None and self.progress.isatty() and time.monotonic() - self._shown > 0.2:
-            self._shown = time.monotonic()
-            spent = (
-                f"{self.budget.spent_calls:,} calls, {self.budget.spent_dollars:.2f} USD, {self.budget.seconds:.0f} s"
-            )
-            self.progress.write(f"\r\x1b[K{done} of {of} questions; {spent}")
-            self.progress.flush()
 
 
 @asynccontextmanager

@@ -259,6 +259,8 @@ class HealthReply(Reply):
     privacy: str
     auth: bool
     """A bearer token is asked for."""
+    lab: bool
+    """There are runs of the lab to be shown, to those who may see them."""
 
 
 class ReadyReply(Reply):

@@ -1,11 +1,12 @@
-"""Confidence intervals of rates, and tests of whether two systems differ: Wilson, Newcombe, McNemar, Mann–Whitney.
+"""Confidence intervals of rates, tests of whether two systems differ, and percentiles: Wilson, Newcombe, McNemar.
 
-In: counts. Out: plain numbers. Nothing here knows what was measured.
+In: counts or amounts. Out: plain numbers. Nothing here knows what was measured.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 Z_95 = 1.959963984540054
@@ -96,3 +97,15 @@ def _correlation(both: int, only_first: int, only_second: int, neither: int) -> 
     if product > 0:
         product = max(0.0, product - (both + only_first + only_second + neither) / 2)
     return product / math.sqrt(margins)
+
+
+def percentile(numbers: Sequence[float], share: float) -> float:
+    """The number below which this share (0..1) of them lies, by linear interpolation between the two nearest; 0 of
+    nothing."""
+    ordered = sorted(numbers)
+    if not ordered:
+        return 0.0
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)

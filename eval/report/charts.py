@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 from eval.assessment import Figures
 from eval.assessment.types import GROUPS
@@ -88,7 +89,20 @@ def taxonomy(participants: Sequence[Figures]) -> str:
     return drawing.render()
 
 
-def against(participants: Sequence[Figures], of: Callable[[Figures], float | None], what: str) -> str:
+class Measured(Protocol):
+    """Whose accuracy `against` shows."""
+
+    @property
+    def participant(self) -> str: ...
+
+    @property
+    def ex(self) -> Rate: ...
+
+
+One = TypeVar("One", bound=Measured)
+
+
+def against(participants: Sequence[One], of: Callable[[One], float | None], what: str) -> str:
     """Accuracy (EX, with its interval) against a figure such as seconds per task; one dot for each participant that has
     it."""
     points = [(place, one, x) for place, one in enumerate(participants) if (x := of(one)) is not None]
@@ -96,20 +110,20 @@ def against(participants: Sequence[Figures], of: Callable[[Figures], float | Non
         return ""
     most = _nice(max(x for _, _, x in points))
     drawing, at = _square(f"Accuracy against {what}", what, most)
+    labels: list[tuple[float, float, float]] = []
     for place, one, x in points:
         low, high = one.ex.interval
         label = f"{one.participant}: {percent(one.ex.value)} at {x:.3g} {what}"
         drawing.line(*at(x, low), *at(x, high), f"{colour(place)} stem")
         drawing.dot(*at(x, one.ex.value), 6, colour(place), label)
         left, top = at(x, one.ex.value)
-        end = x > most * 0.6
-        drawing.text(
-            left - 11 if end else left + 11,
-            top + 4,
-            f"{shortened(one.participant, 24)}, {percent(one.ex.value)}",
-            "label",
-            "end" if end else "start",
-        )
+        text = f"{shortened(one.participant, 24)}, {percent(one.ex.value)}"
+        end, wide = x > most * 0.6, len(text) * LETTER
+        begin = left - 11 - wide if end else left + 11
+        while any(abs(top - y) < 13 and begin < x2 and x1 < begin + wide for x1, x2, y in labels):
+            top += 13  # names must not cover each other
+        labels.append((begin, begin + wide, top))
+        drawing.text(left - 11 if end else left + 11, top + 4, text, "label", "end" if end else "start")
     return drawing.render()
 
 

@@ -200,8 +200,8 @@ class _Evaluation:
     model: Model | str
 
     async def one(self, record: Record) -> Record:
+        from agent.models.recording import recording
         from agent.runner import run
-        from experiments.ablation.replies import recording
 
         question = record["question"]
         database = await asyncio.to_thread(self.databases.database, question["db"])

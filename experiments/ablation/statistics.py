@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
 
-from eval.metrics.intervals import Rate, mcnemar_exact, paired_interval
+from eval.metrics.intervals import Rate, mcnemar_exact, paired_interval, percentile
 from experiments.ablation.variants import ItemResult
 
 
@@ -63,17 +63,6 @@ def figures(variant: str, results: Sequence[ItemResult]) -> Figures:
         seconds_p95=percentile([c.seconds for c in results], 0.95),
         first_word=(percentile(first, 0.5), percentile(first, 0.95)) if first else None,
     )
-
-
-def percentile(numbers: Sequence[float], share: float) -> float:
-    """By linear interpolation between the two nearest; 0 of nothing."""
-    ordered = sorted(numbers)
-    if not ordered:
-        return 0.0
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
 
 
 def _rate(results: Sequence[ItemResult], right: Callable[[ItemResult], bool]) -> Rate:

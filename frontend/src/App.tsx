@@ -18,6 +18,7 @@ const DataPage = lazy(() => import("./data/DataPage"));
 const SqlPage = lazy(() => import("./sql/SqlPage"));
 const BoardsPage = lazy(() => import("./boards/BoardsPage"));
 const BoardPage = lazy(() => import("./boards/BoardPage"));
+const LabPage = lazy(() => import("./lab/LabPage"));
 
 export function App() {
   const path = usePath();
@@ -61,6 +62,7 @@ const TITLES: Record<Place["name"], string> = {
   boards: "Boards · ",
   board: "Board · ",
   shared: "Board · ",
+  lab: "Lab · ",
   lost: "Nothing here · ",
 };
 
@@ -84,6 +86,8 @@ function Page({ place }: { place: Place }) {
       return <BoardPage key={place.boardId} source={{ boardId: place.boardId }} />;
     case "shared":
       return <BoardPage key={place.share} source={{ share: place.share }} />;
+    case "lab":
+      return <LabPage />;
     case "lost":
       return <NotFound title="There is nothing at this address." />;
   }

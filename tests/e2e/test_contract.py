@@ -46,6 +46,11 @@ REPLIES = {
     "Board": "BoardReply",
     "ModelSetting": "ModelReply",
     "Trial": "TrialReply",
+    "LabRun": "LabRun",
+    "LabSplit": "LabSplit",
+    "LabProof": "LabProof",
+    "LabKit": "LabKit",
+    "LabChange": "LabChange",
 }
 EVENTS: dict[str, Any] = {
     "PlanTask": QueryTask,
@@ -94,7 +99,7 @@ def schemas(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("ours", "theirs"), REPLIES.items())
 def test_the_page_reads_what_the_server_sends(ours: str, theirs: str, schemas: dict[str, Any]) -> None:
-    fields = {**interfaces("types.ts"), **interfaces("modelTypes.ts")}[ours]
+    fields = {**interfaces("types.ts"), **interfaces("modelTypes.ts"), **interfaces("labTypes.ts")}[ours]
     assert len(fields) >= 2
     assert problems(fields, schemas[theirs]) == []
 

@@ -11,7 +11,7 @@ from agent.config import Settings
 from experiments.ablation.pooled import DRAWS, groups_of, pooled, pooled_pairs
 from experiments.ablation.report import pooled_rows, time_rows
 from experiments.ablation.seeds import drawn_lines, seeded
-from experiments.ablation.statistics import figures, percentile
+from experiments.ablation.statistics import figures
 from experiments.ablation.variants import ItemResult
 
 ONE = ItemResult(
@@ -51,12 +51,6 @@ def test_every_pair_is_compared_question_by_question() -> None:
 
 def test_without_seeds_nothing_is_pooled() -> None:
     assert pooled_rows([run("a", "10"), run("b", "11")], {}) == []
-
-
-@pytest.mark.parametrize(("share", "value"), [(0.0, 1.0), (0.5, 2.5), (0.95, 3.85), (1.0, 4.0)])
-def test_percentiles_lie_between_the_nearest(share: float, value: float) -> None:
-    assert percentile([4.0, 1.0, 3.0, 2.0], share) == pytest.approx(value)
-    assert percentile([], share) == 0.0
 
 
 def test_times_and_cost_are_told() -> None:

@@ -27,6 +27,7 @@ _OPEN_PATHS = frozenset(
     {
         "/",
         "/b",
+        "/lab",
         "/health",
         "/ready",
         "/.well-known/agent.json",

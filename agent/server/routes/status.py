@@ -34,6 +34,7 @@ async def health(services: CurrentServices) -> HealthReply:
         database=default.id,
         privacy=settings.privacy.mode,
         auth=services.auth,
+        lab=bool(settings.server.lab_dir),
     )
 
 

@@ -1,6 +1,7 @@
 /** What the page reads from the server and keeps while it is fresh. */
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { ApiError, get } from "./client";
+import type { LabRun } from "./labTypes";
 import type { ModelServer, ModelSetting } from "./modelTypes";
 import type {
   Board,
@@ -121,6 +122,12 @@ export const modelQuery = queryOptions({
 export const modelServersQuery = queryOptions({
   queryKey: ["model", "servers"],
   queryFn: ({ signal }) => get<ModelServer[]>("/model/servers", signal),
+});
+
+/** The runs of the lab, for admins. */
+export const labQuery = queryOptions({
+  queryKey: ["lab"],
+  queryFn: ({ signal }) => get<LabRun[]>("/lab/runs", signal),
 });
 
 export const threadQuery = (threadId: string) =>

@@ -223,6 +223,8 @@ export interface Health {
   auth: boolean;
   /** The default preset. */
   database: string;
+  /** There are runs of the lab to be shown. */
+  lab?: boolean;
 }
 
 export type ExportFormat = "csv" | "jsonl" | "xlsx" | "parquet";

@@ -1,7 +1,7 @@
 /** The rail: a new question, the threads so far, the data, and how things stand. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
-import { presetsQuery, threadsQuery } from "../api/queries";
+import { healthQuery, presetsQuery, threadsQuery } from "../api/queries";
 import { useChosenPreset } from "../ask/chosenPreset";
 import { ThreadLink } from "../threads/ThreadLink";
 import { Button } from "./Button";
@@ -18,6 +18,7 @@ export function Sidebar({ open, place }: { open: boolean; place: Place }) {
   const wanted = useDeferredValue(search.trim());
   const threads = useInfiniteQuery(threadsQuery(wanted));
   const presets = useQuery(presetsQuery);
+  const health = useQuery(healthQuery);
   const [preset] = useChosenPreset();
   const list = threads.data?.pages.flatMap((page) => page.threads) ?? [];
   const names = new Map(presets.data?.map((p) => [p.id, p.name]));
@@ -59,6 +60,11 @@ export function Sidebar({ open, place }: { open: boolean; place: Place }) {
         >
           <Icon name="board" /> Boards
         </a>
+        {health.data?.lab && (
+          <a className={css["way"]} href={paths.lab} onClick={followLink} aria-current={current(place.name === "lab")}>
+            <Icon name="up" /> Lab
+          </a>
+        )}
       </div>
       <div className={css["threads"]}>
         <h2 className={css["heading"]}>Threads</h2>

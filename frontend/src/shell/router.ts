@@ -11,6 +11,7 @@ export type Place =
   | { name: "boards" }
   | { name: "board"; boardId: string }
   | { name: "shared"; share: string }
+  | { name: "lab" }
   | { name: "lost" };
 
 export function placeOf(path: string): Place {
@@ -23,6 +24,7 @@ export function placeOf(path: string): Place {
   const [first, second, ...rest] = parts;
   if (first === undefined) return { name: "home" };
   if (first === "b" && second === undefined) return { name: "boards" };
+  if (first === "lab" && second === undefined) return { name: "lab" };
   if (second !== undefined && rest.length === 0) {
     if (first === "t") return { name: "thread", threadId: second };
     if (first === "r") return { name: "run", runId: second };
@@ -45,6 +47,7 @@ export const paths = {
   boards: "/b",
   board: (id: string) => `/b/${encodeURIComponent(id)}`,
   shared: (share: string) => `/s/${encodeURIComponent(share)}`,
+  lab: "/lab",
 };
 
 /** The whole address of a place, to be sent to others. */

@@ -246,7 +246,10 @@ def test_the_commands(terminal: CliRunner, firm: Path, tmp_path: Path) -> None:
     assert "ended: True" in terminal.invoke(app, ["status", "o"]).stdout
     compared = terminal.invoke(app, ["compare", "o", "base", Path(reply["kit"]).name, "--json"])
     assert json.loads(compared.stdout)["won"] > 0
+    summary = Path("o/summary.json").read_bytes()
+    Path("o/summary.json").unlink()  # as in a run of an earlier version
     page = Path(terminal.invoke(app, ["report", "o"]).stdout.strip()).read_text()
+    assert Path("o/summary.json").read_bytes() == summary
     assert "wergild" in page
     assert "Accepted" in page
     assert "+ - term: the wergild of" in page

@@ -98,6 +98,7 @@ OPERATIONS = [
     ("GET", "/metrics"),
     ("POST", "/generate"),
     ("POST", "/a2a/message"),
+    ("GET", "/lab/runs"),
     ("GET", "/model"),
     ("GET", "/model/servers"),
     ("POST", "/model/test"),

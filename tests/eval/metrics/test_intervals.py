@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.metrics.intervals import mcnemar_exact, paired_interval, wilson_interval
+from eval.metrics.intervals import mcnemar_exact, paired_interval, percentile, wilson_interval
 from experiments.mann_whitney import mann_whitney
 
 
@@ -57,3 +57,9 @@ def test_mann_whitney_on_two_samples() -> None:
     assert mann_whitney([1, 1, 1], [1, 1]) == 1.0
     assert mann_whitney([], [1.0]) == 1.0
     assert mann_whitney(range(30), range(10, 40)) == pytest.approx(0.000224, abs=1e-6)
+
+
+@pytest.mark.parametrize(("share", "value"), [(0.0, 1.0), (0.5, 2.5), (0.95, 3.85), (1.0, 4.0)])
+def test_percentiles_lie_between_the_nearest(share: float, value: float) -> None:
+    assert percentile([4.0, 1.0, 3.0, 2.0], share) == pytest.approx(value)
+    assert percentile([], share) == 0.0

@@ -1,6 +1,7 @@
 """The replies of a model as they came, by question: LangChain's callbacks hear each call that the agent makes.
 
-In: a block in which one question is answered. Out: the last reply that wrote SQL, verbatim.
+In: a block in which one question is answered. Out: the last reply that wrote SQL, verbatim, and the seconds to the
+first word.
 """
 
 from __future__ import annotations
