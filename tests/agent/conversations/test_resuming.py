@@ -21,8 +21,10 @@ from agent.events import Event
 from agent.models.protocol import Judgement, JudgeRequest, PlanReply, PlanRequest, SqlReply, SqlRequest
 from agent.runner import stream
 from agent.runtime.context import RunContext
+from tests import commands
 from text2sql.testing import ScriptedModel
 
+MODULE = "tests.agent.conversations.test_resuming"
 ROOT = Path(__file__).resolve().parents[3]
 QUESTION = "List the names of all customers"
 FIRST, RIGHT = (
@@ -106,10 +108,7 @@ async def test_a_killed_run_goes_on_with_the_step_that_it_did_not_end(
         calls = tmp_path / f"calls {killed_at}"
         calls.touch()
         words = [str(tmp_path / f"state {killed_at}"), url, str(shop_file), str(calls), str(killed_at)]
-        child = await asyncio.create_subprocess_exec(
-            sys.executable, __file__, *words, env={**os.environ, "PYTHONPATH": str(ROOT)}
-        )
-        assert await child.wait() == 9
+        assert (await asyncio.to_thread(commands.run, "-m", MODULE, *words, cwd=ROOT)).returncode == 9
 
         again = await turn(Path(words[0]), url, str(shop_file), calls, before=1, go_on=True, turn=2)
 
