@@ -129,7 +129,7 @@ def unaccounted(
     """The words that the query leaves out, and those of them that are relational verbs whose complement was read."""
     left_out = [
         w for w in unread
-        if not (_explained_by_join(w, q, plans) or _dates_rows(w, q, draft) or _tells_place(w, q))
+        if not (_explained_by_join(w, q, plans) or _dates_rows(w, q, draft) or _tells_place(w, q) or _had(w, q))
     ]  # fmt: skip
     verbs = (w for w in left_out if w.lower() in RELATIONAL and w.lower() not in _DESCRIBING)
     tied = [word for word in verbs if _has_subject(word, q) and _complemented(word, q, draft)]
@@ -155,6 +155,17 @@ def _tells_place(word: str, q: LinkedQuestion) -> bool:
     at = _position(word, q)
     placed = word.lower() in _LIVING and [x.lower for x in q.items[at + 1 : at + 2]] in (["in"], ["from"])
     return placed and q.sort(at + 2) == "value"
+
+
+_HAVE = word_set("sell offer carry stock own employ run keep serve")
+
+
+def _had(word: str, q: LinkedQuestion) -> bool:
+    """`how many products do we sell`: those that there are; not what was sold, of which `did we sell` speaks."""
+    at = _position(word, q)
+    before = [x.lower for x in q.items[max(0, at - 2) : at]]
+    ends = at + 1 >= len(q.items) or q.items[at + 1].lower in (".", "?")
+    return word.lower() in _HAVE and ends and before in (["do", "we"], ["do", "you"], ["do", "they"])
 
 
 def _position(word: str, q: LinkedQuestion) -> int:

@@ -165,3 +165,8 @@ def test_no_bench_question_is_read_with_confidence_while_a_word_is_left_out(name
                 assert _sure_with_a_word_left_out(database, questions, step) == []
                 asked += len(questions)
     assert asked, "no database of this set is at hand"
+
+
+def test_what_one_serves_is_what_there_is(workshop: Database) -> None:
+    assert _read(workshop, "how many clients do we serve").confidence >= STATED_DOUBT
+    assert _read(workshop, "how many clients did we serve").confidence < STATED_DOUBT
