@@ -255,9 +255,10 @@ _COUNTED_BY = word_set("pcm pa pw pm ppm per month year week day hour annum") | 
 
 
 def _is_figure(column: ColumnWord, row: str) -> bool:
-    """Whether a column of numbers is called as the rows are: `votes`, `rent pcm`, `defective`."""
+    """Whether a column of numbers is called as the rows are: `votes`, `rent pcm`, `defective`, `calls taken`."""
     [word, *more] = column.words
     called = word in (row, f"{row}ive", f"{row}ed") and set(more) <= _COUNTED_BY
+    called = called or column.name.casefold().startswith(f"{plural_phrase((row,))}_")
     return called and column.numeric and column.role == "number"
 
 

@@ -76,6 +76,11 @@ Ann Lee,Sales,52000
 Raj Shah,IT,71500
 Tim Orr,IT,64000
 """
+_CALLS = """agent,date,calls taken,calls missed
+Ron,2024-06-03,42,3
+Uma,2024-06-03,38,1
+Ron,2024-06-04,40,6
+"""
 _RACE = """Pos,Runner,Time
 1,Owen Price,34:12
 2,Jade Lowe,35:40
@@ -133,6 +138,8 @@ async def test_the_answer_is_what_the_file_means(
         ("race", _RACE, "average time"),
         ("tickets", _TICKETS, "who closed ticket T4"),
         ("payroll", _PAYROLL, "total payroll"),
+        ("calls", _CALLS, "how many calls"),
+        ("calls", _CALLS, "calls per day"),
     ],
 )
 async def test_what_a_file_does_not_say_is_never_answered_without_a_doubt(
