@@ -21,6 +21,7 @@ from agent.models.discovery import kind_of
 from agent.models.distrust import Watch
 from agent.models.failures import Failure, StreamCutOff, failure_of
 from agent.models.pace import turn
+from agent.models.progress import written
 from agent.models.protocol import (
     Endpoint,
     Meter,
@@ -318,11 +319,12 @@ class _Gathered:
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 self.streamed = True
-                written = piece.text or piece.thoughts
-                if written or piece.refusal:
+                text = piece.text or piece.thoughts
+                if text or piece.refusal:
                     self.pieces.append(piece)
                     self._ledger.heard()
-                    stopped = self._watch.seen(written)
+                    written()
+                    stopped = self._watch.seen(text)
                     if self._on_piece is not None:
                         stopped = self._on_piece(piece) or stopped
                 elif piece.finish_reason or piece.tokens:
