@@ -21,7 +21,7 @@ from eval.schema import Schema
 OPENING = '{"sql": "'
 """The beginning of each reply."""
 MOST_CHARACTERS = 60_000
-"""Of a grammar: some 25 tables."""
+"""Of a grammar: some 18 tables."""
 _DEPTH = 2
 """Of subqueries within each other."""
 _JOINED = "joined"
@@ -41,15 +41,18 @@ text ::= "'" ([^'"\\\x00-\x1F\x7F] | "''"){0,60} "'"
 literal ::= number | text | "TRUE" | "FALSE"
 literals ::= literal (", " literal){0,9}
 null ::= " IS" " NOT"? " NULL"
+direction ::= (" ASC" | " DESC")?
+limit ::= " LIMIT " whole
 """
 _SCOPE = """
 col-$scope ::= $column
 agg-$scope ::= "COUNT(*)" | function "(" "DISTINCT "? col-$scope (operator col-$scope)? ")"
-expr-$scope ::= (col-$scope | agg-$scope) (operator (col-$scope | agg-$scope | number))?
-items-$scope ::= "*" | "DISTINCT "? expr-$scope (", " expr-$scope){0,7}
+plain-$scope ::= col-$scope (operator (col-$scope | number))?
+total-$scope ::= agg-$scope (operator (agg-$scope | number))?
+mixed-$scope ::= plain-$scope | total-$scope
 group-$scope ::= " GROUP BY " col-$scope (", " col-$scope){0,3}
-sort-$scope ::= expr-$scope (" ASC" | " DESC")?
-order-$scope ::= " ORDER BY " sort-$scope (", " sort-$scope){0,2}
+order-$scope ::= " ORDER BY " plain-$scope direction (", " plain-$scope direction){0,2}
+rank-$scope ::= " ORDER BY " mixed-$scope direction (", " mixed-$scope direction){0,2}
 """
 """Of the queries that read the same tables."""
 _LEVEL = """
@@ -60,10 +63,21 @@ some-$level ::= is-$level | "(" is-$level (" OR " is-$level){1,3} ")"
 where-$level ::= " WHERE " some-$level (logic some-$level){0,4}
 has-$level ::= agg-$scope compare (number$nested)
 having-$level ::= " HAVING " has-$level (logic has-$level)?
-from-$level ::= $source where-$level? (group-$scope having-$level?)? order-$scope? (" LIMIT " whole)?
-select-$level ::= "SELECT " items-$scope " FROM " from-$level
+rows-$level ::= " FROM " $source where-$level? order-$scope? limit?
+totals-$level ::= " FROM " $source where-$level?
+groups-$level ::= " FROM " $source where-$level? group-$scope having-$level? rank-$scope? limit?
 """
 """The same within so many others."""
+_VALUE = """
+one-$level ::= "DISTINCT "? plain-$scope rows-$level | total-$scope totals-$level | mixed-$scope groups-$level
+query-$level ::= "SELECT " one-$level
+"""
+"""A subquery: one column."""
+_ANSWER = """
+many-$level ::= "*" rows-$level | "DISTINCT "? plain-$scope (", " plain-$scope){0,7} rows-$level
+all-$level ::= total-$scope (", " total-$scope){0,7} totals-$level | mixed-$scope (", " mixed-$scope){0,7} groups-$level
+query-$level ::= "SELECT " (many-$level | all-$level)
+"""
 
 
 @lru_cache(maxsize=64)
@@ -87,7 +101,7 @@ def _parts(tables: list[tuple[str, list[str]]]) -> Iterator[str]:
     scopes = [*map(str, range(len(tables))), *([_JOINED] if len(tables) > 1 else [])]
     yield fill(_SHARED, {"depth": str(_DEPTH)})
     for depth in range(_DEPTH + 1):
-        yield f"query-{depth} ::= {_any(f'select-{scope}-{depth}' for scope in scopes)}"
+        yield f"query-{depth} ::= {_any(f'query-{scope}-{depth}' for scope in scopes)}"
     for scope, (name, columns) in zip(scopes, tables, strict=False):
         yield f"table-{scope} ::= {_literal(name)}\nname-{scope} ::= {_any(_branches(columns))}"
         yield from _scope(scope, f"table-{scope}", f'(table-{scope} ".")? name-{scope}')
@@ -107,7 +121,9 @@ def _scope(scope: str, source: str, column: str) -> Iterator[str]:
     for depth in range(_DEPTH + 1):
         inner = f"query-{depth - 1}" if depth else ""
         nested, listed = (f' | "(" {inner} ")"', f" | {inner}") if depth else ("", "")
-        yield fill(_LEVEL, values | {"level": f"{scope}-{depth}", "nested": nested, "listed": listed})
+        values |= {"level": f"{scope}-{depth}", "nested": nested, "listed": listed}
+        yield fill(_LEVEL, values)
+        yield fill(_ANSWER if depth == _DEPTH else _VALUE, values)
 
 
 def _any(alternatives: Iterable[str]) -> str:
