@@ -16,7 +16,7 @@ from os.path import commonprefix
 
 from agent.knowledge.schema_context import BREAK, qualified_name, shown_name
 from agent.models.prompts import fill
-from eval.schema import Schema
+from eval.schema import Dialect, Schema
 
 OPENING = '{"sql": "'
 """The beginning of each reply."""
@@ -24,6 +24,8 @@ MOST_CHARACTERS = 60_000
 """Of a grammar: some 18 tables."""
 _DEPTH = 2
 """Of subqueries within each other."""
+_WITHOUT_LIMIT: frozenset[Dialect] = frozenset({"tsql", "oracle"})
+"""Dialects that take the first rows in another way."""
 _JOINED = "joined"
 _SHOWN_NAMES = re.compile(r'"[^"]*"|`[^`]*`|\w+')
 
@@ -82,8 +84,10 @@ query-$level ::= "SELECT " (many-$level | all-$level)
 
 @lru_cache(maxsize=64)
 def sql_grammar(schema: Schema, shown: str) -> str:
-    """The grammar of queries over the tables and columns whose names the prompt shows; empty where it shows none, or
-    where the grammar is longer than MOST_CHARACTERS."""
+    """The grammar of queries over the tables and columns whose names the prompt shows; empty where it shows none, where
+    the dialect knows no LIMIT, or where the grammar is longer than MOST_CHARACTERS."""
+    if schema.dialect in _WITHOUT_LIMIT:
+        return ""
     names = set(_SHOWN_NAMES.findall(shown.partition(BREAK)[0]))
     tables = []
     for table in schema.tables:

@@ -14,7 +14,7 @@ from agent.models.protocol import ModelReplyError
 from agent.models.sql_grammar import MOST_CHARACTERS, OPENING, sql_grammar
 from agent.models.structured import SQL_ALONE_SCHEMA
 from eval.databases import open_database
-from eval.schema import Column, Schema, Table
+from eval.schema import Column, Dialect, Schema, Table
 from eval.tasks import demo_path
 from eval.tasks.library import tasks
 from tests.agent.models.conftest import MakeModel, sql_request
@@ -125,6 +125,14 @@ def test_names_are_quoted_as_the_dialect_needs_it() -> None:
     assert not lets_through("SELECT Unit Price FROM Order Details", grammar)
     mysql = Schema("mysql", schema.tables)
     assert lets_through("SELECT `Unit Price` FROM `Order Details`", Grammar(sql_grammar(mysql, schema_context(mysql))))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "has"), [("postgres", True), ("snowflake", True), ("tsql", False), ("oracle", False)]
+)
+def test_dialects_without_limit_have_no_grammar(dialect: Dialect, has: bool) -> None:
+    schema = Schema(dialect, shop()[0].tables)
+    assert bool(sql_grammar(schema, schema_context(schema))) == has
 
 
 def test_a_wide_schema_has_no_grammar() -> None:
