@@ -40,6 +40,20 @@ class NodeEvent(_Event):
     """Once done: what did not work in this step, which went on without it; empty where all did."""
 
 
+class ProgressInfo(_Event):
+    node: str
+    tokens: int
+    """Pieces of streams, which are tokens with all servers but a few; once the step is done, its own event has them as
+    the server counts."""
+
+
+class ProgressEvent(_Event):
+    """How much the model has written so far in a step that runs, about once a second."""
+
+    event: Literal["progress"] = "progress"
+    data: ProgressInfo
+
+
 class SchemaTokens(_Event):
     """What the parts of the text cost in which a model sees a database, by our own estimate."""
 
@@ -203,6 +217,7 @@ class DoneEvent(_Event):
 
 Event = Annotated[
     NodeEvent
+    | ProgressEvent
     | SchemaEvent
     | PlanEvent
     | QueryResultEvent

@@ -34,6 +34,7 @@ from agent.events import (
 )
 from agent.judging.local import BadJudge
 from agent.models.langsmith import steps_are_heard
+from agent.models.progress import told_to
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
 from agent.runtime.answer import Answer, Tokens
@@ -214,7 +215,8 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
     )
     try:
         async with asyncio.timeout(context.limits.run_seconds + GRACE_SECONDS):
-            answer = await _finished(request, context, started)
+            with told_to(context.wrote):
+                answer = await _finished(request, context, started)
     except TimeoutError as error:
         message = f"The time for this question ({context.limits.run_seconds:g} s) ran out."
         raise RunFailed("timeout", message) from error

@@ -55,6 +55,7 @@ class Steps:
         self._detail = ""
         self._good = True
         self._characters = 0
+        self._node, self._doing, self._began = "", "", self._since
         self.execute = execute
         self.threshold = threshold
 
@@ -69,7 +70,7 @@ class Steps:
     def start(self) -> None:
         """Say that the program is loading itself; that has ended when the first step has."""
         self._starting = True
-        self._since = time.monotonic()
+        self._since = self._began = time.monotonic()
         if self._live:
             self._turn("starting")
         else:
@@ -87,6 +88,7 @@ class Steps:
 
     def working_on(self, text: str) -> None:
         """What the running step is at, where only a terminal shows it."""
+        self._began = time.monotonic()
         if self._live:
             self._turn(one_line(text))
 
@@ -114,6 +116,8 @@ class Steps:
                 data = event.data
                 text = f"{one_line(data.tool, 40)} · {one_line(data.sql or data.observation, 120)}".rstrip(" ·")
                 self._line("·" if data.ok else "✗", text, "dim" if data.ok else "yellow")
+            case "progress" if self._live and event.data.node == self._node and not self._characters:
+                self._turn(f"{self._doing} · {counted(event.data.tokens, 'token')}")
             case "token" if self._live:
                 self._characters += len(event.data)
                 self._turn(f"summing up · {counted(self._characters, 'character')}")
@@ -121,8 +125,10 @@ class Steps:
     def _begin(self, event: Any) -> None:
         if event.node in _RUNNING:
             self._detail, self._good = "", True
+            self._node, self._began = event.node, time.monotonic()
+            self._doing = ("starting, and " if self._starting else "") + _RUNNING[event.node] + _of(event)
             if self._live:
-                self._turn(("starting, and " if self._starting else "") + _RUNNING[event.node] + _of(event))
+                self._turn(self._doing)
 
     def _done(self, event: Any) -> None:
         if self._starting:  # the first step overlaps with loading the rest of the program
@@ -152,18 +158,18 @@ class Steps:
 
     def _turn(self, text: str) -> None:
         if self._status is None:
-            self._status = Status(_Running(text), console=self._console, spinner="dots")
+            self._status = Status(_Running(text, self._began), console=self._console, spinner="dots")
             self._status.start()
         else:
-            self._status.update(_Running(text))
+            self._status.update(_Running(text, self._began))
 
 
 class _Running:
     """The text of a running step, with the seconds it has taken when they are more than a few."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, since: float) -> None:
         self._text = text
-        self._since = time.monotonic()
+        self._since = since
 
     def __rich__(self) -> Text:
         seconds = time.monotonic() - self._since

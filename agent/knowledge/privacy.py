@@ -93,6 +93,7 @@ _PASSED_ON: dict[type, tuple[str, ...]] = {
         "variant",
         "glossary",
         "brief",
+        "grammar",
     ),
     StepRequest: ("question", "task", "dialect", "allowed", "steps", "left", "evidence", "glossary"),
     ReviewRequest: ("question", "task", "dialect", "sql", "columns", "rows_returned", "doubts", "round"),

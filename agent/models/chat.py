@@ -97,9 +97,15 @@ class Chat:
         self._connections.open(self._chat.root_async_client)
 
     async def complete(
-        self, messages: Messages, quirks: Quirks, schema: dict[str, Any] | None, cap: int, temperature: float = 0.0
+        self,
+        messages: Messages,
+        quirks: Quirks,
+        schema: dict[str, Any] | None,
+        cap: int,
+        temperature: float = 0.0,
+        grammar: str = "",
     ) -> Reply:
-        body = self._body(messages, quirks, {"stream": False}, schema, cap, temperature)
+        body = self._body(messages, quirks, {"stream": False}, schema, cap, temperature, grammar)
         call = _call_kind(schema)
         with self._logged(call, messages) as seen:
             async with reported_call(call, self._model, messages) as report:
@@ -111,13 +117,19 @@ class Chat:
                 return reply
 
     async def stream(
-        self, messages: Messages, quirks: Quirks, schema: dict[str, Any] | None, cap: int, temperature: float = 0.0
+        self,
+        messages: Messages,
+        quirks: Quirks,
+        schema: dict[str, Any] | None,
+        cap: int,
+        temperature: float = 0.0,
+        grammar: str = "",
     ) -> AsyncGenerator[Reply, None]:
         """Pieces of the reply; the last one has a finish reason. A reply that comes whole, from a server that does not
         stream, is one piece. Raises StreamCutOff when the stream ends without a finish reason."""
         finished = False
         usage = {"stream_options": {"include_usage": True}} if quirks.stream_usage else {}
-        body = self._body(messages, quirks, {"stream": True, **usage}, schema, cap, temperature)
+        body = self._body(messages, quirks, {"stream": True, **usage}, schema, cap, temperature, grammar)
         call = _call_kind(schema)
         with self._logged(call, messages) as seen:
             async with (
@@ -154,13 +166,14 @@ class Chat:
         schema: dict[str, Any] | None,
         cap: int,
         temperature: float,
+        grammar: str,
     ) -> dict[str, Any]:
         if quirks.effort and self._settings.reasoning_effort:
             fields["reasoning_effort"] = self._settings.reasoning_effort
         temperature = max(temperature, self._settings.temperature)
         sent = messages if quirks.system_role else _without_system(messages)
         return self._chat.body(
-            sent, {**fields, **_fields(quirks, schema, cap, temperature), **self._settings.extra_body}
+            sent, {**fields, **_fields(quirks, schema, cap, temperature, grammar), **self._settings.extra_body}
         )
 
     @contextmanager
@@ -212,12 +225,16 @@ def _call_kind(schema: dict[str, Any] | None) -> str:
     return next((kind for name, kind in _KINDS if name in asked), "summarize")
 
 
-def _fields(quirks: Quirks, schema: dict[str, Any] | None, cap: int, temperature: float) -> dict[str, Any]:
+def _fields(
+    quirks: Quirks, schema: dict[str, Any] | None, cap: int, temperature: float, grammar: str
+) -> dict[str, Any]:
     """The request fields other than the messages."""
     fields: dict[str, Any] = {}
     if quirks.cap is not None:
         fields[quirks.cap] = cap
-    if schema is not None and quirks.structure == "json_schema":
+    if grammar and quirks.grammar:
+        fields[quirks.grammar] = grammar if quirks.grammar == "grammar" else {"grammar": grammar}
+    elif schema is not None and quirks.structure == "json_schema":
         fields["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": schema},

@@ -66,10 +66,22 @@ async def servers_here(ports: Iterable[int] = tuple(PORTS)) -> tuple[ModelServer
         return tuple(server for server in await asyncio.gather(*asked) if server is not None and server.models)
 
 
-async def _in_time(client: httpx2.AsyncClient, base_url: str) -> ModelServer | None:
+async def kind_of(base_url: str, headers: Mapping[str, str]) -> str:
+    """What the server at an address says it is; empty where it says nothing in time."""
+    await asyncio.to_thread(import_module, "agent.models.connections")
+    from agent.models.connections import http_client
+
+    async with http_client(SECONDS) as client:
+        server = await _in_time(client, base_url, headers)
+    return server.kind if server else ""
+
+
+async def _in_time(
+    client: httpx2.AsyncClient, base_url: str, headers: Mapping[str, str] | None = None
+) -> ModelServer | None:
     try:
         async with asyncio.timeout(SECONDS):
-            return await server_at(client, base_url)
+            return await server_at(client, base_url, headers)
     except TimeoutError:
         return None
 

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from agent.models.delivery import begin_delivery
+from agent.models.discovery import kind_of
 from agent.models.distrust import Watch
 from agent.models.failures import Failure, StreamCutOff, failure_of
 from agent.models.pace import turn
+from agent.models.progress import written
 from agent.models.protocol import (
     Endpoint,
     Meter,
@@ -31,7 +33,7 @@ from agent.models.protocol import (
     PromptTooLong,
     Usage,
 )
-from agent.models.quirks import OUTPUT_TOKENS, Quirks, Structure, learn, learned
+from agent.models.quirks import GRAMMAR_FIELDS, OUTPUT_TOKENS, Quirks, Structure, learn, learned
 from agent.models.retry_policy import RetryPolicy
 from agent.models.visible import begins_thinking, thinks
 
@@ -66,6 +68,8 @@ class Ledger:
     temperature: float = 0.0
     cap: int = OUTPUT_TOKENS
     """Maximum tokens of a reply of a model that does not think."""
+    grammar: str = ""
+    """What the reply is kept to in place of a JSON Schema, if the server takes grammars."""
     warning: str = ""
     failure: Failure | None = None
     """The reason for the retry now in progress."""
@@ -132,10 +136,11 @@ class EndpointClient:
             nonlocal silent, broken
             chat = await self.client()
             cap = OUTPUT_TOKENS if quirks.thinks or self._settings.reasoning_effort else ledger.cap
+            asked = (messages, quirks, schema, cap, ledger.temperature, ledger.grammar)
             if quirks.streams and not broken:
                 gathered = _Gathered(ledger, on_piece)
                 try:
-                    return await gathered.all_of(chat.stream(messages, quirks, schema, cap, ledger.temperature))
+                    return await gathered.all_of(chat.stream(*asked))
                 except Exception as error:
                     unreadable = isinstance(error, StreamCutOff) or self.failure(error).error is ModelReplyError
                     if not (gathered.streamed and (unreadable or (gathered.pieces and self.failure(error).retry))):
@@ -143,7 +148,7 @@ class EndpointClient:
                     log.info("stream cut off, asking again in one piece")
                     silent, broken = not gathered.pieces, True
                     ledger.add(_reply_type()(""))
-            return await chat.complete(messages, quirks, schema, cap, ledger.temperature)
+            return await chat.complete(*asked)
 
         reply, quirks = await self.retried(once, ledger, quirks, structured=schema is not None)
         ledger.heard()
@@ -196,9 +201,10 @@ class EndpointClient:
         """Decide after a failed attempt: retry with a reduced request, wait and retry, or raise."""
         adaptable = structured and self._settings.structured_output == "auto"
         told = failure.sizes is not None and failure.sizes[1] + ledger.cap < failure.sizes[0]  # with no cap, too
-        changed = None if told else quirks.without(failure.status, failure.reply, structured=adaptable)
+        sent = {"structured": adaptable, "constrained": bool(ledger.grammar and quirks.grammar)}
+        changed = None if told else quirks.without(failure.status, failure.reply, **sent)
         if changed is None and failure.error is not PromptTooLong:
-            changed = quirks.guess(failure.status, failures - 1, structured=adaptable)
+            changed = quirks.guess(failure.status, failures - 1, **sent)
         if changed is not None and failures <= _ADAPTATIONS:
             log.info("request refused (%s), trying with less: %s", failure.status, changed)
             return changed
@@ -258,6 +264,17 @@ class EndpointClient:
         forced: dict[str, Structure] = {"json_schema": "json_schema", "json_object": "json_object", "prompt": "prompt"}
         return replace(known, structure=forced[wanted], proven=True) if wanted in forced else known
 
+    async def takes_grammar(self) -> bool:
+        """Whether the server is of a kind that takes grammars, and has not refused one. Asked what it is once; OpenAI's
+        own is not asked."""
+        if self.quirks().grammar is None:
+            kind = ""
+            if self._base_url != OPENAI_URL and self._settings.structured_output == "auto":
+                key = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+                kind = await kind_of(self._base_url, {**self._settings.extra_headers, **key})
+            self.learn(replace(self.quirks(), grammar=GRAMMAR_FIELDS.get(kind, "")))
+        return bool(self.quirks().grammar)
+
     def learn(self, quirks: Quirks, *, proven: bool = False) -> None:
         proven = proven or quirks.proven
         if self._settings.structured_output != "auto":
@@ -302,11 +319,12 @@ class _Gathered:
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 self.streamed = True
-                written = piece.text or piece.thoughts
-                if written or piece.refusal:
+                text = piece.text or piece.thoughts
+                if text or piece.refusal:
                     self.pieces.append(piece)
                     self._ledger.heard()
-                    stopped = self._watch.seen(written)
+                    written()
+                    stopped = self._watch.seen(text)
                     if self._on_piece is not None:
                         stopped = self._on_piece(piece) or stopped
                 elif piece.finish_reason or piece.tokens:

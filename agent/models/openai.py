@@ -51,6 +51,7 @@ from agent.models.protocol import (
 from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS
 from agent.models.replies import Distrusted, UnusableReply
 from agent.models.retry_policy import RetryPolicy
+from agent.models.sql_grammar import OPENING, sql_grammar
 from agent.models.streaming import ShownText, StreamedAnswer
 from agent.models.structured import (
     REVIEW_SCHEMA,
@@ -113,7 +114,12 @@ class OpenAIModel:
         try:
             temperature = _WARM if request.variant else 0.0
             schema = SQL_ALONE_SCHEMA if request.brief else SQL_SCHEMA
-            (sql, reasoning), usage = await self._ask(sql_prompt(request), schema, sql_in, temperature, writes=True)
+            grammar = ""
+            if request.grammar and await self._endpoint.takes_grammar():
+                grammar = sql_grammar(request.schema, request.schema_context)
+            (sql, reasoning), usage = await self._ask(
+                sql_prompt(request), schema, sql_in, temperature, writes=True, grammar=grammar
+            )
         except _Declined as declined:
             return SqlReply("", declined.refusal, abstained=True, usage=declined.usage or Usage())
         return SqlReply(sql, reasoning, abstained=not sql, usage=usage)
@@ -183,8 +189,9 @@ class OpenAIModel:
         *,
         cap: int = SQL_TOKENS,
         writes: bool = False,
+        grammar: str = "",
     ) -> tuple[T, Usage]:
-        ledger = Ledger(self._settings.seconds, temperature=temperature, cap=cap)
+        ledger = Ledger(self._settings.seconds, temperature=temperature, cap=cap, grammar=grammar)
         work = self._structured(prompt, schema, read, ledger, writes=writes)
         return await self._endpoint.within(ledger, work), self._endpoint.usage(ledger)
 
@@ -209,6 +216,9 @@ class OpenAIModel:
             reply, quirks = await self._endpoint.call(messages, ledger, quirks, schema)
             if reply.refusal and not reply.text:
                 raise _Declined(redacted(reply.refusal, self._endpoint.key))
+            constrained = bool(ledger.grammar and quirks.grammar)
+            if constrained and not visible_text(reply.text).startswith(OPENING):
+                quirks = replace(quirks, grammar="")  # the server took no notice of the grammar
             try:
                 value = read(reply)
             except UnusableReply as error:
@@ -229,7 +239,7 @@ class OpenAIModel:
                 log.info("unusable reply, asking again: %s", error)
                 repair = _repair(error, reply, schema)
                 continue
-            self._endpoint.learn(quirks, proven=True)
+            self._endpoint.learn(quirks, proven=not constrained)
             return value
 
 

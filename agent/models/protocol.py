@@ -145,6 +145,9 @@ class SqlRequest:
     """The query that the built-in engine reads in the question, which may be wrong; it may hold values."""
     brief: bool = False
     """Whether the reply is the query alone, without its reasoning."""
+    grammar: bool = False
+    """Whether a server that takes a grammar may be kept to queries over what `schema_context` shows of `schema`; the
+    reply is then the query alone."""
     ran: dict[str, ExecutionResult] = field(default_factory=dict, repr=False, compare=False)
     """As of `PlanRequest`."""
 

@@ -57,6 +57,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         feedback=state.get("retry_feedback", ""),
         attempt=len(before) + 1,
         brief=context.strategy.brief,
+        grammar=context.strategy.grammar,
         ran=context.ran,
     )
     if context.memory is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.config import JudgingSettings, LimitSettings, PrivacySettings
-from agent.events import Event, NodeEvent, StepTokens
+from agent.events import Event, NodeEvent, ProgressEvent, ProgressInfo, StepTokens
 from agent.models.protocol import Model, ModelError, Usage
 from agent.runtime.strategies import Strategy, strategy
 from agent.runtime.summary_ahead import SummaryAhead
@@ -35,6 +35,8 @@ def unheard(_: Event) -> None:
 
 MOST_PROBLEM = 500
 """Characters."""
+PROGRESS_SECONDS = 1.0
+"""Between two reports of how much a model has written."""
 
 
 @dataclass(slots=True)
@@ -81,6 +83,10 @@ class RunContext:
     """What went wrong in the step that runs."""
     _reported: Usage = field(default_factory=Usage)
     """The usage at the end of the last step."""
+    _written: int = 0
+    """Pieces of replies in the step that runs."""
+    _told: float = 0.0
+    """When the step began, or its progress was last told."""
 
     @property
     def taught(self) -> str:
@@ -140,7 +146,15 @@ class RunContext:
         """Report the start of a node, once; the runner reports the first node before the graph is loaded."""
         if node not in self._running and self.emit is not unheard:
             self._running.add(node)
+            self._written, self._told = 0, time.monotonic()
             self.emit(NodeEvent(node=node, status="running", task_id=task_id, attempt=attempt))
+
+    def wrote(self) -> None:
+        """The model has written a piece of a reply in the step that runs."""
+        self._written += 1
+        if self._running and time.monotonic() - self._told >= PROGRESS_SECONDS:
+            self._told = time.monotonic()
+            self.emit(ProgressEvent(data=ProgressInfo(node=next(iter(self._running)), tokens=self._written)))
 
     def finished(self, node: str, elapsed_ms: float, task_id: str | None = None, attempt: int | None = None) -> None:
         self._running.discard(node)

@@ -67,6 +67,9 @@ class Strategy:
     is the answer where the model fails."""
     brief: bool = False
     """A short prompt for a small model: the tables that the question needs, and SQL alone as the reply."""
+    grammar: bool = False
+    """A local server that takes a grammar is given one of the queries that the schema allows, so that a model can write
+    nothing else (`agent.models.sql_grammar`)."""
     generator: Literal["query", "react"] = "query"
     """`query`: the model writes the query in one reply. `react`: it works in steps, with tools (`agent.react`)."""
     retries: int | None = None

@@ -206,6 +206,18 @@ async def test_a_context_too_small_for_the_schema_is_told(live: Live) -> None:
     assert any("TEXT2SQL_SCHEMA_TOKENS" in doubt for doubt in answer.doubts), answer
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+async def test_a_grammar_holds_the_model_to_queries_that_exist(live: Live, question: str) -> None:
+    settings = live.settings.changed(judging={"strategy": "small/no-engine/grammar"})
+    answer = await run(question, settings=settings)
+    assert answer.attempts, answer
+    for attempt in answer.attempts:
+        if attempt.sql:  # it may also say that there is no query, or be out of time
+            assert attempt.status == "success", (attempt.sql, attempt.error)
+            assert attempt.sql.startswith("SELECT ")
+    assert any(attempt.sql for attempt in answer.attempts)
+
+
 def test_no_call_went_past_its_cap_and_the_cache_was_used(live: Live) -> None:
     calls = live.calls()
     assert calls

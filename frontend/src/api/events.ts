@@ -142,6 +142,7 @@ export interface NodeEvent {
 
 export type RunEvent =
   | NodeEvent
+  | { event: "progress"; data: { node: string; tokens: number } }
   | {
       event: "run";
       data: {

@@ -35,6 +35,8 @@ function applyEvent(state: RunState, event: RunEvent, at: number): RunState {
     }
     case "node":
       return { ...state, steps: withNode(state.steps, event, at) };
+    case "progress":
+      return { ...state, steps: withProgress(state.steps, event.data) };
     case "schema":
       return { ...state, schema: event.data };
     case "plan":
@@ -96,6 +98,7 @@ function withNode(steps: readonly Step[], event: NodeEvent, at: number): readonl
         startedAt: at,
         elapsedMs: event.elapsed_ms,
         tokens: event.tokens ?? null,
+        written: 0,
         problem: event.problem ?? "",
         retry: null,
         revision: null,
@@ -115,6 +118,10 @@ function withNode(steps: readonly Step[], event: NodeEvent, at: number): readonl
         }
       : step,
   );
+}
+
+function withProgress(steps: readonly Step[], { node, tokens }: { node: string; tokens: number }): readonly Step[] {
+  return steps.map((step) => (step.node === node && !step.done ? { ...step, written: tokens } : step));
 }
 
 /** Marks the check that sent the attempt back, so that the reason stands where it arose. */

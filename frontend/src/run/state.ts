@@ -13,6 +13,8 @@ export interface Step {
   startedAt: number;
   elapsedMs: number | null;
   tokens: { input: number; output: number } | null;
+  /** Tokens that the model has written in it so far. */
+  written: number;
   /** Why what this step checked was sent back, if it was. */
   retry: Retry | null;
   /** What did not work in it, which went on without that; empty where all did. */

@@ -27,6 +27,9 @@ export function Progress({ run, onStop }: { run: RunState; onStop: () => void })
           {doing}
           {again}
         </span>
+        {step && step.written > 0 && !run.stopping && (
+          <span className={css["time"]}>{`${step.written.toLocaleString("en")} tokens`}</span>
+        )}
         <span className={css["time"]}>{seconds(elapsed)}</span>
         {elapsed > LONG && !run.stopping && (
           <span className={css["long"]}>This takes longer than usual. You can leave it running, or stop it.</span>

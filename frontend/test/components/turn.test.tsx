@@ -23,6 +23,17 @@ describe("a question under way", () => {
     expect(onStop).toHaveBeenCalledOnce();
   });
 
+  it("shows how much the model has written, outside of what is read out", () => {
+    const writes = (e: RunEvent) => e.event === "node" && e.node === "query_generator" && e.status === "running";
+    const before = recorded("rows");
+    const events = before.slice(0, before.findIndex(writes) + 1);
+    const progress: RunEvent = { event: "progress", data: { node: "query_generator", tokens: 1084 } };
+    const other = vi.fn();
+    show(<Turn run={stateAfter([...events, progress])} latest onAsk={other} onStop={other} onAgain={other} />);
+    expect(screen.getByText("1,084 tokens")).toBeTruthy();
+    expect(screen.getByRole("status").textContent).toBe("Writing SQL");
+  });
+
   it("tells the steps one after the other with their times", () => {
     turn("two-tasks", (e) => e.event === "node" && e.node === "planner" && e.status === "done");
     const steps = within(screen.getByRole("group", { name: "Steps" })).getAllByRole("listitem");

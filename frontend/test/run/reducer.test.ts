@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RunEvent } from "../../src/api/events";
 import { reduceRun } from "../../src/run/reducer";
 import { newRun } from "../../src/run/state";
 import { shownSteps } from "../../src/run/steps";
@@ -42,6 +43,17 @@ describe("a run under way", () => {
     const state = stateAfter(recorded("rows"), (e) => e.event === "node" && e.node === "planner");
     expect(state.steps.at(-1)).toMatchObject({ node: "planner", done: false, elapsedMs: null });
     expect(state.status).toBe("running");
+  });
+
+  it("counts what the model has written in the step that runs", () => {
+    const events = recorded("rows").flatMap((e): RunEvent[] =>
+      e.event === "node" && e.node === "planner" && e.status === "running"
+        ? [e, { event: "progress", data: { node: "planner", tokens: 84 } }]
+        : [e],
+    );
+    const state = stateAfter(events, (e) => e.event === "progress");
+    expect(state.steps.map((step) => [step.node, step.written])).toContainEqual(["planner", 84]);
+    expect(state.steps.filter((step) => step.written)).toHaveLength(1);
   });
 
   it("keeps what did not work in a step that went on without it", () => {

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from agent.events import QueryResultEvent
+from agent.events import ProgressEvent, QueryResultEvent
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint, ModelAuthError, ModelUnavailable, SqlReply
 from agent.runtime.strategies import strategy
 from tests.agent.conftest import Run
-from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.gbnf import Grammar
+from tests.openai_server import OpenAIServer, Reply, Request, chunks, completion, error
 from text2sql.testing import ScriptedModel
 
 HOW_MANY = "How many customers are there?"
@@ -56,6 +59,31 @@ async def test_the_prompt_is_short_holds_the_reading_and_asks_for_sql_alone(ask:
     assert len(request.prompt) < 2_500
 
 
+async def test_with_the_part_grammar_a_local_server_may_write_only_names_that_the_prompt_shows(
+    ask: Run, endpoint: OpenAIServer
+) -> None:
+    endpoint.models = ({"id": "m", "object": "model", "owned_by": "llamacpp"},)
+    endpoint.otherwise = completion({"sql": LYON})
+    model = OpenAIModel(Endpoint("m", base_url=endpoint.url, seconds=20.0))
+    for name, privacy in (("small", "full"), ("small/grammar", "full"), ("small/grammar", "schema")):
+        await ask(IN_LYON, model, strategy=name, privacy=privacy)
+    assert ["grammar" in request.body for request in endpoint.requests] == [False, True, True]
+    grammar = Grammar(endpoint.requests[2].body["grammar"])
+    assert grammar.accepts(json.dumps({"sql": LYON}))
+    assert not grammar.accepts(json.dumps({"sql": LYON.replace("cities", "towns")}))
+
+
+async def test_a_query_that_the_grammar_let_through_is_guarded_like_any_other(ask: Run, endpoint: OpenAIServer) -> None:
+    """A server may be wrong about what it holds to."""
+    endpoint.models = ({"id": "m", "object": "model", "owned_by": "llamacpp"},)
+    endpoint.otherwise = completion('{"sql": "DROP TABLE customers"}')
+    model = OpenAIModel(Endpoint("m", base_url=endpoint.url, seconds=20.0))
+    _, answer = await ask("Who is the best of them?", model, strategy="small/grammar")
+    assert endpoint.requests[0].body["grammar"]
+    assert answer.status != "success"
+    assert answer.rows == []
+
+
 @pytest.mark.parametrize("privacy", ["masked", "schema"])
 async def test_a_reading_with_stored_values_is_no_hint_where_a_model_may_see_none(
     ask: Run, endpoint: OpenAIServer, privacy: str
@@ -64,6 +92,22 @@ async def test_a_reading_with_stored_values_is_no_hint_where_a_model_may_see_non
     await ask("Which customers live in lyon?", at(endpoint), strategy="small", privacy=privacy)
     assert endpoint.requests
     assert all("<reading>" not in r.prompt and "Lyon" not in r.prompt for r in endpoint.requests)
+
+
+async def test_how_much_was_written_is_told_while_it_comes(
+    ask: Run, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.runtime.context.PROGRESS_SECONDS", 0.0)
+    endpoint.otherwise = chunks('{"sql"', ': "', LYON, '"}')
+    events, _ = await ask(IN_LYON, at(endpoint), strategy="small")
+    told = [e.data for e in events if isinstance(e, ProgressEvent)]
+    assert [(one.node, one.tokens) for one in told] == [("query_generator", n) for n in (1, 2, 3, 4)]
+
+
+async def test_quick_replies_are_not_counted_out_loud(ask: Run, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = completion({"sql": LYON})
+    events, _ = await ask(IN_LYON, at(endpoint), strategy="small")
+    assert not [e for e in events if isinstance(e, ProgressEvent)]
 
 
 async def test_without_the_model_the_engine_answers_and_says_so(ask: Run) -> None:

@@ -12,6 +12,8 @@ from agent.events import (
     Event,
     NodeEvent,
     PlanEvent,
+    ProgressEvent,
+    ProgressInfo,
     QueryResultEvent,
     RetryEvent,
     RetryInfo,
@@ -134,6 +136,16 @@ def test_a_long_step_counts_its_seconds(terminal: Screen, monkeypatch: pytest.Mo
     with Steps(terminal.console) as steps:
         steps.working_on("running")
     assert "running · 12 s" in terminal.text
+
+
+def test_a_terminal_shows_how_much_was_written_and_a_pipe_does_not(terminal: Screen, pipe: Screen) -> None:
+    for screen in (terminal, pipe):
+        with Steps(screen.console) as steps:
+            steps.show(NodeEvent(node="query_generator", status="running", task_id="t1", attempt=2))
+            steps.show(ProgressEvent(data=ProgressInfo(node="query_generator", tokens=1084)))
+            steps.show(NodeEvent(node="query_generator", status="done", elapsed_ms=9, task_id="t1", attempt=2))
+    assert "writing SQL (attempt 2) · 1,084 tokens" in terminal.text
+    assert pipe.lines == ["✓ wrote SQL (attempt 2) · 9.0 ms"]
 
 
 def test_a_step_that_went_on_without_its_model_is_not_ticked(pipe: Screen) -> None:
