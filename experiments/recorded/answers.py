@@ -1,6 +1,7 @@
 """Recorded answers, one SQL text per system and question, returned as the replies of one model.
 
-In: a file of questions `{id, question}` and one of answers `{system, id, sql}`. Out: `Answers`, which replies to any of
+In: a file of questions `{id, question}` and one of answers `{system, id, sql}`, or `{systems, id, sql}` for a query that
+several gave. Out: `Answers`, which replies to any of
 the agent's five prompts. It keeps no state between requests. The request determines the next answer: the prompt of a
 retry quotes the rejected query. Any number of runs can therefore proceed at once.
 """
@@ -150,10 +151,11 @@ def load_answers(
     by_question: dict[str, dict[str, Answer]] = defaultdict(dict)
     known: dict[str, None] = {}
     for line in records(recording):
-        system = _text(line, "system", recording)
-        known[system] = None
         sql = str(line.get("sql") or "")
-        by_question[str(line.get("id"))][system] = Answer(system, sql, _queries(line.get("trace"), sql))
+        for system in line.get("systems") or [_text(line, "system", recording)]:
+            known[str(system)] = None
+            answer = Answer(str(system), sql, _queries(line.get("trace"), sql))
+            by_question[str(line.get("id"))][str(system)] = answer
     if unknown := [name for name in systems if name not in known]:
         raise ValueError(f"{recording.name} has no system {', '.join(unknown)}; it has {', '.join(known)}")
     recorded = []

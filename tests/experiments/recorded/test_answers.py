@@ -221,3 +221,13 @@ def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Pat
     assert step(("finish", "repair_sql"), "link_schema", first, "run_sql") == ("repair_sql", SECOND)
     assert step(("finish", "repair_sql"), "link_schema", first, second, "run_sql") == ("finish", "")
     assert step(("repair_sql",), "link_schema", first, second, "validate_sql (failed)") == ("repair_sql", SECOND)
+
+
+def test_a_query_that_several_systems_gave_is_the_answer_of_each(tmp_path: Path) -> None:
+    (tmp_path / "questions.jsonl").write_text('{"id": "q1", "question": "How many?"}\n')
+    lines = ({"id": "q1", "sql": "SELECT 1", "systems": ["a", "b"]}, {"id": "q1", "sql": "SELECT 2", "systems": ["c"]})
+    (tmp_path / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    [found] = load_answers(tmp_path / "recorded.jsonl", tmp_path / "questions.jsonl", ["b", "c"])
+
+    assert [(answer.system, answer.sql) for answer in found.answers] == [("b", "SELECT 1"), ("c", "SELECT 2")]
