@@ -1,9 +1,9 @@
 """Recorded answers, one SQL text per system and question, returned as the replies of one model.
 
-In: a file of questions `{id, question}` and one of answers `{system, id, sql}`, or `{systems, id, sql}` for a query that
-several gave. Out: `Answers`, which replies to any of
-the agent's five prompts. It keeps no state between requests. The request determines the next answer: the prompt of a
-retry quotes the rejected query. Any number of runs can therefore proceed at once.
+In: a file of questions `{id, question}` and one of answers `{system, id, sql}`, or `{systems, id, sql}` for a query
+that several gave. Out: `Answers`, which replies to any of the agent's five prompts. It keeps no state between requests.
+The request determines the next answer: the prompt of a retry quotes the rejected query. Any number of runs can
+therefore proceed at once.
 """
 
 from __future__ import annotations
