@@ -36,7 +36,10 @@ _WHOLE_NAMES = (
 _TABLE_PREFIXES = {"tbl", "dim", "dimension", "fact", "fct", "stg", "staging", "ref", "reference", "vw", "table",
                    "lkp", "lkup", "lookup", "lu", "mst", "mstr"}  # fmt: skip
 _SIGNS = re.compile(r"[\W_]+")
-_SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_SPLIT = re.compile(
+    r"(?:[kMGT]?Wh|kW|kVA|kV|[kMG]Hz|mAh|pH|dB)(?![a-z])|"  # units with capitals inside
+    r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+"
+)
 
 
 @dataclass(frozen=True, slots=True)

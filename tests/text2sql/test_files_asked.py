@@ -81,6 +81,11 @@ Ron,2024-06-03,42,3
 Uma,2024-06-03,38,1
 Ron,2024-06-04,40,6
 """
+_METER = """reading date,site,kWh
+2024-01-31,Depot,"12,450"
+2024-02-29,Depot,"11,020"
+2024-02-29,Office,"2,950"
+"""
 _RACE = """Pos,Runner,Time
 1,Owen Price,34:12
 2,Jade Lowe,35:40
@@ -106,6 +111,8 @@ _RACE = """Pos,Runner,Time
         ("tickets", _TICKETS, "how many open tickets", 3),
         ("tickets", _TICKETS, "which agent closed the most tickets", "Kim"),
         ("plots", _PLOTS, "biggest plot", 2),
+        ("meter", _METER, "kwh in february", 13970),
+        ("payroll", _PAYROLL, "how many people in IT", 2),
         ("votes", _VOTES, "how many candidates in Harbour", 2),
         ("votes", _VOTES, "votes per ward", {"Elm Park": 1547, "Harbour": 845}),
     ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from agent.knowledge.vocabulary import ColumnWord, TableWord
-from agent.parser.persons import people_of, person_of, person_word
+from agent.parser.persons import people_of, person_of, person_word, personal
 from agent.parser.units import UNITS
 from agent.parser.wording.rules import EVENTS, MONTH, QUANTITIES, Known, Wording, as_said, file_rule, sole
 from eval.language.inflection import lemma, root
@@ -82,11 +82,18 @@ def by_part(match: re.Match[str], known: Known, table: TableWord) -> Wording | N
 
 @file_rule(rf"\b(?P<ask>how many|number of|which|what (?:share|percentage|percent) of) (?P<x>{_ASKED})\b(?! per\b)")
 def people_who_answered(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
-    """`how many people` as `how many responses`, where each row is somebody's answer."""
+    """`how many people` as `how many responses`, where each row is somebody's answer, or somebody by name."""
     are_people = _ANSWERS & known.file_words.union(table.words) or person_word(table.words[-1])
+    are_people = are_people or (personal(known.vocabulary, table.name) and _name_each(table, known))
     if not are_people or known.stored(lemma(match["x"].lower())):
         return None
     return Wording(f"{match['ask']} {table.plural}")
+
+
+def _name_each(table: TableWord, known: Known) -> bool:
+    """Whether each row has a name of its own."""
+    names = (c for c in known.vocabulary.by_table[table.name] if c.words in (("name",), ("full", "name")))
+    return any(len(known.values.values(*c.key)) == table.table.row_count for c in names)
 
 
 @file_rule(r"^(?P<ask>how many|number of|which) (?P<what>.+)$")
