@@ -24,7 +24,7 @@ from eval.language.tokens import Token
 
 THRESHOLD = 0.45
 """Below this confidence the engine abstains. Between it and `STATED_DOUBT` an answer states how doubtful the reading
-is. docs/offline-engine.md has the measured precision and coverage of both thresholds."""
+is. docs/measurements.md has the measured precision and coverage of both thresholds."""
 
 _WEIGHTS = Path(__file__).parent / "confidence.txt"
 
