@@ -23,7 +23,9 @@ _NUMERIC = re.compile(r"int|real|num|dec|float|doub|money|serial|bit\b", re.I)
 _FLAGGED = re.compile(r"(?:[Ii]s|[Hh]as|IS|HAS)_|(?:[Ii]s|[Hh]as)[A-Z]")
 _DATED = re.compile(r"(?:_(?:at|on)|[a-z](?:At|On)|timestamp)\Z")
 _TEMPORAL = re.compile(r"date|time", re.I)
-_BEGUN = word_set("build construct found establish open publish release make manufacture produce join start begin bear")
+_BEGUN = word_set(
+    "build construct found establish open publish release make manufacture produce join start begin bear plant"
+)
 """What `year_built` and the like are the year of."""
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
 NAME_WORDS = ("name", "title", "label", "caption", "subject")
@@ -298,7 +300,7 @@ def split_name(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...
 
 
 _INITIALS = {"f": "first", "m": "middle", "l": "last"}
-_SILENT = word_set("of in the and for to by a an on at be have")
+_SILENT = word_set("of in the and for to by a an on at be have approx approximately circa")
 
 
 def _expand(piece: str, known: frozenset[str]) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ _UNITS = word_set(
     "km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph ms millisecond"
 )
 """Units at the end of a column's name."""
+_BETWEEN = word_set("from to")
+"""Words that may name a column, and mostly stand between two others."""
 _HEADS = word_set("header hdr head hd master mst")
 """What a table of whole orders is called beside one of their lines."""
 _STEPS_A_TOKEN, _STEPS_A_NAME = 12, 3
@@ -108,7 +110,7 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
         for word, score in meant.items():
             if token.lower in FUNCTION_WORDS and score < 0.93:
                 continue
-            for item in vocabulary.holders[word]:
+            for item in _meant_by(word, tokens, i, vocabulary):
                 items[id(item)] = item
                 by_id.setdefault(id(item), {}).setdefault(i, []).append((word, score))
     spans: dict[tuple[int, int], Span] = {}
@@ -211,6 +213,14 @@ def _windows(
             span.matched = max(span.matched, len(reach))
             span.complete = span.complete or (score >= 0.9 and len(used) == len(set(item.words)))
             span.offer(item, score)
+
+
+def _meant_by(word: str, tokens: Sequence[Token], at: int, vocabulary: Vocabulary) -> list[TableWord | ColumnWord]:
+    """What has the word in its name. `fees from Acme` is none by a column `From`; `by from`, `the from` are."""
+    held = vocabulary.holders[word]
+    if tokens[at].lower not in _BETWEEN or (at and tokens[at - 1].lower in ("by", "per", "each", "the", "and", ",")):
+        return list(held)
+    return [item for item in held if item.words != (word,)]
 
 
 def _counts_rows(tokens: Sequence[Token], at: int) -> bool:

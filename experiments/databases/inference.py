@@ -2,7 +2,7 @@
 
 In: a folder of SQLite files. Out: precision and recall on standard output, and with `--list` each wrong key.
 
-    python -m experiments.databases.inference ../shared/bench/spider_train/databases
+    python -m experiments.databases.inference BENCH/spider_train/databases
 
 `--bare` forgets primary and unique keys too, as ClickHouse and Spark keep none, and also measures the primary keys.
 """

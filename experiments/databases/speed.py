@@ -2,7 +2,7 @@
 
 In: a path or URL. Out: medians on standard output, of opening, reading the structure and a warm statement.
 
-    python -m experiments.databases.speed ../shared/bench/agentx_tasks/databases/enterprise.sqlite
+    python -m experiments.databases.speed BENCH/agentx_tasks/databases/enterprise.sqlite
 """
 
 from __future__ import annotations

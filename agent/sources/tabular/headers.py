@@ -38,7 +38,8 @@ def found_header(records: Sequence[Sequence[str]], ends: Sequence[int]) -> Heade
     width = max(len(first), *(len(r) for r in body[:1]), 1)
     for at in (above - 1, above):
         pair = records[at : at + 2] if at >= 0 else ()
-        if len(pair) == 2 and ends[at + 1] - ends[at] == 1 and (names := _joined(pair[0], pair[1], records[at + 2 :])):
+        follows = len(pair) == 2 and ends[at + 1] - ends[at] == 1 + sum(cell.count("\n") for cell in pair[1])
+        if follows and (names := _joined(pair[0], pair[1], records[at + 2 :])):
             return Header(_filled(names[0], width), names[1], at + 2)
     if not _is_header(first, body):
         return Header(("",) * width, 0, above)
@@ -107,7 +108,8 @@ def _joined(
     spans = any(g and not after and name for g, after, name in zip(groups, groups[1:], names[1:], strict=False))
     occurs = Counter(name for name in names if name)
     named = [group for group in groups if group]
-    if not (spans or len(set(named)) < len(named)) or sum(occurs.values()) * 2 < width:
+    whole = all(group or name for group, name in zip(groups, names, strict=True))
+    if not (spans or len(set(named)) < len(named)) or (sum(occurs.values()) * 2 < width and not whole):
         return None
     if max(occurs.values()) == 1 and all(name or not group for group, name in zip(groups, names, strict=True)):
         return (names, 1) if groups[0] == "" and len(named) > 1 else None

@@ -44,6 +44,8 @@ class Layout:
     """Rows above the header."""
     joined: bool
     """Whether two rows are read as one header."""
+    broken: bool
+    """Whether a cell above the first row of data has a line break, which makes lines and rows differ."""
     irregular: bool
     """Whether only a lenient reader reads it: blanks in front of quotes, lines that end in several ways."""
 
@@ -89,6 +91,7 @@ def found_layout(path: Path) -> Layout:
         row=1 + end + start,
         titles=found.first - found.rows,
         joined=found.rows > 1,
+        broken=any(end in cell for record in records[: found.first] for cell in record for end in "\r\n"),
         irregular=not ends_alike or any(f'{delimiter} "' in line for line in lines),
     )
 

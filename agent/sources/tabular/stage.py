@@ -108,7 +108,9 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
         notes.append("has no header row; its columns are numbered")
     width, source, skipped, delimiter = len(layout.headers), path, layout.lines, layout.delimiter
     strict = not layout.irregular
-    if strict and layout.encoding != "utf-8" and not (layout.encoding == "utf-8-sig" and skipped):
+    if strict and layout.broken:  # the reader skips rows, and not lines
+        source, skipped = _recoded(path, layout, folder, skipped), 0
+    elif strict and layout.encoding != "utf-8" and not (layout.encoding == "utf-8-sig" and skipped):
         source = _recoded(path, layout, folder)
     if not strict or not _read(engine, source, raw, width, skipped, delimiter):
         source, width, note = _rewritten(path, layout, bounds, folder)
@@ -154,13 +156,15 @@ def _count(engine: DuckDBPyConnection, raw: str) -> int:
     return int(found[0]) if found else 0
 
 
-def _recoded(path: Path, layout: Layout, folder: Path) -> Path:
-    """The file in UTF-8."""
+def _recoded(path: Path, layout: Layout, folder: Path, skip: int = 0) -> Path:
+    """The file in UTF-8, without so many of its first lines."""
     target = folder / f"{path.name}.utf8"
     with (
         path.open(encoding=layout.encoding, newline="") as file,
         target.open("w", encoding="utf-8", newline="") as out,
     ):
+        for _ in range(skip):
+            file.readline()
         while piece := file.read(1 << 20):
             out.write(piece)
     return target
@@ -188,10 +192,11 @@ def _rewritten(path: Path, layout: Layout, bounds: Bounds, folder: Path) -> tupl
         ):
             for _ in islice(file, layout.lines):
                 pass
-            writer = csv.writer(out, quoting=csv.QUOTE_ALL)
+            writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
             for row in csv.reader(file, delimiter=layout.delimiter, skipinitialspace=True):
                 if row:
-                    writer.writerow((row + [""] * width)[:width])
+                    cells = (cell.replace("\r\n", "\n").replace("\r", "\n") for cell in row)
+                    writer.writerow([*cells, *[""] * width][:width])
     except csv.Error as error:
         raise SourceRefused(f"the file cannot be read as CSV: {error}") from None
     strange = sum(count for size, count in widths.items() if size != expected)
