@@ -28,6 +28,12 @@ _Databases = Annotated[str | None, typer.Option(metavar="DIR|URL", help="Folder 
 _Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder that `data` made.")]
 _Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a training run.")]
 _Examples = Annotated[list[int] | None, typer.Option("--examples", "-k", min=0, max=20, metavar="K")]
+_Base = Annotated[str, typer.Option(metavar="DIR|FILE|NAME", help="Folder, GGUF file, or a name of transformers.")]
+_Qlora = Annotated[bool, typer.Option("--qlora", help="Keep the base in four bits (NF4).")]
+_Bf16 = Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16 without a GPU, too.")]
+_Template = Annotated[
+    Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Jinja, for a base without one.")
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 ONE = "db"
@@ -102,10 +108,12 @@ def tiny(
 @app.command()
 def train(
     data: _Data,
-    base: Annotated[str, typer.Option(metavar="DIR|NAME", help="Instruction-tuned model, as transformers finds it.")],
+    base: _Base,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of runs; each seed has its own in it.")],
+    chat_template: _Template = None,
     seed: Annotated[list[int] | None, typer.Option(help="Repeat it for several runs.")] = None,
-    qlora: Annotated[bool, typer.Option("--qlora", help="Keep the base in four bits (NF4).")] = False,
+    qlora: _Qlora = False,
+    bf16: _Bf16 = False,
     rank: Annotated[int, typer.Option(min=1, max=512)] = 16,
     alpha: Annotated[int, typer.Option(min=1)] = 32,
     dropout: Annotated[float, typer.Option(min=0, max=0.9)] = 0.05,
@@ -116,6 +124,7 @@ def train(
     rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 2e-4,
     max_tokens: Annotated[int, typer.Option(min=64, help="Longer rows are left out, never cut.")] = 4096,
     save_every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 50,
+    validation_rows: Annotated[int, typer.Option(min=0, help="Above 0, rows of the validation at most.")] = 0,
     as_json: _Json = False,
     quiet: _Quiet = False,
 ) -> None:
@@ -128,9 +137,11 @@ def train(
         for one in seeds:
             options = TrainOptions(
                 data=str(data.resolve()),
-                base=str(Path(base).resolve()) if Path(base).is_dir() else base,
+                base=str(Path(base).resolve()) if Path(base).exists() else base,
+                chat_template=_text(chat_template),
                 seed=one,
                 qlora=qlora,
+                bf16=bf16,
                 rank=rank,
                 alpha=alpha,
                 dropout=dropout,
@@ -141,6 +152,7 @@ def train(
                 rate=rate,
                 max_tokens=max_tokens,
                 save_every=save_every,
+                validation_rows=validation_rows,
             )
             on_progress = losses(f"seed {one}", quiet)
             manifests[str(out / f"seed-{one}")] = trained(options, out / f"seed-{one}", on_progress)
@@ -159,22 +171,24 @@ def train(
 
 @app.command()
 def serve(
-    base: Annotated[str, typer.Option(metavar="DIR|NAME")],
+    base: _Base,
     adapter: Annotated[list[str] | None, typer.Option(metavar="NAME=DIR", help="Repeat it for several.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65_535)] = 8010,
-    qlora: Annotated[bool, typer.Option("--qlora", help="Keep the base in four bits (NF4).")] = False,
+    chat_template: _Template = None,
+    qlora: _Qlora = False,
+    bf16: _Bf16 = False,
     reply_tokens: Annotated[int, typer.Option(min=1, help="Longest reply.")] = 512,
 ) -> None:
     """Serve a base and adapters on 127.0.0.1, for trying; a real server is faster."""
     from agent.tuning.serve import BASE, LocalModel, served
+    from agent.tuning.train import load_base
 
     pairs = [text.partition("=") for text in adapter or ()]
     if any(not (name and folder) or name == BASE for name, _, folder in pairs):
         raise typer.BadParameter(f"--adapter takes NAME=DIR, and no adapter is called {BASE}")
     with errors_reported():
-        model = LocalModel(
-            base, {name: Path(folder) for name, _, folder in pairs}, qlora=qlora, reply_tokens=reply_tokens
-        )
+        loaded = load_base(base, qlora=qlora, bf16=bf16, chat_template=_text(chat_template))
+        model = LocalModel(loaded, {name: Path(folder) for name, _, folder in pairs}, reply_tokens=reply_tokens)
         server = served(model, port)
         typer.echo(f"OPENAI_BASE_URL=http://127.0.0.1:{server.server_port}/v1, models: {', '.join(model.names)}")
         with server:
@@ -253,14 +267,20 @@ def export(
 def _local(manifest: dict[str, Any], run: Path, base: str, adapter: str, reply_tokens: int) -> Iterator[str]:
     """A server for the base and the adapter of a run; the URL."""
     from agent.tuning.serve import BASE, LocalModel, serving
+    from agent.tuning.train import load_base
     from eval.errors import InputError
 
     if base != BASE:
         raise InputError(f"--base names a model at --endpoint; without one it is {BASE!r}.")
     options = manifest["options"]
-    model = LocalModel(options["base"], {adapter: run / "adapter"}, qlora=options["qlora"], reply_tokens=reply_tokens)
+    how = {key: options[key] for key in ("qlora", "bf16", "chat_template") if key in options}
+    model = LocalModel(load_base(options["base"], **how), {adapter: run / "adapter"}, reply_tokens=reply_tokens)
     with serving(model) as url:
         yield url
+
+
+def _text(file: Path | None) -> str:
+    return file.read_text("utf-8") if file else ""
 
 
 def main() -> None:

@@ -58,6 +58,8 @@ class DataSet:
     seed: int = 0
     prompt_version: int = 0
     privacy: str = "full"
+    schema_tokens: int | None = None
+    """Maximum of the schema in each prompt; None where it was not recorded."""
     format: int = FORMAT
 
     def record(self) -> dict[str, Any]:
@@ -115,6 +117,7 @@ async def make_data(
         seed=seed,
         prompt_version=template("query_generator").version,
         privacy=config.privacy.mode,
+        schema_tokens=config.limits.schema_tokens,
     )
     usable = [q for q in parts.mine if q.id not in left_out]
     lines = {**rows, "held_out": map(_question, tests), "examples": (_example(q, single) for q in usable)}

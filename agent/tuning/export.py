@@ -48,7 +48,7 @@ def export(run: Path, out: Path, name: str, *, merged: bool = False, force: bool
     options, data = manifest["options"], manifest["data"]
     base = options["base"]
     if merged:
-        _merge(base, run / "adapter", out / "merged")
+        _merge(base, options.get("chat_template", ""), run / "adapter", out / "merged")
     serve = ["vllm", "serve", base, "--enable-lora", "--max-lora-rank", str(max(8, options["rank"]))]
     serve += ["--lora-modules", f"{name}={(out / 'adapter').resolve()}"]
     (out / "vllm.sh").write_text(shlex.join(serve) + "\n", encoding="utf-8")
@@ -66,6 +66,8 @@ def export(run: Path, out: Path, name: str, *, merged: bool = False, force: bool
         f"TEXT2SQL_MODEL={name}",
         f"TEXT2SQL_STRATEGY={strategy}",
     ]
+    if tokens := data.get("schema_tokens"):
+        settings.append(f"TEXT2SQL_SCHEMA_TOKENS={tokens}")
     (out / "text2sql.env").write_text("\n".join([*settings, ""]), encoding="utf-8")
     (out / "manifest.json").write_text(json.dumps(manifest | {"gate": verdict}, indent=2) + "\n", encoding="utf-8")
     return sorted(path.name for path in out.iterdir())
@@ -81,12 +83,12 @@ def _verdict(run: Path) -> dict[str, Any]:
     return verdict if verdict.get("adapter") == adapter_digest(run) else {}
 
 
-def _merge(base: str, adapter: Path, out: Path) -> None:
+def _merge(base: str, chat_template: str, adapter: Path, out: Path) -> None:
     """Add the adapter to the base's weights in full precision, also where it was trained on four bits."""
-    need("torch", "transformers", "peft")
+    need("peft")
     from peft import PeftModel
 
-    model, tokenizer = load_base(base)
+    model, tokenizer = load_base(base, chat_template=chat_template)
     whole = PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
     whole.save_pretrained(out, safe_serialization=True)
     tokenizer.save_pretrained(out)

@@ -106,7 +106,8 @@ async def gate(
         why += f"and about {needed()} prove a gain of 5 points."
         return Verdict(False, None, "nothing proved", why, readings=readings)
     (folder / "judged.txt").write_text("\n".join([*judged, ""]), encoding="utf-8")
-    config = config.changed(model={"base_url": endpoint}, judging={"kit": None})
+    as_learned = {} if data.schema_tokens is None else {"schema_tokens": data.schema_tokens}
+    config = config.changed(model={"base_url": endpoint}, judging={"kit": None}, limits=as_learned)
     right: dict[tuple[str, int], list[bool]] = {}
     for name in (base, adapter):
         for k in sorted(set(examples)):

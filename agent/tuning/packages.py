@@ -25,6 +25,7 @@ def need(*names: str) -> None:
         raise TuningUnavailable(f"Not installed: {', '.join(missing)}. pip install 'askwell[tuning]'")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("TQDM_DISABLE", "1")  # the bar of a GGUF file, which transformers' own switch leaves on
 
 
 def quiet() -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from agent.tuning.packages import need
-from agent.tuning.train import load_base
 from eval.errors import InputError, Text2SQLError
 
 __all__ = ["BASE", "LocalModel", "served", "serving"]
@@ -34,15 +33,13 @@ class _Refused(Text2SQLError):
 
 
 class LocalModel:
-    """A base with adapters in this process. Raises InputError for what cannot be loaded."""
+    """A base, as `load_base` gives it, with adapters in this process. Raises InputError for what is no adapter."""
 
-    def __init__(
-        self, base: str, adapters: Mapping[str, Path], *, qlora: bool = False, reply_tokens: int = 512
-    ) -> None:
-        need("torch", "transformers", "peft", *(("bitsandbytes",) if qlora else ()))
+    def __init__(self, base: tuple[Any, Any], adapters: Mapping[str, Path], *, reply_tokens: int = 512) -> None:
+        need("peft")
         from peft import PeftModel
 
-        self.model, self.tokenizer = load_base(base, qlora=qlora)
+        self.model, self.tokenizer = base
         self.names = (BASE, *adapters)
         self.reply_tokens = reply_tokens
         self._lock = threading.Lock()
@@ -53,7 +50,7 @@ class LocalModel:
                 else:
                     self.model = PeftModel.from_pretrained(self.model, str(folder), adapter_name=name)
             except (OSError, ValueError, RuntimeError) as error:
-                raise InputError(f"{folder} is no adapter of {base}: {str(error).splitlines()[0]}") from None
+                raise InputError(f"{folder} is no adapter of this base: {str(error).splitlines()[0]}") from None
         self.model.eval()
 
     def reply(self, body: Mapping[str, Any]) -> dict[str, Any]:

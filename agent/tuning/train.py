@@ -23,6 +23,9 @@ from eval.errors import InputError
 
 __all__ = ["TrainOptions", "base_digest", "load_base", "make_trainer", "read_manifest", "train"]
 
+IGNORED = -100
+"""The label of a token that is not learned."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrainOptions:
@@ -30,9 +33,13 @@ class TrainOptions:
 
     data: str
     base: str
-    """A folder, or a name that transformers finds."""
+    """A folder, a GGUF file, or a name that transformers finds."""
+    chat_template: str = ""
+    """The text of a Jinja template, in place of the base's own."""
     seed: int = 0
     qlora: bool = False
+    bf16: bool = False
+    """Also without a GPU."""
     rank: int = 16
     alpha: int = 32
     dropout: float = 0.05
@@ -47,11 +54,14 @@ class TrainOptions:
     """Rows with more are left out, never cut: a cut reply teaches to stop half-way."""
     save_every: int = 50
     """Steps between checkpoints."""
+    validation_rows: int = 0
+    """Above 0, rows of the validation that count at most."""
 
 
 def train(options: TrainOptions, out: Path, on_progress: Callable[[int, int, float], None]) -> dict[str, Any]:
     """Train, or go on; returns the manifest. `on_progress`: step, of, loss. Raises InputError and TuningUnavailable."""
-    need(*TRAINING, *(("bitsandbytes",) if options.qlora else ()))
+    packages = (*TRAINING, *_packages(options.base, options.qlora))
+    need(*packages)
     data = read_data(Path(options.data))
     wanted = {**asdict(options), "data": data.digest, "base": base_digest(options.base)}
     if (done := _begun(out, wanted)) is not None:
@@ -65,7 +75,7 @@ def train(options: TrainOptions, out: Path, on_progress: Callable[[int, int, flo
     started = time.monotonic()
     trainer.train(resume_from_checkpoint=last)
     seconds = time.monotonic() - started
-    loss = trainer.evaluate()["eval_loss"] if data.validation else None
+    loss = trainer.evaluate()["eval_loss"] if trainer.eval_dataset is not None else None
     trainer.save_model(str(out / "adapter"))
     trained, weights = trainer.model.get_nb_trainable_parameters()
     cuda = torch.cuda.is_available()
@@ -84,7 +94,7 @@ def train(options: TrainOptions, out: Path, on_progress: Callable[[int, int, flo
         "tokens": trainer.state.num_input_tokens_seen,
         "device": torch.cuda.get_device_name() if cuda else platform.machine(),
         "peak_gib": round(torch.cuda.max_memory_allocated() / 2**30, 2) if cuda else None,
-        "versions": {name: version(name) for name in (*TRAINING, *(("bitsandbytes",) if options.qlora else ()))},
+        "versions": {name: version(name) for name in packages},
     }
     (out / "loss.svg").write_text(loss_svg(curve), encoding="utf-8")
     (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -104,7 +114,9 @@ def make_trainer(
     from trl import SFTConfig, SFTTrainer
 
     set_seed(options.seed)
-    model, tokenizer = load_base(options.base, qlora=options.qlora)
+    model, tokenizer = load_base(
+        options.base, qlora=options.qlora, bf16=options.bf16, chat_template=options.chat_template
+    )
     rows, left_out = {}, 0
     for part in ("train", "validation"):
         lines = (Path(options.data) / f"{part}.jsonl").read_text("utf-8").splitlines()
@@ -113,6 +125,26 @@ def make_trainer(
         left_out += len(every) - len(rows[part])
     if not rows["train"]:
         raise InputError(f"No row has at most {options.max_tokens:,} tokens; raise --max-tokens.")
+    if options.validation_rows:
+        rows["validation"] = rows["validation"][:: -(-len(rows["validation"]) // options.validation_rows) or 1]
+
+    class ReplyTrainer(SFTTrainer):  # type: ignore[misc]
+        """Computes logits only where the reply is. trl does so only on a GPU, and a vocabulary of 262,144 words costs
+        more than all layers of a small model."""
+
+        def compute_loss(
+            self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+        ) -> Any:
+            following = inputs["labels"][:, 1:]
+            places = (following != IGNORED).any(dim=0).nonzero().flatten()
+            labels = following[:, places]
+            read = {name: inputs[name] for name in ("input_ids", "attention_mask") if name in inputs}
+            outputs = model(**read, logits_to_keep=places, use_cache=False)
+            learned = (labels != IGNORED).sum() if num_items_in_batch is None else num_items_in_batch
+            loss = torch.nn.functional.cross_entropy(
+                outputs.logits.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORED, reduction="sum"
+            )
+            return (loss / learned, outputs) if return_outputs else loss / learned
 
     class Progress(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:  # noqa: ARG002
@@ -134,7 +166,7 @@ def make_trainer(
         learning_rate=options.rate,
         lr_scheduler_type="cosine",
         warmup_steps=0.03,
-        bf16=cuda,
+        bf16=cuda or options.bf16,
         use_cpu=not cuda,
         activation_checkpointing=cuda,
         logging_steps=1,
@@ -142,10 +174,11 @@ def make_trainer(
         save_total_limit=2,
         include_num_input_tokens_seen=True,
         dataloader_pin_memory=cuda,
+        prediction_loss_only=True,
         disable_tqdm=True,
         report_to="none",
     )
-    trainer = SFTTrainer(
+    trainer = (SFTTrainer if cuda else ReplyTrainer)(
         model=model,
         args=config,
         processing_class=tokenizer,
@@ -164,41 +197,58 @@ def make_trainer(
     return trainer, left_out
 
 
-def load_base(base: str, *, qlora: bool = False) -> tuple[Any, Any]:
-    """The model (bf16 on a GPU, else float32; with `qlora` in NF4) and its tokenizer. Raises InputError."""
+def load_base(base: str, *, qlora: bool = False, bf16: bool = False, chat_template: str = "") -> tuple[Any, Any]:
+    """The model (bf16 on a GPU and with `bf16`, else float32; with `qlora` in NF4; a GGUF file dequantized) and its
+    tokenizer. Raises InputError and TuningUnavailable."""
+    need("torch", "transformers", *_packages(base, qlora))
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
+    from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, GgufConfig
 
     quiet()
-    kind = torch.bfloat16 if torch.cuda.is_available() else torch.float32
+    file = Path(base)
+    gguf = file.suffix == ".gguf"
+    if gguf and qlora:
+        raise InputError(f"{file.name} is in few bits already; leave --qlora out.")
+    place, part = (str(file.parent), {"gguf_file": file.name}) if gguf else (base, {})
+    kind = torch.bfloat16 if bf16 or torch.cuda.is_available() else torch.float32
     bits = BitsAndBytesConfig(
         load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=kind
     )
     try:
-        tokenizer = AutoTokenizer.from_pretrained(base)
+        tokenizer = AutoTokenizer.from_pretrained(place, **part)
         model = AutoModelForCausalLM.from_pretrained(
-            base,
+            place,
+            **part,
             dtype=kind,
-            quantization_config=bits if qlora else None,
+            quantization_config=GgufConfig(dequantize=True) if gguf else bits if qlora else None,
             device_map="auto" if torch.cuda.is_available() else "cpu",
         )
     except (OSError, ValueError) as error:
         raise InputError(f"{base} cannot be loaded as a language model: {str(error).splitlines()[0]}") from None
+    if chat_template:
+        tokenizer.chat_template = chat_template
     if not tokenizer.chat_template:
-        raise InputError(f"{base} has no chat template; choose an instruction-tuned model.")
+        raise InputError(f"{base} has no chat template; choose an instruction-tuned model, or give --chat-template.")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return model, tokenizer
 
 
+def _packages(base: str, qlora: bool) -> tuple[str, ...]:
+    """What reading such a base needs beside the packages of every training."""
+    return (*(("bitsandbytes",) if qlora else ()), *(("gguf",) if base.endswith(".gguf") else ()))
+
+
 def base_digest(base: str) -> str:
-    """What tells one base from another: its name, or for a folder its configuration and the sizes of its files."""
+    """What tells one base from another: its name, or for a folder its configuration and the sizes of its files, or for
+    a file its size."""
     folder = Path(base)
-    if not folder.is_dir():
+    if not folder.exists():
         return base
     import hashlib
 
-    sizes = [(file.name, file.stat().st_size) for file in sorted(folder.iterdir()) if file.is_file()]
+    files = sorted(folder.iterdir()) if folder.is_dir() else [folder]
+    sizes = [(file.name, file.stat().st_size) for file in files if file.is_file()]
     config = (folder / "config.json").read_text("utf-8") if (folder / "config.json").exists() else ""
     return hashlib.sha256(f"{config}{sizes}".encode()).hexdigest()[:16]
 

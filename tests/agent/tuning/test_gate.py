@@ -14,7 +14,7 @@ from agent.config import Settings
 from agent.tuning.__main__ import app
 from agent.tuning.gate import decided, gate, least, table
 from eval.databases import open_database
-from tests.agent.tuning.conftest import KINDS, verified, write_lines
+from tests.agent.tuning.conftest import KINDS, lines, verified, write_lines
 from tests.agent.tuning.test_data import made
 from tests.openai_server import OpenAIServer, Reply, Request, completion
 
@@ -73,6 +73,23 @@ async def test_the_same_questions_prove_less_with_each_further_adapter(
 
     assert (first.readings, second.readings) == (1, 2)
     assert second.pairs[0].p == pytest.approx(2 * first.pairs[0].p, abs=2e-6)
+
+
+@pytest.mark.parametrize("tokens", [8_000, 30])
+async def test_the_schema_is_as_short_as_what_was_learned(
+    tokens: int, firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
+) -> None:
+    brief = config.changed(limits={"schema_tokens": tokens})
+    data = await made(firm, tmp_path / "short", brief, how="small/no-engine")
+    endpoint.otherwise = answering(lambda *_: True)
+
+    await judged(firm, data, config, endpoint.url, examples=(0,))
+
+    learned = lines(data / "train.jsonl")[0]["prompt"]
+    sent = endpoint.requests[0].body["messages"]
+    assert learned[0] == sent[0]
+    shown = [chat[1]["content"].split("</schema>")[0] for chat in (learned, sent)]
+    assert ["\n  Also: " in schema for schema in shown] == [tokens == 30] * 2
 
 
 async def test_an_adapter_that_loses_to_a_base_with_examples_is_not_used(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from agent.models.quirks import forget
 from agent.tuning.__main__ import app
 from agent.tuning.data import questions_in
 from agent.tuning.export import export
-from agent.tuning.train import TrainOptions, make_trainer, train
+from agent.tuning.tiny import TEMPLATE
+from agent.tuning.train import TrainOptions, load_base, make_trainer, train
 from eval.errors import InputError
 from tests.agent.tuning.conftest import lines, write_lines
 
@@ -108,6 +110,99 @@ def test_only_the_reply_is_learned(made: Path, options: TrainOptions, tmp_path: 
         assert labels[learned].tolist() == ids[learned].tolist()
 
 
+def test_logits_are_computed_where_the_reply_is_and_the_loss_is_the_same(options: TrainOptions, tmp_path: Path) -> None:
+    trainer, _ = make_trainer(options, tmp_path)
+    batch = trainer.data_collator([trainer.train_dataset[0], trainer.train_dataset[1]])
+
+    loss, outputs = trainer.compute_loss(trainer.model, batch, return_outputs=True)
+
+    learned = (batch["labels"] != -100).any(dim=0).sum().item()
+    assert outputs.logits.shape[1] == learned < batch["input_ids"].shape[1] / 4
+    assert loss.item() == pytest.approx(trainer.model(**batch).loss.item(), rel=1e-5)
+
+
+def test_a_base_without_a_template_is_given_one(made: Path, options: TrainOptions, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    shutil.copytree(made / "tiny", bare)
+    (bare / "chat_template.jinja").unlink()
+    (tmp_path / "turns.jinja").write_text(TEMPLATE.replace("<|system|>", "<|user|>"))
+    given = ["train", "--data", options.data, "--base", str(bare), "--out", str(tmp_path / "runs"), "--steps", "1"]
+    given += ["--bf16", "--json", "-q"]
+
+    refused = CliRunner().invoke(app, given)
+    done = CliRunner().invoke(
+        app, [*given, "--out", str(tmp_path / "again"), "--chat-template", str(tmp_path / "turns.jinja")]
+    )
+
+    assert refused.exit_code == 2
+    assert "or give --chat-template" in refused.output
+    assert done.exit_code == 0, done.output
+    manifest = json.loads(done.stdout)[str(tmp_path / "again/seed-0")]
+    assert manifest["options"]["chat_template"] == (tmp_path / "turns.jinja").read_text()
+    model, _ = load_base(str(bare), bf16=True, chat_template=TEMPLATE)
+    kinds = {str(weight.dtype) for weight in weights(tmp_path / "again/seed-0").values()}
+    assert (str(model.dtype), kinds) == ("torch.bfloat16", {"torch.float32"})
+
+
+def test_a_part_of_the_validation_counts_if_that_is_wanted(options: TrainOptions, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(options.data, data)
+    shutil.copy(data / "train.jsonl", data / "validation.jsonl")
+
+    trainer, _ = make_trainer(replace(options, data=str(data), validation_rows=3), tmp_path / "run")
+    every, _ = make_trainer(replace(options, data=str(data)), tmp_path / "other")
+
+    assert (len(trainer.eval_dataset), len(every.eval_dataset)) == (3, len(ASKED))
+    assert trainer.evaluate()["eval_loss"] > 1
+
+
+def test_a_gguf_file_is_a_base(made: Path, options: TrainOptions, tmp_path: Path) -> None:
+    import torch
+
+    file = as_gguf(made / "tiny", tmp_path / "tiny.gguf")
+    model, tokenizer = load_base(str(file), chat_template=TEMPLATE)
+    same, written = load_base(str(made / "tiny"))
+
+    text = "How many people are there?"
+    assert tokenizer(text)["input_ids"] == written(text)["input_ids"]
+    assert torch.equal(model.get_input_embeddings().weight, same.get_input_embeddings().weight)
+    made_of_it = train(replace(options, base=str(file), chat_template=TEMPLATE, steps=1), tmp_path / "run", silent)
+    assert made_of_it["versions"]["gguf"]
+    assert made_of_it["loss"][0][1] > 0
+    with pytest.raises(InputError, match="in few bits already"):
+        load_base(str(file), qlora=True)
+
+
+def as_gguf(folder: Path, out: Path) -> Path:
+    """The model of `tiny` as llama.cpp keeps one."""
+    gguf = pytest.importorskip("gguf")
+    model, tokenizer = load_base(str(folder))
+    config, writer = model.config, gguf.GGUFWriter(out, "llama")
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_vocab_size(config.vocab_size)
+    words = json.loads(tokenizer._tokenizer.to_str())["model"]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(sorted(words["vocab"], key=words["vocab"].__getitem__))
+    writer.add_token_merges([" ".join(pair) for pair in words["merges"]])
+    writer.add_eos_token_id(tokenizer.eos_token_id)
+    writer.add_pad_token_id(tokenizer.pad_token_id)
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config.num_hidden_layers)
+    for name, weight in model.state_dict().items():
+        if name != "lm_head.weight":
+            writer.add_tensor(names.get_name(name, try_suffixes=(".weight",)), weight.numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return out
+
+
 def test_a_killed_run_ends_with_the_weights_of_one_that_was_not(options: TrainOptions, tmp_path: Path) -> None:
     import torch
 
@@ -186,11 +281,12 @@ def test_the_whole_path_on_four_bits(firm: Path, made: Path, trained: Path, tmp_
     assert f"--lora-modules tuned={out.resolve() / 'adapter'}" in (out / "vllm.sh").read_text()
     assert (out / "Modelfile").read_text() == "FROM ./merged\nPARAMETER num_ctx 16384\nPARAMETER temperature 0\n"
     assert f"TEXT2SQL_STRATEGY={STRATEGY}" in (out / "text2sql.env").read_text()
+    assert "TEXT2SQL_SCHEMA_TOKENS=8000" in (out / "text2sql.env").read_text().splitlines()
     from agent.tuning.serve import LocalModel
 
     prompt = lines(made / "data/train.jsonl")[0]["prompt"]
-    whole = LocalModel(str(out / "merged"), {}, reply_tokens=24)
-    parts = LocalModel(str(made / "tiny"), {"tuned": trained / "adapter"}, reply_tokens=24)
+    whole = LocalModel(load_base(str(out / "merged")), {}, reply_tokens=24)
+    parts = LocalModel(load_base(str(made / "tiny")), {"tuned": trained / "adapter"}, reply_tokens=24)
     replies = [m.reply({"model": m.names[-1], "messages": prompt})["choices"] for m in (whole, parts)]
     assert replies[0] == replies[1]
 
@@ -206,7 +302,7 @@ def test_the_base_is_in_four_bits(options: TrainOptions, tmp_path: Path) -> None
 def test_the_endpoint_serves_both_and_refuses_what_it_cannot(made: Path, trained: Path) -> None:
     from agent.tuning.serve import LocalModel, serving
 
-    model = LocalModel(str(made / "tiny"), {"tuned": trained / "adapter"}, reply_tokens=40)
+    model = LocalModel(load_base(str(made / "tiny")), {"tuned": trained / "adapter"}, reply_tokens=40)
     prompt = lines(made / "data/train.jsonl")[0]["prompt"]
     with serving(model) as url:
         listed = httpx.get(f"{url}/models").json()
