@@ -7,6 +7,7 @@ in terms of the one table: a join with `members` falls away, and `members` alone
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -187,7 +188,7 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
             taken.discard(table.name.casefold())
-        if any(_is_figure(c, row[-1]) for c in words.by_table[table.name]):
+        if any(_is_figure(c, row) for c in words.by_table[table.name]):
             # the votes of `votes`, the results of `lab results`, the rent of `rent pcm` are the figures of that name
             row = next((c.words for c in words.by_table[table.name] if _names_row(c, values, table)), ("row",))
         rows = plural_phrase(row).replace(" ", "_")
@@ -254,12 +255,17 @@ _COUNTED_BY = word_set("pcm pa pw pm ppm per month year week day hour annum") | 
 """Words behind a figure's name that say of what time or in what unit it is."""
 
 
-def _is_figure(column: ColumnWord, row: str) -> bool:
-    """Whether a column of numbers is called as the rows are: `votes`, `rent pcm`, `defective`, `calls taken`."""
-    [word, *more] = column.words
-    called = word in (row, f"{row}ive", f"{row}ed") and set(more) <= _COUNTED_BY
-    called = called or column.name.casefold().startswith(f"{plural_phrase((row,))}_")
-    return called and column.numeric and column.role == "number"
+def _is_figure(column: ColumnWord, row: tuple[str, ...]) -> bool:
+    """Whether a column of numbers is called as the rows are: `votes`, `rent pcm`, `defective`, `calls taken`. The
+    amounts of `sales` are each of a sale."""
+    if not column.numeric or column.role != "number":
+        return False
+    [word, *more], said, name = column.words, row[-1], column.name.casefold()
+    if word == said and not more:
+        whole = re.search("int", column.column.type, re.IGNORECASE) is not None
+        return len(row) > 1 or (whole and name == plural_phrase((said,)))
+    called = word in (said, f"{said}ive", f"{said}ed") and set(more) <= _COUNTED_BY
+    return called or name.startswith(f"{plural_phrase((said,))}_")
 
 
 def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
