@@ -51,6 +51,8 @@ def export(run: Path, out: Path, name: str, *, merged: bool = False, force: bool
         _merge(base, options.get("chat_template", ""), run / "adapter", out / "merged")
     serve = ["vllm", "serve", base, "--enable-lora", "--max-lora-rank", str(max(8, options["rank"]))]
     serve += ["--lora-modules", f"{name}={(out / 'adapter').resolve()}"]
+    if options.get("chat_template"):
+        serve += ["--chat-template", str((out / "adapter/chat_template.jinja").resolve())]
     (out / "vllm.sh").write_text(shlex.join(serve) + "\n", encoding="utf-8")
     start = (
         "FROM ./merged" if merged else f"# The Ollama model that was made of {base}:\nFROM {base}\nADAPTER ./adapter"

@@ -178,7 +178,7 @@ def _pair(base: Sequence[bool], adapter: Sequence[bool], k: int, base_k: int, fa
     both, neither = sum(a and b for a, b in pairs), sum(not a and not b for a, b in pairs)
     lost, won = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
     low, high = paired_interval(both, lost, won, neither)
-    p = round(min(1.0, mcnemar_exact(lost, won) * factor), 6)
+    p = float(f"{min(1.0, mcnemar_exact(lost, won) * factor):.4g}")
     return Pair(k, base_k, len(pairs), sum(base), sum(adapter), won, lost, p, round(low, 4), round(high, 4))
 
 

@@ -131,6 +131,13 @@ def test_a_small_gain_proves_nothing_and_the_table_says_how_many_would() -> None
     ]
 
 
+def test_a_small_p_is_not_told_as_none() -> None:
+    verdict = decided({("base", 0): [False] * 25, ("adapter", 0): [True] * 25})
+
+    assert verdict.pairs[0].p == pytest.approx(2**-24, rel=1e-3)
+    assert table(verdict).splitlines()[1].endswith(" 5.96e-08")
+
+
 @pytest.mark.parametrize("comparisons", [1, 2, 4])
 def test_the_least_number_of_questions_is_the_least_that_can_prove_something(comparisons: int) -> None:
     def proved(n: int) -> bool:
