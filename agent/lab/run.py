@@ -22,7 +22,7 @@ from agent.lab.measurement import Measurer, bits
 from agent.lab.questions import Question, Split, needed
 from agent.lab.ratings import elo
 from agent.models.protocol import Model
-from eval.metrics.intervals import mcnemar_exact
+from eval.metrics.intervals import paired
 
 __all__ = ["SIGNIFICANT", "Proof", "Result", "Run", "result_of", "too_few"]
 
@@ -188,11 +188,11 @@ def decided(state: State) -> tuple[bool, str]:
 
 def proof(event: dict[str, Any], readings: int) -> Proof:
     before, after = event["before"], event["after"]
-    won = sum(a == "0" and b == "1" for a, b in zip(before, after, strict=True))
-    lost = sum(a == "1" and b == "0" for a, b in zip(before, after, strict=True))
+    pairs = paired([bit == "1" for bit in before], [bit == "1" for bit in after])
     n = max(1, len(before))
-    p = min(1.0, mcnemar_exact(won, lost) * readings)
-    return Proof(len(before), round(before.count("1") / n, 4), round(after.count("1") / n, 4), won, lost, round(p, 6))
+    p = round(min(1.0, pairs.p * readings), 6)
+    first, second = (round(bits.count("1") / n, 4) for bits in (before, after))
+    return Proof(len(before), first, second, pairs.only_second, pairs.only_first, p)
 
 
 NO_PROOF = Proof(0, 0.0, 0.0, 0, 0, 1.0)

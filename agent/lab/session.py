@@ -30,7 +30,7 @@ from agent.lab.summary import write_summary
 from agent.models import OFFLINE, shared_model
 from eval.errors import InputError
 from eval.jsonl import Record
-from eval.metrics.intervals import mcnemar_exact
+from eval.metrics.intervals import paired
 
 __all__ = ["Options", "Session", "accepted", "compared", "extended", "status_of"]
 
@@ -205,15 +205,14 @@ async def compared(out: Path, first: str, second: str) -> dict[str, Any]:
     questions: tuple[Question, ...] = (*split.mine, *split.choose)
     mine = await session.measurer.outcomes(first, questions)
     its = await session.measurer.outcomes(second, questions)
-    pairs = [(a.right, b.right) for a, b in zip(mine, its, strict=True)]
-    won, lost = sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs)
+    pairs = paired([a.right for a in mine], [b.right for b in its])
     return {
         "questions": len(questions),
-        first: sum(a for a, _ in pairs),
-        second: sum(b for _, b in pairs),
-        "won": won,
-        "lost": lost,
-        "p": mcnemar_exact(won, lost),
+        first: sum(a.right for a in mine),
+        second: sum(b.right for b in its),
+        "won": pairs.only_second,
+        "lost": pairs.only_first,
+        "p": pairs.p,
     }
 
 

@@ -30,7 +30,7 @@ from agent.models.protocol import Model
 from agent.runtime.strategies import strategy
 from eval.databases.base import Database
 from eval.errors import InputError
-from eval.metrics.intervals import Rate, mcnemar_exact, paired_interval, percentile
+from eval.metrics.intervals import Rate, paired, percentile
 from eval.run_folder import RunFolder
 
 __all__ = ["Figures", "Gain", "Tier", "TierOptions", "Tiers", "measured_tiers"]
@@ -276,12 +276,10 @@ def figures(tier: Tier, found: Mapping[Tier, Sequence[Outcome]]) -> Figures:
 
 
 def _gain(naive: Sequence[Outcome], evolved: Sequence[Outcome]) -> Gain:
-    pairs = [(a.right, b.right) for a, b in zip(naive, evolved, strict=True)]
-    both, neither = pairs.count((True, True)), pairs.count((False, False))
-    won, lost = pairs.count((False, True)), pairs.count((True, False))
-    low, high = paired_interval(both, lost, won, neither)
-    difference = round((won - lost) / len(pairs), 4)
-    return Gain(difference, round(low, 4), round(high, 4), won, lost, mcnemar_exact(won, lost))
+    pairs = paired([o.right for o in naive], [o.right for o in evolved])
+    won, lost = pairs.only_second, pairs.only_first
+    low, high = (round(bound, 4) for bound in pairs.interval)
+    return Gain(round((won - lost) / len(naive), 4), low, high, won, lost, pairs.p)
 
 
 def _middle_and_tail(seconds: Sequence[float]) -> tuple[float, float]:

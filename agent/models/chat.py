@@ -30,14 +30,11 @@ from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
 from agent.models.protocol import Endpoint
-from agent.models.quirks import Quirks
+from agent.models.quirks import ChatRequest, Messages
 from agent.models.repeated_requests import RepeatedRequests, whole_body
 from agent.models.wire_format import Reply, made_reply, plain_piece, plain_reply
 
 CONNECT_SECONDS = 10.0
-
-Messages = list[tuple[str, str]]
-"""(role, text) pairs."""
 
 
 class _EndpointChat(ChatOpenAI):
@@ -96,19 +93,11 @@ class Chat:
         )
         self._connections.open(self._chat.root_async_client)
 
-    async def complete(
-        self,
-        messages: Messages,
-        quirks: Quirks,
-        schema: dict[str, Any] | None,
-        cap: int,
-        temperature: float = 0.0,
-        grammar: str = "",
-    ) -> Reply:
-        body = self._body(messages, quirks, {"stream": False}, schema, cap, temperature, grammar)
-        call = _call_kind(schema)
-        with self._logged(call, messages) as seen:
-            async with reported_call(call, self._model, messages) as report:
+    async def complete(self, asked: ChatRequest) -> Reply:
+        body = self._body(asked, {"stream": False})
+        call = _call_kind(asked.schema)
+        with self._logged(call, asked.messages) as seen:
+            async with reported_call(call, self._model, asked.messages) as report:
                 async with self._connections.one() as pool:
                     response = await self._repeated.whole(pool.client, pool.http, body)
                 reply = self._chat.reply(response)
@@ -116,24 +105,16 @@ class Chat:
                 report.whole(reply.text, reply.tokens)
                 return reply
 
-    async def stream(
-        self,
-        messages: Messages,
-        quirks: Quirks,
-        schema: dict[str, Any] | None,
-        cap: int,
-        temperature: float = 0.0,
-        grammar: str = "",
-    ) -> AsyncGenerator[Reply, None]:
+    async def stream(self, asked: ChatRequest) -> AsyncGenerator[Reply, None]:
         """Pieces of the reply; the last one has a finish reason. A reply that comes whole, from a server that does not
         stream, is one piece. Raises StreamCutOff when the stream ends without a finish reason."""
         finished = False
-        usage = {"stream_options": {"include_usage": True}} if quirks.stream_usage else {}
-        body = self._body(messages, quirks, {"stream": True, **usage}, schema, cap, temperature, grammar)
-        call = _call_kind(schema)
-        with self._logged(call, messages) as seen:
+        usage = {"stream_options": {"include_usage": True}} if asked.quirks.stream_usage else {}
+        body = self._body(asked, {"stream": True, **usage})
+        call = _call_kind(asked.schema)
+        with self._logged(call, asked.messages) as seen:
             async with (
-                reported_call(call, self._model, messages) as report,
+                reported_call(call, self._model, asked.messages) as report,
                 self._connections.one() as pool,
                 self._repeated.stream(pool.client, pool.http, body) as chunks,
             ):
@@ -147,7 +128,7 @@ class Chat:
                     if (piece := self._chat.piece(chunk)) is not None:
                         finished = finished or bool(piece.finish_reason)
                         seen.append(piece)
-                        if schema is None:
+                        if asked.schema is None:
                             await report.piece(piece.text, piece.tokens)
                         else:  # pieces of JSON are nothing to show
                             report.whole(piece.text, piece.tokens)
@@ -158,23 +139,12 @@ class Chat:
     async def close(self) -> None:
         await self._connections.close()
 
-    def _body(
-        self,
-        messages: Messages,
-        quirks: Quirks,
-        fields: dict[str, Any],
-        schema: dict[str, Any] | None,
-        cap: int,
-        temperature: float,
-        grammar: str,
-    ) -> dict[str, Any]:
-        if quirks.effort and self._settings.reasoning_effort:
+    def _body(self, asked: ChatRequest, fields: dict[str, Any]) -> dict[str, Any]:
+        if asked.quirks.effort and self._settings.reasoning_effort:
             fields["reasoning_effort"] = self._settings.reasoning_effort
-        temperature = max(temperature, self._settings.temperature)
-        sent = messages if quirks.system_role else _without_system(messages)
-        return self._chat.body(
-            sent, {**fields, **_fields(quirks, schema, cap, temperature, grammar), **self._settings.extra_body}
-        )
+        temperature = max(asked.temperature, self._settings.temperature)
+        sent = asked.messages if asked.quirks.system_role else _without_system(asked.messages)
+        return self._chat.body(sent, {**fields, **_fields(asked, temperature), **self._settings.extra_body})
 
     @contextmanager
     def _logged(self, call: str, messages: Messages) -> Iterator[list[Reply]]:
@@ -225,13 +195,12 @@ def _call_kind(schema: dict[str, Any] | None) -> str:
     return next((kind for name, kind in _KINDS if name in asked), "summarize")
 
 
-def _fields(
-    quirks: Quirks, schema: dict[str, Any] | None, cap: int, temperature: float, grammar: str
-) -> dict[str, Any]:
+def _fields(asked: ChatRequest, temperature: float) -> dict[str, Any]:
     """The request fields other than the messages."""
     fields: dict[str, Any] = {}
+    quirks, schema, grammar = asked.quirks, asked.schema, asked.grammar
     if quirks.cap is not None:
-        fields[quirks.cap] = cap
+        fields[quirks.cap] = asked.cap
     if grammar and quirks.grammar:
         fields[quirks.grammar] = grammar if quirks.grammar == "grammar" else {"grammar": grammar}
     elif schema is not None and quirks.structure == "json_schema":

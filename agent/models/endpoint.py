@@ -33,13 +33,13 @@ from agent.models.protocol import (
     PromptTooLong,
     Usage,
 )
-from agent.models.quirks import GRAMMAR_FIELDS, OUTPUT_TOKENS, Quirks, Structure, learn, learned
+from agent.models.quirks import GRAMMAR_FIELDS, OUTPUT_TOKENS, ChatRequest, Messages, Quirks, Structure, learn, learned
 from agent.models.retry_policy import RetryPolicy
 from agent.models.visible import begins_thinking, thinks
 
 if TYPE_CHECKING:
     from agent.models.callbacks import Tokens
-    from agent.models.chat import Chat, Messages
+    from agent.models.chat import Chat
     from agent.models.wire_format import Reply
 
 log = logging.getLogger(__name__)
@@ -136,11 +136,11 @@ class EndpointClient:
             nonlocal silent, broken
             chat = await self.client()
             cap = OUTPUT_TOKENS if quirks.thinks or self._settings.reasoning_effort else ledger.cap
-            asked = (messages, quirks, schema, cap, ledger.temperature, ledger.grammar)
+            asked = ChatRequest(messages, quirks, schema, cap, ledger.temperature, ledger.grammar)
             if quirks.streams and not broken:
                 gathered = _Gathered(ledger, on_piece)
                 try:
-                    return await gathered.all_of(chat.stream(*asked))
+                    return await gathered.all_of(chat.stream(asked))
                 except Exception as error:
                     unreadable = isinstance(error, StreamCutOff) or self.failure(error).error is ModelReplyError
                     if not (gathered.streamed and (unreadable or (gathered.pieces and self.failure(error).retry))):
@@ -148,7 +148,7 @@ class EndpointClient:
                     log.info("stream cut off, asking again in one piece")
                     silent, broken = not gathered.pieces, True
                     ledger.add(_reply_type()(""))
-            return await chat.complete(*asked)
+            return await chat.complete(asked)
 
         reply, quirks = await self.retried(once, ledger, quirks, structured=schema is not None)
         ledger.heard()

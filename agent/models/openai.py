@@ -48,7 +48,7 @@ from agent.models.protocol import (
     SummaryRequest,
     Usage,
 )
-from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS
+from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS, Messages
 from agent.models.replies import Distrusted, UnusableReply
 from agent.models.retry_policy import RetryPolicy
 from agent.models.sql_grammar import OPENING, sql_grammar
@@ -70,7 +70,6 @@ from agent.models.visible import visible_text
 from agent.runtime.plans import single_task_plan
 
 if TYPE_CHECKING:
-    from agent.models.chat import Messages
     from agent.models.wire_format import Reply
 
 log = logging.getLogger(__name__)

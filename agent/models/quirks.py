@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 Structure = Literal["json_schema", "json_object", "prompt"]
 CapField = Literal["max_completion_tokens", "max_tokens"]
@@ -107,6 +107,25 @@ class Quirks:
         if self.stream_proven or not self.streams:
             return None
         return replace(self, stream_usage=False) if self.stream_usage else replace(self, streams=False)
+
+
+Messages = list[tuple[str, str]]
+"""(role, text) pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One request to an endpoint."""
+
+    messages: Messages
+    quirks: Quirks
+    schema: dict[str, Any] | None
+    """Of the reply; None for plain text."""
+    cap: int
+    """Maximum tokens of the reply."""
+    temperature: float = 0.0
+    grammar: str = ""
+    """What the reply is kept to in place of the schema, where the endpoint takes grammars."""
 
 
 _learned: dict[tuple[str, str], Quirks] = {}

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.models.endpoint import EndpointClient, Ledger
+from agent.models.quirks import Messages
 from agent.models.visible import VisibleStream, visible_text
 
 if TYPE_CHECKING:
-    from agent.models.chat import Messages
     from agent.models.wire_format import Reply
 
 _INTERRUPTED = "\n\n*(The connection broke; the answer starts again.)*\n\n"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.ages import birth_columns
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
@@ -219,20 +218,23 @@ def _without_effect(q: LinkedQuestion, draft: Draft, joined: set[str]) -> list[s
         linking = root(item.lower) in _LINKING
         faint = q.sorts[k] == "column" and not (mention.tables or linking) and mention.columns[0][1] < _FAINT
         faint = faint and not any(c.foreign for c, _ in mention.columns)  # the row that it refers to stands for it
-        deed = q.sorts[k] == "column" and participle(item.lower)
-        predicate = deed and (q.previous_word(k) in _BE or _undone(q, mention.columns[0][0]))
         held = {h.column for h in mention.values} if q.sorts[k] == "value" else {c.name for c, _ in mention.columns}
         if q.sorts[k] == "table" and mention.tables[0][1] < _FAINT:
             meant = {t.name for t, _ in mention.tables} | {c.table for c, _ in mention.columns}
             unused += [item.lower] * (not meant & (tables | joined))
-        if (faint or predicate or q.sorts[k] == "value" or _one_is_had(q, k)) and not named & held:
+        if not named & held and (faint or q.sorts[k] == "value" or _one_is_had(q, k) or _tells_what_became(q, k)):
             unused.append(item.lower)
     return unused
 
 
-def _undone(q: LinkedQuestion, column: ColumnWord) -> bool:
-    """Whether a date is missing where something has not happened yet (`closed`)."""
-    return column.role == "date" and column.column.nullable and bool(q.values.facts(*column.key).nulls)
+def _tells_what_became(q: LinkedQuestion, k: int) -> bool:
+    """`flights were delayed`, `closed the most`: a column that says what became of the rows, behind `be`, or as a date
+    that is missing where it has not happened yet."""
+    if q.sorts[k] != "column" or not participle(q.items[k].lower):
+        return False
+    column = q.mention(k).columns[0][0]
+    open_ended = column.role == "date" and column.column.nullable
+    return q.previous_word(k) in _BE or (open_ended and bool(q.values.facts(*column.key).nulls))
 
 
 def _one_is_had(q: LinkedQuestion, k: int) -> bool:

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from agent.knowledge.values import ValueIndex, fold
 from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocabulary
-from agent.parser.flags import is_state
+from agent.parser.flags import ANSWERS, is_state
 from agent.parser.sql_names import identifier, table_named
 from agent.parser.units import UNITS
 from eval.language.inflection import plural_phrase
@@ -34,8 +34,7 @@ _NUMBERS = word_set("reference ref code number no key serial barcode sku identif
 """Columns that number the rows, whatever these are."""
 _MARKS = word_set("yes no y n true false t f on off x 0 1 active inactive unknown none na")
 """Stored values of a column that says whether something is so."""
-_YES_AND_NO, _ANSWERS = frozenset(("yes", "no")), 5
-"""With `not sure`, `maybe`, `no answer`."""
+_YES_AND_NO = frozenset(("yes", "no"))
 _MOST_OF_ROWS = 0.5
 """The largest share of a table's rows that a column of repeated things may have as distinct values."""
 
@@ -207,7 +206,7 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             thing = _thing(words.columns[table.name, column.name], row)
             kinds = values.values(table.name, column.name)
             said = {fold(v) for v in kinds}
-            if not thing or is_state(thing[-1]) or said <= _MARKS or (said >= _YES_AND_NO and len(said) <= _ANSWERS):
+            if not thing or is_state(thing[-1]) or said <= _MARKS or (said >= _YES_AND_NO and len(said) <= ANSWERS):
                 continue
             if not _repeats(values, table, column) or (column.values and column.values.doubt):
                 continue

@@ -15,6 +15,8 @@ from eval.language.lexicon import word_set
 
 _YES = ("yes", "y", "true", "t", "1")
 _NO = ("no", "n", "false", "f", "0")
+ANSWERS = 5
+"""Values at most of a column of yes and no, with `maybe`, `not sure`, `no answer`."""
 _COUNTED = word_set(
     "founded established built released opened created sold played lost won used scored received ordered shipped "
     "produced printed employed visited owned bought born hired joined started ended published issued launched added "

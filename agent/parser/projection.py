@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, self_references, time_conditions
-from agent.parser.flags import is_flag, says
+from agent.parser.flags import ANSWERS, is_flag, says
 from agent.parser.interpretation import Condition, Expression, Function
 from agent.parser.measures import holds_figures
 from agent.parser.question import LinkedQuestion
@@ -182,14 +182,10 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     yield replace(named, shown=shown)
 
 
-_ANSWERS = 5
-"""Values of a column that says yes or no, with `maybe`, `not sure`, no answer."""
-
-
 def _agreed(q: LinkedQuestion, c: Context, column: ColumnWord) -> Condition | None:
     """`how many would come again` where a column says yes or no: those that say yes."""
     known = {v.lower() for v in q.values.values(*column.key)}
-    answers = len(known) <= _ANSWERS and bool(known & {*_YES, *_NO})
+    answers = len(known) <= ANSWERS and bool(known & {*_YES, *_NO})
     if c.counting != "rows" or c.share or c.distinct or not (is_flag(q.values, column) or answers):
         return None
     return says(q.values, column, wanted=True)
@@ -249,12 +245,14 @@ def _amount_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
 
 def _numbers_things(q: LinkedQuestion, column: ColumnWord) -> bool:
     """`candidate` with 1001 to 1950: one thing each, called in the singular, by numbers of one length."""
+    last = column.name.lower().rsplit("_", 1)[-1]
+    if len(column.words) != 1 or lemma(last) != last:
+        return False
     facts = q.values.facts(*column.key)
     least, greatest = facts.least, facts.greatest
-    if not (isinstance(least, int) and isinstance(greatest, int)) or least < _CODES:
+    if not (isinstance(least, int) and isinstance(greatest, int)):
         return False
-    last = column.name.lower().rsplit("_", 1)[-1]
-    return len(column.words) == 1 and lemma(last) == last and len(str(least)) == len(str(greatest))
+    return least >= _CODES and len(str(least)) == len(str(greatest))
 
 
 _CODES = 100

@@ -223,33 +223,22 @@ def _person_with_most(query: Query, q: LinkedQuestion) -> None:
 
 def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
     """`hours worked last month`: a figure named first and alone is added up over the period. `how much did we refund
-    for Hamlet`, `what did we charge altogether`: so is what was asked for as one amount."""
+    for Hamlet`: so is what was asked for as one amount."""
     query = draft.query
     first = next((k for k, x in enumerate(q.items) if x.lower not in ("the", "our", "all")), 0)
     said = [t.lower for t in q.tokens]
-    amount = (
-        (said[:2] == ["how", "much"] and bool(_PAST & {*said})) or said[-1] in _IN_ALL or said[-2:] == ["in", "total"]
-    )
-    if (
-        len(query.select) != 1
-        or query.group
-        or query.order
-        or not (amount or (q.sorts[first] == "column" and query.where))
-    ):
+    amount = said[:2] == ["how", "much"] and not _PAST.isdisjoint(said)
+    asked = amount or (q.sorts[first] == "column" and bool(query.where))
+    if len(query.select) != 1 or query.group or query.order or query.distinct or not asked:
         return
     shown = query.select[0]
     column = q.vocabulary.columns.get(shown.column) if shown.column and not (shown.function or shown.part) else None
     dated = any(
         c.left.column and q.vocabulary.columns[c.left.column].role in ("date", "year") for c in query.conditions()
     )
-    figure = column is not None and column.role == "number" and not column.foreign and column.numeric
-    if (
-        column is not None
-        and figure
-        and (dated or amount)
-        and not query.distinct
-        and not _NOT_ADDED & set(column.words)
-    ):
+    if column is None or column.role != "number" or column.foreign or not column.numeric:
+        return
+    if (dated or amount) and not _NOT_ADDED & set(column.words):
         query.select = [replace(shown, function="sum")]
         if dated:
             _dated_in_own_table(query, q, column.table)
@@ -257,7 +246,6 @@ def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
 
 
 _PAST = word_set("did was were have has")
-_IN_ALL = word_set("altogether overall")
 
 
 def _dated_in_own_table(query: Query, q: LinkedQuestion, table: str) -> None:

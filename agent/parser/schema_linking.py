@@ -215,11 +215,11 @@ def _windows(
             span.offer(item, score)
 
 
-def _meant_by(word: str, tokens: Sequence[Token], at: int, vocabulary: Vocabulary) -> list[TableWord | ColumnWord]:
+def _meant_by(word: str, tokens: Sequence[Token], at: int, vocabulary: Vocabulary) -> Sequence[TableWord | ColumnWord]:
     """What has the word in its name. `fees from Acme` is none by a column `From`; `by from`, `the from` are."""
     held = vocabulary.holders[word]
     if tokens[at].lower not in _BETWEEN or (at and tokens[at - 1].lower in ("by", "per", "each", "the", "and", ",")):
-        return list(held)
+        return held
     return [item for item in held if item.words != (word,)]
 
 

@@ -26,7 +26,7 @@ from agent.tuning.leaks import leaks
 from agent.tuning.prompts import writer_strategy
 from eval.databases.base import Database
 from eval.errors import InputError
-from eval.metrics.intervals import Rate, mcnemar_exact, paired_interval
+from eval.metrics.intervals import Rate, paired
 
 __all__ = ["Pair", "Verdict", "decided", "gate", "least", "table"]
 
@@ -174,12 +174,11 @@ def held_out(folder: Path) -> tuple[Any, tuple[Question, ...]]:
 
 
 def _pair(base: Sequence[bool], adapter: Sequence[bool], k: int, base_k: int, factor: int) -> Pair:
-    pairs = list(zip(base, adapter, strict=True))
-    both, neither = sum(a and b for a, b in pairs), sum(not a and not b for a, b in pairs)
-    lost, won = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
-    low, high = paired_interval(both, lost, won, neither)
-    p = float(f"{min(1.0, mcnemar_exact(lost, won) * factor):.4g}")
-    return Pair(k, base_k, len(pairs), sum(base), sum(adapter), won, lost, p, round(low, 4), round(high, 4))
+    pairs = paired(base, adapter)
+    low, high = (round(bound, 4) for bound in pairs.interval)
+    p = float(f"{min(1.0, pairs.p * factor):.4g}")
+    won, lost = pairs.only_second, pairs.only_first
+    return Pair(k, base_k, len(base), sum(base), sum(adapter), won, lost, p, low, high)
 
 
 def _judged(folder: Path, identity: str) -> list[str]:

@@ -6,6 +6,7 @@ In: counts or amounts. Out: plain numbers. Nothing here knows what was measured.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -86,6 +87,32 @@ def paired_interval(both: int, only_first: int, only_second: int, neither: int) 
     )
     up = math.sqrt(max(0.0, (high2 - second) ** 2 - 2 * phi * (high2 - second) * (first - low1) + (first - low1) ** 2))
     return max(-1.0, difference - down), min(1.0, difference + up)
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Two systems on the same items, by which of them got each right."""
+
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """As of `paired_interval`."""
+        return paired_interval(self.both, self.only_first, self.only_second, self.neither)
+
+    @property
+    def p(self) -> float:
+        """As of `mcnemar_exact`."""
+        return mcnemar_exact(self.only_first, self.only_second)
+
+
+def paired(first: Sequence[bool], second: Sequence[bool]) -> Paired:
+    """Raises ValueError where they are of different lengths."""
+    pairs = Counter(zip(first, second, strict=True))
+    return Paired(*(pairs[pair] for pair in ((True, True), (True, False), (False, True), (False, False))))
 
 
 def _correlation(both: int, only_first: int, only_second: int, neither: int) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from text2sql import run
+from text2sql import Answer, run
 
 _CASH_BOOK = """Date,Description,Category,Amount
 2024-01-02,Opening grant,Income,2500.00
@@ -93,6 +93,17 @@ _RACE = """Pos,Runner,Time
 """
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+
+
+async def asked(folder: Path, name: str, text: str, question: str) -> Answer:
+    file = folder / f"{name}.csv"
+    file.write_text(text)
+    return await run(question, database=file, model="offline")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "question", "answer"),
     [
@@ -118,13 +129,9 @@ _RACE = """Pos,Runner,Time
     ],
 )
 async def test_the_answer_is_what_the_file_means(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, question: str, answer: Any
+    tmp_path: Path, name: str, text: str, question: str, answer: Any
 ) -> None:
-    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
-    file = tmp_path / f"{name}.csv"
-    file.write_text(text)
-
-    found = await run(question, database=file, model="offline")
+    found = await asked(tmp_path, name, text, question)
 
     assert found.status == "success", found.answer
     if isinstance(answer, dict):
@@ -150,12 +157,8 @@ async def test_the_answer_is_what_the_file_means(
     ],
 )
 async def test_what_a_file_does_not_say_is_never_answered_without_a_doubt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, question: str
+    tmp_path: Path, name: str, text: str, question: str
 ) -> None:
-    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
-    file = tmp_path / f"{name}.csv"
-    file.write_text(text)
-
-    found = await run(question, database=file, model="offline")
+    found = await asked(tmp_path, name, text, question)
 
     assert found.status != "success", found.sql

@@ -77,8 +77,10 @@ class ModelView:
         `stock value`) does not name it."""
         words = stem_phrase(question)
         said = question.casefold()
-        keys = sorted((k for k in self.meanings if stem_phrase(k[1]) in words), key=lambda key: key[1] not in said)
-        once = {(table, stem_phrase(name)): (table, name) for table, name in reversed(keys)}  # `spend`, not `spending`
+        once: dict[tuple[str, str], tuple[str, str]] = {}
+        for table, name in sorted(self.meanings, key=lambda key: key[1] not in said):
+            if (stem := stem_phrase(name)) in words:
+                once.setdefault((table, stem), (table, name))  # `spend` as it is said, not `spending` too
         named = {key: self.meanings[key] for key in once.values()}
         if len(named) == len(self.meanings):
             return self

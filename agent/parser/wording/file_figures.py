@@ -16,6 +16,7 @@ from agent.parser.wording.rules import (
     Known,
     Wording,
     as_said,
+    each_row,
     extreme,
     file_rule,
     rule,
@@ -64,18 +65,12 @@ def who_gave_most(match: re.Match[str], known: Known, table: TableWord) -> Wordi
     return Wording(f"which {who} has the {extreme(match['most'])} {summed(amount)}{match['rest']}")
 
 
-def _each_row(word: str, table: TableWord, known: Known) -> bool:
-    """Whether a column of that name has another value in each row, as the numbers of invoices have."""
-    columns = (c for c in known.vocabulary.by_table[table.name] if c.words == (word,) and not c.numeric)
-    return any(len(known.values.values(*c.key)) == table.table.row_count for c in columns)
-
-
 @file_rule(r"(?P<x>[a-z]+) ?\b", everywhere=True)
 def noun_of_file(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`the highest maths mark` as `the highest maths`, `average order total` as `average total`: what a row is says
     nothing more beside a number's whole name."""
     word = lemma(match["x"].lower())
-    if word not in known.file_words.union(table.words) and not _each_row(word, table, known):
+    if word not in known.file_words.union(table.words) and not each_row(table, known, (word,)):
         return None
     before, after = match.string[: match.start()].lower().split(), match.string[match.end() :].lower().split()
     figures = {c.words for c in known.figures()}

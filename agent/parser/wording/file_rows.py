@@ -10,7 +10,7 @@ import re
 from agent.knowledge.vocabulary import ColumnWord, TableWord
 from agent.parser.persons import people_of, person_of, person_word, personal
 from agent.parser.units import UNITS
-from agent.parser.wording.rules import EVENTS, MONTH, QUANTITIES, Known, Wording, as_said, file_rule, sole
+from agent.parser.wording.rules import EVENTS, MONTH, QUANTITIES, Known, Wording, as_said, each_row, file_rule, sole
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
@@ -84,16 +84,11 @@ def by_part(match: re.Match[str], known: Known, table: TableWord) -> Wording | N
 def people_who_answered(match: re.Match[str], known: Known, table: TableWord) -> Wording | None:
     """`how many people` as `how many responses`, where each row is somebody's answer, or somebody by name."""
     are_people = _ANSWERS & known.file_words.union(table.words) or person_word(table.words[-1])
-    are_people = are_people or (personal(known.vocabulary, table.name) and _name_each(table, known))
+    named = personal(known.vocabulary, table.name) and each_row(table, known, ("name",), ("full", "name"))
+    are_people = are_people or named
     if not are_people or known.stored(lemma(match["x"].lower())):
         return None
     return Wording(f"{match['ask']} {table.plural}")
-
-
-def _name_each(table: TableWord, known: Known) -> bool:
-    """Whether each row has a name of its own."""
-    names = (c for c in known.vocabulary.by_table[table.name] if c.words in (("name",), ("full", "name")))
-    return any(len(known.values.values(*c.key)) == table.table.row_count for c in names)
 
 
 @file_rule(r"^(?P<ask>how many|number of|which) (?P<what>.+)$")

@@ -225,3 +225,9 @@ def sole(found: Iterable[_Found]) -> _Found | None:
     """What is found, where it is just one."""
     every = list(found)
     return every[0] if len(every) == 1 else None
+
+
+def each_row(table: TableWord, known: Known, *called: tuple[str, ...]) -> bool:
+    """Whether a column of such a name has another value in each row, as the numbers of invoices have."""
+    columns = (c for c in known.vocabulary.by_table[table.name] if c.words in called and not c.numeric)
+    return any(len(known.values.values(*c.key)) == table.table.row_count for c in columns)

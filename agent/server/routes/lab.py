@@ -115,4 +115,4 @@ def _run(file: Path) -> LabRun | None:
     except (OSError, ValidationError) as error:
         log.warning("%s is no summary of a run: %s", file, type(error).__name__)
         return None
-    return LabRun(name=file.parent.name, **{name: getattr(summary, name) for name in LabSummary.model_fields})
+    return LabRun(name=file.parent.name, **dict(summary))

@@ -145,7 +145,7 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
     shown = [cell for cell in cells if cell]
     if all(cell == head for cell, head in zip(cells, staged.headers, strict=True) if head) and any(staged.headers):
         return True
-    gaps = any(fills and not cell for fills, cell in zip(usual, cells, strict=True))
+    gaps = _has_gaps(cells, usual)
     is_last = at >= staged.rows - _LAST
     figures = [cell for cell in shown[1:] if _NUMBER.fullmatch(cell)]
     if label is not None:
@@ -163,8 +163,12 @@ def _closes(row: Cells, usual: Sequence[bool], staged: Staged) -> bool:
     at, cells = row
     if at < staged.rows - _CLOSING or not cells[0] or _NUMBER.fullmatch(cells[0]):
         return False
-    gaps = any(fills and not cell for fills, cell in zip(usual, cells, strict=True))
-    return gaps and any(_NUMBER.fullmatch(cell) for cell in cells if cell)
+    return _has_gaps(cells, usual) and any(_NUMBER.fullmatch(cell) for cell in cells if cell)
+
+
+def _has_gaps(cells: Sequence[str], usual: Sequence[bool]) -> bool:
+    """Whether a cell is blank that the rows of the table fill."""
+    return any(fills and not cell for fills, cell in zip(usual, cells, strict=True))
 
 
 def _sums(

@@ -28,7 +28,8 @@ def flows(
     engine: DuckDBPyConnection, table: str, decisions: Sequence[Decision], names: Sequence[str]
 ) -> dict[str, str]:
     """The words by column, with commas between them."""
-    both = {column for d, column in zip(decisions, names, strict=True) if column and _may(engine, table, d, column)}
+    amounts = [column for d, column in zip(decisions, names, strict=True) if column and _may(d, column)]
+    both = _of_both_signs(engine, table, amounts) if amounts else []
     if len(both) != 1:
         return {}
     words = ", ".join(map(literal, (*SPENT, *RECEIVED)))
@@ -45,13 +46,19 @@ def flows(
     return dict.fromkeys(both, ",".join(free))
 
 
-def _may(engine: DuckDBPyConnection, table: str, decision: Decision, column: str) -> bool:
+def _may(decision: Decision, column: str) -> bool:
+    """Whether a column is of amounts that may have come in or gone out."""
     if decision.number is None or _NO_FLOW.search(column):
         return False
-    if decision.plan.unit not in CURRENCIES and not _AMOUNT.search(column.replace("_", " ")):
-        return False
-    value = name(column)
-    [(out, into, all_)] = engine.execute(
-        f"SELECT count(*) FILTER ({value} < 0), count(*) FILTER ({value} > 0), count({value}) FROM {name(table)}"
-    ).fetchall()
-    return bool(all_) and out >= _OUT * all_ and into >= max(1, _IN * all_)
+    return decision.plan.unit in CURRENCIES or _AMOUNT.search(column.replace("_", " ")) is not None
+
+
+def _of_both_signs(engine: DuckDBPyConnection, table: str, columns: Sequence[str]) -> list[str]:
+    counts = ", ".join(
+        f"count(*) FILTER ({value} < 0), count(*) FILTER ({value} > 0), count({value})" for value in map(name, columns)
+    )
+    [row] = engine.execute(f"SELECT {counts} FROM {name(table)}").fetchall()
+    signs = zip(columns, row[::3], row[1::3], row[2::3], strict=True)
+    return [
+        column for column, out, into, every in signs if every and out >= _OUT * every and into >= max(1, _IN * every)
+    ]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
 from agent.sources.tabular.layout import FIELD, Layout, found_layout
@@ -156,15 +156,19 @@ def _count(engine: DuckDBPyConnection, raw: str) -> int:
     return int(found[0]) if found else 0
 
 
+@contextmanager
+def _opened(path: Path, layout: Layout, skip: int) -> Iterator[TextIO]:
+    """The text of a file behind so many lines, its line ends as they are."""
+    with path.open(encoding=layout.encoding, newline="") as file:
+        for _ in range(skip):
+            file.readline()
+        yield file
+
+
 def _recoded(path: Path, layout: Layout, folder: Path, skip: int = 0) -> Path:
     """The file in UTF-8, without so many of its first lines."""
     target = folder / f"{path.name}.utf8"
-    with (
-        path.open(encoding=layout.encoding, newline="") as file,
-        target.open("w", encoding="utf-8", newline="") as out,
-    ):
-        for _ in range(skip):
-            file.readline()
+    with _opened(path, layout, skip) as file, target.open("w", encoding="utf-8", newline="") as out:
         while piece := file.read(1 << 20):
             out.write(piece)
     return target
@@ -177,21 +181,14 @@ def _rewritten(path: Path, layout: Layout, bounds: Bounds, folder: Path) -> tupl
     expected, odd = len(layout.headers), 0
     target = folder / f"{path.name}.csv"
     try:
-        with path.open(encoding=layout.encoding, newline="") as file:
-            for _ in islice(file, layout.lines):
-                pass
+        with _opened(path, layout, layout.lines) as file:
             for number, row in enumerate(csv.reader(file, delimiter=layout.delimiter, skipinitialspace=True)):
                 if row:
                     widths[len(row)] += 1
                     odd = odd or (layout.row + number if len(row) != expected else 0)
         width = max(expected, *widths)
         bounds.check(widths.total(), width)
-        with (
-            path.open(encoding=layout.encoding, newline="") as file,
-            target.open("w", encoding="utf-8", newline="") as out,
-        ):
-            for _ in islice(file, layout.lines):
-                pass
+        with _opened(path, layout, layout.lines) as file, target.open("w", encoding="utf-8", newline="") as out:
             writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
             for row in csv.reader(file, delimiter=layout.delimiter, skipinitialspace=True):
                 if row:

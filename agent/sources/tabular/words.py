@@ -33,7 +33,7 @@ def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int,
     if decision.measure is not None and decision.measure.units:
         parts[0] = f"{decision.measure.units} → {kind} in {plan.unit}"
     elif decision.measure is not None:
-        written, of = _COLON[plan.unit or ""] if decision.measure.colon else (plan.unit, "")
+        written, of = _COLON[decision.measure.unit] if decision.measure.colon else (plan.unit, "")
         parts[0] = f"{written} → {kind}{of}"
     if decision.clock:
         parts[0] = "text, times of day"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.metrics.intervals import mcnemar_exact, paired_interval, percentile, wilson_interval
+from eval.metrics.intervals import Paired, mcnemar_exact, paired, paired_interval, percentile, wilson_interval
 from experiments.mann_whitney import mann_whitney
 
 
@@ -63,3 +63,13 @@ def test_mann_whitney_on_two_samples() -> None:
 def test_percentiles_lie_between_the_nearest(share: float, value: float) -> None:
     assert percentile([4.0, 1.0, 3.0, 2.0], share) == pytest.approx(value)
     assert percentile([], share) == 0.0
+
+
+def test_two_systems_on_the_same_items_are_counted_by_who_is_right() -> None:
+    pairs = paired([True, True, False, False, True], [True, False, True, False, False])
+
+    assert pairs == Paired(both=1, only_first=2, only_second=1, neither=1)
+    assert pairs.p == mcnemar_exact(2, 1)
+    assert pairs.interval == paired_interval(1, 2, 1, 1)
+    with pytest.raises(ValueError, match="shorter"):
+        paired([True], [])
