@@ -40,7 +40,16 @@ else
         say "Python's venv module does not work here. On Debian and Ubuntu: apt-get install python3-venv"
         exit 1
     fi
-    # not compiled beforehand: what is used is compiled at its first use, and most never is
+    # compiled below, as far as it is used: most never is
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile \
         --constraint constraints.txt --editable "$package"
 fi
+
+# A first question proves that all is there, and compiles what answering takes: where PYTHONDONTWRITEBYTECODE is set,
+# each start would do it again.
+PYTHONDONTWRITEBYTECODE=
+export PYTHONDONTWRITEBYTECODE
+"$venv/bin/python" -m compileall -q agent eval prompts text2sql &&
+    "$venv/bin/python" -c "import agent.server.app" &&
+    "$venv/bin/python" -m agent.main --db shop --model offline "How many customers are there?" >/dev/null 2>&1 ||
+    say "A first question could not be answered. Try: $venv/bin/python -m agent.main \"How many customers are there?\""

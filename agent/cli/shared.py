@@ -36,9 +36,6 @@ def errors_reported(interrupted: str = "") -> Iterator[None]:
 
     from agent.cli.logs import direct_logs
     from agent.config import settings_problem
-    from agent.models.protocol import ModelError
-    from agent.store import StoreError
-    from eval.databases.types import DatabaseError
 
     direct_logs(verbose=False)
     try:
@@ -47,17 +44,24 @@ def errors_reported(interrupted: str = "") -> Iterator[None]:
         text, code = interrupted, exits.INTERRUPTED
     except ValidationError as error:
         text, code = settings_problem(error), exits.USAGE
-    except (DatabaseError, StoreError) as error:
-        text, code = str(error), exits.DATABASE
-    except ModelError as error:
-        text, code = str(error), exits.MODEL
     except Text2SQLError as error:
-        text, code = str(error), exits.USAGE
+        text, code = str(error), _code(error)
     else:
         return
     if text:
         typer.echo(text, err=True)
     raise typer.Exit(code)
+
+
+def _code(error: Text2SQLError) -> int:
+    """The exit code of an error; the rooms that raise it are loaded here, where there is one."""
+    from agent.models.protocol import ModelError
+    from agent.store import StoreError
+    from eval.databases.types import DatabaseError
+
+    if isinstance(error, DatabaseError | StoreError):
+        return exits.DATABASE
+    return exits.MODEL if isinstance(error, ModelError) else exits.USAGE
 
 
 def opened(name: str | None) -> Database:

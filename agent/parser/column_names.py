@@ -14,6 +14,7 @@ from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.interpretation import CALLED, Expression, Query
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import word_set
+from eval.sql.traversal import every
 
 _OF_DATES = {"min": "earliest", "max": "latest"}
 _NAMED_BY_SHAPE = ("average", "median", "percentile", "count", "change", "difference")
@@ -40,7 +41,7 @@ def name_columns(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserve
 def result_names(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserved: frozenset[str]) -> list[str]:
     """A name for each column shown: its own, or one that says what is computed, or whose it is. No name is given twice;
     "" where none is free."""
-    tables = {t.name for t in tree.find_all(exp.Table)}
+    tables = {t.name for t in every(tree, exp.Table)}
     names_in_use = {c.name.lower() for t in tables for c in vocabulary.by_table.get(t, ())} | (reserved - _CALENDAR)
     names: list[str] = []
     for shown, e in zip(tree.expressions, query.select, strict=False):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -266,12 +267,12 @@ class _Parser:
 
     def _next(self, first: _Attempt) -> _Attempt | None:
         """The best reading that makes one close choice differently and leads to a different statement."""
-        q, first_sql = first.question, first.tree.sql(self._dialect) if first.tree is not None else ""
+        q = first.question
         options = (
             self._attempt(first.wording, q.tokens, q.items, q.avoid | {choice})
             for choice in list(first.draft.close)[:_CLOSE_CHOICES]
         )
-        different = (o for o in options if o.tree is not None and o.tree.sql(self._dialect) != first_sql)
+        different = (o for o in options if o.tree is not None and o.tree != first.tree)
         return max(different, key=lambda o: o.confidence, default=None)
 
     def _finished(self, attempt: _Attempt, threshold: float) -> Reading:
@@ -375,6 +376,7 @@ class _Parser:
     def _answers(self, threshold: float) -> Callable[[str], bool]:
         """A function that tells whether a question is read without a doubt, and its answer is not empty."""
         least = max(threshold, STATED_DOUBT)
+        known = _verified(self._entities.schema, self._entities.values, self._known.today, least)
 
         def sure(question: str) -> bool:
             first = self._first(worded(question, self._known))
@@ -383,7 +385,23 @@ class _Parser:
             attempt = self._looked_at(self._best(question, "", 1, first))
             return attempt.confidence >= least and not attempt.unread and not self._hollow(attempt)
 
-        return sure
+        def kept(question: str) -> bool:
+            if question not in known:
+                if len(known) >= _MOST_VERIFIED:
+                    known.clear()
+                known[question] = sure(question)
+            return known[question]
+
+        return kept
+
+
+@lru_cache(maxsize=8)
+def _verified(*_database: Hashable) -> dict[str, bool]:
+    """Of one database: which questions are read without a doubt, as far as they were tried."""
+    return {}
+
+
+_MOST_VERIFIED = 500
 
 
 def _work(items: Sequence[Item]) -> int:

@@ -160,7 +160,7 @@ def _each_once(select: exp.Select) -> None:
 
 def _without_alias(select: exp.Select) -> None:
     """A statement that reads one table needs no alias for it."""
-    for column in select.find_all(exp.Column):
+    for column in every(select, exp.Column):
         column.set("table", None)
     _sources(select)[0].set("alias", None)
 

@@ -50,7 +50,7 @@ class Node:
 
 
 _Split = Any
-"""A leaf's value, or `(feature, threshold, below, above)`."""
+"""A leaf's value, or `(place of the feature, threshold, below, above)`."""
 
 
 @dataclass(frozen=True)
@@ -61,28 +61,32 @@ class Forest:
     trees: tuple[Node, ...] = field(default=())
 
     def probability(self, observed: Mapping[str, float]) -> float:
-        total, get = 0.0, observed.get
-        for node in self._splits:
+        places, splits = self._splits
+        values, total = [observed.get(feature, 0.0) for feature in places], 0.0
+        for node in splits:
             while type(node) is tuple:
-                feature, threshold, below, above = node
-                node = below if get(feature, 0.0) < threshold else above
+                place, threshold, below, above = node
+                node = below if values[place] < threshold else above
             total += node
         total += self.bias
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
     @cached_property
-    def _splits(self) -> tuple[_Split, ...]:
-        """The trees as plain tuples, which are walked in a third of the time."""
-        return tuple(map(_split, self.trees))
+    def _splits(self) -> tuple[list[str], list[_Split]]:
+        """The features by place, and the trees as plain tuples, which are walked in a quarter of the time."""
+        places: dict[str, int] = {}
+        splits = [_split(tree, places) for tree in self.trees]
+        return list(places), splits
 
     def lines(self) -> list[str]:
         return [f"bias\t{self.bias:.4f}", *(tree.text() for tree in self.trees)]
 
 
-def _split(node: Node) -> _Split:
+def _split(node: Node, places: dict[str, int]) -> _Split:
     if node.below is None or node.above is None:
         return node.value
-    return node.feature, node.threshold, _split(node.below), _split(node.above)
+    place = places.setdefault(node.feature, len(places))
+    return place, node.threshold, _split(node.below, places), _split(node.above, places)
 
 
 def parsed(lines: Sequence[str]) -> Forest:

@@ -23,6 +23,7 @@ from agent.parser.sql_names import RESERVED, Names, identifier
 from eval.errors import Text2SQLError
 from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.sql import render
+from eval.sql.traversal import every
 
 
 class Unreachable(Text2SQLError):
@@ -45,7 +46,7 @@ def readable(tree: exp.Expression, dialect: Dialect) -> str:
         written = dialect in WRITTEN_DIALECTS
         return render(tree, dialect, pretty) if written else tree.sql(dialect=dialect, pretty=pretty)
 
-    simple = len(list(tree.find_all(exp.Select))) == 1 and tree.find(exp.Join) is None
+    simple = len(every(tree, exp.Select, exp.Join)) == 1
     line = text(False) if simple else ""
     return line if line and len(line) <= _ONE_LINE else text(True)
 

@@ -2,7 +2,9 @@
 
 In: a running loop. Out: a log line with the place in the code, and a counter, for each hold of more than HELD_SECONDS.
 A thread sees where the loop's thread is; a pattern or another call that keeps the interpreter to itself is only seen
-once it is over. A worker that is held for FROZEN_SECONDS ends, even then, and its supervisor starts another one.
+once it is over. The line tells the processor time that this process had meanwhile: little of it, and no place of ours,
+means that the machine was busy with something else. A worker that is held for FROZEN_SECONDS ends, even then, and its
+supervisor starts another one.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class _Watch:
         self._thread = threading.get_ident()
         self._frozen = frozen
         self._armed = 0.0
-        self._last = time.monotonic()
+        self._last, self._used = time.monotonic(), time.process_time()
         self._told = False
         self._over = threading.Event()
         self._handle = loop.call_soon(self._beat)
@@ -56,7 +58,7 @@ class _Watch:
         now = time.monotonic()
         if now - self._last > HELD_SECONDS + _BEAT_SECONDS and not self._told:
             self._tell([])
-        self._last, self._told = now, False
+        self._last, self._used, self._told = now, time.process_time(), False
         if self._frozen is not None and now - self._armed > min(_ARMED_SECONDS, self._frozen / 4):
             self._armed = now
             faulthandler.dump_traceback_later(self._frozen, exit=True)
@@ -68,7 +70,8 @@ class _Watch:
             log.info("The event loop waits for a module", extra={"at": places})
             return
         metrics.held.inc()
-        log.warning("The event loop is held", extra={"at": places})
+        used = round(time.process_time() - self._used, 3)
+        log.warning("The event loop is held", extra={"at": places, "processor_seconds": used})
 
 
 def _where(thread: int) -> list[str]:

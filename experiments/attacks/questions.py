@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from multiprocessing.queues import SimpleQueue
 from multiprocessing.synchronize import Event
 
+from agent.server.watchdog import HELD_SECONDS
 from experiments.attacks.serving import Served
 from experiments.parser.evaluate import demo_questions
 from experiments.parser.hostile_questions import long_questions, questions
@@ -29,6 +30,7 @@ HELD = "The event loop is held"
 WITHIN = 0.05
 """Seconds in which `/health` is to answer."""
 _EVERY = 0.02
+_OURS = ("agent", "eval")
 _OVER = -1.0
 
 
@@ -88,7 +90,7 @@ def flood(served: Served, count: int, *, seed: int = 7, at_once: int = 4, minute
     result, own_process = Flood(), multiprocessing.get_context("spawn")
     over, times = own_process.Event(), own_process.SimpleQueue()
     served.ask("How many customers are there?")  # what a first question loads is loaded
-    held = served.log.read_text().count(HELD)
+    held = held_times(served.log.read_text())
     before = resident_mb(served.pid)
     watching = own_process.Process(target=_watch, args=(served.port, over, times))
     watching.start()
@@ -127,8 +129,18 @@ def flood(served: Served, count: int, *, seed: int = 7, at_once: int = 4, minute
     watching.join()
     result.memory_mb = before, resident_mb(served.pid)
     result.alive = result.memory_mb[1] > 0
-    result.held = served.log.read_text().count(HELD) - held
+    result.held = held_times(served.log.read_text()) - held
     return result
+
+
+def held_times(log: str) -> int:
+    """How often a server's log says that its loop was held, by its own code or while the process computed; a busy
+    machine is not counted."""
+    held = [json.loads(line) for line in log.splitlines() if HELD in line]
+    return sum(
+        one["processor_seconds"] > HELD_SECONDS / 2 or any(f"/{room}/" in at for at in one["at"] for room in _OURS)
+        for one in held
+    )
 
 
 def _ended(connection: http.client.HTTPConnection, question: str) -> str:

@@ -18,9 +18,11 @@ class _Heard(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.places: list[list[str]] = []
+        self.processor: list[float] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         self.places.append(record.__dict__["at"])
+        self.processor.append(record.__dict__["processor_seconds"])
 
 
 @pytest.fixture
@@ -43,6 +45,7 @@ async def test_the_place_that_holds_the_loop_is_told_while_it_does(heard: _Heard
         await asyncio.sleep(0)
         hold_the_loop()
     assert any("hold_the_loop" in place for place in heard.places[0])
+    assert heard.processor[0] > 0
     assert metrics.held._value.get() > before
 
 
