@@ -3,10 +3,11 @@
     python docs/transcripts/record.py            (or: make transcripts)
 
 In: questions as a new user would type them, with the gold SQL that a person wrote for each (several where several
-answers are right). Out: `transcripts.md` beside this folder, with a table for each database, and the tally on standard
-output. The sample databases are found through TEXT2SQL_BENCH_DIR; where one is absent, its table stays as it is. A
-database with a file `{name}.sql` beside this one is built from it. A question without gold SQL cannot be answered:
-declining is right. Names of databases as arguments restrict the run to these.
+answers are right). Out: `transcripts.md` beside this folder, with a table for each database (every question that was
+not answered rightly, and the others that are marked `shown`; the tally counts all), and the tally on standard output.
+The sample databases are found through TEXT2SQL_BENCH_DIR; where one is absent, its table stays as it is. A database
+with a file `{name}.sql` beside this one is built from it. A question without gold SQL cannot be answered: declining is
+right. Names of databases as arguments restrict the run to these.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ from text2sql.errors import QuestionFailed  # noqa: E402
 PAGE = HERE.parent / "transcripts.md"
 HEAD = """# Transcripts
 
-Questions as a new user would type them, asked without a model by `make transcripts`; nothing is left out. *right*: the
-rows are those of a query that a person wrote for the question. *declined*: the engine said that it cannot tell.
+Questions as a new user would type them, asked without a model by `make transcripts`. The counts are of all of them; the
+tables show every question that was not answered rightly, and some of the others. *right*: the rows are those of a query
+that a person wrote for the question. *declined*: the engine said that it cannot tell.
 """
 SHOWN_ROWS = 3
 
@@ -50,6 +52,8 @@ class Asked:
     answer: Answer
     verdict: str
     """`right`, `wrong`, `declined` or `failed`."""
+    shown: bool
+    """Shown even where the verdict is `right`."""
 
 
 def main() -> int:
@@ -69,7 +73,7 @@ def main() -> int:
             print(f"{name}: not here (TEXT2SQL_BENCH_DIR), left as it was")
             continue
         database = resolve_database(target)
-        asked = [_ask(database, str(item["question"]), list(item["gold_sql"])) for item in items]  # type: ignore[call-overload]
+        asked = [_ask(database, item) for item in items]
         parts[name] = "\n".join(_part(name, asked)) + "\n"
         print(f"{name}: {_tally(asked)}")
     PAGE.write_text("\n".join((HEAD, *parts.values())), encoding="utf-8")
@@ -96,16 +100,16 @@ def _built(name: str, script: Path) -> Path:
     return folder / f"{name}.sqlite"
 
 
-def _ask(database: Database, question: str, gold_sql: list[str]) -> Asked:
+def _ask(database: Database, item: dict[str, object]) -> Asked:
+    question, gold_sql, shown = str(item["question"]), list(item["gold_sql"]), bool(item.get("shown"))  # type: ignore[call-overload]
     try:
         answer = ask(question, database=database, model="offline")
     except QuestionFailed as failure:
-        return Asked(question, failure.answer, "failed")
+        return Asked(question, failure.answer, "failed", shown)
     if answer.abstained:
-        return Asked(question, answer, "declined")
-    if not gold_sql:
-        return Asked(question, answer, "wrong")
-    return Asked(question, answer, "right" if _matches(database, answer.sql, gold_sql) else "wrong")
+        return Asked(question, answer, "declined", shown)
+    right = bool(gold_sql) and _matches(database, answer.sql, gold_sql)
+    return Asked(question, answer, "right" if right else "wrong", shown)
 
 
 def _matches(database: Database, sql: str, gold_sql: list[str]) -> bool:
@@ -139,6 +143,8 @@ def _part(name: str, asked: list[Asked]) -> Iterator[str]:
     yield "| question | SQL | first rows | | score |"
     yield "| --- | --- | --- | --- | --- |"
     for item in asked:
+        if item.verdict == "right" and not item.shown:
+            continue
         answer = item.answer
         rows = "; ".join(", ".join(map(_cell, row)) for row in answer.rows[:SHOWN_ROWS])
         more = f" … ({len(answer.rows):,} rows)" if len(answer.rows) > SHOWN_ROWS else ""

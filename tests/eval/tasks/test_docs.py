@@ -1,4 +1,4 @@
-"""docs/demo-databases.md against the definitions: every table with its rows, every relation of the pictures."""
+"""docs/demo-databases.md against the definitions: every table with its rows, every relation of the picture."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ def test_the_page_counts_the_rows(demo: Demo) -> None:
     assert documented == [(table.name, f"{len(rows):,}", table.table.comment) for table, rows in demo.rows()]
 
 
-@by_demo
-def test_the_picture_shows_the_foreign_keys(demo: Demo) -> None:
+def test_the_picture_shows_the_foreign_keys() -> None:
+    (demo,) = (demo for demo in DEMOS if "erDiagram" in _section(demo))
     drawn = re.findall(r"^    (\w+) (\|\||\|o)--o\{ (\w+) : (\w+)$", _section(demo), re.MULTILINE)
     declared = [
         (key.ref_table, "|o" if table.table.column(key.columns[0]).nullable else "||", table.name, key.columns[0])
         for table in demo.tables
         for key in table.table.foreign_keys
-        if key.ref_table not in ("dim_tenant", "dim_date")
     ]
     assert drawn == declared
