@@ -72,7 +72,7 @@ def examples_apart(path: Path, tests: Sequence[tuple[str, str]], dialect: Dialec
 def kit_problem(folder: str) -> str | None:
     """Why a kit cannot be used; None if it can."""
     from agent.knowledge.kit import read_kit
-    from agent.knowledge.memory import BadMemory
+    from agent.knowledge.memory.lines import BadMemory
 
     try:
         read_kit(folder)

@@ -23,7 +23,7 @@ class ModelReport:
 def described_schema(database: Database, schema: Schema, settings: JudgingSettings) -> Schema:
     """The schema with what the semantic model of the settings adds for the reader of the database; as it is where the
     file cannot be read, which the next question reports."""
-    from agent.knowledge.memory import BadMemory
+    from agent.knowledge.memory.lines import BadMemory
     from agent.knowledge.semantics.described import described
     from agent.knowledge.semantics.files import semantic_model_of
     from agent.knowledge.semantics.readable import readable_model

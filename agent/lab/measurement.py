@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from agent.config import Settings
 from agent.knowledge.kit import Kit, digest, read_kit
-from agent.knowledge.memory import remembered
+from agent.knowledge.memory.prompt_text import remembered
 from agent.lab.budget import Budget, BudgetSpent
 from agent.lab.journal import BASE
 from agent.lab.questions import Question

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.knowledge.kit import EVIDENCE
-from agent.knowledge.memory import BadMemory
+from agent.knowledge.memory.lines import BadMemory
 from agent.lab.budget import BudgetSpent
 from agent.lab.evolvers.protocol import Evolver, View, ranked, scores
 from agent.lab.journal import BASE, Journal, State

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from agent.config import Settings
 from agent.knowledge.kit import Kit, read_kit
-from agent.knowledge.memory import BadMemory
+from agent.knowledge.memory.lines import BadMemory
 from agent.lab.budget import Budget
 from agent.lab.databases import databases_named
 from agent.lab.journal import Journal

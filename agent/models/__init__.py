@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.config import ModelSettings
-    from agent.knowledge.semantics import SemanticModel
+    from agent.knowledge.semantics.model import SemanticModel
     from agent.models.protocol import Meter, Model
     from eval.databases.base import Database
 

@@ -27,8 +27,8 @@ from eval.threads import in_turn
 
 if TYPE_CHECKING:
     from agent.candidates.generation import Written
-    from agent.knowledge.memory import Memory
-    from agent.knowledge.semantics import SemanticModel
+    from agent.knowledge.memory.loader import Memory
+    from agent.knowledge.semantics.model import SemanticModel
     from eval.schema import Schema
 
 
@@ -134,7 +134,7 @@ def _with_semantics(memory: Memory, semantics: SemanticModel, schema: Schema) ->
 def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> SqlRequest:
     """The request with the team's knowledge of its database."""
     from agent.knowledge.analysis import analysis_notes
-    from agent.knowledge.memory import remembered
+    from agent.knowledge.memory.prompt_text import remembered
 
     privacy = privacy_of(context.model)
     examples = remembered(

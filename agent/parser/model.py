@@ -12,7 +12,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from agent.knowledge.memory.examples import Example
-from agent.knowledge.semantics import ModelView, SemanticModel, model_view_of
+from agent.knowledge.semantics.expansion import ModelView, model_view_of
+from agent.knowledge.semantics.model import SemanticModel
 from agent.knowledge.values import value_index
 from agent.models.protocol import (
     Capabilities,

@@ -24,8 +24,8 @@ from eval.threads import in_turn
 
 if TYPE_CHECKING:
     from agent.judging.local import LocalJudge
-    from agent.knowledge.memory import Memory
-    from agent.knowledge.semantics import SemanticModel
+    from agent.knowledge.memory.loader import Memory
+    from agent.knowledge.semantics.model import SemanticModel
     from eval.scoring.types import Case
 
 

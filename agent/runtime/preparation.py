@@ -28,8 +28,8 @@ from eval.errors import Text2SQLError
 if TYPE_CHECKING:
     from agent.access.database import PersonalDatabase
     from agent.knowledge.kit import Kit
-    from agent.knowledge.memory import Memory
-    from agent.knowledge.semantics import SemanticModel
+    from agent.knowledge.memory.loader import Memory
+    from agent.knowledge.semantics.model import SemanticModel
 
 Confirmed = Sequence[tuple[str, str]]
 """(question, SQL) pairs."""
@@ -134,7 +134,7 @@ async def run_context(
 def kit_in(folder: str) -> Kit:
     """The kit in a folder. Raises RunFailed."""
     from agent.knowledge.kit import read_kit
-    from agent.knowledge.memory import BadMemory
+    from agent.knowledge.memory.lines import BadMemory
 
     try:
         return read_kit(folder)
@@ -146,7 +146,7 @@ def semantics_of(config: JudgingSettings) -> SemanticModel | None:
     """Raises RunFailed, naming what is wrong with the file."""
     if not (config.semantic_model or config.glossary):
         return None
-    from agent.knowledge.memory import BadMemory
+    from agent.knowledge.memory.lines import BadMemory
     from agent.knowledge.semantics.files import semantic_model_of
 
     try:
@@ -183,7 +183,9 @@ def memory_of(
     for those who see all of it. Raises RunFailed, naming each bad line and its reason."""
     if not (config.examples or config.glossary or semantics or confirmed or kit):
         return None
-    from agent.knowledge.memory import BadMemory, Example, load_memory
+    from agent.knowledge.memory.examples import Example
+    from agent.knowledge.memory.lines import BadMemory
+    from agent.knowledge.memory.loader import load_memory
 
     try:
         kept = load_memory(config.examples, config.glossary)

@@ -4,8 +4,3 @@ In: a file (Apache Ossie, dbt's semantic manifest, Snowflake's semantic model YA
 `SemanticModel`; its check against a database; its view of a schema, in which metrics and fields are columns that
 `expand` replaces on the syntax tree. docs/semantic-model.md has the formats.
 """
-
-from agent.knowledge.semantics.expansion import ModelView, model_view_of
-from agent.knowledge.semantics.model import SemanticModel
-
-__all__ = ["ModelView", "SemanticModel", "model_view_of"]

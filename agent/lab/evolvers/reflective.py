@@ -15,7 +15,7 @@ from typing import Any
 
 from agent.knowledge.analysis import run_analysis
 from agent.knowledge.kit import CONTENT, INSTRUCTION_TOKENS
-from agent.knowledge.memory import BadMemory
+from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.schema_context import estimate_tokens, schema_context
 from agent.lab.budget import BudgetSpent
 from agent.lab.evolvers.protocol import Proposal, View, ranked, yields

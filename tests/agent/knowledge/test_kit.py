@@ -16,7 +16,7 @@ import agent.batch
 import agent.main
 from agent.config import Settings, settings
 from agent.knowledge.kit import read_kit
-from agent.knowledge.memory import BadMemory
+from agent.knowledge.memory.lines import BadMemory
 from agent.models.quirks import forget
 from agent.runner import Answer, run
 from eval.databases.base import Database

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.knowledge.memory import Example
+from agent.knowledge.memory.examples import Example
 from agent.knowledge.values import ValueIndex
 from agent.models.protocol import SqlRequest
 from agent.parser import OfflineModel

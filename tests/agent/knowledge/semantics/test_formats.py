@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agent.knowledge.memory import BadMemory
+from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.semantics.files import load_model, read_model, written
 from tests.agent.knowledge.semantics.shop import SHOP_MODEL
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.knowledge.semantics import model_view_of
 from agent.knowledge.semantics.check import checked
+from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.semantics.files import read_model
 from eval.databases import Database, open_database
 from eval.sql import check, parse, render

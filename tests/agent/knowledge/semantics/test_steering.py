@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from agent.config import Settings
-from agent.knowledge.semantics import SemanticModel, model_view_of
 from agent.knowledge.semantics.check import checked
 from agent.knowledge.semantics.conformity import departures
 from agent.knowledge.semantics.draft import drafted
+from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.semantics.files import read_model
+from agent.knowledge.semantics.model import SemanticModel
 from agent.runner import run
 from eval.databases import Database, open_database
 from eval.sql import parse, render
