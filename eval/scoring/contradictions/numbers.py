@@ -64,8 +64,12 @@ def _compared_number(c: Constant) -> bool:
         and not c.is_string
         and not _DATE_KEY.match(c.value)
         and _is_number(c.value)
-        and abs(float(c.value)) > 1
+        and (abs(float(c.value)) > 1 or (c.operator in _BOUNDS and float(c.value) != 0))
     )
+
+
+_BOUNDS = ("<", "<=", ">", ">=")
+"""`= 1` is often a flag, and `> 0` leaves out what is not known."""
 
 
 def _near(number: float, known: set[float]) -> bool:

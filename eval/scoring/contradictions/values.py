@@ -34,17 +34,26 @@ _UNTOLD = 5
 
 
 def value_foreign(r: Reading) -> Proofs:
-    """A text that the question neither says nor may mean."""
-    compared = [c for c in r.constants if c.is_string and c.operator in ("=", "in") and c.column]
-    unsaid = [c for c in compared if not said(c, r)]
-    foreign = [c for c in unsaid if not may_be_meant(c, r)]
+    """A text or a date that the question neither says nor may mean. One end of a range may follow from the other, and
+    `year_foreign` tells what does not belong to a year that is named."""
+    operators = _EQUALS if _YEAR_SAID.search(r.question) else _EQUALS | _RANGES
+    compared = [c for c in r.constants if c.is_string and c.operator in operators and c.column]
+    unsaid = [c for c in compared if not said(c, r) and not may_be_meant(c, r)]
+    meant = {c.column for c in compared if c not in unsaid}
+    foreign = [c for c in unsaid if c.operator not in _RANGES or c.column not in meant]
     if not foreign or supposes(r.case.question) or len(left_over(r)) >= _UNTOLD:
         return
     named = names_left(r)
     words = f"; it names {named[0]}" if named else ""
     first = foreign[0]
     sentence = f"The query looks for “{first.value[:40]}” in {first.column}, which the question does not say{words}."
-    yield Proof("value_foreign", f"{first.column} = '{first.value}'", sentence)
+    sign = str(first.operator).upper()
+    yield Proof("value_foreign", f"{first.column} {sign} '{first.value}'", sentence)
+
+
+_RANGES = frozenset({"<", "<=", ">", ">=", "between"})
+_EQUALS = frozenset({"=", "in", "like"})
+_YEAR_SAID = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 
 
 def never_true(r: Reading) -> Proofs:
