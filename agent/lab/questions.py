@@ -1,32 +1,30 @@
 """Verified questions, and how they are split into those that are learned from and those that prove something.
 
-In: JSON lines `{id, db, question, gold_sql, alt_gold_sql?}`. Out: `Question`s and two splits of them, made from the
-seed and the questions alone: at random, and such that no form of query (or database, where there are several) is on
-both sides.
+In: lines `{id, db, question, gold_sql, alt_gold_sql?}`, or a team's examples. Out: `Question`s and two splits of them,
+made from the seed and the questions alone: at random, and such that no form of query (or database, where there are
+several) is on both sides.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.knowledge.memory.examples import read_examples
 from agent.knowledge.memory.similarity import sql_template
 from eval.errors import InputError
 from eval.jsonl import read_line
 from eval.schema import Dialect
 
-__all__ = ["DATABASES_APART", "Question", "Split", "digest_of", "needed", "read_questions", "splits"]
+__all__ = ["DATABASES_APART", "Question", "Split", "digest_of", "read_questions", "splits"]
 
 DATABASES_APART = 5
 """From so many databases on, the second split keeps databases apart instead of forms."""
 CHOOSING = 0.35
 """The share of the questions to learn from that choose among kits."""
-CHANGED = 0.09
-"""The share of the answers that a kit usually changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +49,35 @@ class Split:
 
 
 def read_questions(file: Path, db: str = "") -> tuple[Question, ...]:
-    """The questions of a file that have a verified query; `db` is the database of those that name none. Raises
-    InputError that names the line."""
+    """The questions of a file that have a verified query: JSON lines, or a team's examples in YAML. `db`: there is one
+    database, which those that name none call `db`. Raises InputError that names the line."""
     by_id: dict[str, Question] = {}
-    try:
-        lines = file.read_bytes().splitlines()
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from None
-    for number, raw in enumerate(lines, 1):
-        line = read_line(number, raw)
-        if line is None:
-            continue
-        if line.record is None:
-            raise InputError(f"{file.name}: {line.problem}")
-        if line.record.get("gold_sql", line.record.get("sql")) is None:
+    for number, record in _records(file):
+        if record.get("gold_sql", record.get("sql")) is None:
             continue  # a question that has no answer
-        one = _question(line.record, number, file.name, db)
+        one = _question(record, number, file.name, "db" if db else "")
         if one.id in by_id:
             raise InputError(f"{file.name}, line {number}: the id {one.id!r} is there twice")
         by_id[one.id] = one
     if not by_id:
         raise InputError(f"{file.name} has no questions with gold_sql")
     return tuple(by_id.values())
+
+
+def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records with their lines."""
+    if file.suffix.lower() in (".yaml", ".yml"):
+        for example in read_examples(file):
+            yield example.line, {"question": example.question, "sql": example.sql, "db": example.db}
+        return
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+    for line in filter(None, (read_line(number, raw) for number, raw in enumerate(lines, 1))):
+        if line.record is None:
+            raise InputError(f"{file.name}: {line.problem}")
+        yield line.number, line.record
 
 
 def _question(record: dict[str, Any], number: int, name: str, db: str) -> Question:
@@ -127,10 +132,3 @@ def _split(
     while choosing and len(learned) > 1 and len(chosen) < CHOOSING * len(questions) / 2:
         chosen += learned.pop()
     return Split(name, tuple(q for g in learned for q in g), tuple(chosen), tuple(held_out))
-
-
-def needed(gain: float = 0.05) -> int:
-    """Held-out questions that prove a gain with 80 % power at p < .05 if `CHANGED` of the answers change at all.
-
-    Connor (1987), Biometrics 43, 207-211: the sample size of McNemar's test."""
-    return math.ceil(((1.96 * math.sqrt(CHANGED) + 0.8416 * math.sqrt(CHANGED - gain * gain)) / gain) ** 2)

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from agent.config import Settings
+from tests.agent.lab.conftest import NAMES
 
-NAMES = ("Ada", "Ben", "Cem", "Dov", "Eva", "Fay", "Gus", "Hal", "Ida", "Jon", "Kay", "Leo", "Mia", "Zoe")
 KINDS = {"pay": "What is the pay of {}?", "city": "Where is {}?", "age": "How old is {}?", "desk": "Which desk has {}?"}
 
 
@@ -47,10 +46,3 @@ def firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
         connection.executemany("INSERT INTO people (name, pay, city, age, desk) VALUES (?, ?, ?, ?, ?)", rows)
     write_lines(folder / "verified.jsonl", verified())
     return folder
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Settings:
-    return Settings(
-        _env_file=None, OPENAI_API_KEY=None, OPENAI_BASE_URL=None, TEXT2SQL_CACHE_DIR=str(tmp_path / "cache")
-    )

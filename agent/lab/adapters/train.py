@@ -16,9 +16,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from agent.tuning.curve import loss_svg
-from agent.tuning.data import read_data
-from agent.tuning.packages import TRAINING, need, quiet
+from agent.lab.adapters.curve import loss_svg
+from agent.lab.adapters.data import read_data
+from agent.lab.adapters.packages import TRAINING, need, quiet
+from agent.lab.record_lines import records_in
 from eval.errors import InputError
 
 __all__ = ["TrainOptions", "base_digest", "load_base", "make_trainer", "read_manifest", "train"]
@@ -59,7 +60,7 @@ class TrainOptions:
 
 
 def train(options: TrainOptions, out: Path, on_progress: Callable[[int, int, float], None]) -> dict[str, Any]:
-    """Train, or go on; returns the manifest. `on_progress`: step, of, loss. Raises InputError and TuningUnavailable."""
+    """Train, or go on; returns the manifest. `on_progress`: step, of, loss. Raises InputError and PackagesMissing."""
     packages = (*TRAINING, *_packages(options.base, options.qlora))
     need(*packages)
     data = read_data(Path(options.data))
@@ -119,8 +120,8 @@ def make_trainer(
     )
     rows, left_out = {}, 0
     for part in ("train", "validation"):
-        lines = (Path(options.data) / f"{part}.jsonl").read_text("utf-8").splitlines()
-        every = [{key: row[key] for key in ("prompt", "completion")} for row in map(json.loads, lines)]
+        lines = records_in(Path(options.data) / f"{part}.jsonl")
+        every = [{key: row[key] for key in ("prompt", "completion")} for row in lines]
         rows[part] = [row for row in every if _tokens(row, tokenizer) <= options.max_tokens]
         left_out += len(every) - len(rows[part])
     if not rows["train"]:
@@ -199,7 +200,7 @@ def make_trainer(
 
 def load_base(base: str, *, qlora: bool = False, bf16: bool = False, chat_template: str = "") -> tuple[Any, Any]:
     """The model (bf16 on a GPU and with `bf16`, else float32; with `qlora` in NF4; a GGUF file dequantized) and its
-    tokenizer. Raises InputError and TuningUnavailable."""
+    tokenizer. Raises InputError and PackagesMissing."""
     need("torch", "transformers", *_packages(base, qlora))
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, GgufConfig
