@@ -28,7 +28,7 @@ from agent.lab.questions import Question, digest_of, read_questions
 from agent.lab.session import options_of
 from agent.models import OFFLINE, shared_model
 from agent.models.protocol import Model
-from agent.runtime.strategies import strategy
+from agent.strategies import strategy
 from eval.databases.base import Database
 from eval.errors import InputError
 from eval.metrics.intervals import Rate, percentile

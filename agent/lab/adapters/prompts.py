@@ -28,7 +28,7 @@ from agent.models.protocol import (
     SummaryRequest,
 )
 from agent.runtime.plans import single_task_plan
-from agent.runtime.strategies import strategy
+from agent.strategies import strategy
 from eval.databases.base import Database
 from eval.errors import InputError
 from eval.sql import parse, resolve
