@@ -10,8 +10,8 @@ import asyncio
 import functools
 import hashlib
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
@@ -34,18 +34,7 @@ from eval.schema import Schema
 if TYPE_CHECKING:
     from agent.runner import Answer
 
-__all__ = [
-    "NO_SUMMARY",
-    "Elsewhere",
-    "Kits",
-    "LabStopped",
-    "Measurer",
-    "Outcome",
-    "bits",
-    "closing",
-    "measure",
-    "outcome_of",
-]
+__all__ = ["NO_SUMMARY", "Elsewhere", "Kits", "LabStopped", "Measurer", "Outcome", "bits", "measure", "outcome_of"]
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -128,16 +117,6 @@ class Elsewhere:
     opening: Callable[[Settings], AbstractAsyncContextManager[Callable[[Record], Awaitable[Record]]]]
     """Opens databases and model in a process of the cluster; {question} becomes {outcome}. Picklable."""
     progress: TextIO | None = None
-
-
-@asynccontextmanager
-async def closing(*models: Model | str) -> AsyncIterator[None]:
-    """Close the models at the end."""
-    try:
-        yield
-    finally:
-        for model in {id(one): one for one in models if not isinstance(one, str)}.values():
-            await model.close()
 
 
 async def outcome_of(

@@ -1,4 +1,4 @@
-"""Verified questions, and how they are split into those that are learned from and those that prove something.
+"""Verified questions, how they are split into those that are learned from and those that prove something, and leaks.
 
 In: lines `{id, db, question, gold_sql, alt_gold_sql?}`, or a team's examples. Out: `Question`s and two splits of them,
 made from the seed and the questions alone: at random, and such that no form of query (or database, where there are
@@ -8,18 +8,20 @@ several) is on both sides.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from agent.knowledge.memory.examples import read_examples
-from agent.knowledge.memory.similarity import sql_template
+from agent.knowledge.memory.similarity import plain_question, sql_template
 from eval.errors import InputError
 from eval.jsonl import read_line
+from eval.metrics.exact_match import canonical
 from eval.schema import Dialect
 
-__all__ = ["DATABASES_APART", "Question", "Split", "digest_of", "read_questions", "splits"]
+__all__ = ["DATABASES_APART", "Question", "Split", "digest_of", "form", "leaks", "read_questions", "splits"]
 
 DATABASES_APART = 5
 """From so many databases on, the second split keeps databases apart instead of forms."""
@@ -103,12 +105,12 @@ def splits(questions: Sequence[Question], seed: int, dialect: Dialect, *, choosi
     """`random` and `form_disjoint`, each with half of the questions held out."""
     apart = len({q.db for q in questions}) >= DATABASES_APART
 
-    def form(question: Question) -> str:
+    def group(question: Question) -> str:
         return question.db if apart else f"{question.db} {sql_template(question.golds[0], dialect)}"
 
     return (
         _split("random", questions, seed, lambda q: q.id, choosing),
-        _split("form_disjoint", questions, seed, form, choosing),
+        _split("form_disjoint", questions, seed, group, choosing),
     )
 
 
@@ -132,3 +134,24 @@ def _split(
     while choosing and len(learned) > 1 and len(chosen) < CHOOSING * len(questions) / 2:
         chosen += learned.pop()
     return Split(name, tuple(q for g in learned for q in g), tuple(chosen), tuple(held_out))
+
+
+@lru_cache(maxsize=16_384)
+def form(sql: str, dialect: Dialect) -> str:
+    """The query in one spelling, read on its tree: constants masked, aliases and needless qualifiers dropped; its text
+    where it cannot be parsed."""
+    return sql_template(canonical(sql, dialect) or sql, dialect)
+
+
+def leaks(training: Iterable[Question], tests: Sequence[Question], dialect: Dialect) -> dict[str, str]:
+    """Why each training question must not be learned from, by id: a test has its words, or the form of its query,
+    wherever they come from. A leak makes every later figure worthless."""
+    asked = {plain_question(test.text) for test in tests}
+    forms = {form(gold, dialect) for test in tests for gold in test.golds}
+    by_id: dict[str, str] = {}
+    for one in training:
+        if plain_question(one.text) in asked:
+            by_id[one.id] = "same question"
+        elif any(form(gold, dialect) in forms for gold in one.golds):
+            by_id[one.id] = "same form"
+    return by_id

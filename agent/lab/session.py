@@ -20,7 +20,7 @@ from agent.lab.budget import Budget
 from agent.lab.evolvers import evolver
 from agent.lab.evolvers.protocol import ranked, scores, yields
 from agent.lab.journal import BASE, Journal
-from agent.lab.measurement import Elsewhere, Kits, Measurer, closing, outcome_of
+from agent.lab.measurement import Elsewhere, Kits, Measurer, outcome_of
 from agent.lab.options import databases_named
 from agent.lab.progress import Progress
 from agent.lab.proof import gained
@@ -28,7 +28,7 @@ from agent.lab.questions import Question, Split, digest_of, read_questions, spli
 from agent.lab.ratings import bradley_terry, elo
 from agent.lab.run import Result, Run, too_few
 from agent.lab.summary import write_summary
-from agent.models import OFFLINE, shared_model
+from agent.models import OFFLINE, closing, shared_model
 from eval.errors import InputError
 from eval.jsonl import Record
 

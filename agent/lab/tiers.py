@@ -20,13 +20,13 @@ from agent.knowledge.kit import Kit, read_kit
 from agent.knowledge.memory import BadMemory
 from agent.lab.budget import Budget
 from agent.lab.journal import Journal
-from agent.lab.measurement import NO_SUMMARY, Outcome, closing, measure
+from agent.lab.measurement import NO_SUMMARY, Outcome, measure
 from agent.lab.options import databases_named
 from agent.lab.progress import Progress
 from agent.lab.proof import Gain, gained
 from agent.lab.questions import Question, digest_of, read_questions
 from agent.lab.session import options_of
-from agent.models import OFFLINE, shared_model
+from agent.models import OFFLINE, closing, shared_model
 from agent.models.protocol import Model
 from agent.strategies import strategy
 from eval.databases.base import Database

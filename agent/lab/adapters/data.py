@@ -17,9 +17,8 @@ from typing import Any
 
 from agent.config import Settings
 from agent.lab.adapters import STRATEGY
-from agent.lab.adapters.leaks import form, leaks
 from agent.lab.adapters.prompts import rendered
-from agent.lab.questions import Question, Split, splits
+from agent.lab.questions import Question, Split, form, leaks, splits
 from agent.models.prompts import template
 from eval.databases.base import Database
 from eval.errors import InputError

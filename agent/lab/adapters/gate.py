@@ -17,15 +17,14 @@ from typing import Any, Literal
 
 from agent.config import Settings
 from agent.lab.adapters.data import Leaked, read_data
-from agent.lab.adapters.leaks import leaks
 from agent.lab.adapters.prompts import writer_strategy
 from agent.lab.budget import Budget
 from agent.lab.journal import BASE
-from agent.lab.measurement import Kits, Measurer, closing
+from agent.lab.measurement import Kits, Measurer
 from agent.lab.proof import SIGNIFICANT, Gain, gained, needed
-from agent.lab.questions import Question, read_questions
+from agent.lab.questions import Question, leaks, read_questions
 from agent.lab.record_lines import records_in
-from agent.models import shared_model
+from agent.models import closing, shared_model
 from eval.databases.base import Database
 from eval.errors import InputError
 from eval.metrics.intervals import Rate

@@ -39,7 +39,7 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
 @pytest.fixture(scope="session")
 def firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `firm.sqlite` and `verified.jsonl`."""
-    folder = tmp_path_factory.mktemp("tuning")
+    folder = tmp_path_factory.mktemp("adapters")
     with closing(sqlite3.connect(folder / "firm.sqlite")) as connection, connection:
         connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, pay REAL, city TEXT, age, desk)")
         rows = [(name, 1_000 + n, f"Town {n}", 20 + n, f"D{n}") for n, name in enumerate(NAMES)]

@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 from agent.config import Settings
 from agent.lab.adapters.commands import app
 from agent.lab.adapters.data import Leaked, make_data, read_data
-from agent.lab.adapters.leaks import form, leaks
-from agent.lab.questions import Question, read_questions
+from agent.lab.questions import Question, form, leaks, read_questions
 from agent.models import shared_model
 from agent.runner import run
 from eval.databases import open_database

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.lab.adapters.commands import app
-from agent.lab.adapters.curve import loss_svg
 from agent.lab.adapters.export import export
+from agent.lab.adapters.train import loss_svg
 from eval.errors import InputError
 
 
