@@ -69,7 +69,7 @@ def answer(
 ) -> None:
     """Answer each line {id, db, question, evidence?} with {id, sql, confidence, abstained, reason, rows, answer,
     retries, seconds}; a line that cannot be answered gets {id, error}."""
-    from agent.runtime.strategies import strategy as known
+    from agent.strategies import strategy as known
 
     try:
         name = known(strategy).name if strategy is not None else None

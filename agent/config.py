@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from agent.runtime.strategies import DEFAULT, strategy
+from agent.strategies import DEFAULT, strategy
 
 
 class _Group(BaseSettings):
@@ -100,7 +100,7 @@ class JudgingSettings(_Group):
     score_threshold: float = Field(0.70, ge=0.0, le=1.0, alias="TEXT2SQL_SCORE_THRESHOLD")
     max_retries: int = Field(3, ge=0, le=10, alias="TEXT2SQL_MAX_RETRIES")
     strategy: str = Field(DEFAULT, alias="TEXT2SQL_STRATEGY")
-    """The strategy: a name from `agent.runtime.strategies`."""
+    """The strategy: a name from `agent.strategies`."""
     examples: str | None = Field(None, alias="TEXT2SQL_EXAMPLES")
     """File or folder of verified examples; None: only examples that people confirmed are shown."""
     semantic_model: str | None = Field(None, alias="TEXT2SQL_SEMANTIC_MODEL")

@@ -57,7 +57,7 @@ def _version(wanted: bool) -> None:
 
 
 def _strategies() -> list[str]:
-    from agent.runtime.strategies import STRATEGIES
+    from agent.strategies import STRATEGIES
 
     return list(STRATEGIES)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from agent.runtime.strategies import Strategy
+from agent.strategies import Strategy
 from eval.examination import Query, inspect
 from eval.language.inflection import light_stem
 from eval.language.words import name_words, question_words

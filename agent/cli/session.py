@@ -111,7 +111,7 @@ class Asker:
         judging: dict[str, str] = {}
         limits: dict[str, float] = {}
         if self.strategy is not None:
-            from agent.runtime.strategies import strategy
+            from agent.strategies import strategy
 
             try:
                 judging["strategy"] = strategy(self.strategy).name

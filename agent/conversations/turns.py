@@ -14,7 +14,6 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.conversations.conversation import (
@@ -29,6 +28,7 @@ from agent.events import ResumedEvent, ResumedInfo
 from agent.models.langsmith import langsmith_tracing
 from agent.results import run_sql
 from agent.runtime.context import RunContext
+from agent.runtime.outcome import TurnEnd
 from agent.runtime.preparation import RunFailed
 from agent.state import Clarification, Clarified, QueryResult
 
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from agent.conversations.conversation import Graph
 
-DROPPED = "All right, never mind that question."
-
 _NEVER_MIND = re.compile(
     r"(?:(?:no|ok|okay|oh|well|ah)[,.\s]+)?(?:never ?mind|forget (?:it|that|about it)|cancel(?: that| it)?|drop it|"
     r"skip (?:it|that)|nothing|none of (?:these|those|them))\b[\s,.;:!-]*",
@@ -46,15 +44,6 @@ _NEVER_MIND = re.compile(
 )
 
 _running: set[tuple[int, str]] = set()
-
-
-@dataclass(frozen=True, slots=True)
-class TurnEnd:
-    """How a turn ended: with a state, waiting for an answer, or dropped by the user."""
-
-    state: dict[str, Any]
-    waiting: Clarification | None = None
-    dropped: bool = False
 
 
 async def take_turn(text: str, conversation: Conversation, context: RunContext, evidence: str = "") -> TurnEnd:

@@ -1,19 +1,16 @@
-"""A team's memory, for the doors: checking files of examples and terms, keeping examples apart from a test set.
+"""A team's memory, for the doors: checking files of examples and terms.
 
 In: paths, an open database. Out: what is wrong, line by line. Nothing here is sent anywhere.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from eval.databases.base import Database
-    from eval.schema import Dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +51,6 @@ def check_glossary(path: Path, database: Database) -> Checked:
     schema = database.schema()
     wrong = [f"line {e.line}: {e.name}: {reason}" for e in entries if (reason := unfit(e, schema))]
     return Checked(len(entries), 0, tuple(wrong))
-
-
-def examples_apart(path: Path, tests: Sequence[tuple[str, str]], dialect: Dialect, kept: Path) -> str:
-    """Write the examples that are no questions of a test set (`tests`: with their gold) to `kept`; in words, how much
-    the rest give away of it. Raises ValueError naming the lines that are wrong."""
-    from agent.knowledge.memory.loader import load_memory
-    from agent.knowledge.memory.similarity import apart
-
-    examples, overlap = apart(load_memory(str(path), None).examples, tests, dialect)
-    lines = (json.dumps({"question": e.question, "sql": e.sql, "db": e.db}, ensure_ascii=False) for e in examples)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    return str(overlap)
 
 
 def kit_problem(folder: str) -> str | None:

@@ -24,8 +24,8 @@ from agent.models import OFFLINE, shared_model
 from agent.models.protocol import Model, ModelError, SqlRequest
 from agent.models.trial import Trial, tried
 from agent.parser.second_opinion import second_opinion
-from agent.runtime.strategies import BRIEF_TOKENS
 from agent.state import QueryTask
+from agent.strategies import BRIEF_TOKENS
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.metrics.comparison import same_result

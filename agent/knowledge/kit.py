@@ -19,7 +19,7 @@ from agent.knowledge.memory.glossary import read_glossary
 from agent.knowledge.memory.lines import BadMemory, Problem, text_of, yaml_node
 from agent.knowledge.memory.loader import NO_GLOSSARY, Memory
 from agent.knowledge.schema_context import estimate_tokens
-from agent.runtime.strategies import strategy
+from agent.strategies import strategy
 
 __all__ = ["CONTENT", "EVIDENCE", "INSTRUCTION_TOKENS", "Kit", "read_kit"]
 

@@ -12,7 +12,7 @@ withheld until it is put on the list.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import resources
@@ -35,7 +35,6 @@ from agent.models.protocol import (
     StepReply,
     StepRequest,
     Summary,
-    SummaryRequest,
     Verifying,
 )
 from agent.state import EvalReport, QueryResult, Turn
@@ -106,8 +105,7 @@ _Request = TypeVar("_Request", PlanRequest, SqlRequest, StepRequest, ReviewReque
 
 
 class PrivateModel:
-    """A model that sees only shapes (`masked`) or only the schema (`schema`). Text answers are composed here, from rows
-    that the model never saw."""
+    """A model that sees only shapes (`masked`) or only the schema (`schema`), and so tells no answer."""
 
     def __init__(self, model: Model, privacy: Literal["masked", "schema"]) -> None:
         self.name = model.name
@@ -142,13 +140,8 @@ class PrivateModel:
             return Judgement(0.5, NOT_JUDGED)
         return await self._model.judge(self._rebuilt(request, preview=_kinds_shown(request)))
 
-    async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
-        from agent.parser import summary_text
-
-        text = summary_text(request)
-        if on_text is not None:
-            on_text(text)
-        return Summary(text)
+    async def summarize(self, *_: object) -> Summary:
+        raise ModelReplyError("This model may not see rows, so rules tell the answer.")
 
     async def close(self) -> None:
         await self._model.close()

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agent.cli.shared import RESUMES, errors_reported
-from eval.batch_options import On
+from agent.lab.adapters.commands import app as adapter_app
+from agent.lab.options import AsJson, Databases, Db, Questions
+from eval.batch_options import On, Quiet
 
 if TYPE_CHECKING:
     from agent.lab.session import Options
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-_Db = Annotated[str | None, typer.Option(metavar="URL|FILE", help="The database of every question.")]
-_Databases = Annotated[
-    str | None, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or a URL with {db} in it.")
-]
+app.add_typer(adapter_app, name="adapter")
 _Out = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
 @app.callback()
@@ -36,10 +34,10 @@ def _commands() -> None:
 
 @app.command()
 def tune(
-    questions: Annotated[Path, typer.Option(metavar="FILE", help="Lines {id, db, question, gold_sql}.")],
+    questions: Questions,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the run; one that is there goes on.")],
-    db: _Db = None,
-    databases: _Databases = None,
+    db: Db = None,
+    databases: Databases = None,
     evolver: Annotated[
         str, typer.Option(metavar="NAME", help="Who makes kits: mined, knobs, reflective, gepa, scripted.")
     ] = "mined",
@@ -69,8 +67,8 @@ def tune(
         int, typer.Option(min=1, max=64, help="Questions under way at once, with a model or on a cluster.")
     ] = 4,
     on: On = None,
-    as_json: _Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Make kits from verified questions and prove the best one on held-out questions."""
     from agent.lab.session import Options
@@ -103,8 +101,8 @@ def extend(
     hours: Annotated[float | None, typer.Option(min=0, help="Hours, over all starts; default: as before.")] = None,
     budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Dollars; default: as before.")] = None,
     calls: Annotated[int | None, typer.Option(min=0, metavar="N", help="Requests; default: as before.")] = None,
-    as_json: _Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Play more rounds. The held-out questions are then read again, and p counts that."""
     from agent.lab.session import extended
@@ -115,7 +113,7 @@ def extend(
 
 
 @app.command()
-def status(out: _Out, as_json: _Json = False) -> None:
+def status(out: _Out, as_json: AsJson = False) -> None:
     """Show how far a run is, without touching it."""
     from agent.lab.session import status_of
 
@@ -137,7 +135,7 @@ def compare(
     out: _Out,
     first: Annotated[str, typer.Argument(help="A kit of the run, or base.")],
     second: Annotated[str, typer.Argument(help="Another.")],
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare two kits on the questions to learn from and to choose by; held-out questions are not touched."""
     from agent.lab.session import compared
@@ -148,10 +146,10 @@ def compare(
 
 @app.command()
 def tiers(
-    questions: Annotated[Path, typer.Option(metavar="FILE", help="Lines {id, db, question, gold_sql}.")],
+    questions: Questions,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results; one that is there goes on.")],
-    db: _Db = None,
-    databases: _Databases = None,
+    db: Db = None,
+    databases: Databases = None,
     model: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Model; repeat it for several. Default: the configured one."),
@@ -176,8 +174,8 @@ def tiers(
     jobs: Annotated[
         int, typer.Option(min=1, max=64, help="Questions under way at once; more of them make each one slower.")
     ] = 1,
-    as_json: _Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare models, each without a kit and with one: accuracy, cost and time on the same questions."""
     from agent.config import settings

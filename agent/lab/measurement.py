@@ -25,7 +25,7 @@ from agent.lab.questions import Question
 from agent.lab.record_lines import append_record, records_in
 from agent.models import OFFLINE
 from agent.models.protocol import Model, ModelError
-from agent.runtime.strategies import strategy
+from agent.strategies import strategy
 from eval.databases.base import Database
 from eval.jsonl import LineError, Record
 from eval.metrics.items import compare_items

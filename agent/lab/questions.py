@@ -1,32 +1,32 @@
-"""Verified questions, and how they are split into those that are learned from and those that prove something.
+"""Verified questions, how they are split into those that are learned from and those that prove something, and leaks.
 
-In: JSON lines `{id, db, question, gold_sql, alt_gold_sql?}`. Out: `Question`s and two splits of them, made from the
-seed and the questions alone: at random, and such that no form of query (or database, where there are several) is on
-both sides.
+In: lines `{id, db, question, gold_sql, alt_gold_sql?}`, or a team's examples. Out: `Question`s and two splits of them,
+made from the seed and the questions alone: at random, and such that no form of query (or database, where there are
+several) is on both sides.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agent.knowledge.memory.similarity import sql_template
+from agent.knowledge.memory.examples import read_examples
+from agent.knowledge.memory.similarity import plain_question, sql_template
 from eval.errors import InputError
 from eval.jsonl import read_line
+from eval.metrics.exact_match import canonical
 from eval.schema import Dialect
 
-__all__ = ["DATABASES_APART", "Question", "Split", "digest_of", "needed", "read_questions", "splits"]
+__all__ = ["DATABASES_APART", "Question", "Split", "digest_of", "form", "leaks", "read_questions", "splits"]
 
 DATABASES_APART = 5
 """From so many databases on, the second split keeps databases apart instead of forms."""
 CHOOSING = 0.35
 """The share of the questions to learn from that choose among kits."""
-CHANGED = 0.09
-"""The share of the answers that a kit usually changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +51,35 @@ class Split:
 
 
 def read_questions(file: Path, db: str = "") -> tuple[Question, ...]:
-    """The questions of a file that have a verified query; `db` is the database of those that name none. Raises
-    InputError that names the line."""
+    """The questions of a file that have a verified query: JSON lines, or a team's examples in YAML. `db`: there is one
+    database, which those that name none call `db`. Raises InputError that names the line."""
     by_id: dict[str, Question] = {}
-    try:
-        lines = file.read_bytes().splitlines()
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from None
-    for number, raw in enumerate(lines, 1):
-        line = read_line(number, raw)
-        if line is None:
-            continue
-        if line.record is None:
-            raise InputError(f"{file.name}: {line.problem}")
-        if line.record.get("gold_sql", line.record.get("sql")) is None:
+    for number, record in _records(file):
+        if record.get("gold_sql", record.get("sql")) is None:
             continue  # a question that has no answer
-        one = _question(line.record, number, file.name, db)
+        one = _question(record, number, file.name, "db" if db else "")
         if one.id in by_id:
             raise InputError(f"{file.name}, line {number}: the id {one.id!r} is there twice")
         by_id[one.id] = one
     if not by_id:
         raise InputError(f"{file.name} has no questions with gold_sql")
     return tuple(by_id.values())
+
+
+def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records with their lines."""
+    if file.suffix.lower() in (".yaml", ".yml"):
+        for example in read_examples(file):
+            yield example.line, {"question": example.question, "sql": example.sql, "db": example.db}
+        return
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+    for line in filter(None, (read_line(number, raw) for number, raw in enumerate(lines, 1))):
+        if line.record is None:
+            raise InputError(f"{file.name}: {line.problem}")
+        yield line.number, line.record
 
 
 def _question(record: dict[str, Any], number: int, name: str, db: str) -> Question:
@@ -98,12 +105,12 @@ def splits(questions: Sequence[Question], seed: int, dialect: Dialect, *, choosi
     """`random` and `form_disjoint`, each with half of the questions held out."""
     apart = len({q.db for q in questions}) >= DATABASES_APART
 
-    def form(question: Question) -> str:
+    def group(question: Question) -> str:
         return question.db if apart else f"{question.db} {sql_template(question.golds[0], dialect)}"
 
     return (
         _split("random", questions, seed, lambda q: q.id, choosing),
-        _split("form_disjoint", questions, seed, form, choosing),
+        _split("form_disjoint", questions, seed, group, choosing),
     )
 
 
@@ -129,8 +136,22 @@ def _split(
     return Split(name, tuple(q for g in learned for q in g), tuple(chosen), tuple(held_out))
 
 
-def needed(gain: float = 0.05) -> int:
-    """Held-out questions that prove a gain with 80 % power at p < .05 if `CHANGED` of the answers change at all.
+@lru_cache(maxsize=16_384)
+def form(sql: str, dialect: Dialect) -> str:
+    """The query in one spelling, read on its tree: constants masked, aliases and needless qualifiers dropped; its text
+    where it cannot be parsed."""
+    return sql_template(canonical(sql, dialect) or sql, dialect)
 
-    Connor (1987), Biometrics 43, 207-211: the sample size of McNemar's test."""
-    return math.ceil(((1.96 * math.sqrt(CHANGED) + 0.8416 * math.sqrt(CHANGED - gain * gain)) / gain) ** 2)
+
+def leaks(training: Iterable[Question], tests: Sequence[Question], dialect: Dialect) -> dict[str, str]:
+    """Why each training question must not be learned from, by id: a test has its words, or the form of its query,
+    wherever they come from. A leak makes every later figure worthless."""
+    asked = {plain_question(test.text) for test in tests}
+    forms = {form(gold, dialect) for test in tests for gold in test.golds}
+    by_id: dict[str, str] = {}
+    for one in training:
+        if plain_question(one.text) in asked:
+            by_id[one.id] = "same question"
+        elif any(form(gold, dialect) in forms for gold in one.golds):
+            by_id[one.id] = "same form"
+    return by_id

@@ -13,10 +13,10 @@ from typing import Any
 from agent.lab.evolvers.protocol import scores, yields
 from agent.lab.journal import BASE, Journal, State
 from agent.lab.measurement import Kits
+from agent.lab.proof import proof
 from agent.lab.questions import Question, read_questions
 from agent.lab.ratings import START, bradley_terry, elo_history
 from agent.lab.record_lines import records_in
-from agent.lab.run import proof
 from agent.lab.session import options_of
 from agent.lab.summary import changes, write_summary
 from eval.metrics.intervals import Rate
@@ -36,7 +36,7 @@ def write_report(out: Path) -> str:
     """Write the page, and the summary anew; the path of the page. Raises InputError for a folder that holds no run."""
     options = options_of(out)
     state, kits = Journal(out / "journal.jsonl").state, Kits(out / "kits")
-    questions = {q.id: q for q in read_questions(Path(options.questions), "db" if options.db else "")}
+    questions = {q.id: q for q in read_questions(Path(options.questions), options.db)}
     answers = records_in(out / "answers.jsonl")
     before = {a["id"]: a["sql"] for a in answers if not a["seen"]}
     body = ["<h1>Tuning</h1>", _verdict(state), _facts(state), _proofs(state)]

@@ -19,32 +19,18 @@ from agent.lab.budget import BudgetSpent
 from agent.lab.evolvers.protocol import Evolver, View, ranked, scores
 from agent.lab.journal import BASE, Journal, State
 from agent.lab.measurement import Measurer, bits
-from agent.lab.questions import Question, Split, needed
+from agent.lab.proof import NO_PROOF, Proof, needed, proof
+from agent.lab.questions import Question, Split
 from agent.lab.ratings import elo
 from agent.models.protocol import Model
-from eval.metrics.intervals import paired
 
-__all__ = ["SIGNIFICANT", "Proof", "Result", "Run", "result_of", "too_few"]
+__all__ = ["Result", "Run", "result_of", "too_few"]
 
-SIGNIFICANT = 0.05
 DATABASES, QUESTIONS = 5, 30
 """Databases of a round, and questions of each."""
 CONTENDERS = 3
 LATE = 11
 """From this round on, some rounds evolve nothing and test what is there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """Held-out questions answered without and with the kit."""
-
-    n: int
-    before: float
-    after: float
-    won: int
-    lost: int
-    p: float
-    """McNemar's exact p, times the number of times that these questions were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,26 +162,14 @@ def decided(state: State) -> tuple[bool, str]:
     at_random, apart = (proof(state.held_out[name], state.readings) for name in ("random", "form_disjoint"))
     if state.held_out["random"]["kit"] == BASE:
         return False, "Nothing proved better."
-    if apart.lost > apart.won and apart.p < SIGNIFICANT:
+    if apart.worse:
         return False, "On questions of other forms it is worse."
-    if at_random.won <= at_random.lost or at_random.p >= SIGNIFICANT:
+    if not at_random.better:
         return False, "Nothing proved better."
-    elsewhere = "on questions of other forms too" if apart.won > apart.lost and apart.p < SIGNIFICANT else (
+    elsewhere = "on questions of other forms too" if apart.better else (
         "on questions of other forms nothing is proved: expect the gain on questions like those it learned from"
     )  # fmt: skip
     return True, f"Better on held-out questions; {elsewhere}."
-
-
-def proof(event: dict[str, Any], readings: int) -> Proof:
-    before, after = event["before"], event["after"]
-    pairs = paired([bit == "1" for bit in before], [bit == "1" for bit in after])
-    n = max(1, len(before))
-    p = round(min(1.0, pairs.p * readings), 6)
-    first, second = (round(bits.count("1") / n, 4) for bits in (before, after))
-    return Proof(len(before), first, second, pairs.only_second, pairs.only_first, p)
-
-
-NO_PROOF = Proof(0, 0.0, 0.0, 0, 0, 1.0)
 
 
 def result_of(state: State, measurer: Measurer) -> Result:

@@ -17,20 +17,20 @@ from typing import Any, TextIO
 
 from agent.config import Settings, settings
 from agent.lab.budget import Budget
-from agent.lab.databases import databases_named
 from agent.lab.evolvers import evolver
 from agent.lab.evolvers.protocol import ranked, scores, yields
 from agent.lab.journal import BASE, Journal
 from agent.lab.measurement import Elsewhere, Kits, Measurer, outcome_of
+from agent.lab.options import databases_named
 from agent.lab.progress import Progress
+from agent.lab.proof import gained
 from agent.lab.questions import Question, Split, digest_of, read_questions, splits
 from agent.lab.ratings import bradley_terry, elo
 from agent.lab.run import Result, Run, too_few
 from agent.lab.summary import write_summary
-from agent.models import OFFLINE, shared_model
+from agent.models import OFFLINE, closing, shared_model
 from eval.errors import InputError
 from eval.jsonl import Record
-from eval.metrics.intervals import paired
 
 __all__ = ["Options", "Session", "accepted", "compared", "extended", "status_of"]
 
@@ -65,7 +65,7 @@ class Session:
         self.databases = databases_named(options.db, options.databases)
         self.out, self.options, self.config = out, options, config
         out.mkdir(parents=True, exist_ok=True)
-        self.questions = read_questions(Path(options.questions), "db" if options.db else "")
+        self.questions = read_questions(Path(options.questions), options.db)
         made = evolver(
             options.evolver,
             approaches=options.approaches,
@@ -120,11 +120,8 @@ class Session:
     async def finish(self) -> Result:
         if warning := too_few(len(self.splits[0].held_out)):
             self.progress.say(warning)
-        try:
+        async with closing(self.model, self.writer):
             return await self.run.finish()
-        finally:
-            for model in {id(m): m for m in (self.model, self.writer) if not isinstance(m, str)}.values():
-                await model.close()
 
 
 @asynccontextmanager
@@ -137,11 +134,8 @@ async def _answering(options: Options, config: Settings) -> AsyncIterator[Callab
         database = await asyncio.to_thread(databases, question.db)
         return {"outcome": await outcome_of(question, database, model, config)}
 
-    try:
+    async with closing(model):
         yield one
-    finally:
-        if not isinstance(model, str):
-            await model.close()
 
 
 def _files(folder: str) -> dict[str, str]:
@@ -205,14 +199,14 @@ async def compared(out: Path, first: str, second: str) -> dict[str, Any]:
     questions: tuple[Question, ...] = (*split.mine, *split.choose)
     mine = await session.measurer.outcomes(first, questions)
     its = await session.measurer.outcomes(second, questions)
-    pairs = paired([a.right for a in mine], [b.right for b in its])
+    gain = gained([a.right for a in mine], [b.right for b in its])
     return {
         "questions": len(questions),
         first: sum(a.right for a in mine),
         second: sum(b.right for b in its),
-        "won": pairs.only_second,
-        "lost": pairs.only_first,
-        "p": pairs.p,
+        "won": gain.won,
+        "lost": gain.lost,
+        "p": gain.p,
     }
 
 

@@ -17,8 +17,8 @@ from agent.knowledge.kit import CONTENT
 from agent.lab.evolvers.protocol import scores
 from agent.lab.journal import BASE, State
 from agent.lab.measurement import Kits
+from agent.lab.proof import proof
 from agent.lab.ratings import START, bradley_terry, elo
-from agent.lab.run import proof
 
 __all__ = ["SUMMARY", "changes", "write_summary"]
 

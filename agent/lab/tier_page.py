@@ -9,7 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agent.lab.tiers import Figures, Gain, Tiers
+from agent.lab.proof import Gain
+from agent.lab.tiers import Figures, Tiers
 from eval.metrics.intervals import Rate
 from eval.report.charts import against, colour, percent, rates
 from eval.report.escape import esc

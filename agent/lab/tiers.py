@@ -19,21 +19,22 @@ from agent.config import Settings
 from agent.knowledge.kit import Kit, read_kit
 from agent.knowledge.memory.lines import BadMemory
 from agent.lab.budget import Budget
-from agent.lab.databases import databases_named
 from agent.lab.journal import Journal
 from agent.lab.measurement import NO_SUMMARY, Outcome, measure
+from agent.lab.options import databases_named
 from agent.lab.progress import Progress
+from agent.lab.proof import Gain, gained
 from agent.lab.questions import Question, digest_of, read_questions
 from agent.lab.session import options_of
-from agent.models import OFFLINE, shared_model
+from agent.models import OFFLINE, closing, shared_model
 from agent.models.protocol import Model
-from agent.runtime.strategies import strategy
+from agent.strategies import strategy
 from eval.databases.base import Database
 from eval.errors import InputError
-from eval.metrics.intervals import Rate, paired, percentile
+from eval.metrics.intervals import Rate, percentile
 from eval.run_folder import RunFolder
 
-__all__ = ["Figures", "Gain", "Tier", "TierOptions", "Tiers", "measured_tiers"]
+__all__ = ["Figures", "Tier", "TierOptions", "Tiers", "measured_tiers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +94,6 @@ class TierAnswer:
         rest = dict(record)
         tier = Tier(*(rest.pop(name) for name in Tier.__dataclass_fields__))
         return cls(tier, rest.pop("id"), Outcome(**rest))
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """A tier with a kit against the same agent without one, question by question."""
-
-    difference: float
-    """In EX, -1..1."""
-    low: float
-    """95 %, Newcombe's."""
-    high: float
-    won: int
-    lost: int
-    p: float
-    """McNemar's, exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +184,7 @@ async def measured_tiers(
     shown = Progress(progress, budget)
     tiers = Tiers(_notes(options, questions, planned), len(planned))
     found: dict[Tier, list[Outcome]] = {}
-    try:
+    async with closing(*(one.model for one in planned)):
         with RunFolder(out, _kept(options, questions, config), TierAnswer) as folder:
             await asyncio.to_thread(_import_all, all(one.model == OFFLINE for one in planned))
             for one in planned:
@@ -210,9 +196,6 @@ async def measured_tiers(
                 )
                 on_tier(tiers)
                 shown.say(f"{one.tier.name}: {tiers.figures[-1].ex}")
-    finally:
-        for model in {id(one.model): one.model for one in planned if not isinstance(one.model, str)}.values():
-            await model.close()
     return tiers
 
 
@@ -271,15 +254,8 @@ def figures(tier: Tier, found: Mapping[Tier, Sequence[Outcome]]) -> Figures:
         dollars=fmean(known) if len(known) == len(outcomes) else None,
         seconds=_middle_and_tail([o.seconds for o in outcomes]),
         first_word=_middle_and_tail(first) if first else None,
-        gain=_gain(naive, outcomes) if tier.kit and naive else None,
+        gain=gained([o.right for o in naive], [o.right for o in outcomes]) if tier.kit and naive else None,
     )
-
-
-def _gain(naive: Sequence[Outcome], evolved: Sequence[Outcome]) -> Gain:
-    pairs = paired([o.right for o in naive], [o.right for o in evolved])
-    won, lost = pairs.only_second, pairs.only_first
-    low, high = (round(bound, 4) for bound in pairs.interval)
-    return Gain(round((won - lost) / len(naive), 4), low, high, won, lost, pairs.p)
 
 
 def _middle_and_tail(seconds: Sequence[float]) -> tuple[float, float]:
@@ -287,7 +263,7 @@ def _middle_and_tail(seconds: Sequence[float]) -> tuple[float, float]:
 
 
 def _questions(options: TierOptions) -> tuple[Question, ...]:
-    questions = read_questions(options.questions, "db" if options.db else "")
+    questions = read_questions(options.questions, options.db)
     if options.held_out is None:
         return questions
     options_of(options.held_out)

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -72,3 +74,13 @@ def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter 
         ),
         meter=meter,
     )
+
+
+@asynccontextmanager
+async def closing(*models: Model | str) -> AsyncIterator[None]:
+    """Close the models at the end."""
+    try:
+        yield
+    finally:
+        for model in {id(one): one for one in models if not isinstance(one, str)}.values():
+            await model.close()

@@ -13,6 +13,7 @@ from typing import Any
 
 from agent.events import TokenEvent
 from agent.knowledge.history import turn_of
+from agent.knowledge.privacy import privacy_of
 from agent.models.grounding import ungrounded_numbers
 from agent.models.protocol import ModelError, Summary, SummaryRequest, Usage
 from agent.runtime.attempts import chosen, doubts, failure_text
@@ -63,7 +64,7 @@ async def _written(
         written.append(piece)
         context.emit(TokenEvent(data=piece))
 
-    if state.get("failure") or not context.strategy.summary:
+    if state.get("failure") or not context.strategy.summary or privacy_of(context.model) != "full":
         return _fallback(request, written, context)
     try:
         async with asyncio.timeout(context.seconds_left):

@@ -274,13 +274,6 @@ def confidence(observed: dict[str, float], known: Forest | None = None) -> float
     return min(probability, DOUBTFUL) if any(observed.get(name) for name in _ALWAYS_DOUBTED) else probability
 
 
-DOUBTS = (
-    "doubt ", "unmet ", "unread", "some unread", "figure", "default shown", "joins", "inferred", "unnamed", "weakest",
-    "mean link", "close choices", "rival", "another", "narrow", "several tables", "fan-out", "key shown", "repeats",
-    "aggregate over", "entities", "several ranks", "group by a key", "one named row", "having without",
-    "result empty", "result null", "result zero",
-)  # fmt: skip
-"""Prefixes of the names of features that can only lower the confidence."""
 CAP = 0.3
 """The highest confidence of a reading that leaves a decisive part of the question open."""
 DOUBTFUL = 0.6

@@ -21,7 +21,6 @@ from eval.schema import Dialect
 
 GROWTH = "growth_percent"
 """The column of the growth of a series."""
-_TIMES = ("day", "week", "month", "quarter", "year")
 
 
 def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -> bool:

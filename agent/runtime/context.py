@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from agent.config import JudgingSettings, LimitSettings, PrivacySettings
 from agent.events import Event, NodeEvent, ProgressEvent, ProgressInfo, StepTokens
 from agent.models.protocol import Model, ModelError, Usage
-from agent.runtime.strategies import Strategy, strategy
 from agent.runtime.summary_ahead import SummaryAhead
+from agent.strategies import Strategy, strategy
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Schema

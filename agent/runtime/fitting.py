@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import Bounded, PromptTooLong, Usage
-from agent.runtime.strategies import BRIEF_TOKENS
 from agent.state import AgentState, with_evidence
+from agent.strategies import BRIEF_TOKENS
 from eval.threads import in_turn
 
 if TYPE_CHECKING:

@@ -5,15 +5,26 @@ In: the graph's last state, or the end of a turn of a conversation. Out: the ans
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent.access.database import PersonalDatabase
-from agent.conversations.turns import DROPPED, TurnEnd
 from agent.models.protocol import Usage
 from agent.runtime.answer import Answer, Tokens
 from agent.runtime.context import RunContext
-from agent.state import QueryPlan, QueryResult, Retry
+from agent.state import Clarification, QueryPlan, QueryResult, Retry
 from eval.databases.base import Database
+
+DROPPED = "All right, never mind that question."
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """How a turn of a conversation ended: with a state, waiting for an answer, or dropped by the user."""
+
+    state: dict[str, Any]
+    waiting: Clarification | None = None
+    dropped: bool = False
 
 
 def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Answer:

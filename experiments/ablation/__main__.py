@@ -178,7 +178,7 @@ def _with_examples(
     separated them."""
     if examples is None:
         return config.changed(judging={"examples": None}), []
-    from agent.inspection.memory import examples_apart
+    from experiments.ablation.examples_apart import examples_apart
 
     kept = out / "examples.jsonl"
     overlap = examples_apart(examples, [(q["question"], q["gold_sql"]) for q in questions], "sqlite", kept)

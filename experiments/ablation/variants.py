@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent.runtime.strategies import strategy
+from agent.strategies import strategy
 
 NO_KIT = "base"
 """Names the agent without a kit among kits."""

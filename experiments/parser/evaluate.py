@@ -23,13 +23,14 @@ from agent.knowledge.values import value_index
 from agent.parser import confidence
 from agent.parser.engine import read
 from agent.parser.execution_probe import looker
-from agent.parser.gradient_boosting import Forest, grown
+from agent.parser.gradient_boosting import Forest
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.metrics.comparison import same_result
 from eval.metrics.intervals import wilson_interval
 from eval.sql import check, parse, parsed_from_tree
 from experiments.json_lines import read_lines, write_lines
+from experiments.parser.growing import DOUBTS, grown
 
 _LIMITS = Limits(seconds=10.0)
 _FOLDS = 5
@@ -179,7 +180,7 @@ def report(read_outcomes: Sequence[Outcome], threshold: float) -> str:
 def fit(read_outcomes: Sequence[Outcome]) -> Forest:
     """A forest that separates right readings from wrong ones."""
     usable = [o for o in read_outcomes if o.features]
-    return grown([o.features for o in usable], [o.right for o in usable], falling=confidence.DOUBTS)
+    return grown([o.features for o in usable], [o.right for o in usable], falling=DOUBTS)
 
 
 def cross_validate(read_outcomes: Sequence[Outcome]) -> None:

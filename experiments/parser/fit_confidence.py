@@ -15,10 +15,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from agent.parser import confidence
-from agent.parser.gradient_boosting import Forest, grown
+from agent.parser.gradient_boosting import Forest
 from agent.runtime.probability import STATED_DOUBT
 from experiments.json_lines import read_lines, write_lines
 from experiments.parser.evaluate import Outcome, demo_questions, outcomes, write_forest
+from experiments.parser.growing import DOUBTS, grown
 
 SOURCES: dict[str, tuple[str | None, int]] = {
     "spider_train": (None, 1),
@@ -67,7 +68,7 @@ def _disputed(verdicts: Path) -> set[str]:
 def learned(sources: dict[str, list[Outcome]]) -> Forest:
     """A forest over the readings of all these sources."""
     rows = [o for name, source_outcomes in sources.items() for o in source_outcomes * SOURCES[name][1] if o.features]
-    return grown([o.features for o in rows], [o.right for o in rows], falling=confidence.DOUBTS)
+    return grown([o.features for o in rows], [o.right for o in rows], falling=DOUBTS)
 
 
 def report(name: str, source_outcomes: Sequence[Outcome], forest: Forest) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.runtime.strategies import strategy
+from agent.strategies import strategy
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/features.md").read_text(encoding="utf-8")

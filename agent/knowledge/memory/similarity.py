@@ -1,7 +1,6 @@
-"""Similarity of questions independent of the values that they name, and leakage of a test set through examples.
+"""Similarity of questions independent of the values that they name.
 
-In: questions. Out: templates (words with values masked), similarity from 0 to 1, overlap of two sets. No model is
-called.
+In: questions. Out: templates (words with values masked), similarity from 0 to 1. No model is called.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -118,48 +116,6 @@ def sql_template(sql: str, dialect: Dialect) -> str:
     for constant in list(masked.find_all(exp.Literal)):
         constant.replace(exp.Placeholder())
     return render(masked, dialect).casefold()
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """How much of a test set the examples leak."""
-
-    examples: int
-    questions: int
-    same_question: int
-    """Examples that are themselves questions of the test set; they must not be shown."""
-    same_template: int
-    """Test questions that share a template with another example: only values differ."""
-    same_sql: int
-    """Test questions whose gold query equals that of another example, apart from constants."""
-
-    def __str__(self) -> str:
-        return (
-            f"Examples: {self.examples}, of which {self.same_question} are questions of the test set and were left out."
-            f" Of {self.questions} test questions, {self.same_template} ({self._share(self.same_template)}) share their"
-            f" template with one of the others (the same words but for values), and {self.same_sql}"
-            f" ({self._share(self.same_sql)}) the form of their gold query (the same SQL but for constants)."
-        )
-
-    def _share(self, part: int) -> str:
-        return f"{part / self.questions:.1%}" if self.questions else "–"
-
-
-def apart(
-    examples: Sequence[Example], tests: Sequence[tuple[str, str]], dialect: Dialect
-) -> tuple[list[Example], Overlap]:
-    """The examples that are not in the test set, and the overlap. `tests`: questions with their gold queries."""
-    asked = {plain_question(question) for question, _ in tests}
-    kept = [example for example in examples if plain_question(example.question) not in asked]
-    templates = {template(example.question) for example in kept}
-    queries = {sql_template(example.sql, dialect) for example in kept}
-    return kept, Overlap(
-        examples=len(examples),
-        questions=len(tests),
-        same_question=len(examples) - len(kept),
-        same_template=sum(template(question) in templates for question, _ in tests),
-        same_sql=sum(sql_template(gold, dialect) in queries for _, gold in tests),
-    )
 
 
 def plain_question(question: str) -> str:

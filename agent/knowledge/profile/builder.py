@@ -13,11 +13,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from agent.knowledge.privacy import Privacy, visible_schema
+from agent.knowledge.privacy import HIDDEN, Privacy, visible_schema
 from agent.knowledge.profile.columns import column_facts
 from agent.knowledge.profile.conclusions import patterns, pitfalls, trees
-from agent.knowledge.profile.facts import NO_TIME, ColumnFacts, KeyFacts, Pattern, Profile, TableFacts
-from agent.knowledge.profile.redaction import without_values
+from agent.knowledge.profile.facts import NO_TIME, ColumnFacts, Counted, KeyFacts, Pattern, Profile, TableFacts
 from agent.knowledge.profile.row_sample import NOT_READ, TABLE_SECONDS, Rows, orphans, pass_over, read_rows
 from eval.databases.base import Database
 from eval.schema import ForeignKey, Schema, Table
@@ -123,7 +122,7 @@ class _Work:
             cells = [row[place] for row in read.cells]
             named = column.name.casefold() in keyed
             facts = column_facts(table.name, column, cells, totals.get(column.name), key=named)
-            yield without_values(facts) if self._masked else facts
+            yield _without_values(facts) if self._masked else facts
 
     def keys(self) -> Iterator[KeyFacts]:
         """Every foreign key, checked against the referenced rows if there is time."""
@@ -167,3 +166,18 @@ def _is_unique(table: Table, columns: tuple[str, ...]) -> bool:
     wanted = {c.casefold() for c in columns}
     promised = [table.primary_key, *(i.columns for i in table.indexes if i.unique)]
     return any(p and {c.casefold() for c in p} <= wanted for p in promised)
+
+
+def _without_values(facts: ColumnFacts) -> ColumnFacts:
+    """The facts without row values and without anything computed from single rows."""
+    missing = sum(v.rows for v in facts.null_likes)
+    return replace(
+        facts,
+        samples=(),
+        values=(),
+        low=None,
+        high=None,
+        mean=None,
+        formats=tuple(replace(f, example=HIDDEN) for f in facts.formats),
+        null_likes=(Counted(HIDDEN, missing),) if missing else (),
+    )

@@ -14,7 +14,6 @@ from agent.inspection.model_probe import Probe, probed
 from agent.models.discovery import PORTS, servers_here
 from agent.models.trial import Trial
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
-from agent.runtime.strategies import STRATEGIES, SWITCHES, strategy
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError
 from agent.server.middleware.addresses import listed
@@ -24,6 +23,7 @@ from agent.server.routes.answers import refusals
 from agent.server.services import CurrentServices, Services
 from agent.sources.connections import check_host
 from agent.sources.errors import SourceRefused
+from agent.strategies import STRATEGIES, SWITCHES, strategy
 from eval.databases import DatabaseUnreachable
 
 router = APIRouter(tags=["model"])

@@ -26,7 +26,6 @@ from eval.scoring.types import StoredConstant
 from eval.sql.traversal import every
 from eval.sql.types import Constant
 
-_YEAR = re.compile(r"(1[89]|20)\d\d(?=$|-\d\d)")
 _SHORT = 3
 """Letters up to which a stored text is as likely a word of its own."""
 _UNTOLD = 5

@@ -7,7 +7,7 @@ import pytest
 from agent.candidates.clamps import clamped, contradictions
 from agent.config import Settings
 from agent.runner import Answer, run
-from agent.runtime.strategies import STRATEGIES, strategy
+from agent.strategies import STRATEGIES, strategy
 from eval.databases.base import Database
 from text2sql.testing import ScriptedModel
 

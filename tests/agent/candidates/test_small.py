@@ -9,7 +9,7 @@ import pytest
 from agent.events import ProgressEvent, QueryResultEvent
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint, ModelAuthError, ModelUnavailable, SqlReply
-from agent.runtime.strategies import strategy
+from agent.strategies import strategy
 from tests.agent.conftest import Run
 from tests.gbnf import Grammar
 from tests.openai_server import OpenAIServer, Reply, Request, chunks, completion, error

@@ -10,10 +10,10 @@ import pytest
 from agent.config import Settings
 from agent.conversations import Conversation
 from agent.conversations.checkpointer import open_checkpointer
-from agent.conversations.turns import DROPPED
 from agent.events import AnswerEvent, ClarifyEvent, DoneEvent, NodeEvent
 from agent.models.protocol import PlanReply
 from agent.runner import run, stream
+from agent.runtime.outcome import DROPPED
 from agent.runtime.plans import single_task_plan
 from agent.state import Clarification
 from eval.databases.base import Database

@@ -46,7 +46,8 @@ def firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Settings:
-    return Settings(_env_file=None, OPENAI_API_KEY=None, TEXT2SQL_CACHE_DIR=str(tmp_path / "cache"))
+    kept = {"OPENAI_API_KEY": None, "OPENAI_BASE_URL": None, "TEXT2SQL_CACHE_DIR": str(tmp_path / "cache")}
+    return Settings(_env_file=None, **kept)
 
 
 Tuned = Callable[..., Any]

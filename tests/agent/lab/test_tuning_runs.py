@@ -16,7 +16,8 @@ from agent.lab.__main__ import app
 from agent.lab.budget import Budget, BudgetSpent
 from agent.lab.evolvers import evolver
 from agent.lab.journal import Journal
-from agent.lab.questions import needed, read_questions, splits
+from agent.lab.proof import needed
+from agent.lab.questions import read_questions, splits
 from agent.lab.ratings import bradley_terry, elo
 from agent.lab.run import too_few
 from agent.models import shared_model
@@ -132,6 +133,16 @@ def test_the_splits_share_nothing_and_the_second_no_form(firm: Path) -> None:
         assert sum(map(len, parts)) == len(set.union(*parts)) == len(questions)
     forms = [{"pay" if "pay" in q.golds[0] else "city" for q in part} for part in (split.mine, split.held_out)]
     assert not forms[0] & forms[1]
+
+
+def test_a_teams_examples_are_verified_questions(tmp_path: Path) -> None:
+    (tmp_path / "team.yaml").write_text("- question: How many?\n  sql: SELECT COUNT(*) FROM people\n")
+
+    (one,) = read_questions(tmp_path / "team.yaml", "firm.sqlite")
+
+    assert (one.id, one.db, one.text, one.golds) == ("1", "db", "How many?", ("SELECT COUNT(*) FROM people",))
+    with pytest.raises(InputError, match="line 1: db is missing"):
+        read_questions(tmp_path / "team.yaml")
 
 
 def test_few_questions_are_said_to_prove_little() -> None:

@@ -11,7 +11,7 @@ from agent.config import Settings
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint
 from agent.models.quirks import forget
-from agent.runtime.strategies import STRATEGIES, strategy
+from agent.strategies import STRATEGIES, strategy
 from tests.agent.conftest import Run
 from tests.openai_server import OpenAIServer, Reply, Request, completion
 

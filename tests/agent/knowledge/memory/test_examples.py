@@ -1,4 +1,4 @@
-"""Verified examples: reading, checking, choosing those that are like a question, keeping a test set apart."""
+"""Verified examples: reading, checking, choosing those that are like a question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from agent.knowledge.memory.examples import Example, read_examples, usable
 from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.memory.loader import load_memory
-from agent.knowledge.memory.similarity import apart, nearest, template
+from agent.knowledge.memory.similarity import nearest, template
 from eval.databases.base import Database
 
 Kept = Callable[[str, str], Path]
@@ -113,20 +113,3 @@ def test_examples_of_another_database_stay_out(shop: Database) -> None:
     examples = [Example("How many orders?", sql, "shop"), Example("How many orders are there?", sql, "other")]
 
     assert [e.db for e in nearest("How many orders?", examples, shop.schema(), 3, db="shop")] == ["shop"]
-
-
-def test_a_test_set_is_kept_apart_and_the_overlap_told() -> None:
-    examples = [
-        Example("How many customers live in Lyon?", "a"),
-        Example("how many customers live in  lyon", "b"),
-        Example("How many customers live in Porto?", "SELECT COUNT(*) FROM customers WHERE city = 'Porto'"),
-        Example("What is the total?", "not sql ("),
-    ]
-    tests = [("How many customers live in Lyon?", "select count(*) from customers where city='Lyon'"), ("Who?", "x")]
-
-    left, overlap = apart(examples, tests, "sqlite")
-
-    assert [e.question for e in left] == ["How many customers live in Porto?", "What is the total?"]
-    assert overlap.same_sql == 1
-    assert (overlap.examples, overlap.same_question, overlap.same_template, overlap.questions) == (4, 2, 1, 2)
-    assert "Of 2 test questions, 1 (50.0%) share their template" in str(overlap)

@@ -6,12 +6,12 @@ nothing: it shows that the path works, not that adapters help.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent.tuning.data import read_data
-from agent.tuning.packages import need, quiet
+from agent.lab.adapters.data import read_data
+from agent.lab.adapters.packages import need, quiet
+from agent.lab.record_lines import records_in
 
 __all__ = ["make_tiny"]
 
@@ -62,6 +62,5 @@ def make_tiny(data: Path, out: Path, seed: int = 0) -> int:
 
 
 def _texts(data: Path) -> Iterator[str]:
-    for line in (data / "train.jsonl").read_text("utf-8").splitlines():
-        row = json.loads(line)
+    for row in records_in(data / "train.jsonl"):
         yield from (message["content"] for message in row["prompt"] + row["completion"])

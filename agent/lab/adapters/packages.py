@@ -1,4 +1,4 @@
-"""Says which packages of `askwell[tuning]` are missing, before anything is begun."""
+"""Says which packages of `askwell[adapters]` are missing, before anything is begun."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import warnings
 
 from eval.errors import Text2SQLError
 
-__all__ = ["TRAINING", "TuningUnavailable", "need", "quiet"]
+__all__ = ["TRAINING", "PackagesMissing", "need", "quiet"]
 
 TRAINING = ("torch", "transformers", "peft", "trl", "accelerate", "datasets")
 
 
-class TuningUnavailable(Text2SQLError):
+class PackagesMissing(Text2SQLError):
     """Packages that training needs are not installed."""
 
 
 def need(*names: str) -> None:
-    """Raise TuningUnavailable unless the packages are installed. Nothing is imported, and later imports stay off the
+    """Raise PackagesMissing unless the packages are installed. Nothing is imported, and later imports stay off the
     network unless the environment allows it."""
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
-        raise TuningUnavailable(f"Not installed: {', '.join(missing)}. pip install 'askwell[tuning]'")
+        raise PackagesMissing(f"Not installed: {', '.join(missing)}. pip install 'askwell[adapters]'")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("TQDM_DISABLE", "1")  # the bar of a GGUF file, which transformers' own switch leaves on

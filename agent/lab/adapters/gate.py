@@ -8,32 +8,34 @@ beats the base, however many examples the base is shown: examples cost nothing t
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 from agent.config import Settings
+from agent.lab.adapters.data import Leaked, read_data
+from agent.lab.adapters.prompts import writer_strategy
 from agent.lab.budget import Budget
+from agent.lab.journal import BASE
 from agent.lab.measurement import Kits, Measurer
-from agent.lab.questions import Question, needed, read_questions
-from agent.lab.run import SIGNIFICANT
-from agent.models import shared_model
-from agent.tuning.data import Leaked, read_data
-from agent.tuning.leaks import leaks
-from agent.tuning.prompts import writer_strategy
+from agent.lab.proof import SIGNIFICANT, Gain, gained, needed
+from agent.lab.questions import Question, leaks, read_questions
+from agent.lab.record_lines import records_in
+from agent.models import closing, shared_model
 from eval.databases.base import Database
 from eval.errors import InputError
-from eval.metrics.intervals import Rate, paired
+from eval.metrics.intervals import Rate
 
 __all__ = ["Pair", "Verdict", "decided", "gate", "least", "table"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """The adapter with `k` examples against the base with `base_k`, on the same questions."""
+class Pair(Gain):
+    """The adapter with `k` examples against the base with `base_k`, on the same questions. p is times the comparisons
+    made and the adapters that these questions judged."""
 
     k: int
     base_k: int
@@ -41,21 +43,6 @@ class Pair:
     base: int
     adapter: int
     """Right answers."""
-    won: int
-    lost: int
-    p: float
-    """McNemar's exact test, two-sided, times the comparisons made and the adapters that these questions judged."""
-    low: float
-    high: float
-    """95 % of the difference (Newcombe), -1..1."""
-
-    @property
-    def better(self) -> bool:
-        return self.won > self.lost and self.p < SIGNIFICANT
-
-    @property
-    def worse(self) -> bool:
-        return self.lost > self.won and self.p < SIGNIFICANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +105,8 @@ async def gate(
             arm = config.changed(judging=of_arm)
             measurer = Measurer(databases, model, arm, Kits(out / "kits"), Budget(), kept, jobs=jobs)
             measurer.on_progress = lambda done, of, what=f"{name}, k = {k}": on_progress(what, done, of)
-            try:
-                right[name, k] = [o.right for o in await measurer.outcomes("base", questions)]
-            finally:
-                if not isinstance(model, str):
-                    await model.close()
+            async with closing(model):
+                right[name, k] = [o.right for o in await measurer.outcomes(BASE, questions)]
     bits = {("base" if name == base else "adapter", k): value for (name, k), value in right.items()}
     return decided(bits, readings=readings)
 
@@ -131,7 +115,11 @@ def decided(right: Mapping[tuple[str, int], Sequence[bool]], *, readings: int = 
     """The verdict on answers by (`base` or `adapter`, examples)."""
     shots = sorted({k for _, k in right})
     factor = len(shots) * readings
-    pairs = [_pair(right["base", b], right["adapter", k], k, b, factor) for k in shots for b in shots]
+    pairs = []
+    for k, b in product(shots, shots):
+        base, adapter = right["base", b], right["adapter", k]
+        gain = asdict(gained(base, adapter, factor))
+        pairs.append(Pair(**gain, k=k, base_k=b, n=len(base), base=sum(base), adapter=sum(adapter)))
     same = [pair for pair in pairs if pair.k == pair.base_k]
     n = same[0].n
     warning = "" if n >= needed() else f"About {needed()} held-out questions prove a gain of 5 points; these are {n}."
@@ -156,7 +144,7 @@ def table(verdict: Verdict) -> str:
         lines.append(f"{'examples':18} {'base':21} {'adapter':21} {'won':>4} {'lost':>4}  {'difference':22} p")
     for pair in verdict.pairs:
         shots = str(pair.k) if pair.k == pair.base_k else f"{pair.k} (base {pair.base_k})"
-        gain = f"{(pair.adapter - pair.base) / pair.n:+.3f} ({pair.low:+.3f} to {pair.high:+.3f})"
+        gain = f"{pair.difference:+.3f} ({pair.low:+.3f} to {pair.high:+.3f})"
         base, adapter = Rate(pair.base, pair.n), Rate(pair.adapter, pair.n)
         lines.append(f"{shots:18} {base!s:21} {adapter!s:21} {pair.won:4} {pair.lost:4}  {gain:22} {pair.p:.4g}")
     return "\n".join([*lines, f"{verdict.verdict.capitalize()}. {verdict.why}", *filter(None, [verdict.warning])])
@@ -166,19 +154,11 @@ def held_out(folder: Path) -> tuple[Any, tuple[Question, ...]]:
     """The data set and its held-out questions. Raises InputError, and Leaked if rows to learn from hold one."""
     data = read_data(folder)
     questions = read_questions(folder / "held_out.jsonl")
-    learned = [json.loads(line) for line in (folder / "examples.jsonl").read_text("utf-8").splitlines()]
+    learned = records_in(folder / "examples.jsonl")
     known = [Question(str(n), "", e["question"], (e["sql"],)) for n, e in enumerate(learned)]
     if leaked := leaks(known, questions, data.dialect):
         raise Leaked(f"{len(leaked)} questions to learn from are held out in {folder}; make the data again.")
     return data, questions
-
-
-def _pair(base: Sequence[bool], adapter: Sequence[bool], k: int, base_k: int, factor: int) -> Pair:
-    pairs = paired(base, adapter)
-    low, high = (round(bound, 4) for bound in pairs.interval)
-    p = float(f"{min(1.0, pairs.p * factor):.4g}")
-    won, lost = pairs.only_second, pairs.only_first
-    return Pair(k, base_k, len(base), sum(base), sum(adapter), won, lost, p, low, high)
 
 
 def _judged(folder: Path, identity: str) -> list[str]:

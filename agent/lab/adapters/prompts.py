@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent.config import Settings
+from agent.lab.adapters import STRATEGY
 from agent.lab.questions import Question
 from agent.models.prompts import sql_prompt
 from agent.models.protocol import (
@@ -27,15 +28,12 @@ from agent.models.protocol import (
     SummaryRequest,
 )
 from agent.runtime.plans import single_task_plan
-from agent.runtime.strategies import strategy
+from agent.strategies import strategy
 from eval.databases.base import Database
 from eval.errors import InputError
 from eval.sql import parse, resolve
 
-__all__ = ["STRATEGY", "Rendered", "rendered", "writer_strategy"]
-
-STRATEGY = "standard/no-plan/no-judge"
-"""An adapter learns to write queries; planning and judging are not asked of it."""
+__all__ = ["Rendered", "rendered", "writer_strategy"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from agent.state import RetryCategory
 
+__all__ = ["ADVICE", "BRIEF_TOKENS", "DEFAULT", "EVERY_CATEGORY", "STRATEGIES", "SWITCHES", "Strategy", "strategy"]
+
 EVERY_CATEGORY: frozenset[RetryCategory] = frozenset(
     ("execution_error", "hallucination", "safety", "relevance", "empty_result", "generic")
 )

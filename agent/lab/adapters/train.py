@@ -10,21 +10,27 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from agent.tuning.curve import loss_svg
-from agent.tuning.data import read_data
-from agent.tuning.packages import TRAINING, need, quiet
+from agent.lab.adapters.data import read_data
+from agent.lab.adapters.packages import TRAINING, need, quiet
+from agent.lab.record_lines import records_in
 from eval.errors import InputError
+from eval.report.svg import Drawing
 
-__all__ = ["TrainOptions", "base_digest", "load_base", "make_trainer", "read_manifest", "train"]
+__all__ = ["TrainOptions", "base_digest", "load_base", "loss_svg", "make_trainer", "read_manifest", "train"]
 
 IGNORED = -100
 """The label of a token that is not learned."""
+WIDTH, HEIGHT, LEFT, BOTTOM = 640.0, 280.0, 52.0, 34.0
+_STYLE = (
+    "<style>text{font:12px sans-serif;fill:#5b6675}.path{stroke:#2f6fb7;stroke-width:1.5}.grid{stroke:#d9dee5}</style>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ class TrainOptions:
 
 
 def train(options: TrainOptions, out: Path, on_progress: Callable[[int, int, float], None]) -> dict[str, Any]:
-    """Train, or go on; returns the manifest. `on_progress`: step, of, loss. Raises InputError and TuningUnavailable."""
+    """Train, or go on; returns the manifest. `on_progress`: step, of, loss. Raises InputError and PackagesMissing."""
     packages = (*TRAINING, *_packages(options.base, options.qlora))
     need(*packages)
     data = read_data(Path(options.data))
@@ -119,8 +125,8 @@ def make_trainer(
     )
     rows, left_out = {}, 0
     for part in ("train", "validation"):
-        lines = (Path(options.data) / f"{part}.jsonl").read_text("utf-8").splitlines()
-        every = [{key: row[key] for key in ("prompt", "completion")} for row in map(json.loads, lines)]
+        lines = records_in(Path(options.data) / f"{part}.jsonl")
+        every = [{key: row[key] for key in ("prompt", "completion")} for row in lines]
         rows[part] = [row for row in every if _tokens(row, tokenizer) <= options.max_tokens]
         left_out += len(every) - len(rows[part])
     if not rows["train"]:
@@ -199,7 +205,7 @@ def make_trainer(
 
 def load_base(base: str, *, qlora: bool = False, bf16: bool = False, chat_template: str = "") -> tuple[Any, Any]:
     """The model (bf16 on a GPU and with `bf16`, else float32; with `qlora` in NF4; a GGUF file dequantized) and its
-    tokenizer. Raises InputError and TuningUnavailable."""
+    tokenizer. Raises InputError and PackagesMissing."""
     need("torch", "transformers", *_packages(base, qlora))
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, GgufConfig
@@ -278,3 +284,24 @@ def read_manifest(run: Path) -> dict[str, Any]:
 def _tokens(row: dict[str, Any], tokenizer: Any) -> int:
     text = tokenizer.apply_chat_template(row["prompt"] + row["completion"], tokenize=False)
     return len(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def loss_svg(curve: Sequence[tuple[int, float]]) -> str:
+    """The losses as an SVG file that needs no style sheet. `curve`: steps with their mean loss in nats per token of the
+    reply."""
+    drawing = Drawing(WIDTH, HEIGHT, "Loss of the replies over the steps of training", [_STYLE])
+    highest = max((loss for _, loss in curve), default=1.0) or 1.0
+    last = max((step for step, _ in curve), default=1) or 1
+
+    def place(step: int, loss: float) -> tuple[float, float]:
+        return LEFT + step / last * (WIDTH - LEFT - 16), HEIGHT - BOTTOM - loss / highest * (HEIGHT - BOTTOM - 20)
+
+    for loss in (0.0, highest / 2, highest):
+        x, y = place(0, loss)
+        drawing.line(x, y, WIDTH - 16, y, "grid")
+        drawing.text(x - 6, y + 4, f"{loss:.2f}", "tick", "end")
+    drawing.text(LEFT, HEIGHT - 10, "step 0", "tick")
+    drawing.text(WIDTH - 16, HEIGHT - 10, str(last), "tick", "end")
+    for (step, loss), (after, then) in pairwise(curve):
+        drawing.line(*place(step, loss), *place(after, then), "path")
+    return drawing.render().replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + "\n"

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from agent.config import Settings
+from tests.agent.lab.conftest import NAMES
 
-NAMES = ("Ada", "Ben", "Cem", "Dov", "Eva", "Fay", "Gus", "Hal", "Ida", "Jon", "Kay", "Leo", "Mia", "Zoe")
 KINDS = {"pay": "What is the pay of {}?", "city": "Where is {}?", "age": "How old is {}?", "desk": "Which desk has {}?"}
 
 
@@ -40,17 +39,10 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
 @pytest.fixture(scope="session")
 def firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `firm.sqlite` and `verified.jsonl`."""
-    folder = tmp_path_factory.mktemp("tuning")
+    folder = tmp_path_factory.mktemp("adapters")
     with closing(sqlite3.connect(folder / "firm.sqlite")) as connection, connection:
         connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, pay REAL, city TEXT, age, desk)")
         rows = [(name, 1_000 + n, f"Town {n}", 20 + n, f"D{n}") for n, name in enumerate(NAMES)]
         connection.executemany("INSERT INTO people (name, pay, city, age, desk) VALUES (?, ?, ?, ?, ?)", rows)
     write_lines(folder / "verified.jsonl", verified())
     return folder
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Settings:
-    return Settings(
-        _env_file=None, OPENAI_API_KEY=None, OPENAI_BASE_URL=None, TEXT2SQL_CACHE_DIR=str(tmp_path / "cache")
-    )

@@ -1,4 +1,4 @@
-"""Without the packages of `askwell[tuning]`, the commands that need them say so, and the others work."""
+"""Without the packages of `askwell[adapters]`, the commands that need them say so, and the others work."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from agent.tuning.__main__ import app
-from agent.tuning.curve import loss_svg
-from agent.tuning.export import export
+from agent.lab.adapters.commands import app
+from agent.lab.adapters.export import export
+from agent.lab.adapters.train import loss_svg
 from eval.errors import InputError
 
 
@@ -24,7 +24,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
     assert [one.exit_code for one in (trained, tiny, served)] == [2, 2, 2]
     assert "Not installed: torch, transformers, peft, trl, accelerate, datasets, bitsandbytes." in trained.output
-    assert "pip install 'askwell[tuning]'" in tiny.output
+    assert "pip install 'askwell[adapters]'" in tiny.output
     assert not (tmp_path / "out").exists()
 
 

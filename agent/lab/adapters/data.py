@@ -16,17 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from agent.config import Settings
-from agent.knowledge.memory.examples import read_examples
-from agent.lab.questions import Question, Split, read_questions, splits
+from agent.lab.adapters import STRATEGY
+from agent.lab.adapters.prompts import rendered
+from agent.lab.questions import Question, Split, form, leaks, splits
 from agent.models.prompts import template
-from agent.tuning.leaks import form, leaks
-from agent.tuning.prompts import STRATEGY, rendered
 from eval.databases.base import Database
 from eval.errors import InputError
 from eval.jsonl import encode
 from eval.schema import Dialect
 
-__all__ = ["DataSet", "Leaked", "make_data", "questions_in", "read_data"]
+__all__ = ["DataSet", "Leaked", "make_data", "read_data"]
 
 FORMAT = 1
 SHOWN = 5
@@ -64,16 +63,6 @@ class DataSet:
 
     def record(self) -> dict[str, Any]:
         return asdict(self)
-
-
-def questions_in(file: Path, db: str) -> tuple[Question, ...]:
-    """Verified questions: lines `{id, db, question, gold_sql}`, or a team's file of examples. Raises InputError."""
-    if file.suffix.lower() not in (".yaml", ".yml"):
-        return read_questions(file, db)
-    examples = read_examples(file)
-    if unnamed := [e for e in examples if not (e.db or db)]:
-        raise InputError(f"{file.name}, line {unnamed[0].line}: db is missing")
-    return tuple(Question(str(e.line), e.db or db, e.question, (e.sql,)) for e in examples)
 
 
 async def make_data(
@@ -175,7 +164,7 @@ def read_data(folder: Path) -> DataSet:
         data = DataSet(**{**description, **lists})
         rows = [(folder / f"{part}.jsonl").read_text("utf-8") for part in ("train", "validation")]
     except (OSError, ValueError, TypeError, AttributeError):
-        raise InputError(f"{folder} contains no training data; `python -m agent.tuning data` makes it.") from None
+        raise InputError(f"{folder} contains no training data; `python -m agent.lab adapter data` makes it.") from None
     if hashlib.sha256("".join(rows).replace("\n", "").encode()).hexdigest()[:16] != data.digest:
         raise InputError(f"{folder}: the rows were changed after data.json was written; make them again.")
     return data

@@ -1,5 +1,5 @@
 """The whole path on a model of 590,464 weights made on the spot: data, training, the gate, export. Skipped where
-`askwell[tuning]` is not installed."""
+`askwell[adapters]` is not installed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
+from agent.lab.adapters.commands import app
+from agent.lab.adapters.export import export
+from agent.lab.adapters.tiny import TEMPLATE
+from agent.lab.adapters.train import TrainOptions, load_base, make_trainer, train
+from agent.lab.questions import read_questions
 from agent.models.quirks import forget
-from agent.tuning.__main__ import app
-from agent.tuning.data import questions_in
-from agent.tuning.export import export
-from agent.tuning.tiny import TEMPLATE
-from agent.tuning.train import TrainOptions, load_base, make_trainer, train
 from eval.errors import InputError
-from tests.agent.tuning.conftest import lines, write_lines
+from tests.agent.lab.adapters.conftest import lines, write_lines
 
 for package in ("torch", "transformers", "peft", "trl", "accelerate", "datasets", "bitsandbytes"):
-    pytest.importorskip(package, reason=f"{package} is not installed; pip install 'askwell[tuning]'")
+    pytest.importorskip(package, reason=f"{package} is not installed; pip install 'askwell[adapters]'")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the libraries warn of each other
 
@@ -214,10 +214,10 @@ def test_a_killed_run_ends_with_the_weights_of_one_that_was_not(options: TrainOp
     import torch
 
     whole = train(options, tmp_path / "whole", silent)
-    command = [sys.executable, "-m", "agent.tuning", "train", "--data", options.data, "--base", options.base]
+    command = [sys.executable, "-m", "agent.lab", "adapter", "train", "--data", options.data, "--base", options.base]
     command += ["--out", str(tmp_path), "--seed", "0", "--steps", "6", "--accumulate", "1", "--rate", "0.01"]
     command += ["--save-every", "2", "--rank", "8", "--alpha", "16"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[3])}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[4])}
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment
     ) as child:
@@ -289,7 +289,7 @@ def test_the_whole_path_on_four_bits(firm: Path, made: Path, trained: Path, tmp_
     assert (out / "Modelfile").read_text() == "FROM ./merged\nPARAMETER num_ctx 16384\nPARAMETER temperature 0\n"
     assert f"TEXT2SQL_STRATEGY={STRATEGY}" in (out / "text2sql.env").read_text()
     assert "TEXT2SQL_SCHEMA_TOKENS=8000" in (out / "text2sql.env").read_text().splitlines()
-    from agent.tuning.serve import LocalModel
+    from agent.lab.adapters.serve import LocalModel
 
     prompt = lines(made / "data/train.jsonl")[0]["prompt"]
     whole = LocalModel(load_base(str(out / "merged")), {}, reply_tokens=24)
@@ -307,7 +307,7 @@ def test_the_base_is_in_four_bits(options: TrainOptions, tmp_path: Path) -> None
 
 
 def test_the_endpoint_serves_both_and_refuses_what_it_cannot(made: Path, trained: Path) -> None:
-    from agent.tuning.serve import LocalModel, serving
+    from agent.lab.adapters.serve import LocalModel, serving
 
     model = LocalModel(load_base(str(made / "tiny")), {"tuned": trained / "adapter"}, reply_tokens=40)
     prompt = lines(made / "data/train.jsonl")[0]["prompt"]
@@ -349,4 +349,4 @@ def test_what_cannot_be_loaded_is_told(made: Path, options: TrainOptions, tmp_pa
     done = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--base", "x", "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "contains no training data" in done.output
-    assert len(questions_in(made / "held.jsonl", "db")) == len(ASKED)
+    assert len(read_questions(made / "held.jsonl", "db")) == len(ASKED)

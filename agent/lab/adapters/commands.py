@@ -1,4 +1,4 @@
-"""`python -m agent.tuning data|train|gate|export`: an adapter trained on verified questions, used only if it is better.
+"""`python -m agent.lab adapter`: an adapter trained on verified questions, used only if it is better.
 
 In: verified questions, a base model. Out: progress on standard error, the result on standard output, everything else in
 folders. Exit codes of `gate`: 0 use it, 1 don't use it, 5 nothing proved; of every command: 2 wrong use, 4 the model
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -18,15 +19,14 @@ import typer
 
 from agent.cli import exits
 from agent.cli.shared import RESUMES, errors_reported
-from agent.lab.databases import databases_named
-from agent.tuning.console import losses, progress
-from agent.tuning.prompts import STRATEGY
+from agent.lab.adapters import STRATEGY
+from agent.lab.options import AsJson, Databases, Db, Questions, databases_named
+from eval.batch_options import Quiet
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-_Db = Annotated[str | None, typer.Option(metavar="URL|FILE", help="The database of every question.")]
-_Databases = Annotated[str | None, typer.Option(metavar="DIR|URL", help="Folder of DB.sqlite files, or URL with {db}.")]
+app = typer.Typer(rich_markup_mode=None)
 _Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder that `data` made.")]
 _Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a training run.")]
+_Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.")]
 _Examples = Annotated[list[int] | None, typer.Option("--examples", "-k", min=0, max=20, metavar="K")]
 _Base = Annotated[str, typer.Option(metavar="DIR|FILE|NAME", help="Folder, GGUF file, or a name of transformers.")]
 _Qlora = Annotated[bool, typer.Option("--qlora", help="Keep the base in four bits (NF4).")]
@@ -34,10 +34,6 @@ _Bf16 = Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16 without
 _Template = Annotated[
     Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Jinja, for a base without one.")
 ]
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
-ONE = "db"
-"""What the questions' one database is called where they name none."""
 
 
 @app.callback()
@@ -47,10 +43,10 @@ def _commands() -> None:
 
 @app.command()
 def data(
-    questions: Annotated[Path, typer.Option(metavar="FILE", help="Lines {id, db, question, gold_sql}.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.")],
-    db: _Db = None,
-    databases: _Databases = None,
+    questions: Questions,
+    out: _Out,
+    db: Db = None,
+    databases: Databases = None,
     held_out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Test questions; without it, half of the forms are held out.")
     ] = None,
@@ -58,29 +54,32 @@ def data(
     strategy: Annotated[str, typer.Option(metavar="NAME", help="How the agent will run.")] = STRATEGY,
     seed: Annotated[int, typer.Option(help="Decides the split.")] = 0,
     drop_leaks: Annotated[bool, typer.Option("--drop-leaks", help="Leave leaking questions out, and go on.")] = False,
-    as_json: _Json = False,
-    quiet: _Quiet = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Render verified questions as the agent's own prompts. -k K (repeatable): with K examples; default 0. Questions
     of the held-out file, and questions whose query has the form of one there, end the command."""
     from agent.config import settings
-    from agent.tuning.data import make_data, questions_in
+    from agent.lab.adapters.data import make_data
+    from agent.lab.progress import Progress
+    from agent.lab.questions import read_questions
 
+    shown = Progress(None if quiet else sys.stderr)
     with errors_reported(RESUMES):
-        collection, name = databases_named(db, databases), ONE if db else ""
+        collection, one = databases_named(db, databases), db or ""
         made = asyncio.run(
             make_data(
-                questions_in(questions, name),
+                read_questions(questions, one),
                 collection,
                 settings(),
                 out,
-                held_out=questions_in(held_out, name) if held_out else (),
+                held_out=read_questions(held_out, one) if held_out else (),
                 examples=tuple(dict.fromkeys(examples or (0,))),
                 how=strategy,
                 seed=seed,
                 drop_leaks=drop_leaks,
                 single=bool(db),
-                on_progress=progress("questions", quiet),
+                on_progress=lambda done, of: shown.say(f"{done} of {of} questions", passing=done < of),
             )
         )
     refused = ", ".join(f"{count} {why}" for why, count in made.refused.items()) or "none"
@@ -95,11 +94,11 @@ def data(
 @app.command()
 def tiny(
     data: _Data,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.")],
+    out: _Out,
     seed: Annotated[int, typer.Option()] = 0,
 ) -> None:
     """Make a base model of 600,000 random weights, to try the whole path without a GPU or a download."""
-    from agent.tuning.tiny import make_tiny
+    from agent.lab.adapters.tiny import make_tiny
 
     with errors_reported(RESUMES):
         typer.echo(f"{out}: {make_tiny(data, out, seed):,} weights")
@@ -125,14 +124,16 @@ def train(
     max_tokens: Annotated[int, typer.Option(min=64, help="Longer rows are left out, never cut.")] = 4096,
     save_every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 50,
     validation_rows: Annotated[int, typer.Option(min=0, help="Above 0, rows of the validation at most.")] = 0,
-    as_json: _Json = False,
-    quiet: _Quiet = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Train an adapter for each seed. The same command goes on where a killed one stopped."""
-    from agent.tuning.train import TrainOptions
-    from agent.tuning.train import train as trained
+    from agent.lab.adapters.train import TrainOptions
+    from agent.lab.adapters.train import train as trained
+    from agent.lab.progress import Progress
 
     seeds, manifests = list(dict.fromkeys(seed or [0])), {}
+    shown = Progress(None if quiet else sys.stderr)
     with errors_reported(RESUMES):
         for one in seeds:
             options = TrainOptions(
@@ -154,7 +155,10 @@ def train(
                 save_every=save_every,
                 validation_rows=validation_rows,
             )
-            on_progress = losses(f"seed {one}", quiet)
+
+            def on_progress(step: int, of: int, loss: float, one: int = one) -> None:
+                shown.say(f"seed {one}: step {step} of {of}, loss {loss:.4f}", passing=step < of)
+
             manifests[str(out / f"seed-{one}")] = trained(options, out / f"seed-{one}", on_progress)
     if as_json:
         typer.echo(json.dumps(manifests))
@@ -180,8 +184,8 @@ def serve(
     reply_tokens: Annotated[int, typer.Option(min=1, help="Longest reply.")] = 512,
 ) -> None:
     """Serve a base and adapters on 127.0.0.1, for trying; a real server is faster."""
-    from agent.tuning.serve import BASE, LocalModel, served
-    from agent.tuning.train import load_base
+    from agent.lab.adapters.serve import BASE, LocalModel, served
+    from agent.lab.adapters.train import load_base
 
     pairs = [text.partition("=") for text in adapter or ()]
     if any(not (name and folder) or name == BASE for name, _, folder in pairs):
@@ -199,8 +203,8 @@ def serve(
 def gate(
     run: _Run,
     data: _Data,
-    db: _Db = None,
-    databases: _Databases = None,
+    db: Db = None,
+    databases: Databases = None,
     endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="Server that has both models; default: a slow one is started.")
     ] = None,
@@ -209,17 +213,19 @@ def gate(
     examples: _Examples = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions under way at once.")] = 4,
     reply_tokens: Annotated[int, typer.Option(min=1, help="Longest reply of the server that is started.")] = 512,
-    as_json: _Json = False,
-    quiet: _Quiet = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare adapter and base on the held-out questions, which the agent answers. -k K (repeatable): with K examples;
     default 0 and 3. Exit code: 0 use it, 1 don't use it, 5 nothing proved."""
     from agent.config import settings
-    from agent.tuning.export import VERDICT, adapter_digest
-    from agent.tuning.gate import gate as judged
-    from agent.tuning.gate import held_out, table
-    from agent.tuning.train import read_manifest
+    from agent.lab.adapters.export import VERDICT, adapter_digest
+    from agent.lab.adapters.gate import gate as judged
+    from agent.lab.adapters.gate import held_out, table
+    from agent.lab.adapters.train import read_manifest
+    from agent.lab.progress import Progress
 
+    shown = Progress(None if quiet else sys.stderr)
     with errors_reported(RESUMES):
         held_out(data)
         digest, collection = adapter_digest(run), databases_named(db, databases)
@@ -237,7 +243,9 @@ def gate(
                     identity=digest,
                     examples=tuple(examples or (0, 3)),
                     jobs=jobs,
-                    on_progress=lambda what, done, of: progress(f"questions: {what}", quiet)(done, of),
+                    on_progress=lambda what, done, of: shown.say(
+                        f"{done} of {of} questions: {what}", passing=done < of
+                    ),
                 )
             )
     report = {**verdict.record(), "adapter": digest}
@@ -250,13 +258,13 @@ def gate(
 @app.command()
 def export(
     run: _Run,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.")],
+    out: _Out,
     name: Annotated[str, typer.Option(help="What servers will call the adapter.")] = "tuned",
     merged: Annotated[bool, typer.Option("--merged", help="Also the whole model with the adapter in it.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Export an adapter that was not proved better.")] = False,
 ) -> None:
     """Write what vLLM, Ollama and the agent need to use the adapter."""
-    from agent.tuning.export import export as exported
+    from agent.lab.adapters.export import export as exported
 
     with errors_reported(RESUMES):
         for written in exported(run, out, name, merged=merged, force=force):
@@ -266,8 +274,8 @@ def export(
 @contextmanager
 def _local(manifest: dict[str, Any], run: Path, base: str, adapter: str, reply_tokens: int) -> Iterator[str]:
     """A server for the base and the adapter of a run; the URL."""
-    from agent.tuning.serve import BASE, LocalModel, serving
-    from agent.tuning.train import load_base
+    from agent.lab.adapters.serve import BASE, LocalModel, serving
+    from agent.lab.adapters.train import load_base
     from eval.errors import InputError
 
     if base != BASE:
@@ -281,12 +289,3 @@ def _local(manifest: dict[str, Any], run: Path, base: str, adapter: str, reply_t
 
 def _text(file: Path | None) -> str:
     return file.read_text("utf-8") if file else ""
-
-
-def main() -> None:
-    """Entry point of `python -m agent.tuning`."""
-    app(prog_name="python -m agent.tuning")
-
-
-if __name__ == "__main__":
-    main()

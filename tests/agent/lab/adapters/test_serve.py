@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agent.tuning.serve import LocalModel, serving
+from agent.lab.adapters.serve import LocalModel, serving
 
 MESSAGES = [{"role": "user", "content": "How many?"}]
 

@@ -11,11 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.config import Settings
-from agent.tuning.__main__ import app
-from agent.tuning.gate import decided, gate, least, table
+from agent.lab.adapters.commands import app
+from agent.lab.adapters.gate import decided, gate, least, table
+from agent.lab.questions import read_questions
 from eval.databases import open_database
-from tests.agent.tuning.conftest import KINDS, lines, verified, write_lines
-from tests.agent.tuning.test_data import made
+from tests.agent.lab.adapters.conftest import KINDS, lines, verified, write_lines
+from tests.agent.lab.adapters.test_data import made
 from tests.openai_server import OpenAIServer, Reply, Request, completion
 
 
@@ -151,8 +152,8 @@ def test_the_least_number_of_questions_is_the_least_that_can_prove_something(com
 async def test_too_few_questions_are_not_asked(
     firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
 ) -> None:
-    few = [q | {"db": "db"} for q in verified() if q["id"].startswith("Ada")]
-    data = await made(firm, tmp_path / "few", config, questions=read(write_lines(tmp_path / "few.jsonl", few)))
+    few = write_lines(tmp_path / "few.jsonl", [q for q in verified() if q["id"].startswith("Ada")])
+    data = await made(firm, tmp_path / "few", config, questions=read_questions(few, "db"))
 
     verdict = await judged(firm, data, config, endpoint.url)
 
@@ -160,12 +161,6 @@ async def test_too_few_questions_are_not_asked(
     assert f"{len(KINDS) // 2} held-out questions cannot prove anything: 7 is the least" in verdict.why
     assert endpoint.requests == []
     assert not (data / "judged.txt").exists()
-
-
-def read(file: Path) -> Any:
-    from agent.tuning.data import questions_in
-
-    return questions_in(file, "db")
 
 
 def test_the_command_tells_by_its_exit_code(

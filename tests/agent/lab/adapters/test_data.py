@@ -9,19 +9,19 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.config import Settings
+from agent.lab.adapters.commands import app
+from agent.lab.adapters.data import Leaked, make_data, read_data
+from agent.lab.questions import Question, form, leaks, read_questions
 from agent.models import shared_model
 from agent.runner import run
-from agent.tuning.__main__ import app
-from agent.tuning.data import Leaked, make_data, questions_in, read_data
-from agent.tuning.leaks import form, leaks
 from eval.databases import open_database
 from eval.errors import InputError
-from tests.agent.tuning.conftest import lines, verified, write_lines
+from tests.agent.lab.adapters.conftest import lines, verified, write_lines
 from tests.openai_server import OpenAIServer, completion
 
 
 async def made(firm: Path, out: Path, config: Settings, **options: Any) -> Path:
-    questions = options.pop("questions", None) or questions_in(firm / "verified.jsonl", "db")
+    questions = options.pop("questions", None) or read_questions(firm / "verified.jsonl", "db")
     database = open_database(firm / "firm.sqlite")
     await make_data(questions, lambda _: database, config, out, single=True, **options)
     return out
@@ -93,8 +93,6 @@ def test_a_leak_is_the_same_words_or_the_same_form_in_other_spelling() -> None:
 
 
 def questions(*pairs: tuple[str, str]) -> tuple[Any, ...]:
-    from agent.lab.questions import Question
-
     return tuple(Question(str(n), "db", text, (gold,)) for n, (text, gold) in enumerate(pairs))
 
 
@@ -115,7 +113,7 @@ async def test_a_leaking_question_ends_the_work_unless_it_is_left_out(
 async def test_a_query_that_fails_is_left_out_and_counted(firm: Path, tmp_path: Path, config: Settings) -> None:
     bad = ("The boss of nobody?", "SELECT boss FROM people WHERE name = 'Ada'")
     held_out = questions(("Ages", "SELECT age FROM people"))
-    asked = (*questions(bad), *(q for q in questions_in(firm / "verified.jsonl", "db")))
+    asked = (*questions(bad), *(q for q in read_questions(firm / "verified.jsonl", "db")))
 
     data = await made(firm, tmp_path / "data", config, questions=asked, held_out=held_out)
 

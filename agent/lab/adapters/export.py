@@ -14,8 +14,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from agent.tuning.packages import need
-from agent.tuning.train import load_base, read_manifest
+from agent.lab.adapters.packages import need
+from agent.lab.adapters.train import load_base, read_manifest
 from eval.errors import InputError
 
 __all__ = ["VERDICT", "adapter_digest", "export"]
@@ -31,7 +31,7 @@ def adapter_digest(run: Path) -> str:
     try:
         return hashlib.sha256((run / "adapter/adapter_model.safetensors").read_bytes()).hexdigest()[:16]
     except OSError:
-        raise InputError(f"{run} contains no adapter; `python -m agent.tuning train` makes one.") from None
+        raise InputError(f"{run} contains no adapter; `python -m agent.lab adapter train` makes one.") from None
 
 
 def export(run: Path, out: Path, name: str, *, merged: bool = False, force: bool = False) -> list[str]:
@@ -41,7 +41,7 @@ def export(run: Path, out: Path, name: str, *, merged: bool = False, force: bool
     manifest = read_manifest(run)
     verdict = _verdict(run)
     if not verdict.get("use") and not force:
-        why = verdict.get("why") or "`python -m agent.tuning gate` has not judged it."
+        why = verdict.get("why") or "`python -m agent.lab adapter gate` has not judged it."
         raise InputError(f"This adapter is not proved better: {why} --force exports it all the same.")
     out.mkdir(parents=True, exist_ok=True)
     shutil.copytree(run / "adapter", out / "adapter", dirs_exist_ok=True)

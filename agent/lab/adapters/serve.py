@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from agent.tuning.packages import need
+from agent.lab.adapters.packages import need
 from eval.errors import InputError, Text2SQLError
 
 __all__ = ["BASE", "LocalModel", "served", "serving"]
