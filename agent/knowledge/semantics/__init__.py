@@ -4,3 +4,5 @@ In: a file (Apache Ossie, dbt's semantic manifest, Snowflake's semantic model YA
 `SemanticModel`; its check against a database; its view of a schema, in which metrics and fields are columns that
 `expand` replaces on the syntax tree. docs/semantic-model.md has the formats.
 """
+
+__all__: list[str] = []
