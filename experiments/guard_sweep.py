@@ -102,10 +102,10 @@ def gold_records(bench: Path) -> Iterator[tuple[str, dict[str, str]]]:
                 yield path.parent.name, record
 
 
-def golds(bench: Path, limit: int | None = None) -> Figures:
+def golds(bench: Path, limit: int | None = None, every: int = 1) -> Figures:
     """Every gold that runs: is it refused, does it have a phantom, does the sent SQL return exactly the same rows?"""
     figures, databases = Figures(), Databases(bench)
-    for source, record in islice(gold_records(bench), limit):
+    for source, record in islice(gold_records(bench), None, limit, every):
         connection, schema = databases.get(source, record["db"])
         sql = record["gold_sql"]
         figures.add("golds")
@@ -123,13 +123,13 @@ def golds(bench: Path, limit: int | None = None) -> Figures:
     return figures
 
 
-def recorded(bench: Path, limit: int | None = None) -> Figures:
+def recorded(bench: Path, limit: int | None = None, every: int = 1) -> Figures:
     """Statements that models wrote: those that the engine rejects for a name must be flagged, those that run
     must not."""
     figures, databases = Figures(), Databases(bench)
     files = {"spider_dev.jsonl": "spider_dev", "classicmodels_llama-3-8b.jsonl": "classicmodels"}
     for name, source in files.items():
-        for record in islice(read_lines(bench.parent / "recorded" / name), limit):
+        for record in islice(read_lines(bench.parent / "recorded" / name), None, limit, every):
             connection, schema = databases.get(source, record["db"])
             _judge(figures, connection, schema, record["sql"] or "", run=True)
     databases.close()

@@ -14,7 +14,7 @@ from text2sql.testing import ScriptedModel
 
 HOW_MANY = "How many customers are there?"
 COUNT = "SELECT COUNT(*) FROM customers"
-WRONG = "SELECT name FROM cities"
+WRONG = "SELECT COUNT(*) FROM orders"
 
 
 class PatientModel(ScriptedModel):
@@ -36,7 +36,7 @@ class PatientModel(ScriptedModel):
 
     async def judge(self, request: JudgeRequest) -> Judgement:
         if self.together:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await self.begun.wait()
         return await super().judge(request)
 
@@ -68,7 +68,7 @@ async def test_a_summary_of_a_query_that_does_not_pass_is_never_shown(ask: Run) 
     events, answer = await ask(HOW_MANY, model)
     assert answer.rows == [[4]]
     assert "".join(event.data for event in events if event.event == "token") == answer.answer
-    assert [request.results[0].sql for request in model.summary_requests][-1] == COUNT
+    assert [request.results[0].sql for request in model.summary_requests] == [WRONG, COUNT]
     assert model.sql_requests[0].failed_sql == WRONG
 
 

@@ -12,6 +12,7 @@ from experiments.attacks import chaos
 from experiments.attacks.questions import HELD, flood, held_times
 from experiments.attacks.serving import Served, serving
 from experiments.attacks.uploads import hostile_files, send
+from tests.samples import sampled
 
 LARGE = ("6,000,000", "100,000,000", "repeated", "quote")
 """Files that keep a small machine busy for long."""
@@ -50,7 +51,7 @@ def test_hostile_files_are_refused_or_read_within_bounds(served: Served, tmp_pat
     pytest.importorskip("duckdb")
     sent = [
         send(served, kind, name, made())
-        for kind, name, made in hostile_files(tmp_path)
+        for kind, name, made in sampled(list(hostile_files(tmp_path)), 2)
         if not any(word in kind for word in LARGE)
     ]
 

@@ -93,14 +93,21 @@ _RACE = """Pos,Runner,Time
 """
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all questions, so that each file is read once."""
+    return tmp_path_factory.mktemp("files")
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+def _own_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(folder / "cache"))
 
 
 async def asked(folder: Path, name: str, text: str, question: str) -> Answer:
     file = folder / f"{name}.csv"
-    file.write_text(text)
+    if not file.exists() or file.read_text() != text:
+        file.write_text(text)
     return await run(question, database=file, model="offline")
 
 
@@ -129,9 +136,9 @@ async def asked(folder: Path, name: str, text: str, question: str) -> Answer:
     ],
 )
 async def test_the_answer_is_what_the_file_means(
-    tmp_path: Path, name: str, text: str, question: str, answer: Any
+    folder: Path, name: str, text: str, question: str, answer: Any
 ) -> None:
-    found = await asked(tmp_path, name, text, question)
+    found = await asked(folder, name, text, question)
 
     assert found.status == "success", found.answer
     if isinstance(answer, dict):
@@ -157,8 +164,8 @@ async def test_the_answer_is_what_the_file_means(
     ],
 )
 async def test_what_a_file_does_not_say_is_never_answered_without_a_doubt(
-    tmp_path: Path, name: str, text: str, question: str
+    folder: Path, name: str, text: str, question: str
 ) -> None:
-    found = await asked(tmp_path, name, text, question)
+    found = await asked(folder, name, text, question)
 
     assert found.status != "success", found.sql

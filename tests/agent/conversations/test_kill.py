@@ -31,6 +31,19 @@ from tests.openai_server import OpenAIServer, Reply, Request, completion
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 60
 TALKERS = 12
+SERVER = """
+import sys
+from agent.server import __main__ as server
+from agent.server.runs import registry
+from agent.store import runs, store, threads
+registry.PULSE_SECONDS = 0.5
+runs.RunStore.begin_run.__kwdefaults__["lease_seconds"] = 4.0
+threads.ThreadStore.begin_turn.__kwdefaults__["lease_seconds"] = 4.0
+store.Store.renew.__defaults__ = (4.0,)
+sys.argv = ["server", "--port", "0"]
+server.main()
+"""
+"""The server with short leases: what is to be seen is that they run out, not how long they are."""
 FIRST, NEXT = "How many customers live in Berlin?", ("who are they?", "and in Munich?", "How many orders are there?")
 
 
@@ -96,9 +109,8 @@ class Server:
     reader: threading.Thread | None = None
 
     def start(self) -> None:
-        words = ("-m", "agent.server", "--port", "0")
         pipe = subprocess.PIPE
-        self.process = Process(*words, env=self.environment, cwd=ROOT, stdout=pipe, stderr=subprocess.STDOUT)
+        self.process = Process("-c", SERVER, env=self.environment, cwd=ROOT, stdout=pipe, stderr=subprocess.STDOUT)
         assert self.process.stdout is not None
         until = time.monotonic() + PATIENCE
         while not (match := re.search(r"http://127\.0\.0\.1:(\d+)", self.process.stdout.readline())):

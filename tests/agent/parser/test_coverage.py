@@ -15,6 +15,7 @@ from agent.parser import Reading, read
 from agent.parser.execution_probe import looker
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases import Database, open_database
+from tests.samples import ALL
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -138,7 +139,7 @@ SETS = (
     "spider_realistic", "trustsql_spider", "bird_superhero", "agentx_tasks", "archer", "classical_testsuite",
     "bird_minidev_schema_only", "spider_train",
 )  # fmt: skip
-READ, CHANGED = 600, 150
+READ, CHANGED = (600, 150) if ALL else (200, 50)
 """Questions of a set, about, that are read, and that are read with an invented word too."""
 
 

@@ -94,10 +94,17 @@ _FILES = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all questions, so that each file is read once."""
+    made = tmp_path_factory.mktemp("files")
+    for name, text in _FILES.items():
+        (made / f"{name}.csv").write_text(text, encoding="utf-8")
+    return made
+
+
 def answered(folder: Path, file: str, question: str) -> tuple[list[tuple[object, ...]], float, str]:
-    path = folder / f"{file}.csv"
-    path.write_text(_FILES[file], encoding="utf-8")
-    return answered_from(path, folder / "cache", question)
+    return answered_from(folder / f"{file}.csv", folder / "cache", question)
 
 
 def answered_from(path: Path, cache: Path, question: str) -> tuple[list[tuple[object, ...]], float, str]:
@@ -145,8 +152,8 @@ def answered_from(path: Path, cache: Path, question: str) -> tuple[list[tuple[ob
         ("loans", "who borrowed the most books", "Eva"),
     ],
 )
-def test_plain_questions_to_a_file_are_answered(tmp_path: Path, file: str, question: str, wanted: object) -> None:
-    rows, confidence, sql = answered(tmp_path, file, question)
+def test_plain_questions_to_a_file_are_answered(folder: Path, file: str, question: str, wanted: object) -> None:
+    rows, confidence, sql = answered(folder, file, question)
 
     if isinstance(wanted, set):
         assert wanted == {row[0] for row in rows}, sql
@@ -164,8 +171,8 @@ def test_plain_questions_to_a_file_are_answered(tmp_path: Path, file: str, quest
         ("support calls", "who spent the most minutes"),  # an engineer, or a customer
     ],
 )
-def test_what_may_be_meant_in_two_ways_is_told(tmp_path: Path, file: str, question: str) -> None:
-    _, confidence, sql = answered(tmp_path, file, question)
+def test_what_may_be_meant_in_two_ways_is_told(folder: Path, file: str, question: str) -> None:
+    _, confidence, sql = answered(folder, file, question)
 
     assert confidence < STATED_DOUBT, sql
 
@@ -182,7 +189,7 @@ def test_the_one_quantity_of_several_files_is_what_was_sold(tmp_path: Path) -> N
     assert rows == [("Ana",)], sql
 
 
-def test_a_cylinder_is_no_car(tmp_path: Path) -> None:
+def test_a_cylinder_is_no_car(folder: Path) -> None:
     """What the rows are called stays, where a number in front says which rows are meant."""
-    rows, _, sql = answered(tmp_path, "cars", "average weight of 4 cylinder cars")
+    rows, _, sql = answered(folder, "cars", "average weight of 4 cylinder cars")
     assert rows == [(1000.0,)], sql

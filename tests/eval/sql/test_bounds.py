@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -18,6 +18,7 @@ from eval.sql import check, facts, parse, parse_type, resolve
 from eval.sql.bounds import MAX_DEPTH
 from eval.sql.parse_budget import REREAD_TOKENS
 from tests.eval.sql.fixture_files import FIXTURES, cases
+from tests.samples import ALL
 
 Reading = tuple[bool, str | None, int]
 
@@ -62,6 +63,13 @@ def _calls(action: Callable[[], object]) -> int:
     with counted_calls() as calls:
         action()
     return calls.count
+
+
+def by_dialect(names: Iterable[str]) -> pytest.MarkDecorator:
+    """Each of the texts in two dialects, in turn; in all of them with TEXT2SQL_TEST_ALL."""
+    turns = ((name, DIALECTS if ALL else (DIALECTS[n % len(DIALECTS)], DIALECTS[(n + 3) % len(DIALECTS)]))
+             for n, name in enumerate(names))  # fmt: skip
+    return pytest.mark.parametrize(("name", "dialect"), [(name, one) for name, dialects in turns for one in dialects])
 
 
 def _chain(part: str, start: str = "SELECT a", end: str = " FROM t") -> Callable[[int], str]:
@@ -119,8 +127,7 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("name", CHAINS)
+@by_dialect(CHAINS)
 def test_the_work_grows_in_step_with_the_length_of_a_chain(dialect: Dialect, name: str) -> None:
     work = [_calls(lambda size=size: _read(CHAINS[name](size), dialect)) for size in (200, 400)]
     assert work[1] < 2.7 * work[0] + 2_000
@@ -150,8 +157,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("name", HOSTILE)
+@by_dialect(HOSTILE)
 def test_no_text_keeps_the_parser_busy(dialect: Dialect, name: str) -> None:
     for depth in (18, 26):
         sql = HOSTILE[name](depth)
@@ -175,8 +181,7 @@ def test_a_few_joins_without_on_and_nested_calls_are_read() -> None:
             assert parse(HOSTILE[name](depth), "mysql").error is None
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("name", LARGE)
+@by_dialect(LARGE)
 def test_what_programs_write_passes(dialect: Dialect, name: str) -> None:
     allowed, reason, phantoms = _read(LARGE[name], dialect)
     assert (allowed, reason, phantoms) == (True, None, 0)
@@ -197,8 +202,7 @@ NESTED: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("name", NESTED)
+@by_dialect(NESTED)
 def test_the_verdict_does_not_depend_on_the_stack_of_the_caller(dialect: Dialect, name: str) -> None:
     for levels in (MAX_DEPTH // 2, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, 3 * MAX_DEPTH):
         sql = NESTED[name](levels)

@@ -15,8 +15,11 @@ from eval.tasks.load import LoadError, Progress
 from experiments.demo_databases import generated
 from experiments.demo_databases.canonical import checksum
 from experiments.demo_databases.rng import Loaded, Rng
+from tests.samples import sampled
 
 by_demo = pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.id)
+on_servers = pytest.mark.parametrize("demo", sampled(DEMOS, 2), ids=lambda demo: demo.id)
+"""Loading the large one takes a server long."""
 Fetch = Callable[[str], Iterable[Sequence[object]]]
 
 
@@ -57,7 +60,7 @@ def test_duckdb_holds_them(demo: Demo, tmp_path: Path) -> None:
         assert commented == (sum(len(table.table.columns) for table in demo.tables),)
 
 
-@by_demo
+@on_servers
 def test_postgres_holds_them(demo: Demo, postgres_url: str) -> None:
     import psycopg
 
@@ -71,7 +74,7 @@ def test_postgres_holds_them(demo: Demo, postgres_url: str) -> None:
         assert commented == (len(names),)
 
 
-@by_demo
+@on_servers
 def test_mysql_holds_them(demo: Demo, mysql_url: str) -> None:
     import pymysql
 
