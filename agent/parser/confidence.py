@@ -294,6 +294,7 @@ _ALWAYS_DOUBTED = (
     "doubt place_or_time_open",
     "doubt similar_word",
     "doubt column_of_many",
+    "doubt amount_listed",
     "doubt days_of_a_kind",
     "doubt pieces_or_rows",
     "doubt mass_counted",

@@ -25,6 +25,7 @@ _SENTENCES = {
     "share_of_part": "the percentages are of all such rows together; ask for a rate (“cancellation rate by …”) if the "
     "share within each group is meant",
     "count_or_amount": "rows are counted; ask for “total amount” if their amount is meant",
+    "amount_listed": "the amounts are listed; ask for their “total” if that is meant",
     "one_rating_of_many": "the single highest value ranks; ask for the average if that is meant",
     "kinds_counted_together": "both kinds are counted together; ask for each alone, or “per” kind, if that is meant",
     "popularity_guessed": "popularity is taken as the number of rows that refer to it; name what to count if another "

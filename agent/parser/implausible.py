@@ -52,6 +52,7 @@ def doubted(draft: Draft, q: LinkedQuestion, *, said_what_to_show: bool = False)
         ("yes_or_no_compared", _compares_yes_or_no(q) and query.shape is None and not query.group),
         ("days_of_a_kind", _counts_days_of_a_kind(query, q)),
         ("column_of_many", _lists_column_of_many(query, q)),
+        ("amount_listed", _lists_amounts(query, q)),
         ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
         ("who_is_no_person", _who_is_no_person(query, q)),
         ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
@@ -117,6 +118,18 @@ def _lists_column_of_many(query: Query, q: LinkedQuestion) -> bool:
     column = q.vocabulary.columns[shown.column]
     same = [c for c in q.vocabulary.columns.values() if c.words == column.words and not c.foreign]
     return len({c.table for c in same}) > 1
+
+
+def _lists_amounts(query: Query, q: LinkedQuestion) -> bool:
+    """`how much in fees is not paid` as the fees one by one, where no one thing is named: their total may be meant."""
+    shown = query.select[0]
+    if [t.lower for t in q.tokens[:2]] != ["how", "much"] or len(query.select) != 1 or query.group or query.order:
+        return False
+    if shown.column is None or shown.function or shown.part or not q.vocabulary.columns[shown.column].numeric:
+        return False
+    named = (c.left.column for clause in query.where for c in clause if isinstance(c, Condition) and c.operator == "=")
+    roles = {q.vocabulary.columns[key].role for key in named if key is not None}
+    return not roles & {"name", "id"}
 
 
 _ONLY = re.compile(

@@ -216,8 +216,12 @@ def _windows(
 
 
 def _meant_by(word: str, tokens: Sequence[Token], at: int, vocabulary: Vocabulary) -> Sequence[TableWord | ColumnWord]:
-    """What has the word in its name. `fees from Acme` is none by a column `From`; `by from`, `the from` are."""
+    """What has the word in its name. `fees from Acme` is none by a column `From`; `by from`, `the from` are. `how much`
+    is no column `How paid`."""
     held = vocabulary.holders[word]
+    if tokens[at].lower == "how":
+        after = tokens[at + 1 : at + 2]
+        return [item for item in held if any({t.lower, t.lemma} & set(item.words) for t in after)]
     if tokens[at].lower not in _BETWEEN or (at and tokens[at - 1].lower in ("by", "per", "each", "the", "and", ",")):
         return held
     return [item for item in held if item.words != (word,)]
@@ -355,7 +359,10 @@ def _add_values(
                 continue
         elif not any(t.capital or t.kind == "quoted" for t in covered) and (
             ((covered[0].lower in FUNCTION_WORDS or covered[-1].lower in FUNCTION_WORDS) and not _whole(span_values))
-            or all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered)
+            or (
+                all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered)
+                and not _a_state(span_values, tokens)
+            )
         ):
             continue
         span = spans.setdefault((span_values.start, span_values.end), Span())
@@ -375,6 +382,14 @@ def _describes_rows(tokens: Sequence[Token], found: ValueSpan, spans: dict[tuple
     if after not in ("", "ones", "one", "?"):
         return bool(holders & spans.get((found.end, found.end + 1), Span()).tables.keys())
     return any(score >= 0.9 and name in holders for span in spans.values() for name, (_, score) in span.tables.items())
+
+
+_DOING = word_set("use used do done make made")
+
+
+def _a_state(found: ValueSpan, tokens: Sequence[Token]) -> bool:
+    """`in use`, `to do`, `not done`: a stored state in words that need no match elsewhere."""
+    return found.hits[0].score >= _SAME_TEXT and tokens[found.end - 1].lower in _DOING and _whole(found)
 
 
 def _whole(found: ValueSpan) -> bool:

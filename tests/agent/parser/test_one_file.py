@@ -90,6 +90,7 @@ _FILES = {
     "parking fines": _FINES,
     "plants": _STOCK, "sales reps": _REPS,
     "support calls": _CALLS, "club": _RUNS, "account 2024": _ACCOUNT, "Course feedback (Responses)": _FORM,
+    "kit": "Item,Condition,How Paid,Amount\nLaptop,In use,Card,10\nLaptop,In storage,Cash,20\nPhone,In use,Card,30\n",
     "lab results": _TESTS, "loans": _LOANS, "kennel": _KENNEL,
 }  # fmt: skip
 
@@ -132,6 +133,8 @@ def answered_from(path: Path, cache: Path, question: str) -> tuple[list[tuple[ob
         ("Course feedback (Responses)", "how many people would recommend it in Sails", 2),
         ("lab results", "how many results are flagged H", 2),
         ("lab results", "how many samples are there", 2),
+        ("kit", "how many laptops are in use", 1),
+        ("kit", "how much in total", 60),
         ("lab results", "average lead result", 5.0),
         ("plants", "how many plants are in stock", 2),
         ("plants", "plants taller than 100 cm", {"Rose", "Lime"}),
