@@ -68,6 +68,11 @@ class ColumnWord:
     def key(self) -> tuple[str, str]:
         return (self.table, self.column.name)
 
+    @property
+    def is_figure(self) -> bool:
+        """Whether it holds figures: numbers that are neither keys nor codes nor years."""
+        return self.numeric and self.role == "number"
+
 
 @dataclass(frozen=True, slots=True)
 class TableWord:

@@ -135,7 +135,7 @@ def _about_names(q: LinkedQuestion, draft: Draft, unread: Sequence[str]) -> Iter
 
 def _about_column(q: LinkedQuestion, column: ColumnWord) -> Iterator[str]:
     entity = q.vocabulary.tables[column.table].plural
-    if column.role == "number" and column.numeric and not column.foreign and not _is_flag(q, column):
+    if column.is_figure and not column.foreign and not _is_flag(q, column):
         kind = "average" if AVERAGED & set(column.words) or not _TOTALLED & set(column.words) else "total"
         yield f"What is the {_figure(kind, column)} of {entity}?"
     elif column.role == "text" and _divides(q, column):
@@ -153,7 +153,7 @@ def _about_table(q: LinkedQuestion, table: str) -> Iterator[str]:
     """The rows of a table by the first column that divides them into kinds, and the total of its first amount."""
     columns, rows = q.vocabulary.by_table[table], q.vocabulary.tables[table].plural
     kinds = [c for c in columns if c.role == "text" and _divides(q, c)]
-    amounts = [c for c in columns if c.role == "number" and c.numeric and _TOTALLED & set(c.words) and not c.foreign]
+    amounts = [c for c in columns if c.is_figure and _TOTALLED & set(c.words) and not c.foreign]
     yield from (f"How many {rows} are there per {spoken(c)}?" for c in kinds[:1])
     yield from (f"What is the {_figure('total', c)} of {rows}?" for c in amounts[:1] if not AVERAGED & set(c.words))
 

@@ -86,7 +86,7 @@ def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | No
     loose = before is None or before.role != "number" or named_at < i - 1 or before.foreign or _weak(q, named_at)
     if after == "column" and k == j + 1 and before is not None and named_at < i - 1:
         figure = c.column_of(k, "number")  # `the average fare for more than 3 passengers`
-        if figure.numeric and figure.role == "number" and figure.key != before.key:
+        if figure.is_figure and figure.key != before.key:
             return Expression(column=figure.key), Finding((k,))
     beside = after == "table" and k == j + 1 and loose
     if not beside and before is not None and (before.numeric or after not in ("table", "column")):

@@ -132,7 +132,7 @@ def _against_period(q: LinkedQuestion, c: Context, i: int, j: int, operator: str
     if named is not None and not named.numeric and named.role not in ("date", "year"):
         named = None
     direct = c.last_column is not None and c.last_column[0] == j - 1 and not q.items[j - 1].is_keyword("cmp")
-    figure = direct and named is not None and named.numeric and named.role == "number"
+    figure = direct and named is not None and named.is_figure
     if period is None or figure:
         return None
     dated = named is not None and named.role in ("date", "year")
@@ -157,7 +157,7 @@ def _includes_start(phrase: str) -> bool:
 def _introduces_number(q: LinkedQuestion, c: Context, j: int) -> ColumnWord | None:
     """`the year of 2006`: the column at item j is compared with the number after it."""
     column = c.column_of(j) if _number_next(q, j) else None
-    if column is None or (column.role != "year" and not (column.numeric and column.role == "number")):
+    if column is None or (column.role != "year" and not column.is_figure):
         return None
     return column
 
@@ -309,7 +309,7 @@ def _figure_around(q: LinkedQuestion, c: Context, figure: float) -> ColumnWord |
         return None
     around = []
     for column in q.vocabulary.by_table[table]:
-        if column.role == "number" and column.numeric and not column.foreign:
+        if column.is_figure and not column.foreign:
             facts = q.values.facts(*column.key)
             low, high = facts.least, facts.greatest
             if isinstance(low, int | float) and isinstance(high, int | float) and low <= figure <= high:

@@ -79,9 +79,9 @@ def flag(q: LinkedQuestion, column: ColumnWord, negated: bool) -> Finding:
     """`that have wifi`, `without a phone`: a yes-or-no column, or a column that is set or NULL."""
     left = Expression(column=column.key)
     condition = flags.says(q.values, column, not negated)
-    if condition is None and column.numeric and column.role == "number" and _STOCKS & set(column.words):
+    if condition is None and column.is_figure and _STOCKS & set(column.words):
         condition = Condition(left, "=" if negated else ">", (0,))
-    if condition is None and column.numeric and column.role == "number" and _zero_means_none(q, column):
+    if condition is None and column.is_figure and _zero_means_none(q, column):
         condition = Condition(left, "=" if negated else ">", (0,))
     condition = condition or Condition(left, "null" if negated else "not null")
     return Finding(clauses=((condition,),), changes={"negated": False})

@@ -374,25 +374,26 @@ class _Parser:
         )
 
     def _answers(self, threshold: float) -> Callable[[str], bool]:
-        """A function that tells whether a question is read without a doubt, and its answer is not empty."""
+        """A function that tells whether a question is read without a doubt, and its answer is not empty. What it told
+        of a database is kept."""
         least = max(threshold, STATED_DOUBT)
         known = _verified(self._entities.schema, self._entities.values, self._known.today, least)
 
         def sure(question: str) -> bool:
-            first = self._first(worded(question, self._known))
-            if first.tree is None or first.confidence < least or first.unread:
-                return False
-            attempt = self._looked_at(self._best(question, "", 1, first))
-            return attempt.confidence >= least and not attempt.unread and not self._hollow(attempt)
-
-        def kept(question: str) -> bool:
             if question not in known:
                 if len(known) >= _MOST_VERIFIED:
                     known.clear()
-                known[question] = sure(question)
+                known[question] = self._sure(question, least)
             return known[question]
 
-        return kept
+        return sure
+
+    def _sure(self, question: str, least: float) -> bool:
+        first = self._first(worded(question, self._known))
+        if first.tree is None or first.confidence < least or first.unread:
+            return False
+        attempt = self._looked_at(self._best(question, "", 1, first))
+        return attempt.confidence >= least and not attempt.unread and not self._hollow(attempt)
 
 
 @lru_cache(maxsize=8)

@@ -111,7 +111,7 @@ def _function_behind(q: LinkedQuestion, r: ReadingState) -> None:
     shown = query.select[0]
     if shown.column is not None and not (shown.function or shown.part):
         column = q.vocabulary.columns[shown.column]
-        if column.numeric and column.role == "number":
+        if column.is_figure:
             query.select = [Expression(r.functions[0], shown.column)]
             r.functions = []
 

@@ -380,7 +380,7 @@ def _who_is_no_person(query: Query, q: LinkedQuestion) -> bool:
     if q.tokens[0].lower not in ("who", "whom") or query.intersect is not None:
         return False
     shown = [q.vocabulary.columns[e.column] for e in query.select if e.column and not e.function and not e.part]
-    if shown and len(shown) == len(query.select) and all(c.numeric and c.role == "number" for c in shown):
+    if shown and len(shown) == len(query.select) and all(c.is_figure for c in shown):
         return True  # `who visited most often` read as a number of visits
     return not any(personal(q.vocabulary, t) for e in query.select if not e.function for t in e.tables) and not any(
         person_word(w) for e in query.select if e.column for w in q.vocabulary.columns[e.column].words

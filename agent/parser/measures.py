@@ -169,7 +169,7 @@ def _tables_of_values(q: LinkedQuestion) -> list[str]:
 
 def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> Iterator[tuple[float, Expression]]:
     """What one table has that may be the measure, each with a score: a column, a price and a quantity, or a price."""
-    numeric = [c for c in q.vocabulary.by_table[table] if c.numeric and c.role == "number"]
+    numeric = [c for c in q.vocabulary.by_table[table] if c.is_figure]
     numeric = [c for c in numeric if not (sold and _ON_HAND & set(c.words))]
     for rank, words in enumerate(known.columns):
         for column in numeric:

@@ -82,7 +82,7 @@ def _before_its_column(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     if (c.in_head or not fresh) and not described:
         return None
     column = c.column_of(i + 1, "number")
-    return _equal(column, q.items[i].number, i, i + 1) if column.numeric and column.role == "number" else None
+    return _equal(column, q.items[i].number, i, i + 1) if column.is_figure else None
 
 
 def _at_least_or_most(q: LinkedQuestion, c: Context, i: int) -> Finding | None:

@@ -125,7 +125,7 @@ def _direction_term(q: LinkedQuestion, c: Context, j: int, terms: _Terms) -> Fin
 
 def _column_term(c: Context, j: int, terms: _Terms) -> Expression:
     column = c.column_of(j)
-    if terms.counting and not (column.numeric and column.role == "number" and not column.foreign):
+    if terms.counting and not (column.is_figure and not column.foreign):
         return Expression("count", column=column.key, table=column.table)
     return Expression(terms.function, column.key)
 

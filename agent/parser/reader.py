@@ -137,7 +137,7 @@ def _sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     mention = q.items[following].mention if following is not None else None
     if plain and not cut and mention is not None and q.sorts[following or 0] == "column" and q.tokens[0].lower in _LIST:
         column = mention.columns[0][0]  # `list staff by salary`
-        cut = column.role == "number" and column.numeric and not column.foreign and not AVERAGED & set(column.words)
+        cut = column.is_figure and not column.foreign and not AVERAGED & set(column.words)
     return (
         plain
         and following is not None

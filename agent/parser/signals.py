@@ -51,7 +51,7 @@ def _count(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     total = "total number" in q.items[i].lower
     if (c.functions or total) and following is not None and q.sorts[following] == "column":
         column = c.column_of(following, "number")
-        if column.numeric and column.role == "number" and (c.functions or following <= i + 2):
+        if column.is_figure and (c.functions or following <= i + 2):
             summed = total and "sum" not in c.functions
             return Finding(changes={"functions": [*c.functions, "sum"]} if summed else {})
     counting: Literal["distinct", "rows"] = "distinct" if argument == "distinct" else "rows"
@@ -63,7 +63,7 @@ def stores_number(q: LinkedQuestion, c: Context, i: int) -> bool:
     if q.sorts[i] != "column":
         return False
     column = c.column_of(i, "number")
-    return column.numeric and column.role == "number" and not column.foreign
+    return column.is_figure and not column.foreign
 
 
 def _aggregate(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:

@@ -211,7 +211,7 @@ def _amount_of_event(q: LinkedQuestion, i: int) -> bool:
     return (
         participle
         and mention is not None
-        and any(c.role == "number" and c.numeric and score >= _ALMOST_WHOLE for c, score in mention.columns[:1])
+        and any(c.is_figure and score >= _ALMOST_WHOLE for c, score in mention.columns[:1])
     )
 
 
@@ -287,7 +287,7 @@ def _figure_here(q: LinkedQuestion, i: int) -> bool:
     if before is None or not before.is_keyword("sup", "sup_adj", "agg") or q.plural(i):
         return False
     column, score = q.mention(i).columns[0]
-    return score >= 0.9 and column.numeric and column.role == "number"
+    return score >= 0.9 and column.is_figure
 
 
 def _column_here(q: LinkedQuestion, i: int) -> bool:

@@ -191,17 +191,13 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     elif following is not None and named == "table":
         table = q.table_of(following)
         yield Finding((following,), (table,), changes={"head_entity": c.head_entity or table})
-        if _is_by(q, following + 1) and q.sort(following + 2) == "column" and _is_figure(c.column_of(following + 2)):
+        if _is_by(q, following + 1) and q.sort(following + 2) == "column" and c.column_of(following + 2).is_figure:
             yield from _rank_later(q, c, following, rank)  # `the most used part by quantity`
             return
         part = q.sort(following + 1) == "column"
     chosen, finding = (None, Finding()) if part else _chosen(q, c)
     yield finding
     yield ranks.ranked(Expression("count", table=chosen), rank)
-
-
-def _is_figure(column: ColumnWord) -> bool:
-    return column.numeric and column.role == "number"
 
 
 def _popularity(q: LinkedQuestion, c: Context, i: int, following: int | None) -> ColumnWord | None:
@@ -317,7 +313,7 @@ def _figure_of(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`the largest promotion discount`: a figure of the table at item i follows it."""
     if i + 1 >= len(q.items) or q.sorts[i + 1] != "column" or not q.holds(i + 1, q.table_of(i)):
         return False
-    return _is_figure(c.column_of(i + 1, "number"))
+    return c.column_of(i + 1, "number").is_figure
 
 
 def _rank_words(q: LinkedQuestion, c: Context, i: int) -> Findings:

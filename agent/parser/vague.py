@@ -47,7 +47,7 @@ def vague(q: LinkedQuestion, r: ReadingState) -> Finding:
 def _by_likeliest(q: LinkedQuestion, r: ReadingState, k: int, falling: bool) -> Finding:
     """`best products`: by a rating, a profit, or the first figure of the rows; the next two are named."""
     table = r.head_entity or r.main_entity
-    figures = [c for c in q.vocabulary.by_table[table] if c.numeric and c.role == "number" and not c.foreign]
+    figures = [c for c in q.vocabulary.by_table[table] if c.is_figure and not c.foreign]
     figures.sort(key=lambda c: not _BEST & set(c.words))
     if not figures:
         return Finding()

@@ -284,7 +284,7 @@ def _stored(event: str, function: str, rest: str, known: Known) -> Wording | Non
         lengths = [
             c
             for c in known.vocabulary.by_table[name]
-            if c.numeric and c.role == "number" and _LENGTHS & {*c.words, *(plural(w) for w in c.words)}
+            if c.is_figure and _LENGTHS & {*c.words, *(plural(w) for w in c.words)}
         ]
         if len(lengths) == 1:
             aggregate_word = {"longest": "maximum", "shortest": "minimum"}.get(function.lower(), function)

@@ -136,7 +136,7 @@ class Known:
 
     def figures(self) -> list[ColumnWord]:
         """The columns that hold figures: numbers that are neither keys nor codes."""
-        return [c for c in self.vocabulary.columns.values() if c.numeric and c.role == "number"]
+        return [c for c in self.vocabulary.columns.values() if c.is_figure]
 
 
 Rewrite = Callable[[re.Match[str], Known], Wording | None]

@@ -21,7 +21,7 @@ from eval.sql.types import Constant
 _YEAR = re.compile(r"(1[89]\d\d|20\d\d)(?=$|-\d\d)")
 _DATE_KEY = re.compile(r"(?:1[89]|20)\d\d(?:[01]\d(?:[0-3]\d)?)?$")
 """A year, a month or a day written as one number."""
-_NAMED_YEAR = re.compile(r"(?<![\w.,$-])(1[89]\d\d|20\d\d)(?![\w.,]\d|\w)")
+NAMED_YEAR = re.compile(r"(?<![\w.,$-])(1[89]\d\d|20\d\d)(?![\w.,]\d|\w)")
 _RELATIVE = re.compile(
     r"\b(?:previous|prior|before|after|earlier|later|since|until|age|aged|old|older|younger|compared|change|growth|"
     r"grew|year over year|following|next|last|season|fiscal|between)\b"
@@ -81,7 +81,7 @@ def _near(number: float, known: set[float]) -> bool:
 def year_foreign(r: Reading) -> Proofs:
     """A year that is compared and that the question, which names years, does not name. The first day of the year after
     may end a period, the last day of the year before may begin one."""
-    named = {int(y) for y in _NAMED_YEAR.findall(r.question)}
+    named = {int(y) for y in NAMED_YEAR.findall(r.question)}
     if not named or (_RELATIVE.search(r.question.replace("between", "")) and len(named) == 1 and _computes(r)):
         return
     for c in r.constants:
@@ -125,7 +125,7 @@ _RANGE = re.compile(r"\b(?:between|from|through|until|to|decade|century|since|ra
 
 def year_unused(r: Reading) -> Proofs:
     """One of two years that the question names side by side is in the query, the other is not."""
-    named = list(dict.fromkeys(_NAMED_YEAR.findall(r.question)))
+    named = list(dict.fromkeys(NAMED_YEAR.findall(r.question)))
     if len(named) != 2 or _RANGE.search(r.question) or supposes(r.case.question):
         return
     used = [y for y in named if y in r.case.parsed.text]
@@ -142,7 +142,7 @@ _ONWARD = re.compile(r"\b(?:since|after|before|until|later|earlier|onwards?|from
 
 def period_open(r: Reading) -> Proofs:
     """`In 2023`, and the query bounds the date on one side only."""
-    named = {int(y) for y in _NAMED_YEAR.findall(r.question)}
+    named = {int(y) for y in NAMED_YEAR.findall(r.question)}
     if len(named) != 1 or not _WITHIN.search(r.question) or _ONWARD.search(r.question):
         return
     year = named.pop()

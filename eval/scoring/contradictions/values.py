@@ -17,6 +17,7 @@ from eval.language.inflection import light_stem
 from eval.language.lexicon import countries
 from eval.language.words import STOPWORDS, akin, name_words, question_words
 from eval.scoring.aspects import is_key_name
+from eval.scoring.contradictions.numbers import NAMED_YEAR
 from eval.scoring.contradictions.proof import Proof, Proofs
 from eval.scoring.contradictions.said import left_over, may_be_meant, names_left, said
 from eval.scoring.evidence.familiarity import supposes
@@ -35,7 +36,7 @@ _UNTOLD = 5
 def value_foreign(r: Reading) -> Proofs:
     """A text or a date that the question neither says nor may mean. One end of a range may follow from the other, and
     `year_foreign` tells what does not belong to a year that is named."""
-    operators = _EQUALS if _YEAR_SAID.search(r.question) else _EQUALS | _RANGES
+    operators = _EQUALS if NAMED_YEAR.search(r.question) else _EQUALS | _RANGES
     compared = [c for c in r.constants if c.is_string and c.operator in operators and c.column]
     unsaid = [c for c in compared if not said(c, r) and not may_be_meant(c, r)]
     meant = {c.column for c in compared if c not in unsaid}
@@ -52,7 +53,6 @@ def value_foreign(r: Reading) -> Proofs:
 
 _RANGES = frozenset({"<", "<=", ">", ">=", "between"})
 _EQUALS = frozenset({"=", "in", "like"})
-_YEAR_SAID = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 
 
 def never_true(r: Reading) -> Proofs:
