@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -45,6 +46,14 @@ def _root_logger_as_before() -> Iterator[None]:
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def _settings_forgotten() -> Iterator[None]:
+    """The settings that a test read from its own environment are none of the next test's."""
+    yield
+    if (config := sys.modules.get("agent.config")) is not None:
+        config.settings.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,6 @@ def answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, databases: Path) -> 
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     yield answered
-    settings.cache_clear()
     logging.root.handlers[:] = handlers
     logging.root.setLevel(level)
 

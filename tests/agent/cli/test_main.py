@@ -37,7 +37,6 @@ def type_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Type]:
         return CliRunner().invoke(app, list(words), input=stdin, env=variables)
 
     yield typed
-    settings.cache_clear()
     close_all()
     logging.root.handlers[:] = handlers
     logging.root.setLevel(level)

@@ -28,8 +28,6 @@ def _configured(shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("TEXT2SQL_DB_PATH", str(shop_file))
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
     settings.cache_clear()
-    yield
-    settings.cache_clear()
 
 
 async def test_each_turn_of_a_thread_answers_its_own_question() -> None:

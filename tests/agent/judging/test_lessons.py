@@ -31,7 +31,6 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     settings.cache_clear()
     asyncio.run(_verdicts_given())
     yield tmp_path / "judge.json"
-    settings.cache_clear()
     close_all()
 
 
@@ -94,4 +93,3 @@ def test_a_learned_judge_needs_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
     settings.cache_clear()
     result = CliRunner().invoke(judge, ["show"])
     assert result.exit_code == 2
-    settings.cache_clear()

@@ -154,7 +154,7 @@ def test_a_kit_is_named_by_its_content_and_not_by_its_evidence(kit: Path, tmp_pa
 
 
 @pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[CliRunner]:
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CliRunner:
     """A terminal in an empty folder, whose `TEXT2SQL_KIT` is forgotten afterwards."""
     for name in [name for name in os.environ if name.startswith(("TEXT2SQL_", "OPENAI_"))]:
         monkeypatch.delenv(name)
@@ -162,8 +162,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[CliRunner
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     settings.cache_clear()
-    yield CliRunner()
-    settings.cache_clear()
+    return CliRunner()
 
 
 def test_the_command_line_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path) -> None:
