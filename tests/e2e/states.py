@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.e2e.scripted import Script
 from tests.e2e.servers import TOKEN, Kind
@@ -79,7 +79,7 @@ class State:
 
 def ask(page: Page, question: str) -> None:
     """Ask as a person does, who waits until the run before has ended: until then there is `Stop` in place of `Ask`."""
-    page.get_by_role("button", name="Stop", exact=True).wait_for(state="detached")
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
     page.locator("#question").fill(question)
     page.keyboard.press("Enter")
 

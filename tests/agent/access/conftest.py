@@ -22,7 +22,7 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-_ENGINES = [
+ENGINES = [
     *("sqlite", "duckdb", "postgres", "mysql"),
     pytest.param("clickhouse", marks=needs_chdb),
     pytest.param("sail", marks=needs_sail),
@@ -30,7 +30,7 @@ _ENGINES = [
 ]
 
 
-@pytest.fixture(scope="module", params=_ENGINES)
+@pytest.fixture(scope="module", params=ENGINES)
 def company(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Urls]:
     folder = tmp_path_factory.mktemp("company")
     if request.param in ("sqlite", "duckdb"):

@@ -14,6 +14,7 @@ import pytest
 
 from agent.runner import Answer, run
 from eval.databases.base import Database
+from eval.scoring import efficiency
 from experiments.recorded.exchanges import Exchanges, Recorder, load_exchanges
 from experiments.recorded.proxy import HIDDEN, RecordingProxy
 from experiments.recorded.server import application, running
@@ -68,8 +69,10 @@ def as_a_model(request: Request) -> Reply:
 
 
 async def test_a_recorded_run_is_replayed_with_identical_answers_and_the_server_gone(
-    file: Path, port: Database, model_at: ModelAt
+    file: Path, port: Database, model_at: ModelAt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(efficiency, "FREE_MS", 60_000.0)  # a busy machine takes longer at one of the two
+
     async def answered(url: str) -> dict[str, Any]:
         answer: Answer = await run("How many ships are there?", database=port, model=model_at(url, api_key=KEY))
         fields = answer.model_dump(mode="json", exclude={"seconds"})
