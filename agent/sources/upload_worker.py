@@ -1,4 +1,5 @@
-"""Checks and imports an uploaded file in a separate process: `python -m agent.sources.upload_worker`.
+"""Checks and imports an uploaded file in a separate process: `agent.sources.upload_child`, or where a platform cannot
+fork `python -m agent.sources.upload_worker`.
 
 In: a job as one JSON object on standard input. Out: lines of JSON on standard output: what is done at the moment, and
 last the tables, notes and plan, or the error. Memory, time and file size of the process are bounded and it has none of
@@ -41,7 +42,11 @@ _NO_TEXTS = frozenset((".xlsx", ".xlsm", ".parquet"))
 
 def main() -> None:
     """Do the job given on standard input; the exit code is 0 whenever a reply was written."""
-    job = json.load(sys.stdin)
+    do(json.load(sys.stdin))
+
+
+def do(job: dict[str, Any]) -> None:
+    """Do a job and print the answer. The process is bounded by the job's limits from then on."""
     _bound(job)
     try:
         answer = _done(job)

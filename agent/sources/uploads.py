@@ -18,7 +18,7 @@ import shutil
 import sys
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceT
 from agent.sources.file_kinds import TABULAR, Kind, file_kind
 from agent.sources.tabular.plan import Plans, Reading
 from eval.databases import Database, open_database
+from eval.databases.factory import can_fork
 from eval.version import VERSION
 
 FREE_BYTES = 256 * 1024 * 1024
@@ -352,6 +353,59 @@ def _keep_files(kept: Path, kinds: list[Kind], files: list[tuple[str, str]]) -> 
 
 async def _in_own_process(job: dict[str, Any], work: Path, seconds: float, on_progress: Progress) -> dict[str, Any]:
     """Check and import in the worker process. Raises SourceRefused for a file on which that fails."""
+    answer: dict[str, Any] = {"doing": ""}
+    try:
+        async with asyncio.timeout(seconds), _worker(work) as (told, ask):
+            with suppress(ConnectionError):
+                ask.write(json.dumps(job).encode())
+                ask.write_eof()
+            while line := await told.readline():
+                answer = json.loads(line)
+                if "doing" in answer:
+                    on_progress(answer["doing"], answer["part"])
+    except TimeoutError:
+        raise SourceTooLarge(f"the file takes more than {seconds:g} s to check") from None
+    except (ValueError, ConnectionError):
+        answer = {"doing": ""}
+    if "doing" in answer:
+        raise SourceRefused("the file cannot be read: it is damaged, or needs more memory than it may have")
+    return answer
+
+
+Pipes = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+def _worker(work: Path) -> AbstractAsyncContextManager[Pipes]:
+    """A process for one job, which has ended when the context is left."""
+    return _forked() if can_fork() else _spawned(work)
+
+
+@asynccontextmanager
+async def _forked() -> AsyncIterator[Pipes]:
+    from eval.databases.isolation.workers import workers
+
+    connection = await asyncio.to_thread(workers.run, "agent.sources.upload_child")
+    told, ask = await asyncio.open_unix_connection(sock=connection, limit=_LINE)
+    number = 0
+    try:
+        number = int(await told.readline() or 0)
+        yield told, ask
+    finally:
+        if number:
+            workers.end_process(number)
+            await asyncio.shield(_closed(told))
+        ask.close()
+
+
+async def _closed(told: asyncio.StreamReader) -> None:
+    """Wait until the other end is gone."""
+    with suppress(ConnectionError):
+        while await told.read(_FLUSH):
+            pass
+
+
+@asynccontextmanager
+async def _spawned(work: Path) -> AsyncIterator[Pipes]:
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "SYSTEMROOT")}
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     process = await asyncio.create_subprocess_exec(
@@ -366,30 +420,15 @@ async def _in_own_process(job: dict[str, Any], work: Path, seconds: float, on_pr
         cwd=work,
         limit=_LINE,
     )
-    answer: dict[str, Any] = {"doing": ""}
     try:
-        async with asyncio.timeout(seconds):
-            assert process.stdin is not None
-            assert process.stdout is not None
-            with suppress(ConnectionError):
-                process.stdin.write(json.dumps(job).encode())
-                process.stdin.write_eof()
-            while line := await process.stdout.readline():
-                answer = json.loads(line)
-                if "doing" in answer:
-                    on_progress(answer["doing"], answer["part"])
-    except TimeoutError:
-        raise SourceTooLarge(f"the file takes more than {seconds:g} s to check") from None
-    except ValueError:
-        answer = {"doing": ""}
+        assert process.stdin is not None
+        assert process.stdout is not None
+        yield process.stdout, process.stdin
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 process.kill()
             await asyncio.shield(process.wait())
-    if "doing" in answer:
-        raise SourceRefused("the file cannot be read: it is damaged, or needs more memory than it may have")
-    return answer
 
 
 def _flush(handle: int, data: bytes, path: Path, content: hashlib._Hash) -> None:

@@ -61,4 +61,9 @@ def _opened(place: Target, infer_keys: bool, connect_seconds: float) -> Database
 
 def _can_be_isolated(place: Target) -> bool:
     local = place.dialect in ("sqlite", "duckdb") or (place.dialect == "clickhouse" and place.path is not None)
-    return local and hasattr(os, "fork") and hasattr(socket, "send_fds")
+    return local and can_fork()
+
+
+def can_fork() -> bool:
+    """Whether the platform has what `eval.databases.isolation` needs."""
+    return hasattr(os, "fork") and hasattr(socket, "send_fds")

@@ -149,14 +149,18 @@ def _shown(message: str, target: Target) -> str:
     return message
 
 
-def _readable(target: Target) -> list[Path]:
-    """The database's own files, and the code that Python may still have to load."""
+def code_files() -> list[Path]:
+    """What Python and the engines may still have to read when a child is confined."""
     code = [Path(p) for p in (*site.getsitepackages(), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))]
     code += [Path(p) for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
     system = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/localtime", "/dev/urandom"]
     system += ["/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/sys/fs/cgroup"]  # DuckDB fails without these
-    own = [target.path, *_companions(target)] if target.path else []
-    return [*code, Path(sys.base_prefix, "lib"), *map(Path, system), *own]
+    return [*code, Path(sys.base_prefix, "lib"), *map(Path, system)]
+
+
+def _readable(target: Target) -> list[Path]:
+    """The database's own files, and the code."""
+    return [*code_files(), *([target.path, *_companions(target)] if target.path else [])]
 
 
 def _companions(target: Target) -> list[Path]:

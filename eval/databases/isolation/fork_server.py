@@ -1,15 +1,16 @@
 """The process that forks the children: `python -m eval.databases.isolation.fork_server FD`.
 
 In: requests of five bytes each over the socket FD. `S`, `D` or `C`, sent with a socket, forks a child for SQLite,
-DuckDB or chDB that communicates over that socket. `K` with a process id kills that child. `SQLITE_TMPDIR` names a
-folder inside a private folder. The process has one thread and has finished all imports, so that a fork takes a few
-milliseconds and shares its memory. When the socket is closed, the process ends together with all its children and
-their files.
+DuckDB or chDB that communicates over that socket; `M`, with the length of a module's name that follows, one that runs
+the module's `serve`. `K` with a process id kills that child. `SQLITE_TMPDIR` names a folder inside a private folder.
+The process has one thread and has finished all imports, so that a fork takes a few milliseconds and shares its memory.
+When the socket is closed, the process ends together with all its children and their files.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import select
 import shutil
@@ -17,6 +18,7 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +26,8 @@ from eval.confinement import die_with_parent
 from eval.databases.isolation import child
 
 REQUEST = struct.Struct("!cI")
+Serve = Callable[[socket.socket, Path], None]
+"""What a child runs, with its socket and a private folder that is gone when it has ended."""
 
 
 class ForkServer:
@@ -66,21 +70,33 @@ class ForkServer:
             if number in self._folders:  # not reaped yet, so the number still identifies it
                 os.kill(number, signal.SIGKILL)
         else:
-            self._fork(kind, socket.socket(fileno=handles[0]))
+            with socket.socket(fileno=handles[0]) as connection:
+                if (serve := self._code(kind, number)) is not None:
+                    self._fork(serve, connection)
         return True
 
-    def _fork(self, kind: bytes, connection: socket.socket) -> None:
+    def _code(self, kind: bytes, length: int) -> Serve | None:
+        """What the child is to run, imported here so that the next ones share it; None where that cannot be."""
+        if kind == b"M":
+            name = self._control.recv(length, socket.MSG_WAITALL).decode()
+            try:
+                serve: Serve = importlib.import_module(name).serve
+            except Exception:  # noqa: BLE001 - the caller finds the socket closed; the children of others go on
+                return None
+            return serve
         if kind == b"D":
             child.import_duckdb()
         if kind == b"C":
             child.import_clickhouse()
+        return child.serve
+
+    def _fork(self, serve: Serve, connection: socket.socket) -> None:
         self._made += 1
         folder = self._root / str(self._made)
         folder.mkdir()
         pid = os.fork()
         if pid:
             self._folders[pid] = folder
-            connection.close()
             return
         try:
             signal.set_wakeup_fd(-1)
@@ -89,7 +105,7 @@ class ForkServer:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a crashing engine prints many memory addresses
             for end in (self._control, self._wake, self._wakes):
                 end.close()
-            child.serve(connection, folder)
+            serve(connection, folder)
         finally:
             os._exit(0)
 

@@ -1,8 +1,8 @@
 """The pool of child processes: they are started, kept warm, given one statement at a time, killed and replaced.
 
-In: a `Target`. Out: a `Worker` that has it open. At most `MOST_PER_DATABASE` children serve one database, and at most
-`MOST_CHILDREN` exist in all. A caller that finds none free waits until its deadline. The fork server and its children
-end with this process, however it ends.
+In: a `Target`. Out: a `Worker` that has it open; or a module, and out a socket to a child that runs it. At most
+`MOST_PER_DATABASE` children serve one database, and at most `MOST_CHILDREN` exist in all. A caller that finds none free
+waits until its deadline. The fork server and its children end with this process, however it ends.
 """
 
 from __future__ import annotations
@@ -154,7 +154,8 @@ class Workers:
             self._condition.notify_all()
 
     def _start(self, target: Target) -> Worker:
-        connection = self._forked(target)
+        kind = {"duckdb": b"D", "clickhouse": b"C"}.get(target.dialect, b"S")
+        connection = self._forked(kind)
         try:
             connection.settimeout(_START_SECONDS)
             pid = receive(connection, 1024)
@@ -173,16 +174,19 @@ class Workers:
                 _log.warning("statements run less confined: %s", reason)
         return Worker(self, target, connection, pid)
 
-    def _forked(self, target: Target) -> socket.socket:
+    def run(self, module: str) -> socket.socket:
+        """A socket to a new child that runs the `serve` of a module of ours. Raises DatabaseError."""
+        return self._forked(b"M", module.encode())
+
+    def _forked(self, kind: bytes, name: bytes = b"") -> socket.socket:
         """A socket to a new child. Starts the fork server when it is first needed, and again if it has died."""
-        kind = {"duckdb": b"D", "clickhouse": b"C"}.get(target.dialect, b"S")
         with self._control_lock:
             for _ in range(2):
                 ours, theirs = socket.socketpair()
                 with theirs:
                     try:
                         control = self._control or self._start_server()
-                        socket.send_fds(control, [REQUEST.pack(kind, 0)], [theirs.fileno()])
+                        socket.send_fds(control, [REQUEST.pack(kind, len(name)) + name], [theirs.fileno()])
                         return ours
                     except OSError:
                         ours.close()
