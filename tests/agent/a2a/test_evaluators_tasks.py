@@ -14,6 +14,7 @@ from agent.config import Settings
 from eval.databases import open_database
 from eval.schema import Schema
 from eval.sql import check, parse, resolve
+from tests.samples import sampled
 
 CONFIG = Settings(_env_file=None, OPENAI_API_KEY=None, OPENAI_BASE_URL=None)
 
@@ -39,7 +40,7 @@ def sent(schema: Schema, form: str) -> dict[str, Any]:
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql"])
+@pytest.mark.parametrize("dialect", sampled(["sqlite", "duckdb", "postgresql"], 2))
 async def test_every_task_gets_sql_that_names_what_is_there_or_says_why_not(bench_dir: Path, dialect: str) -> None:
     lines = (bench_dir / "agentx_tasks" / "questions.jsonl").read_text().splitlines()
     databases = {}

@@ -27,6 +27,7 @@ import pytest
 from eval.tasks import demo_path
 from tests.commands import Process
 from tests.openai_server import OpenAIServer, Reply, Request, completion
+from tests.samples import sampled
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 60
@@ -142,7 +143,7 @@ class Server:
         return response.json()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=sampled(["sqlite", "postgres"], 2))
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     shutil.copy(demo_path("shop"), tmp_path / "shop.sqlite")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}

@@ -22,6 +22,7 @@ from agent.models.protocol import Judgement, JudgeRequest, PlanReply, PlanReques
 from agent.runner import stream
 from agent.runtime.context import RunContext
 from tests import commands
+from tests.samples import sampled
 from text2sql.testing import ScriptedModel
 
 MODULE = "tests.agent.conversations.test_resuming"
@@ -93,7 +94,7 @@ def answer_of(events: list[Event]) -> dict[str, Any]:
     return answer.model_dump(include={"status", "sql", "rows", "answer", "score"})
 
 
-@pytest.mark.parametrize("kept", ["sqlite", "postgres"])
+@pytest.mark.parametrize("kept", sampled(["postgres", "sqlite"], 2))
 async def test_a_killed_run_goes_on_with_the_step_that_it_did_not_end(
     kept: str, request: pytest.FixtureRequest, tmp_path: Path, shop_file: Path
 ) -> None:

@@ -28,7 +28,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "duckdb":
         with duckdb.connect(tmp_path / "parcels.duckdb") as file:
             file.execute(TABLE)
-            file.executemany(INSERT.replace("%s", "?"), ROWS)
+            file.execute(f"INSERT INTO parcels VALUES {', '.join(map(str, ROWS))}")
         yield str(tmp_path / "parcels.duckdb")
         return
     server: str = request.getfixturevalue(request.param)

@@ -139,7 +139,7 @@ SETS = (
     "spider_realistic", "trustsql_spider", "bird_superhero", "agentx_tasks", "archer", "classical_testsuite",
     "bird_minidev_schema_only", "spider_train",
 )  # fmt: skip
-READ, CHANGED = (600, 150) if ALL else (200, 50)
+READ, CHANGED = (600, 150) if ALL else (80, 25)
 """Questions of a set, about, that are read, and that are read with an invented word too."""
 
 

@@ -15,21 +15,24 @@ from agent.runtime.catalogue import resolve_database
 from eval.databases import open_database
 from eval.schema import Column, Schema, Table
 from experiments.parser.hostile_questions import SLOWEST, Said, ask_all
+from tests.samples import ALL
+
+GARBLED, LONG = (400, 50) if ALL else (120, 20)
 
 
 @pytest.mark.parametrize(("name", "seed"), [("shop", 11), ("enterprise", 12)])
 def test_garbled_questions_are_read_safely(name: str, seed: int) -> None:
-    figures = ask_all(400, seed, name)
+    figures = ask_all(GARBLED, seed, name)
     assert (figures.crashed, figures.refused) == (0, 0), figures.worst
-    assert figures.asked == 400
+    assert figures.asked == GARBLED
     assert figures.slowest < 2 * SLOWEST
 
 
 @pytest.mark.parametrize(("name", "seed"), [("shop", 21), ("enterprise", 22)])
 def test_long_questions_are_read_safely(name: str, seed: int) -> None:
-    figures = ask_all(50, seed, name, long=True)
+    figures = ask_all(LONG, seed, name, long=True)
     assert (figures.crashed, figures.refused) == (0, 0), figures.worst
-    assert figures.asked == 50
+    assert figures.asked == LONG
     assert figures.slowest < 2 * SLOWEST, figures.slowest_question
 
 

@@ -18,7 +18,7 @@ from eval.sql import check, facts, parse, parse_type, resolve
 from eval.sql.bounds import MAX_DEPTH
 from eval.sql.parse_budget import REREAD_TOKENS
 from tests.eval.sql.fixture_files import FIXTURES, cases
-from tests.samples import ALL
+from tests.samples import ALL, sampled
 
 Reading = tuple[bool, str | None, int]
 
@@ -133,7 +133,7 @@ def test_the_work_grows_in_step_with_the_length_of_a_chain(dialect: Dialect, nam
     assert work[1] < 2.7 * work[0] + 2_000
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", sampled(DIALECTS, 2))
 def test_the_longest_texts_are_read_without_an_error(dialect: Dialect) -> None:
     for sql in LONG.values():
         _read(sql, dialect)

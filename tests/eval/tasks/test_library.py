@@ -140,7 +140,7 @@ def test_on_sqlite_and_duckdb_every_gold_holds_and_every_wrong_query_fails(demo_
         demos_on("sqlite", ("shop", "enterprise"), demo_folder) as sqlite,
         demos_on("duckdb", ("shop", "enterprise"), demo_folder) as duckdb,
     ):
-        checked = sampled(tasks(), 3)
+        checked = sampled(tasks(), 5)
         report = check_tasks(checked, {"sqlite": sqlite, "duckdb": duckdb})
     assert report.violations == ()
     for verdict in report.engines:
@@ -154,7 +154,7 @@ def test_postgresql_gives_the_same_verdicts(demo_folder: Path, postgres_url: str
         demos_on("sqlite", ("shop", "enterprise"), demo_folder) as sqlite,
         demos_on(postgres_url, ("shop", "enterprise")) as postgres,
     ):
-        assert check_tasks(sampled(tasks(), 3), {"sqlite": sqlite, "postgres": postgres}).violations == ()
+        assert check_tasks(sampled(tasks(), 6), {"sqlite": sqlite, "postgres": postgres}).violations == ()
 
 
 @pytest.mark.slow
