@@ -41,6 +41,7 @@ _NUMBERS = re.compile(r"int|num|real|float|doub|dec|money", re.IGNORECASE)
 _TRUTHS = re.compile(r"bool", re.IGNORECASE)
 _DATES = re.compile(r"date|time", re.IGNORECASE)
 _GROUP = re.compile(r"(^|_)(status|type|category|kind|country|region|state|group|level|class)$", re.IGNORECASE)
+_STATISTIC = re.compile(r"\b(?:average|avg|mean|median)\b")
 _LABEL = re.compile(r"(^|_)(id|code|year|no|number|zip|phone|lat|lon|key)s?$", re.IGNORECASE)
 
 
@@ -113,7 +114,8 @@ def _of_table(table: Table, schema: Schema, facts: dict[tuple[str, str], ColumnF
     for column in groups:
         yield "group", f"How many {things} are there per {_words(column.name)}?"
     for column in measures:
-        yield "average", f"What is the average {_words(column.name)} of {things}?"
+        if not _STATISTIC.search(_words(column.name)):
+            yield "average", f"What is the average {_words(column.name)} of {things}?"
     for parent in _parents(table, schema):
         yield "each", f"How many {things} does each {lemma(_words(parent.name))} have?"
     if dates:

@@ -30,6 +30,8 @@ _JOINING = (
 _VERB = r"(?:is|are|was|were|be|been|do|does|did|have|has|had|can|will)"
 _PHRASE_ONLY = re.compile(rf"(?:(?!(?:{_JOINING}|{_VERB})\b)[\w'’-]+ ?){{1,3}}(?:(?<= ){_JOINING} .+)?", re.IGNORECASE)
 """`dogs`, `premium members from France`: a noun with what describes it, and no verb of the sentence itself."""
+_DID = re.compile(r"(?:[\w-]+ )?[\w-]+s [a-z]{3,}ed\b", re.IGNORECASE)
+"""`concerts occurred`, `students enrolled`: a sentence of its own, with a verb that may bear no `there are`."""
 _PLURAL = re.compile(r"(?:[\w-]+ )?[\w-]+s\b", re.IGNORECASE)
 _STATED = re.compile(
     r"(?:[\w'’-]+ ){1,3}(?:is|are|was|were|has|have|had|never|"
@@ -168,6 +170,8 @@ def _single(value: object, question: str, units: Sequence[str], flag: bool) -> s
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if number and (match := _HOW_MANY.match(phrase)):
         what = f"{match['what']}{match['rest'] or match['rest2'] or ''}"
+        if _DID.match(what) and value != 1:
+            return f"{shown} {what}."
         if _PHRASE_ONLY.fullmatch(what) and (value != 1 or not _PLURAL.match(what)):
             return f"There {'is' if value == 1 else 'are'} {shown} {what}."
         if _STATED.match(what):

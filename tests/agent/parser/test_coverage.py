@@ -168,5 +168,22 @@ def test_no_bench_question_is_read_with_confidence_while_a_word_is_left_out(name
     assert asked, "no database of this set is at hand"
 
 
+@pytest.mark.parametrize(
+    ("question", "sure"),
+    [
+        ("which clients live outside their own city", False),
+        ("how many clients are not in the same city", False),
+        ("how many clients outside Rome", True),
+        ("clients without a city", True),
+    ],
+)
+def test_a_place_of_ones_own_is_no_empty_column(tmp_path: Path, question: str, sure: bool) -> None:
+    with sqlite3.connect(tmp_path / "club.sqlite") as connection:
+        connection.execute("CREATE TABLE clients (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT)")
+        connection.executemany("INSERT INTO clients VALUES (?, ?, ?)", [(1, "Ann", "Rome"), (2, "Ben", None)])
+    with open_database(str(tmp_path / "club.sqlite")) as club:
+        assert (_read(club, question).confidence >= STATED_DOUBT) is sure
+
+
 def test_what_one_serves_is_what_there_is(workshop: Database) -> None:
     assert _read(workshop, "how many clients do we serve").confidence >= STATED_DOUBT

@@ -41,3 +41,15 @@ def test_any_rows_can_be_summarized(data: st.DataObject, question: str, sql: str
     drawn = data.draw(st.lists(st.lists(_CELLS, min_size=width, max_size=width), max_size=70))
     rows: list[list[object]] = [[*row] for row in drawn]
     assert _summary(question, sql, columns, rows)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("How many concerts occurred in 2014?", "**6** concerts occurred in 2014."),
+        ("How many concerts in 2014?", "There are **6** concerts in 2014."),
+        ("How many students are enrolled?", "**6** students are enrolled."),
+    ],
+)
+def test_a_count_is_told_in_a_sentence(question: str, told: str) -> None:
+    assert _summary(question, "SELECT COUNT(*) AS n FROM concerts", ["n"], [[6]]) == told
