@@ -14,6 +14,7 @@ from agent.knowledge.identifiers import quoted_if_needed
 from agent.knowledge.preview import result_preview
 from agent.knowledge.schema_context import estimate_tokens, one_line, schema_context
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
+from tests.clock import unit
 
 ID = Column("id", "INTEGER", nullable=False, primary_key=True)
 CITIES = Table("cities", (ID, Column("name", "TEXT")), row_count=3)
@@ -153,7 +154,7 @@ def test_thousands_of_columns_are_no_trouble() -> None:
     schema = wide(100, 100)
     started = time.process_time()
     text = schema_context(schema)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 40 * unit()
     assert estimate_tokens(text) <= 24_000
 
 

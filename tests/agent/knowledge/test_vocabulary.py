@@ -6,6 +6,7 @@ import time
 
 from agent.knowledge.vocabulary import vocabulary
 from eval.schema import Column, Schema, Table
+from tests.clock import unit
 
 PARTS = ("order", "invoice", "customer", "payment", "visit", "amount", "status", "city", "owner", "rating")
 
@@ -31,10 +32,11 @@ def test_two_thousand_tables_are_read_quickly() -> None:
     for _ in range(100):
         words.affinities("customers")
         words.table_named("visits")
+    looked_up = time.process_time() - begun - built
 
     assert len(words.columns) == 20_000
-    assert built < 3
-    assert time.process_time() - begun - built < 0.5
+    assert built < 60 * unit()
+    assert looked_up < 10 * unit()
 
 
 def test_a_word_is_found_under_its_abbreviation() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agent.models.grounding import ungrounded_numbers
 from agent.state import QueryResult
+from tests.clock import unit
 
 LINES = (Path(__file__).parents[2] / "fixtures" / "grounding" / "numbers.jsonl").read_text(encoding="utf-8")
 CASES = [json.loads(line) for line in LINES.splitlines()]
@@ -47,4 +48,4 @@ def test_long_texts_and_many_rows_take_little_time() -> None:
     rows = [[i, f"text {i}"] for i in range(50_000)]
     started = time.process_time()
     ungrounded_numbers("1,234,567 " * 9000 + "1" * 9000 + "1,111," * 3000, [result(rows)])
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 40 * unit()

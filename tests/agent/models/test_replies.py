@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from agent.models.lenient_json import NotJson, read_value
 from agent.models.replies import UnusableReply, extract_json, extract_sql
 from agent.models.visible import VisibleStream, visible_text
+from tests.clock import unit
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "replies"
 
@@ -119,7 +120,7 @@ def test_time_grows_with_length_and_no_faster(part: str) -> None:
         started = time.process_time()
         with contextlib.suppress(UnusableReply):
             read(text)
-        assert time.process_time() - started < 1.5, read.__name__
+        assert time.process_time() - started < 30 * unit(), read.__name__
 
 
 def test_deep_nesting_is_refused() -> None:

@@ -15,6 +15,7 @@ from agent.runtime.catalogue import resolve_database
 from eval.databases import open_database
 from eval.schema import Column, Schema, Table
 from experiments.parser.hostile_questions import SLOWEST, Said, ask_all
+from tests.clock import unit
 from tests.samples import ALL
 
 GARBLED, LONG = (400, 50) if ALL else (120, 20)
@@ -102,7 +103,7 @@ def test_a_list_of_many_words_ends(ask: Callable[..., Reading], again: str, endi
     begun = time.process_time()
     ask(f"list members with name{again * 30} {ending}")
 
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 20 * unit()
 
 
 def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from agent.knowledge.vocabulary import vocabulary
 from agent.parser import read
 from agent.parser.joins import JoinGraph
 from eval.schema import Column, ForeignKey, Schema, Table
+from tests.clock import unit
 
 
 def _table(name: str, *columns: str, refers: tuple[str, ...] = ()) -> Table:
@@ -89,7 +90,7 @@ def test_a_table_to_which_two_thousand_refer_is_joined_quickly() -> None:
     begun = time.process_time()
     plan = graph.plan(["part_7", "part_1234"])
 
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 20 * unit()
     assert plan is not None
     assert plan.tables == ("part_7", "hub", "part_1234")
     assert len(graph.between("hub", "part_7")) == len(graph.between("part_7", "hub")) == 1

@@ -13,6 +13,7 @@ from eval.databases.catalogue.sqlite import read_schema
 from eval.databases.inference import with_inferred_keys
 from eval.schema import Column, Schema, Table
 from experiments.databases.inference import measure
+from tests.clock import unit
 
 
 def inferred(script: str) -> set[str]:
@@ -204,5 +205,5 @@ def test_two_thousand_tables_with_a_key_of_the_same_name_are_quickly_compared() 
     begun = time.process_time()
     keyed = with_inferred_keys(Schema("sqlite", (*tables, customers)), lambda _: [])
 
-    assert time.process_time() - begun < 2
+    assert time.process_time() - begun < 40 * unit()
     assert [k.ref_table for t in keyed.tables[:3] for k in t.foreign_keys] == ["customers"] * 3
