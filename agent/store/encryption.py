@@ -11,15 +11,15 @@ import base64
 import os
 import tempfile
 from pathlib import Path
-
-from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from typing import TYPE_CHECKING
 
 from agent.config import StateSettings
 from agent.runtime.private_folder import PRIVATE_FILE
 from agent.store.errors import SecretMissing
 from agent.store.location import Location, make_state_folder
+
+if TYPE_CHECKING:  # a server without connected databases has nothing to seal, and 7 MB less
+    from cryptography.fernet import Fernet
 
 KEY_FILE = "secret.key"
 SHORTEST_SECRET = 16
@@ -40,6 +40,8 @@ class Sealer:
 
     def unseal(self, sealed: str) -> str:
         """Raises SecretMissing when the text was sealed with a different key."""
+        from cryptography.fernet import InvalidToken
+
         try:
             return self._fernet().decrypt(sealed.encode()).decode()
         except InvalidToken:
@@ -50,12 +52,17 @@ class Sealer:
 
     def _fernet(self) -> Fernet:
         if self._key is None:
+            from cryptography.fernet import Fernet
+
             self._key = Fernet(self._from_secret() if self._secret else self._from_file())
         return self._key
 
     def _from_secret(self) -> bytes:
         if len(self._secret) < SHORTEST_SECRET:
             raise SecretMissing(f"TEXT2SQL_SECRET is too short: at least {SHORTEST_SECRET} random characters.")
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
         kdf = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"text2sql state")
         return base64.urlsafe_b64encode(kdf.derive(self._secret.encode()))
 
@@ -65,6 +72,8 @@ class Sealer:
                 "To keep the address of a connected database in PostgreSQL, set TEXT2SQL_SECRET (the same on every "
                 "server) to some long random text."
             )
+        from cryptography.fernet import Fernet
+
         try:
             if not self._file.exists():
                 _made_whole(self._file, Fernet.generate_key())

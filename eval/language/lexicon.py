@@ -1,13 +1,15 @@
 """Word lists: synonyms, gradable adjectives, business measures, abbreviations, function words.
 
 In: the `lexicon_*.txt` files in this folder: general English and business words written for this project, and words of
-similar meaning derived from WordNet. Out: plain dictionaries, read once per process.
+similar meaning derived from WordNet. Out: plain dictionaries, read once per process; of the two large lists, which are
+sorted, what they say of a word.
 """
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from eval.language.inflection import lemma
@@ -41,31 +43,40 @@ def synonyms() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _open_lines() -> dict[str, str]:
-    """The lines of the open lexicon by their word; read on first use (10 ms)."""
-    return {line[: line.index(":")]: line for line in lines(_HERE / "lexicon_wordnet.txt")}
+def _mapped(name: str) -> mmap.mmap:
+    with (_HERE / name).open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+@lru_cache(maxsize=20_000)
+def _entry(name: str, word: str) -> str:
+    """What a sorted list says of a word, empty if it is not there: found by bisection in the file, of which only the
+    pages on the way are read."""
+    text, wanted = _mapped(name), word.encode()
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high) // 2
+        start = max(low, text.rfind(b"\n", low, middle) + 1)
+        end = text.find(b"\n", middle, high)
+        end = high if end < 0 else end
+        found, _, rest = text[start:end].partition(b":")
+        if found == wanted:
+            return rest.decode()
+        low, high = (end + 1, high) if found < wanted else (low, start)
+    return ""
 
 
 def open_lexicon(word: str) -> dict[str, float]:
     """Words of similar meaning with their similarity, 0..1: the same sense of the word, or one level above or below."""
-    line = _open_lines().get(word)
-    if line is None:
-        return {}
-    same, _, near = line.partition(":")[2].partition("|")
+    same, _, near = _entry("lexicon_wordnet.txt", word).partition("|")
     near_words = dict.fromkeys(near.split(), 0.8)
     near_words.update({other: 0.95 - 0.02 * k for k, other in enumerate(same.split())})
     return near_words
 
 
-@cache
-def _similar_lines() -> dict[str, str]:
-    """The lines of the similar words by their word; read on first use (20 ms)."""
-    return {line[: line.index(":")]: line for line in lines(_HERE / "lexicon_similar.txt")}
-
-
 def similar_words(word: str) -> dict[str, float]:
     """Words of similar meaning with their similarity, 0..1, the most similar first."""
-    fields = _similar_lines().get(word, ":").partition(":")[2].split()
+    fields = _entry("lexicon_similar.txt", word).split()
     return {other: int(percent) / 100 for other, percent in zip(fields[::2], fields[1::2], strict=True)}
 
 
