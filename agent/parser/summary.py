@@ -14,6 +14,7 @@ from typing import Any
 
 from agent.models.protocol import SummaryRequest
 from agent.parser.date_arithmetic import DAYS_OF_WEEK
+from agent.parser.phrases import participle
 from agent.parser.shapes import GROWTH
 from agent.state import QueryResult
 
@@ -172,7 +173,9 @@ def _single(value: object, question: str, units: Sequence[str], flag: bool) -> s
         what = f"{match['what']}{match['rest'] or match['rest2'] or ''}"
         if _DID.match(what) and value != 1:
             return f"{shown} {what}."
-        if _PHRASE_ONLY.fullmatch(what) and (value != 1 or not _PLURAL.match(what)):
+        first, second = [*what.lower().split(), "in"][:2]
+        nameless = participle(first) and re.fullmatch(_JOINING, second)  # `paid in May`
+        if _PHRASE_ONLY.fullmatch(what) and not nameless and (value != 1 or not _PLURAL.match(what)):
             return f"There {'is' if value == 1 else 'are'} {shown} {what}."
         if _STATED.match(what):
             return f"{shown} {what}."

@@ -48,6 +48,8 @@ def test_any_rows_can_be_summarized(data: st.DataObject, question: str, sql: str
     [
         ("How many concerts occurred in 2014?", "**6** concerts occurred in 2014."),
         ("How many concerts in 2014?", "There are **6** concerts in 2014."),
+        ("how many paid in May", "The answer is **6**."),
+        ("how many paid members", "There are **6** paid members."),
         ("How many students are enrolled?", "**6** students are enrolled."),
     ],
 )
