@@ -37,7 +37,7 @@ screenshots: $(TOOLS) page ## Take the pictures of docs/images from the real pag
 	@$(BIN)/python -m tools.screenshots docs/images
 
 test: $(TOOLS) ## Run all tests but that of the wheel, on every core
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --ignore tests/frame/test_wheel.py
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/frame/test_wheel.py
 
 wheel: $(TOOLS) ## Build the wheel into dist/ and try it in an empty environment
 	@sh tools/wheel.sh dist
