@@ -20,7 +20,6 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 POSTGRES_SERVER = os.environ.get("TEXT2SQL_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 MYSQL_SERVER = os.environ.get("TEXT2SQL_TEST_MYSQL_URL", "mysql://root@127.0.0.1:3306/test")
@@ -37,19 +36,6 @@ def pytest_xdist_auto_num_workers() -> int:
     """`-n auto`: half as many again as there are cores, since a third of the tests' time is spent waiting."""
     cores = len(os.sched_getaffinity(0))
     return cores + (cores + 1) // 2
-
-
-class _OneBrowser(LoadFileScheduling):
-    """A file at a time for each worker, and the page's files to one of them: browsers side by side take each other's
-    time, and their servers are started once."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        scope: str = super()._split_scope(nodeid)
-        return "tests/e2e" if scope.startswith("tests/e2e/") else scope
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _OneBrowser:
-    return _OneBrowser(config, log)
 
 
 @pytest.fixture(autouse=True)
