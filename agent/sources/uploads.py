@@ -31,7 +31,7 @@ from agent.runtime.private_folder import private_folder
 from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.file_kinds import TABULAR, Kind, file_kind
 from agent.sources.tabular.plan import Plans, Reading
-from eval.databases import Database, open_database
+from eval.databases import Database, DatabaseError, open_database
 from eval.databases.factory import can_fork
 from eval.version import VERSION
 
@@ -384,7 +384,10 @@ def _worker(work: Path) -> AbstractAsyncContextManager[Pipes]:
 async def _forked() -> AsyncIterator[Pipes]:
     from eval.databases.isolation.workers import workers
 
-    connection = await asyncio.to_thread(workers.run, "agent.sources.upload_child")
+    try:
+        connection = await asyncio.to_thread(workers.run, "agent.sources.upload_child")
+    except DatabaseError as error:
+        raise SourceError(str(error)) from None
     told, ask = await asyncio.open_unix_connection(sock=connection, limit=_LINE)
     number = 0
     try:

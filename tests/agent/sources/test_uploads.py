@@ -18,10 +18,12 @@ import pytest
 
 from agent.parser import read
 from agent.results import run_sql
+from agent.sources import uploads
 from agent.sources.errors import SourceError, SourceGone, SourceRefused, SourceTooLarge
 from agent.sources.tabular.plan import Plans
 from agent.sources.uploads import Source, UploadLimits, UploadStore
-from eval.databases import Limits
+from eval.databases import DatabaseError, Limits
+from eval.databases.isolation.workers import workers
 from eval.sql import parse
 from eval.sql.references import resolve
 from eval.statement import ReadStatement
@@ -324,6 +326,21 @@ async def test_the_same_files_again_are_the_upload_that_there_is(store: UploadSt
         assert other.id != first.id
     again = await store.read_again(first.id, Plans(), owner="ada")
     assert (await store.receive("a.csv", pieces(b"a,b\n1,2\n"), owner="ada")).stem == again.stem
+
+
+async def test_without_forks_a_fresh_interpreter_reads(store: UploadStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "can_fork", lambda: False)
+    source = await store.receive("a.csv", pieces(b"a,b\n1,2\n"))
+    assert everything(store, source, "a") == ((1, 2),)
+
+
+async def test_no_process_is_said(store: UploadStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(module: str) -> None:
+        raise DatabaseError("no process for statements can be started")
+
+    monkeypatch.setattr(workers, "run", refused)
+    with pytest.raises(SourceError, match="no process"):
+        await store.receive("a.csv", pieces(b"a,b\n1,2\n"))
 
 
 async def test_control_bytes_are_no_text(store: UploadStore) -> None:
