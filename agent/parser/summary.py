@@ -171,11 +171,7 @@ def _single(value: object, question: str, units: Sequence[str], flag: bool) -> s
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if number and (match := _HOW_MANY.match(phrase)):
         what = f"{match['what']}{match['rest'] or match['rest2'] or ''}"
-        if _DID.match(what) and value != 1:
-            return f"{shown} {what}."
-        first, second = [*what.lower().split(), "in"][:2]
-        nameless = participle(first) and re.fullmatch(_JOINING, second)  # `paid in May`
-        if _PHRASE_ONLY.fullmatch(what) and not nameless and (value != 1 or not _PLURAL.match(what)):
+        if _names_things(what) and (value != 1 or not _PLURAL.match(what)):
             return f"There {'is' if value == 1 else 'are'} {shown} {what}."
         if _STATED.match(what):
             return f"{shown} {what}."
@@ -186,6 +182,13 @@ def _single(value: object, question: str, units: Sequence[str], flag: bool) -> s
     if number and _PHRASE.match(phrase):
         return f"{phrase[:1].upper()}{phrase[1:]}: {shown}."
     return f"The answer is {shown}."
+
+
+def _names_things(what: str) -> bool:
+    """Whether `there are … what` is English: no `concerts occurred`, and no `paid in May`."""
+    first, second = [*what.lower().split(), "in"][:2]
+    nameless = participle(first) and re.fullmatch(_JOINING, second)
+    return bool(_PHRASE_ONLY.fullmatch(what)) and not nameless and not _DID.match(what)
 
 
 def _row(columns: Sequence[str], row: Sequence[object], units: Sequence[str] = ()) -> str:
