@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 	@sh tools/setup.sh $(VENV)
 	@touch $@
 
-$(TOOLS): pyproject.toml constraints.txt tools/setup.sh
+$(TOOLS): pyproject.toml lab/pyproject.toml constraints.txt tools/setup.sh
 	@sh tools/setup.sh $(VENV) dev
 	@touch $(READY) $@
 
@@ -68,5 +68,5 @@ transcripts: $(TOOLS) ## Ask the questions of docs/transcripts offline and write
 
 clean: ## Remove .venv and all caches of the tools
 	rm -rf frontend/dist frontend/node_modules
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	find text2sql agent eval prompts experiments tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist *.egg-info lab/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find text2sql agent eval lab prompts experiments tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Makes a virtual environment with what running needs, or adds extras to it.
-# In: the folder to make, and the extras to install beside (`dev`: everything that testing and checking needs). Uses uv where it is installed, otherwise python3 -m venv and pip; both with the pinned
+# In: the folder to make, and the extras to install beside (`dev`: everything that testing and checking needs, the lab too). Uses uv where it is installed, otherwise python3 -m venv and pip; both with the pinned
 # versions of constraints.txt, because pip alone searches for minutes and gives up on the unpinned set.
 set -eu
 
 venv=${1:-.venv}
 extras=${2:-}
 package=.${extras:+[$extras]}
+lab=
+[ "$extras" = dev ] && lab="--editable ./lab"
 wanted='import sys; sys.exit(sys.version_info < (3, 11))'
 
 say() { printf '%s\n' "$*" >&2; }
@@ -34,7 +36,7 @@ fi
 say "Setting up $venv${extras:+ ($extras)} with $("$python" --version 2>&1); this takes a minute the first time."
 if command -v uv >/dev/null 2>&1; then
     [ -x "$venv/bin/python" ] || uv venv --quiet --clear --python "$python" "$venv"
-    uv pip install --quiet --python "$venv/bin/python" --constraint constraints.txt --editable "$package"
+    uv pip install --quiet --python "$venv/bin/python" --constraint constraints.txt --editable "$package" $lab
 else
     if ! [ -x "$venv/bin/python" ] && ! "$python" -m venv --clear "$venv"; then
         say "Python's venv module does not work here. On Debian and Ubuntu: apt-get install python3-venv"
@@ -42,7 +44,7 @@ else
     fi
     # compiled below, as far as it is used: most never is
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile \
-        --constraint constraints.txt --editable "$package"
+        --constraint constraints.txt --editable "$package" $lab
 fi
 
 # A first question proves that all is there, and compiles what answering takes: where PYTHONDONTWRITEBYTECODE is set,

@@ -17,9 +17,9 @@ import typer
 
 from agent.cli.logs import direct_logs
 from agent.config import Settings
-from agent.lab.journal import BASE
-from agent.lab.session import Options, Session
 from experiments.json_lines import read_lines, write_lines
+from text2sql_lab.journal import BASE
+from text2sql_lab.session import Options, Session
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from eval.version import VERSION
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = sorted(
     ".".join(file.parent.relative_to(ROOT).parts)
@@ -69,12 +71,23 @@ def test_the_pins_are_plain_versions() -> None:
 def test_every_dependency_is_pinned() -> None:
     import tomllib
 
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    files = (ROOT / "pyproject.toml", ROOT / "lab/pyproject.toml")
+    projects = [tomllib.loads(file.read_text())["project"] for file in files]
     pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines()}
-    wanted = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
+    extras = [extra for project in projects for extra in project["optional-dependencies"].values()]
+    wanted = [r for several in (*(project["dependencies"] for project in projects), *extras) for r in several]
 
     names = {re.match(r"[A-Za-z0-9._-]+", requirement)[0] for requirement in wanted}  # type: ignore[index]
-    assert {name.lower().replace("_", "-") for name in names} - {"askwell"} <= pinned
+    assert {name.lower().replace("_", "-") for name in names} - {"askwell", "askwell-lab"} <= pinned
+
+
+def test_the_lab_belongs_to_this_version() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "lab/pyproject.toml").read_text())["project"]
+
+    assert project["version"] == VERSION
+    assert f"askwell=={VERSION}" in project["dependencies"]
 
 
 def test_sql_is_parsed_in_one_place() -> None:

@@ -69,6 +69,13 @@ def test_a_question_is_answered(installed: Path, tmp_path: Path) -> None:
     assert done.stdout == "success\n"
 
 
+def test_the_lab_is_apart_and_its_command_says_so(installed: Path, tmp_path: Path) -> None:
+    command = [str(installed / "python"), "-m", "agent.lab", "tune", "--help"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (1, "The lab is not installed: pip install 'askwell[lab]'\n")
+
+
 def test_the_server_shows_its_page_and_takes_a_file(installed: Path, tmp_path: Path) -> None:
     command = [str(installed / "python"), "-m", "agent.server", "--port", "0"]
     with subprocess.Popen(

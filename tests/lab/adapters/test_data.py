@@ -1,0 +1,144 @@
+"""Training data: the agent's own prompts, nothing of the test set, the same bytes each time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from agent.config import Settings
+from agent.models import shared_model
+from agent.runner import run
+from eval.databases import open_database
+from eval.errors import InputError
+from tests.lab.adapters.conftest import lines, verified, write_lines
+from tests.openai_server import OpenAIServer, completion
+from text2sql_lab.adapters.commands import app
+from text2sql_lab.adapters.data import Leaked, make_data, read_data
+from text2sql_lab.questions import Question, form, leaks, read_questions
+
+
+async def made(firm: Path, out: Path, config: Settings, **options: Any) -> Path:
+    questions = options.pop("questions", None) or read_questions(firm / "verified.jsonl", "db")
+    database = open_database(firm / "firm.sqlite")
+    await make_data(questions, lambda _: database, config, out, single=True, **options)
+    return out
+
+
+@pytest.mark.parametrize("k", [0, 2])
+async def test_a_row_is_what_the_agent_sends(
+    k: int, firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
+) -> None:
+    data = await made(firm, tmp_path / "data", config, examples=(k,))
+    row = lines(data / "train.jsonl")[0]
+    question = next(q for q in verified() if q["id"] == row["id"])
+    endpoint.otherwise = completion({"reasoning": "", "sql": question["gold_sql"]})
+    form_of_it = question["gold_sql"].split("'")[0]
+    others = [e for e in lines(data / "examples.jsonl") if not e["sql"].startswith(form_of_it)]
+    sent = config.changed(
+        model={"base_url": endpoint.url},
+        judging={
+            "strategy": f"standard/no-plan/no-judge/no-summary/examples={k}",
+            "examples": str(write_lines(tmp_path / "e.jsonl", others)),
+        },
+    )
+
+    model = shared_model(sent.model, "any")
+    await run(question["question"], database=open_database(firm / "firm.sqlite"), model=model, settings=sent)
+
+    assert endpoint.requests[0].body["messages"] == row["prompt"]
+    assert row["prompt"][1]["content"].count("\nSQL: ") == (k if others else 0)
+    assert row["completion"] == [
+        {
+            "role": "assistant",
+            "content": '{"reasoning": "Tables: people. Columns: '
+            + f'people.{question["gold_sql"].split()[1]}, people.name.", "sql": "{question["gold_sql"]}"}}',
+        }
+    ]
+
+
+async def test_no_form_is_both_learned_and_held_out_and_the_bytes_are_the_same(
+    firm: Path, tmp_path: Path, config: Settings
+) -> None:
+    first, second = [await made(firm, tmp_path / name, config, examples=(0, 3)) for name in ("a", "b")]
+
+    assert {f.name: f.read_bytes() for f in first.iterdir()} == {f.name: f.read_bytes() for f in second.iterdir()}
+    forms = {
+        part: {form(line.get("gold_sql") or line["sql"], "sqlite") for line in lines(first / f"{part}.jsonl")}
+        for part in ("examples", "held_out")
+    }
+    assert forms["examples"]
+    assert forms["held_out"]
+    assert not forms["examples"] & forms["held_out"]
+    assert read_data(first).held_out + len(lines(first / "examples.jsonl")) < len(verified())  # the rest chooses
+    held_out = {line["question"] for line in lines(first / "held_out.jsonl")}
+    shown = "".join(row["prompt"][1]["content"] for row in lines(first / "train.jsonl"))
+    assert not [question for question in held_out if question in shown]
+
+
+def test_a_leak_is_the_same_words_or_the_same_form_in_other_spelling() -> None:
+    learned = questions(
+        ("How many people?", "SELECT COUNT(*) FROM people"),
+        ("Names by age", "SELECT name AS n FROM people AS p WHERE p.age > 30 ORDER BY n"),
+        ("Cities", "SELECT city FROM people"),
+    )
+    tests = questions(
+        ("how MANY people", "SELECT COUNT(id) FROM people"),
+        ("Others", 'select "name" from people where age > 7 order by name'),
+    )
+
+    assert leaks(learned, tests, "sqlite") == {"0": "same question", "1": "same form"}
+
+
+def questions(*pairs: tuple[str, str]) -> tuple[Any, ...]:
+    return tuple(Question(str(n), "db", text, (gold,)) for n, (text, gold) in enumerate(pairs))
+
+
+async def test_a_leaking_question_ends_the_work_unless_it_is_left_out(
+    firm: Path, tmp_path: Path, config: Settings
+) -> None:
+    tests = questions(("Ada's wage?", "SELECT pay FROM people WHERE name = 'Ada'"))
+
+    with pytest.raises(Leaked, match="14 of 56 questions are in the held-out file"):
+        await made(firm, tmp_path / "data", config, held_out=tests)
+    assert not (tmp_path / "data").exists()
+
+    data = await made(firm, tmp_path / "data", config, held_out=tests, drop_leaks=True)
+    assert read_data(data).refused == {"same form": 14}
+    assert "SELECT pay" not in (data / "train.jsonl").read_text() + (data / "validation.jsonl").read_text()
+
+
+async def test_a_query_that_fails_is_left_out_and_counted(firm: Path, tmp_path: Path, config: Settings) -> None:
+    bad = ("The boss of nobody?", "SELECT boss FROM people WHERE name = 'Ada'")
+    held_out = questions(("Ages", "SELECT age FROM people"))
+    asked = (*questions(bad), *(q for q in read_questions(firm / "verified.jsonl", "db")))
+
+    data = await made(firm, tmp_path / "data", config, questions=asked, held_out=held_out)
+
+    assert read_data(data).refused == {"query does not run": 1}
+    assert "boss" not in (data / "train.jsonl").read_text() + (data / "examples.jsonl").read_text()
+
+
+async def test_rows_that_were_changed_are_refused(firm: Path, tmp_path: Path, config: Settings) -> None:
+    data = await made(firm, tmp_path / "data", config)
+    write_lines(data / "train.jsonl", lines(data / "train.jsonl")[1:])
+
+    with pytest.raises(InputError, match="were changed"):
+        read_data(data)
+
+
+def test_the_command_says_what_it_made(firm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = ["data", "--questions", str(firm / "verified.jsonl"), "--out", str(tmp_path / "data")]
+
+    done = CliRunner().invoke(app, [*given, "--db", str(firm / "firm.sqlite")])
+    unnamed = CliRunner().invoke(app, given)
+    unknown = CliRunner().invoke(app, [*given, "--db", str(firm / "firm.sqlite"), "--strategy", "react"])
+
+    assert done.exit_code == 0, done.output
+    assert "questions held out; left out: none" in done.stdout
+    assert (unnamed.exit_code, unknown.exit_code) == (2, 2)
+    assert "--db or --databases" in unnamed.output
+    assert "react writes in steps" in unknown.output

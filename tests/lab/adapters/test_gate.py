@@ -1,0 +1,190 @@
+"""The gate: the agent answers held-out questions with both models at an endpoint; only proof lets an adapter pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from agent.config import Settings
+from eval.databases import open_database
+from tests.lab.adapters.conftest import KINDS, lines, verified, write_lines
+from tests.lab.adapters.test_data import made
+from tests.openai_server import OpenAIServer, Reply, Request, completion
+from text2sql_lab.adapters.commands import app
+from text2sql_lab.adapters.gate import decided, gate, least, table
+from text2sql_lab.questions import read_questions
+
+
+def answering(right: Callable[[str, int, str], bool]) -> Callable[[Request], Reply]:
+    """An endpoint whose models are right where `right(model, examples shown, question)` says so."""
+    golds = {q["question"]: q["gold_sql"] for q in verified()}
+
+    def reply(request: Request) -> Reply:
+        user = request.body["messages"][1]["content"]
+        question = user.split("<question>\n")[1].split("\n")[0]
+        good = right(request.body["model"], user.count("\nSQL: "), question)
+        return completion({"reasoning": "", "sql": golds[question] if good else "SELECT 'wrong'"})
+
+    return reply
+
+
+@pytest.fixture
+async def data(firm: Path, tmp_path: Path, config: Settings) -> Path:
+    return await made(firm, tmp_path / "data", config.changed(judging={"max_retries": 0}))
+
+
+async def judged(firm: Path, data: Path, config: Settings, url: str, **options: Any) -> Any:
+    database = open_database(firm / "firm.sqlite")
+    given = {"base": "plain", "adapter": "tuned", "identity": "one", **options}
+    quick = config.changed(judging={"max_retries": 0})
+    return await gate(data, lambda _: database, quick, data.parent / "gate", endpoint=url, **given)
+
+
+async def test_an_adapter_that_beats_the_base_is_used(
+    firm: Path, data: Path, config: Settings, endpoint: OpenAIServer
+) -> None:
+    endpoint.otherwise = answering(lambda model, *_: model == "tuned")
+
+    verdict = await judged(firm, data, config, endpoint.url)
+
+    assert verdict.use
+    assert verdict.verdict == "use it"
+    n = verdict.pairs[0].n
+    assert [(p.k, p.base_k, p.base, p.adapter, p.won, p.lost) for p in verdict.pairs] == [
+        (k, b, 0, n, n, 0) for k in (0, 3) for b in (0, 3)
+    ]
+    asked = len(endpoint.requests)
+    assert await judged(firm, data, config, endpoint.url) == verdict
+    assert len(endpoint.requests) == asked  # its answers were kept
+    assert {r.body["model"] for r in endpoint.requests} == {"plain", "tuned"}
+
+
+async def test_the_same_questions_prove_less_with_each_further_adapter(
+    firm: Path, data: Path, config: Settings, endpoint: OpenAIServer
+) -> None:
+    endpoint.otherwise = answering(lambda model, *_: model == "tuned")
+
+    first = await judged(firm, data, config, endpoint.url, examples=(0,))
+    second = await judged(firm, data, config, endpoint.url, examples=(0,), identity="two")
+
+    assert (first.readings, second.readings) == (1, 2)
+    assert second.pairs[0].p == pytest.approx(2 * first.pairs[0].p, abs=2e-6)
+
+
+@pytest.mark.parametrize("tokens", [8_000, 30])
+async def test_the_schema_is_as_short_as_what_was_learned(
+    tokens: int, firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
+) -> None:
+    brief = config.changed(limits={"schema_tokens": tokens})
+    data = await made(firm, tmp_path / "short", brief, how="small/no-engine")
+    endpoint.otherwise = answering(lambda *_: True)
+
+    await judged(firm, data, config, endpoint.url, examples=(0,))
+
+    learned = lines(data / "train.jsonl")[0]["prompt"]
+    sent = endpoint.requests[0].body["messages"]
+    assert learned[0] == sent[0]
+    shown = [chat[1]["content"].split("</schema>")[0] for chat in (learned, sent)]
+    assert ["\n  Also: " in schema for schema in shown] == [tokens == 30] * 2
+
+
+async def test_an_adapter_that_loses_to_a_base_with_examples_is_not_used(
+    firm: Path, data: Path, config: Settings, endpoint: OpenAIServer
+) -> None:
+    endpoint.otherwise = answering(lambda model, k, _: model == "tuned" if k == 0 else model == "plain")
+
+    verdict = await judged(firm, data, config, endpoint.url)
+
+    assert not verdict.use
+    assert verdict.verdict == "don't use it"
+    assert "worse than the base with 3" in verdict.why
+
+
+def test_beating_the_base_at_one_number_of_examples_is_not_enough() -> None:
+    right = {
+        ("base", 0): [False] * 40,
+        ("base", 3): [True] * 40,
+        ("adapter", 0): [True] * 30 + [False] * 10,
+        ("adapter", 3): [True] * 38 + [False] * 2,
+    }
+
+    verdict = decided(right)
+
+    assert (verdict.use, verdict.verdict) == (False, "don't use it")
+    assert verdict.why == "It beats the base with as many examples, but not the base at its best."
+
+
+def test_a_small_gain_proves_nothing_and_the_table_says_how_many_would() -> None:
+    verdict = decided({("base", 0): [True] * 20 + [False] * 10, ("adapter", 0): [True] * 23 + [False] * 7})
+
+    assert (verdict.verdict, verdict.use) == ("nothing proved", False)
+    assert (verdict.pairs[0].won, verdict.pairs[0].lost, verdict.pairs[0].p) == (3, 0, 0.25)
+    assert table(verdict).splitlines() == [
+        "examples           base                  adapter                won lost  difference             p",
+        "0                  0.667 (0.488-0.808)   0.767 (0.591-0.882)      3    0  +0.100 (-0.028 to +0.229) 0.25",
+        "Nothing proved. It is not proved better.",
+        "About 281 held-out questions prove a gain of 5 points; these are 30.",
+    ]
+
+
+def test_a_small_p_is_not_told_as_none() -> None:
+    verdict = decided({("base", 0): [False] * 25, ("adapter", 0): [True] * 25})
+
+    assert verdict.pairs[0].p == pytest.approx(2**-24, rel=1e-3)
+    assert table(verdict).splitlines()[1].endswith(" 5.96e-08")
+
+
+@pytest.mark.parametrize("comparisons", [1, 2, 4])
+def test_the_least_number_of_questions_is_the_least_that_can_prove_something(comparisons: int) -> None:
+    def proved(n: int) -> bool:
+        arms = {("base", k): [False] * n for k in range(comparisons)}
+        return decided({**arms, **{("adapter", k): [True] * n for k in range(comparisons)}}).use
+
+    assert proved(least(comparisons))
+    assert not proved(least(comparisons) - 1)
+
+
+async def test_too_few_questions_are_not_asked(
+    firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
+) -> None:
+    few = write_lines(tmp_path / "few.jsonl", [q for q in verified() if q["id"].startswith("Ada")])
+    data = await made(firm, tmp_path / "few", config, questions=read_questions(few, "db"))
+
+    verdict = await judged(firm, data, config, endpoint.url)
+
+    assert (verdict.verdict, verdict.pairs) == ("nothing proved", ())
+    assert f"{len(KINDS) // 2} held-out questions cannot prove anything: 7 is the least" in verdict.why
+    assert endpoint.requests == []
+    assert not (data / "judged.txt").exists()
+
+
+def test_the_command_tells_by_its_exit_code(
+    firm: Path, data: Path, endpoint: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    adapter = tmp_path / "run/adapter"
+    adapter.mkdir(parents=True)
+    (adapter / "adapter_model.safetensors").write_bytes(b"weights")
+    endpoint.otherwise = answering(lambda model, k, _: model == "tuned")
+    given = ["gate", str(tmp_path / "run"), "--data", str(data), "--db", str(firm / "firm.sqlite"), "-q"]
+    models = ["--endpoint", endpoint.url, "--base", "plain", "--adapter"]
+
+    good = CliRunner().invoke(app, [*given, *models, "tuned", "--json"])
+    same = CliRunner().invoke(app, [*given, *models, "plain"])
+    bare = CliRunner().invoke(app, ["gate", str(tmp_path / "nothing"), *given[2:], *models, "tuned"])
+
+    assert good.exit_code == 0, good.output
+    assert json.loads(good.stdout)["k"] == 0
+    assert json.loads((tmp_path / "run/gate.json").read_text())["use"] is True
+    assert (same.exit_code, bare.exit_code) == (2, 2)
+    assert "the same name" in same.output
+    assert "contains no adapter" in bare.output
+    endpoint.otherwise = answering(lambda model, k, _: model != "tuned")
+    worse = CliRunner().invoke(app, [*given, "--endpoint", endpoint.url + "/", *models[2:], "tuned"])
+    assert worse.exit_code == 1, worse.output
+    assert "Don't use it." in worse.stdout

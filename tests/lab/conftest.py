@@ -1,0 +1,91 @@
+"""A small firm whose pay is called by a word that its database does not know, and verified questions to it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config import Settings
+from agent.models.quirks import forget
+from tests.openai_server import OpenAIServer
+from text2sql_lab.session import Options, Session
+
+NAMES = ("Ada", "Ben", "Cem", "Dov", "Eva", "Fay", "Gus", "Hal", "Ida", "Jon", "Kay", "Leo", "Mia", "Zoe")
+
+
+def verified(shuffled: int = 0) -> list[dict[str, Any]]:
+    """Three questions to each person: two that fail for want of a word, and one that does not."""
+    lines = []
+    for name in NAMES:
+        for kind, question, column in (
+            ("a", f"What is the wergild of {name}?", "pay"),
+            ("b", f"Show the wergild of {name}", "pay"),
+            ("c", f"What is the city of {name}?", "city"),
+        ):
+            gold = f"SELECT {column} FROM people WHERE name = '{name}'"
+            lines.append({"id": f"{name}-{kind}", "db": "firm", "question": question, "gold_sql": gold})
+    golds = [line["gold_sql"] for line in lines]
+    return [line | {"gold_sql": golds[(n + shuffled) % len(golds)]} for n, line in enumerate(lines)]
+
+
+@pytest.fixture(scope="session")
+def firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lab")
+    with closing(sqlite3.connect(folder / "firm.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, pay INTEGER, city TEXT)")
+        rows = [(name, 1_000 + n, f"Town {n}") for n, name in enumerate(NAMES)]
+        connection.executemany("INSERT INTO people (name, pay, city) VALUES (?, ?, ?)", rows)
+    (folder / "verified.jsonl").write_text("".join(json.dumps(line) + "\n" for line in verified()))
+    return folder
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Settings:
+    kept = {"OPENAI_API_KEY": None, "OPENAI_BASE_URL": None, "TEXT2SQL_CACHE_DIR": str(tmp_path / "cache")}
+    return Settings(_env_file=None, **kept)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[OpenAIServer]:
+    """A server of scripted replies; models that earlier tests connected to are forgotten."""
+    forget()
+    with OpenAIServer() as server:
+        yield server
+    forget()
+
+
+Tuned = Callable[..., Any]
+
+
+@pytest.fixture
+def session(firm: Path, config: Settings, tmp_path: Path) -> Tuned:
+    """A session on the firm's questions, in `out`."""
+
+    def opened(out: str = "out", *, settings: Settings = config, **options: Any) -> Session:
+        given = {"questions": str(firm / "verified.jsonl"), "databases": str(firm), "model": "offline", "jobs": 1}
+        values: dict[str, Any] = {**given, **options}
+        return Session(tmp_path / out, Options(**values), settings)
+
+    return opened
+
+
+@pytest.fixture
+def there(endpoint: OpenAIServer, config: Settings) -> Settings:
+    return config.changed(
+        model={"base_url": endpoint.url, "name": "m", "price_input": 1.0, "price_output": 2.0},
+        judging={"strategy": "stage-0"},
+    )
+
+
+@pytest.fixture
+def few(tmp_path: Path, firm: Path) -> str:
+    """Questions of one form only, so that few calls tell the kits apart."""
+    lines = [line for line in (firm / "verified.jsonl").read_text().splitlines() if '"What is' in line]
+    (tmp_path / "few.jsonl").write_text("\n".join(lines))
+    return str(tmp_path / "few.jsonl")

@@ -1,0 +1,144 @@
+"""The commands of the lab in a terminal: an interrupt, progress while it works, and a kit used at the doors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import httpx
+
+from tests import commands
+from tests.agent.a2a.conftest import serving
+from tests.agent.server.running import running, settings_for
+from tests.lab.conftest import NAMES, Tuned
+from tests.lab.test_reflective import answering
+from tests.openai_server import OpenAIServer, Reply, Request
+
+PATIENCE = 60
+
+
+def command(firm: Path, out: str, *options: str) -> list[str]:
+    words = ["-m", "agent.lab", "tune", "--db", str(firm / "firm.sqlite"), "--out", out]
+    return [*words, "--questions", str(firm / "verified.jsonl"), "--jobs", "1", *options]
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    places = {"TEXT2SQL_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(Path(__file__).parents[2])}
+    return {**kept, **places, "TEXT2SQL_STRATEGY": "stage-0", **more}
+
+
+@contextmanager
+def started(words: list[str], folder: Path, **variables: str) -> Iterator[commands.Process]:
+    process = commands.Process(
+        *words, cwd=folder, env=environment(folder, **variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+class Stuck:
+    """Answers so many requests, and the later ones only after a very long time."""
+
+    def __init__(self, answered: int) -> None:
+        self.left, self.usual, self.reached = answered, answering(faults=False), threading.Event()
+
+    def __call__(self, request: Request) -> Reply:
+        if self.left:
+            self.left -= 1
+            return self.usual(request)
+        self.reached.set()
+        return Reply(delay=PATIENCE)
+
+
+def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_been_none(
+    firm: Path, endpoint: OpenAIServer, tmp_path: Path
+) -> None:
+    there = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "x"}
+    options = ("--evolver", "reflective", "--rounds", "1", "--approach", "refine")
+    endpoint.otherwise = answering(faults=False)
+    with started(command(firm, "whole", *options), tmp_path, **there) as process:
+        assert process.wait(PATIENCE) == 0
+    endpoint.otherwise = stuck = Stuck(answered=70)
+
+    with started(command(firm, "stopped", *options), tmp_path, **there) as process:
+        assert process.stderr is not None
+        assert stuck.reached.wait(PATIENCE)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        text = process.stderr.read()
+    assert "Traceback" not in text
+    assert "The same command goes on; `python -m agent.lab status stopped` shows how far." in text
+    before = (tmp_path / "stopped/journal.jsonl").read_bytes()
+    whole = (tmp_path / "whole/journal.jsonl").read_bytes()
+    assert whole.startswith(before)
+    assert len(before) < len(whole)
+
+    endpoint.otherwise = answering(faults=False)
+    with started(command(firm, "stopped", *options, "--json"), tmp_path, **there) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.read())["random"]["n"] > 0
+    assert (tmp_path / "stopped/journal.jsonl").read_bytes() == whole
+
+
+def test_a_terminal_sees_how_far_a_measurement_is(firm: Path, tmp_path: Path) -> None:
+    reader, writer = pty.openpty()
+    words = command(firm, "run", "--offline")
+    with commands.Process(
+        *words, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.DEVNULL, stderr=writer
+    ) as process:
+        os.close(writer)
+        seen = b""
+        with suppress(OSError):  # the terminal is closed when the process ends
+            while piece := os.read(reader, 4096):
+                seen += piece
+        assert process.wait(PATIENCE) == 0
+    os.close(reader)
+    text = seen.decode()
+
+    assert " of 21 questions; 0 calls, 0.00 USD, " in text
+    assert "random, round 1: mined proposes" in text
+    assert "random, held out: " in text
+
+
+def test_progress_in_a_file_is_a_line_for_each_event(firm: Path, tmp_path: Path) -> None:
+    words = command(firm, "run", "--offline")
+    done = commands.run(*words, cwd=tmp_path, env=environment(tmp_path), timeout=PATIENCE, check=True)
+
+    assert "\r" not in done.stderr
+    events = (tmp_path / "run/journal.jsonl").read_bytes().splitlines()
+    assert len(done.stderr.splitlines()) == len(events)  # the first says that the questions are few
+
+
+def test_a_tuned_kit_answers_at_the_doors(session: Tuned, firm: Path, tmp_path: Path) -> None:
+    kit = asyncio.run(session().finish()).kit
+    asked, database = "What is the wergild of Zoe?", str(firm / "firm.sqlite")
+    words = ("-m", "agent.main", "--kit", kit, "--db", database, "--json", asked)
+    done = commands.run(*words, cwd=tmp_path, env=environment(tmp_path), check=True)
+    assert json.loads(done.stdout)["rows"] == [[1_000 + NAMES.index("Zoe")]]
+
+    with running(settings_for(tmp_path, TEXT2SQL_KIT=kit, TEXT2SQL_DB_PATH=database)) as server:
+        (answer,) = server.ask(asked, preset=server.get("/presets").json()[0]["id"]).of("answer")
+    assert answer["rows"] == [[1_000 + NAMES.index("Zoe")]]
+
+    types = {"id": "INTEGER", "name": "TEXT", "pay": "INTEGER", "city": "TEXT"}
+    columns = [{"name": name, "type": type_} for name, type_ in types.items()]
+    task = {
+        "task_id": "t",
+        "question": "What is the wergild of the person with id 3?",
+        "schema": {"tables": [{"name": "people", "columns": columns}]},
+    }
+    with serving(TEXT2SQL_KIT=kit) as url:
+        reply = httpx.post(url + "generate", json={**task, "dialect": "sqlite"}, timeout=PATIENCE).json()
+    assert reply["sql"] == "SELECT pay FROM people WHERE id = 3"

@@ -1,0 +1,105 @@
+"""A model that writes kits, at an endpoint that also fails, sends garbage and goes away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.config import Settings
+from agent.knowledge.kit import read_kit
+from eval.errors import InputError
+from tests.lab.conftest import Tuned
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from text2sql_lab.measurement import LabStopped
+
+RULE = "A wergild is the pay of a person."
+KIT = {"reasoning": "The word wergild is not known.", "instructions": RULE, "glossary": "", "analysis": ""}
+HOSTILE = KIT | {"analysis": "print(open('/etc/passwd').read())"}
+
+
+def answering(*, faults: bool = True) -> Callable[[Request], Reply]:
+    """An agent that reads its instructions, and a writer of kits; with faults, each fifth request fails."""
+    seen = [0]
+
+    def reply(request: Request) -> Reply:
+        seen[0] += 1
+        if faults and seen[0] % 11 == 0:
+            return error(503, "overloaded", headers={"Retry-After": "0"})
+        if faults and seen[0] % 17 == 0:
+            return completion("I would rather talk about something else.")
+        if "You improve an agent" in request.prompt:
+            return completion(HOSTILE if seen[0] % 2 else KIT)
+        question = request.prompt.rsplit("<question>", 1)[-1]
+        name = question.split("?")[0].split()[-1]
+        column = "city" if "city" in question else "pay" if RULE in request.prompt else "id"
+        sql = f"SELECT {column} FROM people WHERE name = '{name.removesuffix('</question>')}'"
+        return completion({"reasoning": "as asked", "sql": sql})
+
+    return reply
+
+
+async def test_a_whole_evolution_with_outages_and_garbage(
+    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
+) -> None:
+    endpoint.otherwise = answering()
+    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 2}
+
+    result = await session(**options).finish()
+
+    assert result.random.after > result.random.before
+    assert read_kit(result.kit).memory.instructions == RULE
+    assert read_kit(result.kit).memory.analysis == ""
+    assert "root:" not in "".join(request.prompt for request in endpoint.requests)
+    spent = [json.loads(line) for line in (tmp_path / "out/spent.jsonl").read_text().splitlines()]
+    assert sum(line.get("calls", 0) for line in spent) == len(endpoint.requests)
+
+
+@pytest.mark.parametrize("calls", [0, 7])
+async def test_no_request_goes_beyond_the_budget(
+    calls: int, session: Tuned, endpoint: OpenAIServer, there: Settings, few: str
+) -> None:
+    endpoint.otherwise = answering()
+
+    result = await session(settings=there, model="", questions=few, evolver="reflective", calls=calls, jobs=3).finish()
+
+    assert len(endpoint.requests) == calls
+    assert not result.accepted
+    assert f"{calls} calls" in result.why
+
+
+async def test_a_model_that_stays_away_ends_the_command_and_the_next_one_goes_on(
+    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str, tmp_path: Path
+) -> None:
+    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 1}
+    endpoint.otherwise = error(401, "no such key")
+    with pytest.raises(LabStopped, match="does not answer"):
+        await session(**options).finish()
+    endpoint.otherwise = answering(faults=False)
+
+    result = await session(**options).finish()
+
+    assert result.random.n > 0
+
+
+def test_dollars_cannot_be_counted_without_prices(session: Tuned, there: Settings) -> None:
+    unpriced = there.changed(model={"price_input": None})
+
+    with pytest.raises(InputError, match="TEXT2SQL_PRICE_INPUT"):
+        session(settings=unpriced, model="", dollars=1.0)
+
+
+async def test_gepa_evolves_the_instructions(session: Tuned, endpoint: OpenAIServer, there: Settings, few: str) -> None:
+    pytest.importorskip("gepa", reason="the extra `lab` is not installed")
+    usual = answering(faults=False)
+
+    def reply(request: Request) -> Reply:
+        return completion({"text": RULE}) if '{"text": "your reply"}' in request.prompt else usual(request)
+
+    endpoint.otherwise = reply
+    result = await session(settings=there, model="", questions=few, evolver="gepa").finish()
+
+    assert read_kit(result.kit).memory.instructions == RULE
+    assert result.random.lost == 0

@@ -1,0 +1,313 @@
+"""Tiers: models with and without a kit on the same questions, in one report."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from agent.config import settings
+from eval.metrics.intervals import wilson_interval
+from tests.lab.conftest import NAMES
+from tests.lab.test_commands import PATIENCE, Stuck, started
+from tests.lab.test_reflective import RULE, answering
+from tests.openai_server import OpenAIServer, Reply, Request
+from text2sql_lab.__main__ import app
+
+GLOSSARY = "terms:\n  - term: wergild\n    means: people.pay\n"
+Compare = Callable[..., Result]
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> str:
+    """What the word means, for the engine and for a model."""
+    folder = tmp_path / "firm <b>kit"
+    folder.mkdir()
+    (folder / "glossary.yaml").write_text(GLOSSARY)
+    (folder / "instructions.md").write_text(RULE)
+    (folder / "EVIDENCE.md").write_text("None yet.")
+    return str(folder)
+
+
+@pytest.fixture
+def tiers(firm: Path, few: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: OpenAIServer) -> Compare:
+    """The command on the firm's questions; a model is there."""
+    endpoint.otherwise = answering(faults=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setenv("TEXT2SQL_STRATEGY", "stage-0")
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
+
+    def run(*options: str, questions: str = few) -> Result:
+        settings.cache_clear()
+        words = ["tiers", "--db", str(firm / "firm.sqlite"), "--questions", questions, "--out", str(tmp_path / "tiers")]
+        return CliRunner().invoke(app, [*words, *options])
+
+    return run
+
+
+def written(tmp_path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((tmp_path / "tiers/tiers.json").read_text())["tiers"]
+    return found
+
+
+def test_models_and_the_engine_are_compared_with_and_without_a_kit(
+    tiers: Compare, kit: str, tmp_path: Path, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEXT2SQL_KIT", kit)  # what the settings say is not how a tier without a kit answers
+    prices = ("--price", "small=1/2", "--price", "org/big=10/20")
+    done = tiers("--offline", "--model", "small", "--model", "org/big", "--kit", kit, *prices)
+
+    assert done.exit_code == 0, done.output
+    found = written(tmp_path)
+    assert [(t["model"], bool(t["kit"])) for t in found] == [
+        (model, with_kit) for model in ("small", "org/big", "offline") for with_kit in (False, True)
+    ]
+    half, n = len(NAMES), 2 * len(NAMES)
+    for naive, evolved in zip(found[::2], found[1::2], strict=True):
+        assert (naive["n"], naive["right"], evolved["right"], naive["gain"]) == (n, half, n, None)
+        assert naive["ex_interval"] == [pytest.approx(bound, abs=1e-4) for bound in wilson_interval(half, n)]
+        assert (evolved["gain"]["difference"], evolved["gain"]["won"], evolved["gain"]["lost"]) == (0.5, half, 0)
+        assert evolved["gain"]["p"] == pytest.approx(2 / 2**half)
+    usage = {"small": 100 * 1 + 20 * 2, "org/big": 100 * 10 + 20 * 20}  # one request of 100 and 20 tokens a question
+    for one in found[:4]:
+        assert (one["calls"], one["tokens"]) == (1, 120)
+        assert one["dollars"] == pytest.approx(usage[one["model"]] / 1e6)
+        assert 0 < one["first_word_p50"] <= one["seconds_p50"] <= one["seconds_p95"]
+    for one in found[4:]:
+        assert (one["calls"], one["tokens"], one["dollars"], one["first_word_p50"]) == (0, 0, 0, None)
+        assert 0 < one["seconds_p50"] <= one["seconds_p95"]
+    assert {r.body["model"] for r in endpoint.requests} == {"small", "org/big"}
+
+
+def test_the_page_draws_accuracy_cost_and_time_and_runs_nothing(tiers: Compare, kit: str, tmp_path: Path) -> None:
+    done = tiers("--model", "small", "--offline", "--kit", kit, "--price", "small=10/20")
+    page = (tmp_path / "tiers/report.html").read_text()
+
+    assert f"Report: {tmp_path / 'tiers/report.html'}" in done.stdout
+    assert page.count("<svg") == 3
+    assert page.count(">1.4</td>") == 2  # dollars for 1,000 questions of 100 and 20 tokens
+    assert "Accuracy against USD for 1,000 questions" in page
+    assert "Accuracy against seconds a question (median)" in page
+    assert "50.0 % (" in page
+    assert "small: 10 and 20 USD a million tokens in and out." in page
+    assert "+50.0 (" in page
+    assert "Questions that a kit was made from flatter it" in page
+    assert "small + firm &lt;b&gt;kit<" in page
+    assert "<b>kit" not in page
+    assert "Not finished" not in page
+    assert not re.findall(r"(?:src|href)=|url\(|@import|<script", page)
+
+
+def test_time_is_the_models_and_so_is_the_time_to_its_first_word(
+    tiers: Compare, tmp_path: Path, endpoint: OpenAIServer
+) -> None:
+    usual = answering(faults=False)
+
+    def slow(request: Request) -> Reply:
+        reply = usual(request)
+        assert isinstance(reply, Reply)
+        return Reply(**{**vars(reply), "delay": 0.1, "pause": 0.02})
+
+    endpoint.otherwise = slow
+    tiers("--model", "small", "--jobs", "8")
+
+    (one,) = written(tmp_path)
+    assert one["first_word_p50"] >= 0.1
+    assert one["seconds_p50"] >= one["first_word_p50"] + 0.1  # a reply has more than five pieces
+
+
+def test_a_strategy_that_is_named_wins_over_the_kits_own(tiers: Compare, tmp_path: Path, kit: str) -> None:
+    (Path(kit) / "kit.yaml").write_text("strategy: standard\n")
+
+    tiers("--model", "small", "--kit", kit)
+    naive, evolved = written(tmp_path)
+    assert naive["calls"] == 1
+    assert evolved["calls"] > 1  # it plans and judges
+
+    tiers("--model", "small", "--kit", kit, "--strategy", "zero-shot", "--strategy", "stage-0")
+    assert [(t["strategy"], t["calls"]) for t in written(tmp_path)] == [
+        (name, 1) for name in ("zero-shot", "stage-0") for _ in range(2)
+    ]
+
+
+def test_a_run_that_was_interrupted_goes_on(
+    firm: Path, few: str, kit: str, endpoint: OpenAIServer, tmp_path: Path
+) -> None:
+    there = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "x"}
+    words = ["-m", "agent.lab", "tiers", "--db", str(firm / "firm.sqlite"), "--questions", few, "--out", "tiers"]
+    words += ["--model", "small", "--kit", kit]
+    endpoint.otherwise = stuck = Stuck(answered=40)  # 28 without the kit, 12 with it
+    with started(words, tmp_path, **there) as process:
+        assert process.stderr is not None
+        assert stuck.reached.wait(PATIENCE)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        assert "The same command goes on." in process.stderr.read()
+    page = (tmp_path / "tiers/report.html").read_text()
+    assert "Not finished: 1 of 2 tiers." in page
+    with (tmp_path / "tiers/results.jsonl").open("a") as file:
+        file.write('{"model": "small", "cut sho')  # as a kill leaves it
+
+    endpoint.script()
+    endpoint.otherwise = answering(faults=False)
+    with started(words, tmp_path, **there) as process:
+        assert process.wait(PATIENCE) == 0
+    assert len(endpoint.requests) == 2 * 28 - 40
+    assert [t["n"] for t in written(tmp_path)] == [28, 28]
+    assert "Not finished" not in (tmp_path / "tiers/report.html").read_text()
+
+
+def test_a_tier_may_be_added_and_a_changed_kit_is_another_tier(
+    tiers: Compare, kit: str, tmp_path: Path, endpoint: OpenAIServer
+) -> None:
+    tiers("--model", "small", "--kit", kit)
+    before = written(tmp_path)
+    endpoint.script()
+
+    tiers("--model", "small", "--model", "large", "--kit", kit)
+    assert {r.body["model"] for r in endpoint.requests} == {"large"}
+    assert written(tmp_path)[:2] == before
+    endpoint.script()
+
+    (Path(kit) / "instructions.md").write_text("Be brief.")
+    tiers("--model", "small", "--kit", kit)
+    assert len(endpoint.requests) == 28
+    assert written(tmp_path)[1]["kit"] == before[1]["kit"]
+    assert written(tmp_path)[1]["digest"] != before[1]["digest"]
+
+
+def test_the_price_of_the_settings_is_that_of_the_configured_model(
+    tiers: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("MODEL", "small"), ("PRICE_INPUT", "1"), ("PRICE_OUTPUT", "2")):
+        monkeypatch.setenv(f"TEXT2SQL_{name}", value)
+
+    tiers("--model", "small", "--model", "large")
+
+    assert [t["dollars"] for t in written(tmp_path)] == [pytest.approx(140 / 1e6), None]
+
+
+def test_the_budget_holds_over_all_starts(tiers: Compare, endpoint: OpenAIServer, tmp_path: Path) -> None:
+    done = tiers("--model", "small", "--calls", "10")
+    assert (done.exit_code, len(endpoint.requests)) == (4, 10)
+    assert "The budget is spent: 10 calls." in done.output
+
+    assert tiers("--model", "small", "--calls", "10").exit_code == 4
+    assert len(endpoint.requests) == 10
+    assert tiers("--model", "small", "--calls", "28").exit_code == 0
+    assert len(endpoint.requests) == written(tmp_path)[0]["n"] == 28
+
+
+def test_only_questions_that_a_run_held_out_are_asked(
+    tiers: Compare, firm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified, run = str(firm / "verified.jsonl"), str(tmp_path / "run")
+    words = ["--db", str(firm / "firm.sqlite"), "--questions", verified, "--out", run, "--offline", "--json", "-q"]
+    tuned = json.loads(CliRunner().invoke(app, ["tune", *words]).stdout)
+
+    done = tiers("--offline", "--kit", tuned["kit"], "--held-out", run, "--json", "-q", questions=verified)
+
+    naive, evolved = json.loads(done.stdout)["tiers"]
+    assert naive["n"] == evolved["n"] == tuned["random"]["n"]
+    assert (naive["ex"], evolved["ex"]) == (tuned["random"]["before"], tuned["random"]["after"])
+    assert evolved["kit"] == Path(tuned["kit"]).name
+    assert evolved["gain"]["p"] == pytest.approx(tuned["random"]["p"], abs=1e-6)
+    (Path(run) / "journal.jsonl").write_text("")
+    refused = tiers("--offline", "--held-out", run, questions=verified)
+    assert (refused.exit_code, "has not read its held-out questions yet" in refused.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--strategy", "magic"), 2, "there is no strategy 'magic'"),
+        (("--kit", "nowhere"), 2, "nowhere cannot be used"),
+        (("--kit", "a/kit", "--kit", "b/kit"), 2, "Two kits have the same name."),
+        (("--price", "small=cheap"), 2, "--price is MODEL=IN/OUT"),
+        (("--price", "small=-1/2"), 2, "--price is MODEL=IN/OUT"),
+        (("--price", "other=1/2"), 2, "--price names a model that is not compared: other."),
+        (("--budget", "1"), 2, "A budget in dollars needs the price of small"),
+        (("--held-out", "nowhere"), 2, "nowhere is not the folder of a run"),
+        (("--databases", "."), 2, "Name the database by --db or --databases."),
+        (("--db", "nowhere.sqlite"), 3, "nowhere.sqlite"),
+    ],
+)
+def test_what_cannot_be_used_is_told(
+    options: tuple[str, ...], code: int, said: str, tiers: Compare, tmp_path: Path
+) -> None:
+    done = tiers("--model", "small", *options)
+
+    assert (done.exit_code, said in done.output, "Traceback" in done.output) == (code, True, False), done.output
+    assert not (tmp_path / "tiers").exists()
+
+
+def test_other_questions_are_refused_and_a_model_that_is_away_ends_the_command(
+    tiers: Compare, firm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert tiers("--offline").exit_code == 0
+    other = tiers("--offline", questions=str(firm / "verified.jsonl"))
+    assert (other.exit_code, "holds a run with other settings" in other.output) == (2, True)
+
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("TEXT2SQL_MODEL_SECONDS", "0.5")
+    away = tiers("--offline", "--model", "small")
+    assert (away.exit_code, "The model does not answer" in away.output) == (4, True)
+
+
+def test_a_folder_of_tune_is_left_alone_and_so_is_one_of_tiers(
+    tiers: Compare, firm: Path, few: str, tmp_path: Path
+) -> None:
+    def tune(out: str) -> Result:
+        words = ["--db", str(firm / "firm.sqlite"), "--questions", few, "--offline", "-q", "--out", str(tmp_path / out)]
+        return CliRunner().invoke(app, ["tune", *words])
+
+    assert tune("tuned").exit_code == 0
+    before = (tmp_path / "tuned/run.json").read_bytes()
+    refused = tiers("--offline", "--out", str(tmp_path / "tuned"))
+    assert (refused.exit_code, "tuned holds a run of tune" in refused.output) == (2, True)
+    assert (tmp_path / "tuned/run.json").read_bytes() == before
+
+    assert tiers("--offline").exit_code == 0
+    assert tune("tiers").exit_code == 2
+    assert tiers("--offline").exit_code == 0
+
+
+def test_a_verified_query_that_fails_is_told(tiers: Compare, firm: Path, tmp_path: Path) -> None:
+    lines = (firm / "verified.jsonl").read_text().splitlines()
+    bad = json.loads(lines[2]) | {"id": "<bad>", "gold_sql": "SELECT nothing FROM people"}
+    (tmp_path / "some.jsonl").write_text("\n".join([lines[5], json.dumps(bad)]))
+
+    done = tiers("--offline", "--json", "-q", questions=str(tmp_path / "some.jsonl"))
+
+    assert json.loads(done.stdout)["gold_failures"] == ["<bad>"]
+    assert [(t["n"], t["right"]) for t in written(tmp_path)] == [(2, 1)]
+    page = (tmp_path / "tiers/report.html").read_text()
+    assert "Verified queries that fail, so that no answer is right: &lt;bad&gt;." in page
+
+
+def test_a_question_whose_time_always_runs_out_is_answered_wrong(
+    tiers: Compare, firm: Path, tmp_path: Path, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = answering(faults=False)
+
+    def slow_for_zoe(request: Request) -> Reply:
+        return Reply(delay=PATIENCE) if "Zoe" in request.prompt else usual(request)
+
+    endpoint.otherwise = slow_for_zoe
+    monkeypatch.setenv("TEXT2SQL_RUN_SECONDS", "2")
+    lines = [line for line in (firm / "verified.jsonl").read_text().splitlines() if "city of" in line]
+    (tmp_path / "some.jsonl").write_text("\n".join(lines[-2:]))
+
+    done = tiers("--model", "small", questions=str(tmp_path / "some.jsonl"))
+
+    assert done.exit_code == 0, done.output
+    (one,) = written(tmp_path)
+    assert (one["n"], one["right"]) == (2, 1)
+    assert one["seconds_p95"] > 1.5
