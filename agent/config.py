@@ -110,14 +110,7 @@ class JudgingSettings(_Group):
     kit: str | None = Field(None, alias="TEXT2SQL_KIT")
     """Folder of a kit: instructions, glossary, examples and settings that were tuned to a database."""
     writer_prior: float | None = Field(None, gt=0.0, lt=1.0, alias="TEXT2SQL_WRITER_PRIOR")
-    """Share of the model's answers that are right, if known; None: as learned from verdicts, else the shipped one."""
-    learned: str | None = Field(None, alias="TEXT2SQL_LEARNED_JUDGE")
-    """File with what was learned from verdicts on answers; None: the shipped judge."""
-    learn_every: int = Field(0, ge=0, alias="TEXT2SQL_LEARN_EVERY")
-    """Verdicts on a database after which a server learns anew into that file; 0: only by the command."""
-
-    try_judge_every: int = Field(0, ge=0, alias="TEXT2SQL_TRY_JUDGE_EVERY")
-    """Opinions after which a model's judge is tried on a database, the first one included; 0: only by `judge try`."""
+    """Share of the model's answers that are right, if known; None: the shipped one."""
 
     @field_validator("strategy")
     @classmethod

@@ -32,7 +32,6 @@ from agent.events import (
     ErrorInfo,
     Event,
 )
-from agent.judging.local import BadJudge
 from agent.models.langsmith import steps_are_heard
 from agent.models.progress import told_to
 from agent.models.prompt_log import current_run
@@ -82,8 +81,6 @@ class RunRequest:
     """The earlier turns, where the caller keeps them itself, without a thread."""
     confirmed: Confirmed = ()
     """Questions with SQL that people confirmed, to be shown as examples beside those of files."""
-    judged_as: tuple[str, str] | None = None
-    """Whose verdicts on which database the judge may have learned from; None: the local user's on this one."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -98,7 +95,6 @@ class RunOptions(TypedDict, total=False):
     conversation: Conversation | None
     history: Sequence[Turn]
     confirmed: Confirmed
-    judged_as: tuple[str, str] | None
 
 
 async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[Event]:
@@ -185,8 +181,6 @@ def _known_failures() -> Iterator[None]:
         raise
     except DatabaseError as error:
         raise RunFailed("database", str(error)) from error
-    except BadJudge as error:
-        raise RunFailed("settings", str(error)) from error
     except ValidationError as error:
         raise RunFailed("settings", settings_problem(error)) from error
     except Exception as error:
@@ -209,7 +203,6 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         config,
         execute=request.execute,
         confirmed=request.confirmed,
-        judged_as=request.judged_as,
         emit=emit,
         started=started,
     )

@@ -26,20 +26,12 @@ async def examined(query: Query, context: RunContext, own_confidence: float | No
         question=query.question,
         reasoning=query.reasoning,
         plan_confidence=query.plan_confidence,
-        prior=_prior(context),
-        weights=context.local_judge.weights if context.local_judge else None,
+        prior=context.judging.writer_prior,
         own_confidence=own_confidence,
     )
     if own_confidence is not None or not (case.ran and context.model.capabilities.second_opinion):
         return case
     return replace(case, second_opinion=await second_opinion(case.question, context.database, case.schema))
-
-
-def _prior(context: RunContext) -> float | None:
-    """The share of the model's answers that are right: as configured, else as learned here."""
-    if context.judging.writer_prior is not None:
-        return context.judging.writer_prior
-    return context.local_judge.priors.get(context.model.name) if context.local_judge else None
 
 
 async def _examined(query: Query, context: RunContext) -> Case:

@@ -17,7 +17,7 @@ from statistics import median
 
 from agent.config import ModelSettings
 from agent.inspection.examples import example_questions
-from agent.judging.trial import tried as judge_tried
+from agent.inspection.judge_trial import tried as judge_tried
 from agent.knowledge.model_view import model_view
 from agent.knowledge.privacy import Privacy, private
 from agent.models import OFFLINE, shared_model

@@ -16,10 +16,9 @@ from typing import Any
 from agent.candidates.examination import examined
 from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
-from agent.judging.opinions import why_it_does_not_count
-from agent.judging.trial import LOST, due, outcome, tried
 from agent.knowledge.schema_context import PREVIEW_ROWS
 from agent.models.protocol import Judgement, JudgeRequest, ModelError, Usage
+from agent.nodes.opinions import why_it_does_not_count
 from agent.runtime.attempts import attempts_at, passes
 from agent.runtime.context import RunContext
 from agent.runtime.probability import SETTLED
@@ -53,7 +52,6 @@ NOT_CHOSEN = Relevance(score=0.5, reasoning="Not judged: another candidate was c
 NO_JUDGE = Relevance(score=0.5, reasoning="Not judged: the strategy has no judge.")
 SETTLED_BY_EVIDENCE = Relevance(score=0.5, reasoning="Not judged: the evidence settles it.")
 PERFECT = Relevance(score=1.0, reasoning="The best that a judge may say.")
-NO_VOTE = Relevance(score=0.5, reasoning=f"Not judged: {LOST}.")
 NO_OPINION = Relevance(score=0.5, reasoning="Not judged: the model gave no usable opinion.")
 
 _FROM_DRAFT = {"sql", "reasoning", "confidence", "not_understood", "alternatives", "guess", "failure"}
@@ -265,8 +263,6 @@ async def _relevance(step: _Step, case: Case, seen: tuple[Observation, ...], dat
         return NOT_JUDGED
     if not context.strategy.judge:
         return NO_JUDGE
-    if await _without_vote(context, case):
-        return NO_VOTE
     if not context.strategy.judge_settled:
         scored = score(case, seen=seen)
         if (scored.probability or 0.0) >= SETTLED and not scored.vetoes:
@@ -294,26 +290,6 @@ async def _relevance(step: _Step, case: Case, seen: tuple[Observation, ...], dat
     if why := why_it_does_not_count(judgement, request, context.model):
         return Relevance(score=0.5, reasoning=f"Not judged: {why}.")
     return Relevance(score=min(1.0, max(0.0, judgement.score)), reasoning=judgement.reasoning)
-
-
-async def _without_vote(context: RunContext, case: Case) -> bool:
-    """Whether a trial showed that the model's opinion tells nothing on this database; the user is told so. A trial that
-    is due is held first."""
-    if not context.model.capabilities.remote:
-        return False
-    if due(context.model, context.database, context.judging.try_judge_every):
-        try:
-            async with asyncio.timeout(context.seconds_left / 2):
-                await tried(context.model, context.database, case.schema)
-        except (DatabaseError, TimeoutError) as error:
-            log.warning("The judge was not tried: %s", str(error) or type(error).__name__)
-    trial = outcome(context.model, context.database)
-    local = context.local_judge
-    kept = local is not None and context.model.name in local.without_vote
-    lost = kept if trial is None else not trial.tells_apart
-    if lost:
-        context.spend(Usage(warnings=(f"The model's opinion of the result was left out: {LOST}.",)))
-    return lost
 
 
 async def _judgement(request: JudgeRequest, context: RunContext) -> Judgement:

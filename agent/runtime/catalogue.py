@@ -15,10 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.config import DatabaseSettings, Settings, settings
-from agent.knowledge.privacy import private
-from agent.models import make_model
-from agent.models.protocol import Model
+from agent.config import DatabaseSettings, settings
 from agent.sources.path_kinds import is_data, is_structure
 from eval.collection import Collection
 from eval.databases import open_database
@@ -190,8 +187,3 @@ def close_all() -> None:
         _places.clear()
     for place in places:
         place.close()
-
-
-def model_for(config: Settings, database: Database, name: str | None = None) -> Model:
-    """The configured model, or the one of this name, as it may see this database."""
-    return private(make_model(config.model, database, name), config.privacy.mode)

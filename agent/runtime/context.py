@@ -23,7 +23,6 @@ from eval.schema import Schema
 from eval.threads import in_turn
 
 if TYPE_CHECKING:
-    from agent.judging.local import LocalJudge
     from agent.knowledge.memory.loader import Memory
     from agent.knowledge.semantics.model import SemanticModel
     from eval.scoring.types import Case
@@ -62,8 +61,6 @@ class RunContext:
     """The team's knowledge of its database, if there is any."""
     semantics: SemanticModel | None = None
     """What the team says of its business, if it says anything."""
-    local_judge: LocalJudge | None = None
-    """What was learned from verdicts on this database's answers, if anything was."""
     history_before: int | None = None
     """Turns of the conversation from this number on are ignored (for a question that is asked again)."""
     examined: dict[str, Case] = field(default_factory=dict)

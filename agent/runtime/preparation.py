@@ -17,7 +17,6 @@ from typing_extensions import TypeIs
 
 from agent.config import DatabaseSettings, JudgingSettings, ModelSettings, Settings
 from agent.events import Event
-from agent.judging.local import OWNER, local_judge
 from agent.knowledge.privacy import private
 from agent.models.protocol import Model
 from agent.runtime.context import RunContext, unheard
@@ -87,11 +86,10 @@ async def run_context(
     *,
     execute: bool = True,
     confirmed: Confirmed = (),
-    judged_as: tuple[str, str] | None = None,
     emit: Callable[[Event], None] = unheard,
     started: float | None = None,
 ) -> RunContext:
-    """The context of one run; whoever asked for it closes it. Raises RunFailed, BadJudge."""
+    """The context of one run; whoever asked for it closes it. Raises RunFailed."""
     config = config.model_copy(update={"judging": taught(config.judging, config.database, database)})
     kit = await asyncio.to_thread(kit_in, config.judging.kit) if config.judging.kit else None
     if kit is not None:
@@ -122,9 +120,6 @@ async def run_context(
     try:
         if semantics or kit or confirmed or judging.examples:
             context.memory = await asyncio.to_thread(memory_of, judging, semantics, kit, confirmed, database)
-        if judging.learned:
-            whose = judged_as or (OWNER, database.name)
-            context.local_judge = await asyncio.to_thread(local_judge, judging.learned, *whose)
     except BaseException:
         await context.close()
         raise

@@ -20,7 +20,6 @@ from agent.conversations.checkpointer import open_checkpointer
 from agent.results import ResultStore
 from agent.server.errors import install_errors
 from agent.server.instance import Instance
-from agent.server.judge_refits import JudgeRefits
 from agent.server.late_routes import LateRoutes
 from agent.server.limits import Limits
 from agent.server.middleware import protect
@@ -179,8 +178,6 @@ async def _services(config: Settings, instance: Instance) -> AsyncIterator[Servi
         warming = Warmup()
         warming.begin(presets, offline=config.model.offline)
         stack.push_async_callback(warming.end)
-        judge_refits = JudgeRefits(config.judging, store, presets)
-        stack.push_async_callback(judge_refits.end)
         yield Services(
             settings=config,
             store=store,
@@ -191,6 +188,5 @@ async def _services(config: Settings, instance: Instance) -> AsyncIterator[Servi
             models=models,
             checkpointer=checkpointer,
             warming=warming,
-            judge_refits=judge_refits,
             auth=tokens_needed(config.server),
         )

@@ -10,7 +10,6 @@ from fastapi import Depends, Request
 from agent.config import Settings
 from agent.results import ResultStore
 from agent.server.errors import ApiError
-from agent.server.judge_refits import JudgeRefits
 from agent.server.models import SharedModels
 from agent.server.presets import Presets
 from agent.server.runs import LiveRuns
@@ -31,7 +30,6 @@ class Services:
     checkpointer: Any
     """LangGraph's, in which conversations live."""
     warming: Warmup
-    judge_refits: JudgeRefits
     auth: bool
     """A bearer token is asked for."""
 

@@ -151,7 +151,6 @@ async def _answering(
         settings=services.models.in_force(services.settings),
         conversation=conversation,
         confirmed=await _confirmed(services, record),
-        judged_as=(record.owner, record.preset),
     )
     async with aclosing(cast("AsyncGenerator[Event, None]", events)) as happening:
         async for event in happening:

@@ -28,7 +28,7 @@ def completeness(case: Case, seen: Sequence[Observation]) -> tuple[float, str]:
         return 0.0, "There is no result."
     if case.gold is not None:
         return _against_gold(case)
-    return charged(SIGNS, seen, case.weights)
+    return charged(SIGNS, seen)
 
 
 def _against_gold(case: Case) -> tuple[float, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def correctness(
     if case.gold is not None:
         right = case.result is not None and same_result(case.gold, case.result, ordered=case.gold_ordered)
         return float(right), float(right), "" if right else "The result differs from the gold query's."
-    fitted = of_case(case)
+    fitted = coefficients()
     if vetoed:
         return dimension(NOT_RUN, fitted.pivot), NOT_RUN, "What forbids the query leaves no chance that it is right."
     from_evidence = _own(case.own_confidence, seen, fitted) if _is_own(case) else fitted.probability(seen, case.prior)
@@ -147,12 +147,6 @@ def opinion_weight(relevance: float) -> float:
 def with_opinion(probability: float, relevance: float) -> float:
     shift = opinion_weight(relevance)
     return probability if shift == 0 else logistic(logit(probability) + shift)
-
-
-def of_case(case: Case) -> Coefficients:
-    """The shipped coefficients, or those with the weights that were learned on the case's database."""
-    shipped = coefficients()
-    return shipped if case.weights is None else replace(shipped, weights=dict(case.weights))
 
 
 def evidence(seen: Iterable[Observation], weights: Mapping[str, float]) -> tuple[Evidence, ...]:

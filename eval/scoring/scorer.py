@@ -10,11 +10,11 @@ from eval.scoring.contradictions import contradictions
 from eval.scoring.correctness import (
     EVEN_ODDS,
     SHOWN,
+    coefficients,
     contradicting,
     correctness,
     evidence,
     logit,
-    of_case,
     opinion_of,
     opinion_weight,
 )
@@ -94,7 +94,7 @@ def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | N
 
 def weighed(case: Case, seen: Sequence[Observation]) -> tuple[Evidence, ...]:
     """Everything that the probability rests on and a reader can follow, the weightiest first."""
-    pieces = list(evidence(seen if case.own_confidence is None else contradicting(seen), of_case(case).weights))
+    pieces = list(evidence(seen if case.own_confidence is None else contradicting(seen), coefficients().weights))
     if case.own_confidence is not None:
         pieces.append(_own_reading(case.own_confidence))
     weight = opinion_weight(opinion_of(case))
@@ -122,7 +122,7 @@ def _confirmed(case: Case, seen: Sequence[Observation]) -> bool:
     checked, nor another query for the same question. Habits are then left out, so that an unusual query passes."""
     if case.gold is not None or (case.relevance or 0.0) < SURE_RELEVANCE:
         return False
-    return not any(e.supports is False and e.kind not in HABITS for e in evidence(seen, of_case(case).weights))
+    return not any(e.supports is False and e.kind not in HABITS for e in evidence(seen, coefficients().weights))
 
 
 def final_score(scored: Score, relevance: float) -> float:

@@ -29,4 +29,4 @@ def semantic_accuracy(case: Case, seen: Sequence[Observation]) -> tuple[float, s
     """The dimension (0..1) and why it is not 1."""
     if case.parsed.tree is None or not case.references.tables:
         return 0.0, "The query speaks of nothing that the question asks about."
-    return charged(SIGNS, seen, case.weights)
+    return charged(SIGNS, seen)

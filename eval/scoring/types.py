@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -97,8 +96,6 @@ class Case:
     own_confidence: float | None = None
     """0..1, the writer's own calibrated figure for its reading of the question (the offline engine's); None for a
     writer that has none. It takes the place of the prior and of what confirms the reading."""
-    weights: Mapping[str, float] | None = None
-    """The weights of the evidence that were learned on this database; None means the shipped ones."""
     gold: ExecutionResult | None = None
     """The gold query's result; with it correctness is a comparison, not a probability."""
     gold_ordered: bool = False

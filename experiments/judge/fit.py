@@ -12,18 +12,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.judging.refit import Lesson, prior_of
 from eval.scoring.completeness import SIGNS as INCOMPLETE
 from eval.scoring.correctness import EVEN_ODDS, NOT_RUN, SHOWN, Coefficients, dimension, logit, with_opinion
 from eval.scoring.evidence.question_reading import Observation
 from eval.scoring.evidence_kinds import HABITS, kind_of, sign
 from eval.scoring.penalties import charged
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
-from eval.scoring.regression import fit
 from eval.scoring.scorer import SURE_RELEVANCE
 from eval.scoring.semantic_accuracy import SIGNS as OTHER_MEANING
 from experiments.judge.fit_measures import auc, calibration_error
 from experiments.judge.samples import GOLD, Sample
+from experiments.judge.writer_prior import Answered, prior_of
+from experiments.logistic_regression import fit
 
 PRIOR = 0.80
 """The prior of an unknown writer, among answers that nothing forbids: what recorded systems have on Spider's questions
@@ -246,12 +246,10 @@ def measured(source: str, samples: Sequence[Sample], model: Coefficients, *, rec
 
 
 def _known_writer(answers: Sequence[Sample], model: Coefficients) -> list[float]:
-    """The estimates with a writer's own prior, learned as `judge learn` does (`agent.judging.refit.prior_of`) from
-    the answers to the other half of the questions. Answers that ran teach it."""
+    """The estimates with a writer's own prior, learned from the answers to the other half of the questions. Answers
+    that ran teach it."""
     priors = [
-        prior_of(
-            [Lesson(s.question, "", s.features, s.right) for s in answers if _half(s) != half and not s.vetoed], model
-        )
+        prior_of([Answered(s.features, s.right) for s in answers if _half(s) != half and not s.vetoed], model)
         for half in (0, 1)
     ]
     return [probability(model, s, priors[_half(s)]) for s in answers]

@@ -17,8 +17,8 @@ from pathlib import Path
 from agent.knowledge.linking.evidence import WEIGHTS, Row, Weights, gather, probability
 from agent.knowledge.linking.value_matches import matches
 from agent.knowledge.values import value_index
-from eval.scoring.regression import fit
 from experiments.linking.gold import Case, cases
+from experiments.logistic_regression import fit
 
 _NEGATIVES = 6
 """Columns of one question that gold does not need: half the most likely ones, half random."""

@@ -14,10 +14,11 @@ from agent.candidates.choice import choose
 from agent.candidates.features import grouped
 from agent.candidates.result_groups import Examined, log_odds
 from eval.scoring.correctness import Coefficients
-from eval.scoring.regression import Fit, fit
+from eval.scoring.regression import Fit
 from experiments.judge.fit import fitted, probability
 from experiments.judge.samples import Sample
 from experiments.judge.sources import SOURCES
+from experiments.logistic_regression import fit
 from experiments.selection.samples import Answer, Asked, rejudged
 
 PENALTY = 1.0

@@ -148,7 +148,6 @@ async def feedback(services: CurrentServices, client: CurrentClient, verdict: Fe
         created=datetime.now(UTC),
     )
     await services.store.add_feedback(kept)
-    services.judge_refits.noticed(client, record.preset)
     return FeedbackReply(feedback_id=kept.feedback_id)
 
 

@@ -60,7 +60,7 @@ async def test_a_capable_model_is_recommended_the_standard_strategy(endpoint: Op
     assert {r.body["temperature"] for r in endpoint.requests if r.body} == {0.0}  # the same again gives the same
 
 
-async def test_a_judge_that_marks_everything_alike_loses_its_vote(endpoint: OpenAIServer, shop: Database) -> None:
+async def test_a_judge_that_marks_everything_alike_is_not_recommended(endpoint: OpenAIServer, shop: Database) -> None:
     endpoint.otherwise = a_model(shop, judge=False)
     probe = await probed(settings(endpoint), shop)
     assert (probe.judges, probe.strategy) == (False, "standard/no-judge")

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from agent.judging.opinions import why_it_does_not_count
 from agent.models.distrust import LOOP_CHARS, flaw, loop
 from agent.models.protocol import ModelReplyError
+from agent.nodes.opinions import why_it_does_not_count
 from tests.agent.models.conftest import (
     MakeModel,
     judge_request,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eval.scoring.correctness import coefficients
 from eval.scoring.evidence_kinds import sign
-from eval.scoring.regression import fit
+from experiments.logistic_regression import fit
 
 
 def test_no_fitted_weight_contradicts_its_name() -> None:

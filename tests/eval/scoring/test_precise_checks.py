@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.judging.refit import Lesson, prior_of
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine
-from eval.scoring.correctness import Coefficients
 from eval.scoring.evidence.features import observations
 from eval.scoring.evidence.periods import Day, days_in
 from eval.scoring.evidence.question_reading import Reading
@@ -173,11 +171,3 @@ def test_what_only_looks_like_a_mistake_is_none(yard: Database, name: str, quest
 )
 def test_the_days_of_a_question(question: str, days: list[Day]) -> None:
     assert sorted(days_in(question)) == sorted(days)
-
-
-def test_a_writers_prior_takes_the_evidence_into_account() -> None:
-    judge = Coefficients(0.75, 0.35, {"quoted_matched": 1.0})
-    spoken_for = [Lesson(str(n), "m", {"quoted_matched": 1.0}, n % 5 > 0) for n in range(400)]
-    silent = [Lesson(str(n), "m", {}, n % 5 > 0) for n in range(400)]
-    assert prior_of(silent, judge) == pytest.approx(0.8, abs=0.01)
-    assert prior_of(spoken_for, judge) < 0.65

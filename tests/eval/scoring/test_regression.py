@@ -7,8 +7,8 @@ import random
 import pytest
 
 from eval.scoring.correctness import coefficients, logistic
-from eval.scoring.regression import fit
 from experiments.judge.fit_measures import auc, calibration_error, reliability
+from experiments.logistic_regression import fit
 
 
 def test_the_fit_recovers_the_weights_that_made_the_labels() -> None:

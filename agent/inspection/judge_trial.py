@@ -1,14 +1,13 @@
-"""A judge on trial: whether a model tells right queries from plainly wrong ones on a user's own database.
+"""Whether a model, as a judge, tells right queries from plainly wrong ones on a user's own database.
 
-In: a model and an open database. Out: a `Trial`. The questions are made from the structure (how many rows a table has,
-which values a column holds), each with its right query and with one that answers something else; six calls at most. A
-judge that gives both the same marks loses its vote there, until a later trial.
+In: a model and an open database. Out: a `JudgeTrial`. The questions are made from the structure (how many rows a table
+has, which values a column holds), each with its right query and with one that answers something else; at most six
+calls.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -30,12 +29,11 @@ log = logging.getLogger(__name__)
 PAIRS = 3
 APART = 0.25
 """By how much the right queries have to be marked higher, on average."""
-LOST = "on trial it could not tell right queries of this database from wrong ones"
 _LIMITS = Limits(seconds=2.0, rows=20)
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class JudgeTrial:
     """The marks (0..1) that a judge gave."""
 
     right: tuple[float, ...]
@@ -56,40 +54,15 @@ class _Played:
     wrong: exp.Select
 
 
-_outcomes: dict[tuple[str, str], Trial] = {}
-_opinions: dict[tuple[str, str], int] = {}
-_lock = threading.Lock()
-
-
-def outcome(model: Model, database: Database) -> Trial | None:
-    """The last trial of a model on a database in this process."""
-    with _lock:
-        return _outcomes.get((model.name, database.name))
-
-
-def due(model: Model, database: Database, every: int) -> bool:
-    """Count one opinion; whether a trial is due before it: at the first one, and after `every` more (0: never)."""
-    with _lock:
-        key = model.name, database.name
-        count = _opinions.get(key, 0)
-        _opinions[key] = count + 1
-    return every > 0 and count % every == 0
-
-
-async def tried(model: Model, database: Database, schema: Schema) -> Trial:
-    """Play the pairs and keep the outcome. A reply that cannot be used is no mark. Raises DatabaseError."""
+async def tried(model: Model, database: Database, schema: Schema) -> JudgeTrial:
+    """Play the pairs. A reply that cannot be used is no mark. Raises DatabaseError."""
     marks: dict[bool, list[float]] = {True: [], False: []}
     for pair in _pairs(schema):
         for right, tree in ((True, pair.right), (False, pair.wrong)):
             mark = await _mark(model, database, pair.question, tree)
             if mark is not None:
                 marks[right].append(mark)
-    trial = Trial(tuple(marks[True]), tuple(marks[False]))
-    with _lock:
-        _outcomes[model.name, database.name] = trial
-    if not trial.tells_apart:
-        log.warning("The judge %s lost its vote on %s: %s", model.name, database.name, LOST)
-    return trial
+    return JudgeTrial(tuple(marks[True]), tuple(marks[False]))
 
 
 async def _mark(model: Model, database: Database, question: str, tree: exp.Select) -> float | None:
