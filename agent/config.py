@@ -104,7 +104,7 @@ class JudgingSettings(_Group):
     examples: str | None = Field(None, alias="TEXT2SQL_EXAMPLES")
     """File or folder of verified examples; None: only examples that people confirmed are shown."""
     semantic_model: str | None = Field(None, alias="TEXT2SQL_SEMANTIC_MODEL")
-    """File of the semantic model: Apache Ossie, dbt's semantic manifest, Snowflake's YAML, or a glossary."""
+    """File of the semantic model: Apache Ossie, dbt's semantic manifest, or a glossary."""
     glossary: str | None = Field(None, alias="TEXT2SQL_GLOSSARY")
     """YAML file with the meanings of business words."""
     kit: str | None = Field(None, alias="TEXT2SQL_KIT")
@@ -154,8 +154,6 @@ class PrivacySettings(_Group):
 
     mode: Literal["full", "masked", "schema"] = Field("full", alias="TEXT2SQL_PRIVACY")
     """What a model at an endpoint may see: also rows, the shape of results, or only the schema's names and types."""
-    langsmith: bool = Field(False, alias="TEXT2SQL_LANGSMITH")
-    """True: LangSmith traces runs as its own variables say; False: never, whatever those say."""
     log_sql: bool = Field(False, alias="TEXT2SQL_LOG_SQL")
     """True: logs and traces contain the SQL of a run with its constants; False: they contain no SQL."""
 

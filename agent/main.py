@@ -190,7 +190,7 @@ def main() -> None:
     A first word that is a data or database file opens the page on it, and on further files; with a question after it,
     that is answered as with `--db`. `profile` is the command when it is alone or followed by options; `examples`,
     `glossary` and `model` are commands when one of their subcommands follows. Any other use of these words is a
-    question. So are `explain`, `fix` and `differ` unless SQL or an option follows.
+    question. So are `explain` and `fix` unless SQL or an option follows.
     """
     from agent.cli.page_command import app as page
     from agent.cli.page_command import is_question, names_file
@@ -208,7 +208,7 @@ def main() -> None:
         from agent.cli import memory_commands
 
         getattr(memory_commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")
-    if sys.argv[1:2] in (["explain"], ["fix"], ["differ"]):
+    if sys.argv[1:2] in (["explain"], ["fix"]):
         from agent.cli.statement_commands import is_statement, statements
 
         if is_statement(sys.argv[2:]):

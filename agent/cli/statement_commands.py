@@ -1,4 +1,4 @@
-"""`python -m agent.main explain`, `fix` and `differ`: what a query says, one that runs, and where two differ.
+"""`python -m agent.main explain` and `fix`: what a query says, and one that runs.
 
 In: SQL, `-` for standard input, and a database. Out: text or JSON on standard output, an exit code of
 `agent.cli.exits`.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,7 +27,7 @@ statements = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exc
 
 
 def is_statement(words: list[str]) -> bool:
-    """Whether what follows `explain`, `fix` or `differ` is SQL or an option: else the words are a question."""
+    """Whether what follows `explain` or `fix` is SQL or an option: else the words are a question."""
     first = words[0].lower() if words else ""
     return first == "-" or first.startswith("--") or any(word in first for word in ("select ", "select\n", "with "))
 
@@ -88,52 +87,6 @@ def fix(
         if chance is not None:
             _print(f"It answers the question in about {round(chance * 10)} of 10 cases like this.")
     raise typer.Exit(_code(made.problem, chance))
-
-
-@statements.command()
-def differ(
-    first: _Sql,
-    second: Annotated[str, typer.Argument(metavar="SQL", help="The other query.")],
-    db: DatabaseOption = None,
-    as_json: _AsJson = False,
-) -> None:
-    """Find rows on which two queries differ: in the database, else made up for it (SQLite), as few as possible."""
-    from agent.statements.telling_apart import told_apart
-    from eval.sql import parse
-
-    with errors_reported():
-        database = opened(db)
-        queries = [parse(_given(sql), database.dialect) for sql in (first, second)]
-        apart = told_apart(queries[0], queries[1], database, _sqlite_file(database))
-    results = [apart.first, apart.second]
-    if as_json:
-        made_up = {name: {"columns": list(c), "rows": [*map(list, r)]} for name, (c, r) in apart.rows.items()}
-        told = [{"columns": list(r.columns), "rows": [*map(list, r.rows[:_IN_JSON])]} for r in results]
-        _print_json(
-            {"differ": apart.differ, "results": told, "made_up": made_up, "tried": apart.tried, "note": apart.note}
-        )
-    elif not apart.differ:
-        _print("No rows were found on which they differ: the database's own give the same" + (
-            f", and so do {apart.tried} sets of made-up ones." if apart.tried else f". {apart.note}"
-        ))  # fmt: skip
-    else:
-        _print("They differ on these rows, made up for it:" if apart.rows else "They differ on the database's rows.")
-        for name, (columns, rows) in apart.rows.items():
-            _print(name)
-            _show(list(columns), [*map(list, rows)])
-        for which, result in zip(("The first gives:", "The second gives:"), results, strict=True):
-            _print(which)
-            _show(list(result.columns), [*map(list, result.rows[:_IN_JSON])])
-    raise typer.Exit(exits.NO_ANSWER if apart.differ else exits.ANSWERED)
-
-
-def _sqlite_file(database: Database) -> Path | None:
-    """The file behind a database that may be seen whole: made-up rows are made of its own values."""
-    if not database.sees_all:
-        return None
-    from eval.databases.urls import parse_target
-
-    return parse_target(database.url).path if database.dialect == "sqlite" else None
 
 
 def _code(problem: str, chance: float | None) -> int:

@@ -25,7 +25,7 @@ from agent.conversations.conversation import (
     thread_state,
 )
 from agent.events import ResumedEvent, ResumedInfo
-from agent.models.langsmith import langsmith_tracing
+from agent.models.traced_runs import within_privacy
 from agent.results import run_sql
 from agent.runtime.context import RunContext
 from agent.runtime.outcome import TurnEnd
@@ -94,7 +94,7 @@ async def _turn_taken(text: str, conversation: Conversation, context: RunContext
         given = fresh_turn(words, evidence, context.database, turn) | {"clarified": clarified}
     if not isinstance(given, Command):
         context.announce("schema_analyzer")
-    with langsmith_tracing(context.privacy):
+    with within_privacy(context.privacy):
         # a step without calls of a model is done again sooner than it is stored
         durability: Durability = "sync" if context.model.capabilities.remote else "exit"
         final = await graph.ainvoke(given, config, context=context, durability=durability)

@@ -2,7 +2,7 @@
 
 In a conversation the plan answers the standalone question (`read_as`), which all later nodes use. A truly ambiguous
 question leads to a `clarification` instead of a plan, at most once. A question in another language is restated in
-English, which the checks read; the engine without a model says in that language that it reads English.
+English, which the checks read; the engine without a model says that it reads English.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agent.state import AgentState, Failure, QueryPlan, Turn
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.language.quotes import quotations
-from eval.language.spoken import ENGLISH, READS_ENGLISH, language_of
+from eval.language.spoken import READS_ENGLISH, is_english
 from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
@@ -35,13 +35,13 @@ async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
     question = state["question"]
     failed: dict[str, Any] = {}
     shown = state.get("schema_context", "")
-    spoken = language_of(question)
+    english = is_english(question)
     if state.get("failure"):
         reply = PlanReply(single_task_plan(question, 0.0))
-    elif spoken != ENGLISH and not context.model.capabilities.remote:
-        failed = {"failure": Failure(kind="abstained", message=READS_ENGLISH[spoken])}
+    elif not english and not context.model.capabilities.remote:
+        failed = {"failure": Failure(kind="abstained", message=READS_ENGLISH)}
         reply = PlanReply(single_task_plan(question, 0.0))
-    elif not (context.strategy.plan or _in_conversation(state, context) or spoken != ENGLISH):
+    elif not (context.strategy.plan or _in_conversation(state, context) or not english):
         reply = PlanReply(single_task_plan(question, 1.0))
     else:
         try:
@@ -77,7 +77,7 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> tuple
         may_ask=context.may_ask and clarified is None,
         clarified=clarified,
         ran=context.ran,
-        translate=language_of(question) != ENGLISH,
+        translate=not is_english(question),
     )
     try:
         async with asyncio.timeout(context.seconds_left):

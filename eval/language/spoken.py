@@ -1,7 +1,7 @@
-"""Which language a question is in, as far as its letters and its small words tell.
+"""Whether a question is in English, as far as its letters and its small words tell.
 
-In: a text. Out: a language's code, or `en` where nothing tells of another one. A name in foreign letters or words does
-not make a question foreign: its small words decide, or most of its letters.
+In: a text. Out: False where it is in another language; True where nothing tells of one. A name in foreign letters or
+words does not make a question foreign: its small words decide, or many of its letters.
 """
 
 from __future__ import annotations
@@ -33,53 +33,26 @@ _SMALL_WORDS = {
         zijn was waren er heeft hebben niet meer dan minder totaal gemiddelde aantal tussen""",
 }  # fmt: skip
 _WORDS = {code: word_set(text) for code, text in _SMALL_WORDS.items()}
-_SCRIPTS = {
-    "ja": re.compile(r"[぀-ヿ]"),
-    "ko": re.compile(r"[가-힯]"),
-    "zh": re.compile(r"[一-鿿]"),
-    "ru": re.compile(r"[Ѐ-ӿ]"),
-    "ar": re.compile(r"[؀-ۿ]"),
-    "el": re.compile(r"[Ͱ-Ͽ]"),
-}
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTER = re.compile(r"[^\W\d_]")
+_NOT_LATIN = re.compile(r"[^\W\d_A-Za-z\u00aa-\u024f]")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|(?<!\w)'[^']*'(?!\w)")
 _READ = 2_000
 """Characters that are looked at."""
 _LEAD = 2
 """Small words by which another language has to lead English."""
 
-READS_ENGLISH = {
-    "de": "Ohne Sprachmodell lese ich Fragen nur auf Englisch. Bitte stellen Sie die Frage auf Englisch, oder "
-    "richten Sie ein Modell ein.",
-    "es": "Sin un modelo de lenguaje solo leo preguntas en inglés. Haga la pregunta en inglés o configure un modelo.",
-    "fr": "Sans modèle de langage, je ne lis que les questions en anglais. Posez la question en anglais ou configurez "
-    "un modèle.",
-    "it": "Senza un modello linguistico leggo solo domande in inglese. Faccia la domanda in inglese o configuri un "
-    "modello.",
-    "pt": "Sem um modelo de linguagem, leio apenas perguntas em inglês. Faça a pergunta em inglês ou configure um "
-    "modelo.",
-    "nl": "Zonder taalmodel lees ik alleen vragen in het Engels. Stel de vraag in het Engels of stel een model in.",
-    "ja": "言語モデルがない場合、英語の質問だけを読み取れます。英語で質問するか、モデルを設定してください。",
-    "ko": "언어 모델이 없으면 영어 질문만 읽을 수 있습니다. 영어로 질문하거나 모델을 설정해 주세요.",
-    "zh": "没有语言模型时,我只能读懂英文问题。请用英文提问,或配置一个模型。",
-    "ru": "Без языковой модели я понимаю вопросы только на английском. Задайте вопрос по-английски или подключите "
-    "модель.",
-    "ar": "بدون نموذج لغوي أقرأ الأسئلة بالإنجليزية فقط. اطرح السؤال بالإنجليزية أو أعدّ نموذجًا.",
-    "el": "Χωρίς γλωσσικό μοντέλο διαβάζω ερωτήσεις μόνο στα αγγλικά. Ρωτήστε στα αγγλικά ή ρυθμίστε ένα μοντέλο.",
-}
-"""What the engine without a model says, by language."""
+READS_ENGLISH = "Without a language model, questions are read in English only. Ask it in English, or set up a model."
+"""What the engine without a model says to a question in another language."""
 
 
 @lru_cache(maxsize=512)
-def language_of(text: str) -> str:
-    """The code of the language; `en` where nothing tells of another."""
+def is_english(text: str) -> bool:
+    """Whether nothing tells of another language."""
     plain = _QUOTED.sub(" ", text[:_READ])
-    letters = len(_LETTER.findall(plain))
-    for code, script in _SCRIPTS.items():
-        if letters and len(script.findall(plain)) * 3 > letters:
-            return code
+    if len(_NOT_LATIN.findall(plain)) * 3 > len(_LETTER.findall(plain)):
+        return False
     words = [w.casefold() for w in _WORD.findall(plain)]
     counts = {code: sum(w in known for w in words) for code, known in _WORDS.items()}
-    best = max((c for c in counts if c != ENGLISH), key=lambda c: counts[c])
-    return best if counts[best] >= counts[ENGLISH] + _LEAD else ENGLISH
+    english = counts.pop(ENGLISH)
+    return max(counts.values()) < english + _LEAD

@@ -18,11 +18,11 @@ from eval.databases import Database, Limits, open_database
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.metrics.comparison import same_result
 from eval.metrics.items import executed
-from eval.replicas.files import Original, read_original, write_replica
-from eval.replicas.rows import Constants, invented
 from eval.schema import Schema
 from eval.sql import facts, parse
 from experiments.random_mutations import mutants
+from experiments.replicas.files import Original, read_original, write_replica
+from experiments.replicas.rows import Constants, invented
 
 LIMITS = Limits(seconds=5.0, rows=100_000)
 ROUNDS = 3

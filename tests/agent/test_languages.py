@@ -12,17 +12,17 @@ from agent.runner import run
 from agent.runtime.plans import single_task_plan
 from agent.state import QueryPlan
 from eval.databases.base import Database
-from eval.language.spoken import READS_ENGLISH, language_of
+from eval.language.spoken import READS_ENGLISH, is_english
 from text2sql.testing import ScriptedModel
 
 RIGHT = "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2024-01-01' AND ordered_on < '2025-01-01'"
 WRONG = "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2025-01-01' AND ordered_on < '2026-01-01'"
 ENGLISH = "How many orders were placed in 2024?"
-ASKED = {
-    "de": "Wie viele Bestellungen gab es im Jahr 2024?",
-    "es": "¿Cuántos pedidos hay en el año 2024?",
-    "zh": "2024年有多少订单?",
-}
+ASKED = (
+    "Wie viele Bestellungen gab es im Jahr 2024?",
+    "¿Cuántos pedidos hay en el año 2024?",
+    "2024年有多少订单?",
+)
 
 
 def _plan(question: str, english: str) -> PlanReply:
@@ -31,23 +31,25 @@ def _plan(question: str, english: str) -> PlanReply:
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
+    ("text", "english"),
     [
-        *((question, code) for code, question in ASKED.items()),
-        ("Combien de clients y a-t-il dans chaque pays ?", "fr"),
-        ("Сколько заказов было в 2024 году?", "ru"),
-        ("How many customers live in San José or Las Vegas?", "en"),
-        ("orders of Der Blaue Reiter", "en"),
-        ('How many songs are called "La vie en rose"?', "en"),
-        ("umsatz 2024", "en"),  # nothing tells
-        ("", "en"),
+        *((question, False) for question in ASKED),
+        ("Combien de clients y a-t-il dans chaque pays ?", False),
+        ("Сколько заказов было в 2024 году?", False),
+        ("2024年に注文は何件ありましたか?", False),
+        ("كم عدد الطلبات في عام 2024؟", False),
+        ("How many customers live in San José or Las Vegas?", True),
+        ("orders of Der Blaue Reiter", True),
+        ('How many songs are called "La vie en rose"?', True),
+        ("umsatz 2024", True),  # nothing tells
+        ("", True),
     ],
 )
-def test_small_words_and_letters_tell_the_language(text: str, code: str) -> None:
-    assert language_of(text) == code
+def test_small_words_and_letters_tell_english(text: str, english: bool) -> None:
+    assert is_english(text) is english
 
 
-@pytest.mark.parametrize("question", ASKED.values())
+@pytest.mark.parametrize("question", ASKED)
 async def test_right_and_wrong_are_told_apart_in_other_languages(
     shop: Database, config: Settings, question: str
 ) -> None:
@@ -65,7 +67,7 @@ async def test_right_and_wrong_are_told_apart_in_other_languages(
 
 
 async def test_a_restatement_that_loses_a_value_is_not_used(shop: Database, config: Settings) -> None:
-    question = ASKED["de"]
+    question = ASKED[0]
     model = ScriptedModel(RIGHT, plan=_plan(question, "How many orders were placed?"))
     answer = await run(question, database=shop, model=model, settings=config)
     assert answer.plan is not None
@@ -78,10 +80,10 @@ async def test_english_questions_are_not_restated(shop: Database, config: Settin
     assert not model.plan_requests[0].translate
 
 
-@pytest.mark.parametrize(("code", "question"), ASKED.items())
+@pytest.mark.parametrize("question", ASKED)
 async def test_without_a_model_the_engine_says_that_it_reads_english(
-    shop: Database, config: Settings, code: str, question: str
+    shop: Database, config: Settings, question: str
 ) -> None:
     answer = await run(question, database=shop, model="offline", settings=config)
     assert answer.status == "abstained"
-    assert READS_ENGLISH[code].rstrip(".。") in answer.answer
+    assert READS_ENGLISH.rstrip(".") in answer.answer

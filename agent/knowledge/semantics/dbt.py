@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from sqlglot import exp
+
 from agent.knowledge.semantics.model import (
     Dataset,
     Expression,
@@ -20,7 +22,7 @@ from agent.knowledge.semantics.model import (
     SemanticModel,
     text,
 )
-from agent.knowledge.semantics.snowflake import qualified
+from eval.sql.expressions import foreign_expression
 
 _AGGREGATES = {"sum": "SUM({})", "min": "MIN({})", "max": "MAX({})", "average": "AVG({})", "median": "MEDIAN({})",
                "count": "COUNT({})", "count_distinct": "COUNT(DISTINCT {})",
@@ -172,8 +174,8 @@ class _Manifest:
             return None
         condition = _both(condition, own)
         dataset = Dataset(text(model.get("name")), "")
-        column = qualified(_column(measure) or text(metric.get("name")), dataset, "")
-        condition = qualified(condition, dataset, "") if condition else ""
+        column = _qualified(_column(measure) or text(metric.get("name")), dataset)
+        condition = _qualified(condition, dataset) if condition else ""
         return aggregate.format(f"CASE WHEN {condition} THEN {column} END" if condition else column)
 
     def _condition(self, given: Any) -> str | None:
@@ -202,6 +204,17 @@ class _Manifest:
 
 def _list(value: Any) -> list[Record]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _qualified(expression: str, dataset: Dataset) -> str:
+    """The expression with its bare names written `dataset.field`."""
+    tree = foreign_expression(expression, "")
+    if tree is None:
+        return expression
+    for column in tree.find_all(exp.Column):
+        if not column.table:
+            column.set("table", exp.to_identifier(dataset.name))
+    return tree.sql(dialect="")
 
 
 def _column(record: Record) -> str:

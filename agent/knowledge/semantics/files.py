@@ -14,7 +14,6 @@ from agent.knowledge.memory.lines import BadMemory, Problem, kept_while_unchange
 from agent.knowledge.semantics.dbt import from_dbt
 from agent.knowledge.semantics.model import Expression, Metric, SemanticModel
 from agent.knowledge.semantics.ossie import from_ossie, to_ossie
-from agent.knowledge.semantics.snowflake import from_snowflake
 
 if TYPE_CHECKING:
     from agent.config import JudgingSettings
@@ -34,11 +33,9 @@ def read_model(path: Path) -> SemanticModel:
             return from_ossie(document)
         if "semantic_models" in document:
             return from_dbt(document)
-        if "tables" in document:
-            return from_snowflake(document)
         if document.keys() <= {"terms", "metrics", "filters"}:
             return of_glossary(read_glossary(path))
-    expected = "semantic_model (Ossie), semantic_models (dbt), tables (Snowflake) or terms, metrics, filters (glossary)"
+    expected = "semantic_model (Ossie), semantic_models (dbt) or terms, metrics, filters (glossary)"
     raise BadMemory(path, [Problem(1, f"{expected} is expected")])
 
 

@@ -57,20 +57,29 @@ filters:
   - {table: sales, condition: "sales.amount < 888004"}
 """
 SEMANTICS = """
-name: company
-custom_instructions: Sentinel-Dora is the boss and earns 777004.
-tables:
-- name: workers
-  base_table: {database: d, schema: public, table: staff}
-  description: the staff, for example Sentinel-Egon
-  facts:
-  - {name: name, expr: name, description: "their name, such as Sentinel-Dora"}
-  - {name: dora, expr: "CASE WHEN name = 'Sentinel-Dora' THEN 1 ELSE 0 END", data_type: NUMBER}
+semantic_model:
+- name: company
+  ai_context: {instructions: Sentinel-Dora is the boss and earns 777004.}
+  datasets:
+  - name: workers
+    source: public.staff
+    description: the staff, for example Sentinel-Egon
+    fields:
+    - name: name
+      expression: {dialects: [{dialect: ANSI_SQL, expression: name}]}
+      description: "their name, such as Sentinel-Dora"
+    - name: dora
+      expression: {dialects: [{dialect: ANSI_SQL, expression: "CASE WHEN name = 'Sentinel-Dora' THEN 1 ELSE 0 END"}]}
   metrics:
-  - {name: staff stars, expr: "SUM(CASE WHEN name = 'Sentinel-Dora' THEN 1 END)"}
-verified_queries:
-- {name: v, question: "Is Sentinel-Dora among the staff?", sql: "SELECT 1 FROM staff WHERE name = 'Sentinel-Dora'"}
-- {name: w, question: "Which staff are in the EU?", sql: "SELECT name FROM staff WHERE region = 'EU'"}
+  - name: staff stars
+    expression:
+      dialects: [{dialect: ANSI_SQL, expression: "SUM(CASE WHEN workers.name = 'Sentinel-Dora' THEN 1 END)"}]
+  custom_extensions:
+  - vendor_name: TEXT2SQL
+    data: |
+      {"verified": [
+        {"question": "Is Sentinel-Dora among the staff?", "sql": "SELECT 1 FROM staff WHERE name = 'Sentinel-Dora'"},
+        {"question": "Which staff are in the EU?", "sql": "SELECT name FROM staff WHERE region = 'EU'"}]}
 """
 GARBLED = int(os.environ.get("TEXT2SQL_CANARY_QUESTIONS", "10"))
 """Garbled questions on each engine; 250 make more than 5,000 answers and prompts on four."""

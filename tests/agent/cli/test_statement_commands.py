@@ -1,4 +1,4 @@
-"""`explain`, `fix` and `differ` on the command line."""
+"""`explain` and `fix` on the command line."""
 
 from __future__ import annotations
 
@@ -56,17 +56,6 @@ def test_fix(file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     code, out = said(monkeypatch, capsys, "fix", "SELECT weather FROM planets", "--db", file)
     assert code == exits.NO_ANSWER
     assert "It still does not run" in out
-
-
-def test_differ(file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    pair = ("SELECT town FROM clients", "SELECT DISTINCT town FROM clients")
-    code, out = said(monkeypatch, capsys, "differ", *pair, "--db", file, "--json")
-    told = json.loads(out)
-    assert (code, told["differ"], len(told["made_up"]["clients"]["rows"])) == (exits.NO_ANSWER, True, 2)
-    code, out = said(monkeypatch, capsys, "differ", *pair, "--db", file)
-    assert "made up for it" in out
-    code, out = said(monkeypatch, capsys, "differ", pair[0], pair[0], "--db", file)
-    assert (code, "No rows were found" in out) == (exits.ANSWERED, True)
 
 
 def test_a_question_that_begins_so_stays_a_question(

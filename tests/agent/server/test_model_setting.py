@@ -91,10 +91,12 @@ def test_examples_are_made_from_the_database_and_a_question_can_stand_alone(tmp_
 def test_the_semantic_model_is_in_examples_schema_and_profile(tmp_path: Path) -> None:
     model = tmp_path / "model.yaml"
     model.write_text(
-        "name: sales\ntables: [{name: sales, description: What was sold, base_table: {table: sales}}]\n"
-        "verified_queries:\n"
-        '  - {name: a, question: "Which shop sold most?", sql: SELECT shop FROM sales ORDER BY amount DESC LIMIT 1}\n'
-        '  - {name: b, question: "Who works where?", sql: SELECT name FROM staff}\n'
+        "semantic_model:\n- name: sales\n"
+        "  datasets: [{name: sales, source: sales, description: What was sold}]\n"
+        "  custom_extensions:\n  - vendor_name: TEXT2SQL\n    data: |\n"
+        '      {"verified": [\n'
+        '        {"question": "Which shop sold most?", "sql": "SELECT shop FROM sales ORDER BY amount DESC LIMIT 1"},\n'
+        '        {"question": "Who works where?", "sql": "SELECT name FROM staff"}]}\n'
     )
     with running(settings_for(tmp_path, TEXT2SQL_SEMANTIC_MODEL=model)) as server, server.client() as client:
         made = client.post(

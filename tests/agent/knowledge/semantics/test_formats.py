@@ -1,4 +1,4 @@
-"""Models are read from Ossie, dbt, Snowflake and glossary files; what is not taken is named."""
+"""Models are read from Ossie, dbt and glossary files; what is not taken is named."""
 
 from __future__ import annotations
 
@@ -102,31 +102,6 @@ def test_a_dbt_manifest_becomes_metrics_with_their_filters(tmp_path: Path) -> No
         ("orders", "customers", (("customer_id", "id"),))
     ]
     assert any("metrics[growing]" in note for note in model.not_handled)
-
-
-def test_a_snowflake_model_is_read(tmp_path: Path) -> None:
-    model = read_model(
-        saved(
-            tmp_path,
-            {
-                "name": "sales",
-                "tables": [
-                    {
-                        "name": "orders",
-                        "base_table": {"database": "D", "schema": "S", "table": "ORDERS"},
-                        "facts": [{"name": "amount", "expr": "total"}],
-                        "time_dimensions": [{"name": "day", "expr": "ordered"}],
-                        "filters": [{"name": "done", "expr": "status = 'done'"}],
-                        "metrics": [{"name": "revenue", "expr": "SUM(amount)"}],
-                    }
-                ],
-                "verified_queries": [{"name": "q", "question": "How many?", "sql": "SELECT COUNT(*) FROM orders"}],
-            },
-        )
-    )
-    assert model.metrics[0].expression.text == "SUM(orders.amount)"
-    assert model.verified[0].question == "How many?"
-    assert model.not_handled == ("tables[orders].filters: not used",)
 
 
 def test_a_glossary_is_a_model_too(tmp_path: Path) -> None:

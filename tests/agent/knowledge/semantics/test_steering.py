@@ -98,25 +98,23 @@ def test_a_draft_fits_its_database(name: str) -> None:
 def test_the_check_names_what_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "model.yaml"
     path.write_text("""
-name: broken
-tables:
+semantic_model:
+- name: broken
+  datasets:
   - name: orders
-    base_table: {table: orders}
-    facts: [{name: totl, expr: totl}]
-    metrics: [{name: bad, expr: SUM(nothing)}]
-  - {name: customers, base_table: {table: customers}}
-  - {name: ghosts, base_table: {table: ghosts}}
-relationships:
-  - name: many
-    left_table: orders
-    right_table: customers
-    relationship_columns: [{left_column: status, right_column: country}]
-  - name: types
-    left_table: orders
-    right_table: customers
-    relationship_columns: [{left_column: customer_id, right_column: email}]
-verified_queries:
-  - {name: q, question: "Who?", sql: SELECT nobody FROM customers}
+    source: orders
+    fields:
+    - {name: totl, expression: {dialects: [{dialect: ANSI_SQL, expression: totl}]}}
+  - {name: customers, source: customers}
+  - {name: ghosts, source: ghosts}
+  relationships:
+  - {name: many, from: orders, to: customers, from_columns: [status], to_columns: [country]}
+  - {name: types, from: orders, to: customers, from_columns: [customer_id], to_columns: [email]}
+  metrics:
+  - {name: bad, expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(orders.nothing)}]}}
+  custom_extensions:
+  - vendor_name: TEXT2SQL
+    data: '{"verified": [{"question": "Who?", "sql": "SELECT nobody FROM customers"}]}'
 """)
     with open_database(demo_path("shop")) as database:
         text = "\n".join(map(str, checked(read_model(path), database)))

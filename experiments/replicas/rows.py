@@ -12,8 +12,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from eval.replicas.files import Original, Row
 from eval.schema import ForeignKey, Schema, Table
+from experiments.replicas.files import Original, Row
 
 MOST_ROWS = 300
 Constants = Mapping[tuple[str, str], Sequence[str]]
@@ -47,7 +47,7 @@ class Manner:
 
 def invented(original: Original, schema: Schema, constants: Constants, seed: int) -> dict[str, list[Row]]:
     """Rows for every table. The same seed gives the same rows."""
-    dice = random.Random(seed)  # noqa: S311 (the same rows again)
+    dice = random.Random(seed)
     inventor = _Inventor(original, schema, constants, Manner.drawn(dice), dice)
     for name in original.tables:
         if table := schema.table(name):
