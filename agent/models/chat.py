@@ -2,10 +2,9 @@
 imports this module.
 
 In: messages and the request fields that the endpoint is known to accept. Out: a `Reply`, or the client library's own
-exceptions. langchain-openai builds the client and the request, and reads replies that are unusual. The call itself
-bypasses its callbacks and typed copies of every reply, which are not needed and took a third of the call's processor
-time. Hidden retries are off, timeouts and the address are explicit, and each client has its own connections, which are
-closed with it.
+exceptions. langchain-openai builds the client and the request, and reads the reply; the openai library sends it. Hidden
+retries are off, timeouts and the address are explicit, and each client has its own connections, which are closed with
+it.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+import httpx2
 import openai
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration
@@ -31,10 +31,12 @@ from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
 from agent.models.protocol import Endpoint
 from agent.models.quirks import ChatRequest, Messages
-from agent.models.repeated_requests import RepeatedRequests, whole_body
-from agent.models.wire_format import Reply, made_reply, plain_piece, plain_reply
+from agent.models.wire_format import Reply
 
 CONNECT_SECONDS = 10.0
+_PATH = "/chat/completions"
+_EVENTS = "text/event-stream"
+_Chunks = openai.AsyncStream[object]
 
 
 class _EndpointChat(ChatOpenAI):
@@ -49,14 +51,10 @@ class _EndpointChat(ChatOpenAI):
     def reply(self, response: object) -> Reply:
         """May raise any exception if the response is not a reply."""
         read: Any = json.loads(response) if isinstance(response, str) else response  # JSON that is labelled as text
-        if (plain := plain_reply(read)) is not None:
-            return plain
         generation = self._create_chat_result(read).generations[0]
         return _reply(generation, read["choices"][0].get("message"), read.get("model"))
 
     def piece(self, chunk: Any) -> Reply | None:
-        if (plain := plain_piece(chunk)) is not None:
-            return plain
         generation = self._convert_chunk_to_generation_chunk(chunk, AIMessageChunk, None)
         if generation is None:
             return None
@@ -79,7 +77,6 @@ class Chat:
         self._base_url = base_url
         self._log = PromptLog(Path(settings.prompt_log)) if settings.prompt_log else None
         self._connections = Connections(timeout)
-        self._repeated = RepeatedRequests()
         self._chat = _EndpointChat(
             model=settings.model,
             api_key=SecretStr(api_key or "not-needed"),
@@ -99,8 +96,8 @@ class Chat:
         with self._logged(call, asked.messages) as seen:
             async with reported_call(call, self._model, asked.messages) as report:
                 async with self._connections.one() as pool:
-                    response = await self._repeated.whole(pool.client, pool.http, body)
-                reply = self._chat.reply(response)
+                    response = await pool.client.post(_PATH, cast_to=httpx2.Response, body=body)
+                reply = self._chat.reply(_content(response))
                 seen.append(reply)
                 report.whole(reply.text, reply.tokens)
                 return reply
@@ -116,10 +113,11 @@ class Chat:
             async with (
                 reported_call(call, self._model, asked.messages) as report,
                 self._connections.one() as pool,
-                self._repeated.stream(pool.client, pool.http, body) as chunks,
+                await pool.client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=_Chunks) as chunks,
             ):
-                if (whole := await whole_body(chunks.response)) is not None:
-                    reply = self._chat.reply(whole)
+                if not chunks.response.headers.get("content-type", _EVENTS).startswith(_EVENTS):
+                    await chunks.response.aread()
+                    reply = self._chat.reply(_content(chunks.response))
                     seen.append(reply)
                     report.whole(reply.text, reply.tokens)
                     yield reply
@@ -172,6 +170,12 @@ class Chat:
                 self._log.write(call, self._model, messages, started=started, tokens=tokens, error=error)
 
 
+def _content(response: httpx2.Response) -> object:
+    """JSON, or the text that came instead."""
+    kind = response.headers.get("content-type", "*").split(";")[0]
+    return json.loads(response.content) if kind.endswith("json") else response.text
+
+
 def _last_tokens(replies: list[Reply]) -> Tokens | None:
     """The tokens that were reported last: in a stream they come with one of its last pieces."""
     return next((reply.tokens for reply in reversed(replies) if reply.tokens), None)
@@ -216,8 +220,18 @@ def _fields(asked: ChatRequest, temperature: float) -> dict[str, Any]:
 
 
 def _reply(generation: ChatGeneration, raw: object, model: object) -> Reply:
+    """`raw`: the message, or a piece of it, as received."""
+    kept = raw if isinstance(raw, dict) else {}
+    thoughts, refusal = kept.get("reasoning_content") or kept.get("reasoning"), kept.get("refusal")
     reason = (generation.generation_info or {}).get("finish_reason")
-    return made_reply(str(generation.message.text), raw, reason, _tokens(generation.message), model)
+    return Reply(
+        text=str(generation.message.text),
+        thoughts=thoughts if isinstance(thoughts, str) else "",
+        refusal=refusal if isinstance(refusal, str) else "",
+        finish_reason=reason if isinstance(reason, str) else None,
+        tokens=_tokens(generation.message),
+        model=model if isinstance(model, str) else None,
+    )
 
 
 def _tokens(message: BaseMessage) -> Tokens | None:
