@@ -1,8 +1,8 @@
 """The public keys that tokens are signed with: a file's, or those that an identity provider publishes (RFC 7517).
 
-In: the `keys` of the policy file's `jwt` part. Out: the key that a token names. A provider's keys are fetched beside
-the requests: one fetch at a time, at most one in ten seconds whoever asks, and the last good set stays valid while the
-provider is away. Nothing here holds the event loop.
+In: the `keys` of the policy file's `jwt` part. Out: the key that a token names. PyJWT's client fetches a provider's
+keys, beside the requests: one fetch at a time, at most one in ten seconds whoever asks, and the last good set stays
+valid while the provider is away. Nothing here holds the event loop.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import ssl
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +19,6 @@ from agent.access.policies import BadPolicies
 from eval.errors import Text2SQLError
 
 if TYPE_CHECKING:
-    import httpx
     import jwt
 
 FRESH_SECONDS = 300.0
@@ -32,7 +30,6 @@ PAUSE_SECONDS = 10.0
 WAIT_SECONDS = 2.0
 """How long a request with an unknown key waits for a fetch that is under way."""
 FETCH_SECONDS = 5.0
-MAX_BYTES = 256_000
 log = logging.getLogger(__name__)
 
 
@@ -73,7 +70,9 @@ class FileKeys:
 
 class ProviderKeys:
     def __init__(self, address: str) -> None:
-        self._address = address
+        from jwt import PyJWKClient
+
+        self._client = PyJWKClient(address, timeout=FETCH_SECONDS)  # it follows no redirect
         self._keys: Mapping[str | None, jwt.PyJWK] = {}
         self._fetched = self._tried = float("-inf")
         self._fetching: asyncio.Task[None] | None = None
@@ -95,41 +94,30 @@ class ProviderKeys:
             self._fetching = asyncio.create_task(self._fetch())
 
     async def _fetch(self) -> None:
-        import httpx
+        import jwt
 
         try:
             async with asyncio.timeout(FETCH_SECONDS):
-                trusted = await asyncio.to_thread(ssl.create_default_context)
-                async with httpx.AsyncClient(verify=trusted, timeout=FETCH_SECONDS, follow_redirects=False) as client:
-                    text = await _downloaded(client, self._address)
-            self._keys = await asyncio.to_thread(_read, text)
+                published = await asyncio.to_thread(self._client.get_jwk_set, refresh=True)
+            self._keys = _usable(published)
             self._fetched = time.monotonic()
-        except (TimeoutError, OSError, ValueError, httpx.HTTPError) as error:
+        except (TimeoutError, OSError, ValueError, RecursionError, jwt.PyJWTError) as error:
             log.warning("the identity provider's keys could not be fetched: %s", type(error).__name__)
 
 
-async def _downloaded(client: httpx.AsyncClient, address: str) -> bytes:
-    """The body of an answer. Raises ValueError for a larger one, httpx.HTTPError for any that is no success."""
-    async with client.stream("GET", address) as reply:
-        if not reply.is_success:
-            raise ValueError(f"status {reply.status_code}")
-        text = b""
-        async for part in reply.aiter_bytes():
-            text += part
-            if len(text) > MAX_BYTES:
-                raise ValueError(f"more than {MAX_BYTES} bytes")
-        return text
-
-
 def _read(text: bytes) -> dict[str | None, jwt.PyJWK]:
-    """Keys for signatures by name; the only one also without a name. Raises ValueError."""
+    """Raises ValueError."""
     import jwt
 
     try:
-        found = jwt.PyJWKSet.from_dict(json.loads(text)).keys
+        return _usable(jwt.PyJWKSet.from_dict(json.loads(text)))
     except (jwt.PyJWTError, RecursionError, AttributeError, TypeError) as error:
         raise ValueError(f"no set of keys ({type(error).__name__})") from None
-    usable = [key for key in found if key.public_key_use in ("sig", None)]
+
+
+def _usable(published: jwt.PyJWKSet) -> dict[str | None, jwt.PyJWK]:
+    """Keys for signatures by name; the only one also without a name. Raises ValueError."""
+    usable = [key for key in published.keys if key.public_key_use in ("sig", None)]
     if not usable:
         raise ValueError("no key for signatures")
     by_name: dict[str | None, jwt.PyJWK] = {key.key_id: key for key in usable if key.key_id}
