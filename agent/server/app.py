@@ -33,7 +33,6 @@ from agent.server.services import Services
 from agent.server.sources import Sources
 from agent.server.telemetry import configure_logging, observed
 from agent.server.warmup import Warmup
-from agent.server.watchdog import FROZEN_SECONDS, watched
 from agent.sources.connections import ConnectionPolicy
 from agent.sources.uploads import UploadLimits, UploadStore
 from agent.store import open_store
@@ -68,7 +67,6 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         threads = started_threads(THREADS, "server")
         asyncio.get_running_loop().set_default_executor(threads)
-        frozen = FROZEN_SECONDS if instance and instance.worker else None  # another worker takes its place
         async with (
             observed(show_sql=config.privacy.log_sql),
             _services(config, instance or Instance()) as made,
@@ -79,7 +77,6 @@ def create_app(
                 made.runs.each_pulse.append(app.state.limits.pulse)
             try:
                 async with contextlib.AsyncExitStack() as doors:
-                    doors.enter_context(watched(frozen=frozen))
                     for door in late:
                         await doors.enter_async_context(door.running())
                     yield

@@ -31,14 +31,11 @@ class AddressUnusable(InputError):
     """Nothing can listen at this address."""
 
 
-def bound(host: str, port: int, *, shared: bool = False) -> socket.socket:
+def bound(host: str, port: int) -> socket.socket:
     """A socket at the address, made before anything else, so that a taken port is reported at once and port 0 becomes a
-    number. `shared`: other sockets may be bound to the same port, and the kernel spreads connections over those that
-    listen. Raises AddressUnusable."""
+    number. Raises AddressUnusable."""
     made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if shared:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         made.bind((host, port))
     except OSError as error:

@@ -1,55 +1,49 @@
-"""Several workers behind one port: starts them, replaces those that end, and stops them together.
+"""Several workers behind one port: uvicorn starts them, replaces those that end, and stops them together.
 
-In: an address, a number of workers, the settings. Out: an exit code, after a stop signal. Each worker has a socket of
-its own on the shared port, and the kernel spreads connections over them. The supervisor holds the sockets, too: when a
-worker is killed, connections that it had not accepted yet wait for its successor. A worker that cannot start gives up
-its socket meanwhile, so that the others get its share.
+In: an address, a number of workers, the settings. Out: an exit code, after a stop signal. Each worker takes one of the
+numbered places in a folder of the command, with a lock that ends with its process; who takes the place of a worker that
+was killed ends the leases of its runs.
 """
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
 import os
-import shutil
 import signal
 import socket
-import sys
 import tempfile
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, NoReturn
+from itertools import count
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import uvicorn
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from agent.server.instance import Instance
-from agent.server.server_process import BACKLOG, CLOSE_SECONDS, NOT_STARTED, USAGE, address_of, announce, bound, serve
+from agent.server.server_process import BACKLOG, NOT_STARTED, address_of, announce, bound, options
 from eval.confinement import die_with_parent
 
 if TYPE_CHECKING:
-    from multiprocessing.process import BaseProcess
+    from fastapi import FastAPI
 
     from agent.config import Settings, StateSettings
 
-log = logging.getLogger(__name__)
-
-LONGEST_PAUSE = 30.0
-"""Seconds between two tries to start a worker that cannot start."""
-STEADY_SECONDS = 5.0
-"""A worker that ends sooner after its start is replaced after a pause."""
+FROZEN_SECONDS = 15
+"""A worker that gives no sign of life for so long, even from inside a C function, is replaced."""
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Variable that makes prometheus-client add up the figures of several processes."""
+_PLACES = "TEXT2SQL_WORKER_PLACES"
+_URL = "TEXT2SQL_WORKER_URL"
+"""Variables by which the command tells its workers."""
 
-_STOPS = (signal.SIGTERM, signal.SIGINT)
+_held: list[IO[str]] = []
+"""The file of this worker's place; the lock ends when it is closed."""
 
 
 def workers_problem(workers: int, state: StateSettings) -> str | None:
     """Why several workers cannot run with these settings, in a sentence; None when they can. Raises StateUnusable."""
     if workers == 1:
         return None
-    if not hasattr(socket, "SO_REUSEPORT") or not hasattr(os, "fork"):
+    if not hasattr(os, "fork"):
         return "Several workers need Linux or macOS; elsewhere, start several servers behind a balancer."
     from agent.store.location import state_location
 
@@ -63,217 +57,83 @@ def workers_problem(workers: int, state: StateSettings) -> str | None:
 
 def run_workers(host: str, port: int, url: str | None, config: Settings, workers: int) -> int:
     """Serve with several workers until a stop signal; the exit code. Raises AddressUnusable."""
-    bound(host, port).close()  # fails where another server listens, which a shared port would not
-    with bound(host, port, shared=True) as reserved, _metrics_added_up():  # it never listens, so it gets no connection
-        _load(config)
-        return _Supervisor(reserved, host, url, config, workers).run()
+    with bound(host, port) as listening, tempfile.TemporaryDirectory(prefix="text2sql-workers-") as folder:
+        listening.listen(BACKLOG)  # what comes before a worker accepts it waits
+        address = address_of(listening)
+        os.environ[_PLACES], os.environ[_URL] = folder, (url or address).rstrip("/")
+        if METRICS_FOLDER not in os.environ:
+            (Path(folder) / "metrics").mkdir()
+            os.environ[METRICS_FOLDER] = str(Path(folder) / "metrics")
+        uvicorn_config = uvicorn.Config(
+            "agent.server.workers:worker",
+            factory=True,
+            workers=workers,
+            timeout_worker_healthcheck=FROZEN_SECONDS,
+            **options(config.server),
+        )
+        supervisor = _Workers(uvicorn_config, [listening], address, config)
+        supervisor.run()
+        return supervisor.exit_code
 
 
-@contextmanager
-def _metrics_added_up() -> Iterator[None]:
-    """Figures of workers are kept in files, so that any of them can answer for all. Set before the metrics are made."""
-    if METRICS_FOLDER in os.environ:
-        yield
-        return
-    folder = tempfile.mkdtemp(prefix="text2sql-metrics-")
-    os.environ[METRICS_FOLDER] = folder
-    try:
-        yield
-    finally:
-        del os.environ[METRICS_FOLDER]
-        shutil.rmtree(folder, ignore_errors=True)
+class _Workers(Multiprocess):
+    """uvicorn's supervisor; it also tells when all workers answer, and from then on it does not give up because one of
+    them cannot start anew."""
 
-
-def _load(config: Settings) -> None:
-    """Import what every worker needs once, so that a fork starts within a moment and shares its memory."""
-    import agent.server.app  # noqa: F401
-    from agent.runtime.interpreter import answer_many
-    from agent.server.telemetry import configure_logging
-    from agent.server.warmup import import_all
-
-    configure_logging(config)
-    import_all(config.model.offline)
-    answer_many()
-
-
-@dataclass(slots=True)
-class _Slot:
-    """The place of one worker."""
-
-    number: int
-    listening: socket.socket | None = None
-    process: BaseProcess | None = None
-    """The worker; None while there is none."""
-    tells: Connection | None = None
-    """Where the worker says that it answers; None once it has."""
-    instance: Instance = field(default_factory=Instance)
-    gone: str | None = None
-    """The instance that was killed at this place and whose leases no successor has ended yet."""
-    since: float = 0.0
-    failures: int = 0
-    """Starts in a row that failed."""
-    due: float = 0.0
-    """When the next start is due, on the monotonic clock."""
+    def __init__(self, workers: uvicorn.Config, sockets: list[socket.socket], address: str, config: Settings) -> None:
+        super().__init__(workers, sockets)
+        self._address, self._config = address, config
+        self._announced = False
 
     @property
-    def ready(self) -> bool:
-        return self.process is not None and self.tells is None
+    def exit_code(self) -> int:
+        return NOT_STARTED if any(process.exitcode == NOT_STARTED for process in self.processes) else 0
 
-
-class _Supervisor:
-    """Belongs to the main thread of a process that has no other thread, so that it can fork."""
-
-    def __init__(self, reserved: socket.socket, host: str, url: str | None, config: Settings, workers: int) -> None:
-        self._host, self._port = host, reserved.getsockname()[1]
-        self._address = address_of(reserved)
-        self._url = (url or self._address).rstrip("/")
-        self._config = config
-        self._slots = [_Slot(number) for number in range(1, workers + 1)]
-        self._announced = False
-        self._stopping = False
-        self._forks = sys.platform == "linux" and threading.active_count() == 1
-        self._woken, self._wakes = socket.socketpair()
-        for end in (self._woken, self._wakes):
-            end.setblocking(False)
-
-    def run(self) -> int:
-        handlers = {sign: signal.signal(sign, self._told_to_stop) for sign in _STOPS}
-        earlier = signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
-        try:
-            while not self._stopping:
-                for slot in self._slots:
-                    if slot.process is None and slot.due <= time.monotonic():
-                        self._start(slot)
-                self._wait()
-                for slot in self._slots:
-                    if (code := self._seen(slot)) and not self._announced and not self._stopping:
-                        return code  # no worker can start at all
-                self._announce()
-            return 0
-        finally:
-            self._stop()
-            signal.set_wakeup_fd(earlier)
-            for sign, handler in handlers.items():
-                signal.signal(sign, handler)
-
-    def _told_to_stop(self, *_: object) -> None:
-        self._stopping = True
-
-    def _start(self, slot: _Slot) -> None:
-        if slot.listening is None:
-            slot.listening = bound(self._host, self._port, shared=True)
-            slot.listening.listen(BACKLOG)
-        context = multiprocessing.get_context("fork" if self._forks else "spawn")
-        slot.tells, sender = context.Pipe(duplex=False)
-        others = [s.listening for s in self._slots if s.listening and s is not slot] + [self._woken, self._wakes]
-        slot.instance = Instance(worker=slot.number, replaces=slot.gone)
-        slot.process = context.Process(  # type: ignore[attr-defined]
-            target=_work,
-            args=(slot.listening, self._config, self._url, slot.instance, sender, others if self._forks else []),
-            name=f"worker-{slot.number}",
-        )
-        slot.process.start()
-        sender.close()
-        slot.since = time.monotonic()
-
-    def _wait(self) -> None:
-        """Until a worker says something or ends, a signal comes, or a start is due."""
-        things: list[Connection | socket.socket | int] = [self._woken]
-        due = [slot.due for slot in self._slots if slot.process is None]
-        for slot in self._slots:
-            if slot.process is not None:
-                things += [slot.process.sentinel, *([slot.tells] if slot.tells else [])]
-        wait(things, max(0.0, min(due) - time.monotonic()) if due else None)
-        with suppress(BlockingIOError):
-            self._woken.recv(4096)
-
-    def _seen(self, slot: _Slot) -> int:
-        """Heed what a worker says, or that it ended; the exit code of one that could not start, else 0."""
-        if slot.process is None:
-            return 0
-        if slot.tells is not None and slot.tells.poll():
-            with suppress(EOFError):
-                slot.tells.recv()
-                slot.tells.close()
-                slot.tells, slot.failures, slot.gone = None, 0, None
-        if slot.process.is_alive():
-            return 0
-        return self._ended(slot, slot.process)
-
-    def _ended(self, slot: _Slot, process: BaseProcess) -> int:
-        process.join()
-        _forget_figures(process.pid)
-        code = process.exitcode or 0
-        was_ready = slot.ready
-        if slot.tells is not None:
-            slot.tells.close()
-        slot.process = slot.tells = None
-        if was_ready:
-            slot.gone = slot.instance.id
-        else:
-            slot.failures += 1
-            if slot.listening is not None:
-                slot.listening.close()
-            slot.listening = None
-        lived = time.monotonic() - slot.since
-        pause = min(LONGEST_PAUSE, 2.0 ** max(slot.failures - 1, 0)) if slot.failures or lived < STEADY_SECONDS else 0.0
-        slot.due = time.monotonic() + pause
-        if not self._stopping:
-            how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-            log.warning("Worker %d (process %s) %s; another takes its place.", slot.number, process.pid, how)
-        return 0 if was_ready else (code if code > 0 else NOT_STARTED)
-
-    def _announce(self) -> None:
-        if not self._announced and all(slot.ready for slot in self._slots):
+    def keep_subprocess_alive(self) -> None:
+        if self.should_exit.is_set():
+            return
+        super().keep_subprocess_alive()
+        if self._announced and self.should_exit.is_set():  # one could not start anew, as while the state is away
+            self.should_exit.clear()
+            for place, process in enumerate(self.processes):
+                if process.exitcode == NOT_STARTED:
+                    self.processes[place] = Process(self.config, self.sockets)
+                    self.processes[place].start()
+        if not self._announced and not self.should_exit.is_set() and all(p.is_ready() for p in self.processes):
             self._announced = True
-            announce(self._address, self._config, workers=len(self._slots))
-
-    def _stop(self) -> None:
-        """Let each worker drain; kill those that take longer than they may."""
-        for slot in self._slots:
-            if slot.listening is not None:  # from now on, connections are refused
-                slot.listening.close()
-        until = time.monotonic() + self._config.server.drain_seconds + 2 * CLOSE_SECONDS + 5.0
-        while alive := [s.process for s in self._slots if s.process is not None and s.process.is_alive()]:
-            late = time.monotonic() > until
-            for process in alive:
-                process.kill() if late else process.terminate()  # again each second: one may have come too early
-            wait([process.sentinel for process in alive], 1.0)
-        for slot in self._slots:
-            if slot.process is not None:
-                slot.process.join()
+            announce(self._address, self._config, workers=len(self.processes))
 
 
-def _work(
-    listening: socket.socket,
-    config: Settings,
-    url: str,
-    instance: Instance,
-    sender: Connection,
-    others: list[socket.socket],
-) -> NoReturn:
-    """The worker's process. `others`: what it got by the fork and has no use for."""
+def worker() -> FastAPI:
+    """The app of one worker, made in its process."""
     die_with_parent(signal.SIGTERM)
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for other in others:
-        other.close()
+    from agent.config import settings
+    from agent.server.app import create_app
 
-    def started() -> None:
-        sender.send(True)
-        sender.close()
-
-    try:
-        code = serve(listening, config, url=url, instance=instance, started=started)
-    except ValueError as error:
-        sys.stderr.write(f"text2sql: {error}\n")
-        code = USAGE
-    sys.exit(code)
+    return create_app(settings(), url=os.environ[_URL], instance=_placed(Path(os.environ[_PLACES])))
 
 
-def _forget_figures(pid: int | None) -> None:
-    """The gauges of a worker that has ended."""
+def _placed(folder: Path) -> Instance:
+    """This process at the first place that no living one holds. What its predecessor left is cleared away."""
+    import fcntl
+
     from prometheus_client.multiprocess import mark_process_dead
 
-    mark_process_dead(pid)  # type: ignore[no-untyped-call]
+    for number in count(1):
+        place = (folder / str(number)).open("a+")
+        try:
+            fcntl.lockf(place, fcntl.LOCK_EX | fcntl.LOCK_NB)  # unlike flock's, no child inherits it
+        except OSError:
+            place.close()
+            continue
+        place.seek(0)
+        pid, _, before = place.read().partition(" ")
+        if pid:
+            mark_process_dead(int(pid))  # type: ignore[no-untyped-call]  # its gauges
+        instance = Instance(worker=number, replaces=before or None)
+        place.truncate(0)
+        place.write(f"{os.getpid()} {instance.id}")
+        place.flush()
+        _held.append(place)
+        return instance
+    raise AssertionError("there is always another number")

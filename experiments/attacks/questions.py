@@ -1,7 +1,7 @@
 """Garbled, long and hostile questions to a running server, and how long `/health` takes meanwhile.
 
-In: how many questions, how many at once. Out: a `Flood`: how the streams ended, the times of `/health`, and how often
-the server itself said that its event loop was held. Times are those of a client on the same machine.
+In: how many questions, how many at once. Out: a `Flood`: how the streams ended, and the times of `/health`. Times are
+those of a client on the same machine.
 """
 
 from __future__ import annotations
@@ -19,18 +19,15 @@ from dataclasses import dataclass, field
 from multiprocessing.queues import SimpleQueue
 from multiprocessing.synchronize import Event
 
-from agent.server.watchdog import HELD_SECONDS
 from experiments.attacks.serving import Served
 from experiments.parser.evaluate import demo_questions
 from experiments.parser.hostile_questions import long_questions, questions
 from experiments.processes import resident_mb
 
 NAMES = ("customers", "orders", "order items", "products", "city", "unit price", "status", "Berlin", "created at")
-HELD = "The event loop is held"
 WITHIN = 0.05
 """Seconds in which `/health` is to answer."""
 _EVERY = 0.02
-_OURS = ("agent", "eval")
 _OVER = -1.0
 
 
@@ -42,7 +39,6 @@ class Flood:
     internal: list[str] = field(default_factory=list)
     """Questions at which something went wrong inside."""
     health: list[float] = field(default_factory=list)
-    held: int = 0
     memory_mb: tuple[float, float] = (0.0, 0.0)
     """Of the server before and after."""
     alive: bool = True
@@ -58,7 +54,6 @@ class Flood:
             f"{len(self.lost)} questions had no ending, the first {self.lost[:1]!r:.200}": bool(self.lost),
             f"{len(self.internal)} questions failed inside: {self.internal[:3]!r:.600}": bool(self.internal),
             "the server ended": not self.alive,
-            f"the event loop was held {self.held} times": self.held > 0,
         }
         return [words for words, is_so in failed.items() if is_so]
 
@@ -69,8 +64,7 @@ class Flood:
         return (
             f"{self.asked:,} questions: {counts}; /health {len(times):,} times, median {_at(times, 0.5):.1f} ms, "
             f"99.9 % within {_at(times, 0.999):.1f} ms, slowest {_at(times, 1):.1f} ms, {late} over "
-            f"{WITHIN * 1000:.0f} ms; event loop held {self.held} times; "
-            f"memory {self.memory_mb[0]:.0f} to {self.memory_mb[1]:.0f} MB"
+            f"{WITHIN * 1000:.0f} ms; memory {self.memory_mb[0]:.0f} to {self.memory_mb[1]:.0f} MB"
         )
 
 
@@ -90,7 +84,6 @@ def flood(served: Served, count: int, *, seed: int = 7, at_once: int = 4, minute
     result, own_process = Flood(), multiprocessing.get_context("spawn")
     over, times = own_process.Event(), own_process.SimpleQueue()
     served.ask("How many customers are there?")  # what a first question loads is loaded
-    held = held_times(served.log.read_text())
     before = resident_mb(served.pid)
     watching = own_process.Process(target=_watch, args=(served.port, over, times))
     watching.start()
@@ -129,18 +122,7 @@ def flood(served: Served, count: int, *, seed: int = 7, at_once: int = 4, minute
     watching.join()
     result.memory_mb = before, resident_mb(served.pid)
     result.alive = result.memory_mb[1] > 0
-    result.held = held_times(served.log.read_text()) - held
     return result
-
-
-def held_times(log: str) -> int:
-    """How often a server's log says that its loop was held, by its own code or while the process computed; a busy
-    machine is not counted."""
-    held = [json.loads(line) for line in log.splitlines() if HELD in line]
-    return sum(
-        one["processor_seconds"] > HELD_SECONDS / 2 or any(f"/{room}/" in at for at in one["at"] for room in _OURS)
-        for one in held
-    )
 
 
 def _ended(connection: http.client.HTTPConnection, question: str) -> str:

@@ -38,7 +38,6 @@ run_seconds = Histogram("text2sql_run_seconds", "Time of a run.", buckets=_LONG,
 retries = Counter("text2sql_retries", "Attempts that were made again.", ["category"], registry=registry)
 tokens = Counter("text2sql_model_tokens", "Tokens that models reported.", ["direction"], registry=registry)
 model_calls = Counter("text2sql_model_calls", "Calls of models.", registry=registry)
-held = Counter("text2sql_loop_held", "Times that something held the event loop for long.", registry=registry)
 node_seconds = Histogram("text2sql_node_seconds", "Time of a node.", ["node"], buckets=_SHORT, registry=registry)
 
 

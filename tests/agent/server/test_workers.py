@@ -40,8 +40,9 @@ def two(tmp_path: Path, shared: dict[str, str]) -> Iterator[tuple[Server, int]]:
 
 
 def pids(process: Server) -> list[int]:
-    """The workers of a supervisor."""
-    return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    """The workers of a supervisor, without multiprocessing's own helper."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def test_several_workers_are_refused_on_sqlite_with_the_reason(tmp_path: Path) -> None:
