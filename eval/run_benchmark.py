@@ -1,6 +1,6 @@
 """`python -m eval.run_benchmark`: measure the accuracy and cost of text-to-SQL agents on a set of questions.
 
-In: agents by URL, or commands that start them; tasks. Out: a folder with results.jsonl, summary.md and report.html. A
+In: agents by URL, or commands that start them; tasks. Out: a folder with results.jsonl, results.csv and summary.md. A
 stopped run continues where it stopped; docs/benchmark.md has the scoring rules.
 """
 
@@ -289,20 +289,19 @@ def _progress(total: int, before: Sequence[TaskResult], quiet: bool) -> Iterator
 
 def _write_reports(folder: RunFolder[TaskResult]) -> None:
     """Write the reports, and print a line for each participant."""
-    from eval.report import figures_lines, report_html, results_csv, summary_markdown
+    from eval.report import figures_lines, results_csv, summary_markdown
 
     results = sorted(folder.results, key=lambda r: (r.participant, r.database, r.task_id))
-    summary, page, table = (folder.path / name for name in ("summary.md", "report.html", "results.csv"))
+    summary, table = (folder.path / name for name in ("summary.md", "results.csv"))
     summary.write_text(summary_markdown(folder.settings, results), encoding="utf-8")
-    page.write_text(report_html(folder.settings, results), encoding="utf-8")
     table.write_text(results_csv(results), encoding="utf-8")
     for line in figures_lines(results):
         typer.echo(line)
-    typer.echo(f"{page}, {summary}, {table}, {folder.path / 'results.jsonl'}")
+    typer.echo(f"{summary}, {table}, {folder.path / 'results.jsonl'}")
 
 
 def _compare(first: Path, second: Path, out: Path) -> None:
-    from eval.report import compare, comparison_html, comparison_markdown
+    from eval.report import compare, comparison_markdown
     from eval.report.run_comparison import verdict
     from eval.run_folder import RunFolderError
 
@@ -313,13 +312,12 @@ def _compare(first: Path, second: Path, out: Path) -> None:
         comparison = compare(name_a, a, name_b, b)
         out.mkdir(parents=True, exist_ok=True)
         (out / "comparison.md").write_text(comparison_markdown(comparison), encoding="utf-8")
-        (out / "comparison.html").write_text(comparison_html(comparison), encoding="utf-8")
     except (RunFolderError, ValueError) as error:
         _refuse(str(error))
     except OSError as error:
         _refuse(f"{error.filename or out} cannot be written: {error.strerror}.")
     typer.echo(verdict(comparison))
-    typer.echo(f"{out / 'comparison.html'}, {out / 'comparison.md'}")
+    typer.echo(str(out / "comparison.md"))
 
 
 def _one_participant(place: Path) -> tuple[str, list[TaskResult]]:

@@ -1,24 +1,13 @@
-"""Reports of a run, for people: `summary.md`, `results.csv`, a self-contained `report.html`, and a comparison of two
-runs.
+"""Reports of a run, for people: `summary.md`, `results.csv`, and a comparison of two runs.
 
 In: results (`eval.assessment.TaskResult`) and the run's settings. Out: text. Everything from a model or a database is
-escaped; the page has no script and loads nothing.
+escaped.
 """
 
 from __future__ import annotations
 
-from eval.report.html import report_html
 from eval.report.markdown import figures_lines, summary_markdown
-from eval.report.run_comparison import Comparison, compare, comparison_html, comparison_markdown
+from eval.report.run_comparison import Comparison, compare, comparison_markdown
 from eval.report.table import results_csv
 
-__all__ = [
-    "Comparison",
-    "compare",
-    "comparison_html",
-    "comparison_markdown",
-    "figures_lines",
-    "report_html",
-    "results_csv",
-    "summary_markdown",
-]
+__all__ = ["Comparison", "compare", "comparison_markdown", "figures_lines", "results_csv", "summary_markdown"]

@@ -1,4 +1,4 @@
-"""Make untrusted text harmless, for HTML and SVG, and for Markdown.
+"""Make untrusted text harmless for Markdown.
 
 In: any text. Out: text that shows its original content and has no effect: no markup, no control character, no mark that
 changes the writing direction.
@@ -18,11 +18,6 @@ _BEGINNING = re.compile(r"^(\d*)([#+.)-])")
 def visible(text: object) -> str:
     """Show control characters as their escapes."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", str(text))
-
-
-def esc(text: object) -> str:
-    """Escape for the inside of an element or of a quoted attribute."""
-    return html.escape(visible(text), quote=True)
 
 
 def md(text: object, longest: int = 300) -> str:

@@ -1,4 +1,4 @@
-"""The summary of a run as Markdown: the same figures as the page, for a pull request or a terminal.
+"""The summary of a run as Markdown, for a pull request or a terminal.
 
 In: the run's settings and results. Out: text.
 """
@@ -10,9 +10,7 @@ from typing import Any
 
 from eval.assessment import Figures, TaskResult, ranked
 from eval.metrics.intervals import Rate
-from eval.report.charts import percent
 from eval.report.escape import md, visible
-from eval.report.html import rate_text, settings_lines, unfinished
 
 _FAILURES = 25
 
@@ -34,12 +32,34 @@ def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult])
         ]
         lines += ["", "## EX by form of SQL", "", *_by(participants, "form", [f.by_feature for f in participants])]
         lines += ["", "## Mistakes", "", *_mistakes(participants)]
+        lines += ["", "## Dimensions, mean over all tasks", "", *_dimensions(participants)]
         failed = sorted({task for f in participants for task in f.gold_failures})
         if failed:
             lines += ["", f"Gold failed for {len(failed)} tasks, which count as wrong: {md(', '.join(failed))}."]
         for f in participants:
             lines += ["", *_wrong(f, [r for r in results if r.participant == f.participant and not r.right])]
     return "\n".join(lines) + "\n"
+
+
+def settings_lines(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The settings that a reader needs to interpret the figures."""
+    samples = settings.get("samples") or 0
+    return [
+        ("Tasks", f"{settings.get('task_count', '?')} from {settings.get('source', '?')}"),
+        ("Weights", str(settings.get("preset", "default"))),
+        ("Examples given to participants", "none"),
+        ("Rows of tables given to participants", f"{samples} of each" if samples else "none"),
+        ("Seconds for a reply", f"{settings.get('timeout', 0):g}"),
+        ("Seconds for a statement", f"{settings.get('sql_seconds', 0):g}"),
+    ]
+
+
+def unfinished(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> str:
+    """A sentence if there are fewer results than planned, else nothing."""
+    planned = settings.get("task_count", 0) * len(settings.get("participants", []))
+    if not isinstance(planned, int) or len(results) >= planned:
+        return ""
+    return f"Not finished: {len(results)} of {planned} results. The figures cover only those."
 
 
 def figures_lines(results: Sequence[TaskResult]) -> list[str]:
@@ -56,19 +76,23 @@ def _silence(f: Figures) -> str:
 
 
 def _ranking(participants: Sequence[Figures]) -> list[str]:
-    head = ("participant", "overall", "EX (95 % interval)", "VA", "no answer", "s a task", "tokens", "cost")
+    head = ("participant", "overall", "EX (95 % interval)", "VA", "BIRD", "TS", "VES", "no answer", "s a task")
     return md_table(
-        head,
+        (*head, "tokens", "cost", "calibration error"),
         (
             (
                 md(f.participant),
                 f"{f.overall:.3f}",
                 rate_text(f.ex),
                 percent(f.va.value),
+                percent(f.bird_ex.value),
+                percent(f.ts.value) if f.ts else "–",
+                f"{f.ves:.2f}" if f.ves is not None else "–",
                 str(sum(f.failures.values())),
                 f"{f.seconds_mean:.2f}",
                 f"{f.tokens:,}" if f.tokens is not None else "–",
                 f"{f.cost:.4g}" if f.cost is not None else "–",
+                f"{f.calibration_error:.3f}" if f.calibration_error is not None else "–",
             )
             for f in participants
         ),
@@ -89,13 +113,19 @@ def _mistakes(participants: Sequence[Figures]) -> list[str]:
     return md_table(("category", *(md(f.participant) for f in participants)), rows)
 
 
+def _dimensions(participants: Sequence[Figures]) -> list[str]:
+    rows = ((md(f.participant), *(f"{value:.2f}" for value in f.dimensions.values())) for f in participants)
+    return md_table(("participant", *(name.replace("_", " ") for name in participants[0].dimensions)), rows)
+
+
 def _wrong(of: Figures, wrong: Sequence[TaskResult]) -> list[str]:
     lines = [f"## Wrong answers of {md(of.participant)}: {len(wrong)}", ""]
     for r in wrong[:_FAILURES]:
         reason = r.judgement.gold_error or r.judgement.reason
         lines.append(f"- {md(r.task_id)}: {md(r.question, 160)} {md(reason or '', 200)}".rstrip())
+        lines += beside_gold(r.gold, {"answer": r.answer.sql})
     if len(wrong) > _FAILURES:
-        lines.append(f"- and {len(wrong) - _FAILURES} more, in report.html")
+        lines.append(f"- and {len(wrong) - _FAILURES} more, in results.csv; the rows that differ are in results.jsonl")
     return lines
 
 
@@ -106,3 +136,21 @@ def md_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
         f"|{' --- |' * len(head)}",
         *(f"| {' | '.join(row)} |" for row in rows),
     ]
+
+
+def beside_gold(gold: str, answers: Mapping[str, str]) -> list[str]:
+    """A query that is right, and others by name."""
+    queries = {"gold": gold, **answers}
+    return [f"  - {md(name)}: {md(sql, 500) or 'no SQL'}" for name, sql in queries.items()]
+
+
+def percent(value: float) -> str:
+    """`82.0 %`; `0 %` and `100 %` when exact."""
+    rounded = round(100 * value, 1)
+    return f"{rounded:.0f} %" if rounded in (0, 100) else f"{rounded:.1f} %"
+
+
+def rate_text(rate: Rate) -> str:
+    """`82.0 % (75.1 to 87.3 %), 123/150`."""
+    low, high = rate.interval
+    return f"{percent(rate.value)} ({percent(low).removesuffix(' %')} to {percent(high)}), {rate.right}/{rate.total}"

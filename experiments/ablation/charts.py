@@ -1,6 +1,6 @@
 """The figures of an ablation as SVG: rates with intervals, outcomes, and an amount for each question.
 
-In: the results of each variant. Out: SVG text for `eval.report.page`.
+In: the results of each variant. Out: SVG text for `text2sql_lab.pages.page`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from statistics import quantiles
 
 from eval.metrics.intervals import Rate
-from eval.report.charts import colour, rates
-from eval.report.svg import LETTER, Drawing, shortened
 from experiments.ablation.outcomes import DIFFICULTIES, OUTCOMES
 from experiments.ablation.statistics import figures
 from experiments.ablation.variants import ItemResult
+from text2sql_lab.pages.charts import colour, rates
+from text2sql_lab.pages.svg import LETTER, Drawing, shortened
 
 Results = Sequence[tuple[str, Sequence[ItemResult]]]
 WIDTH, ROW = 760.0, 24.0

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eval.report.escape import esc
-from eval.report.page import document, figure, table
 from experiments.ablation.charts import (
     amounts,
     by_difficulty,
@@ -20,6 +18,8 @@ from experiments.ablation.charts import (
 )
 from experiments.ablation.report import EXPLANATION, VariantResults, sections
 from experiments.ablation.variants import ItemResult
+from text2sql_lab.pages.escape import esc
+from text2sql_lab.pages.page import document, figure, table
 
 _SHOWN = 4_000
 """Characters of a reply."""

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from eval.metrics.intervals import Rate
-from eval.report.charts import rates
-from eval.report.escape import esc
-from eval.report.page import document, figure, table
-from eval.report.svg import Drawing, shortened
 from text2sql_lab.evolvers.protocol import scores, yields
 from text2sql_lab.journal import BASE, Journal, State
 from text2sql_lab.measurement import Kits
+from text2sql_lab.pages.charts import rates
+from text2sql_lab.pages.escape import esc
+from text2sql_lab.pages.page import document, figure, table
+from text2sql_lab.pages.svg import Drawing, shortened
 from text2sql_lab.proof import proof
 from text2sql_lab.questions import Question, read_questions
 from text2sql_lab.ratings import START, bradley_terry, elo_history

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eval.metrics.intervals import Rate
-from eval.report.charts import against, colour, percent, rates
-from eval.report.escape import esc
-from eval.report.html import rate_text
-from eval.report.page import document, figure, table
+from eval.report.markdown import percent, rate_text
+from text2sql_lab.pages.charts import against, colour, rates
+from text2sql_lab.pages.escape import esc
+from text2sql_lab.pages.page import document, figure, table
 from text2sql_lab.proof import Gain
 from text2sql_lab.tiers import Figures, Tiers
 

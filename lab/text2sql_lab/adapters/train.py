@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from eval.errors import InputError
-from eval.report.svg import Drawing
 from text2sql_lab.adapters.data import read_data
 from text2sql_lab.adapters.packages import TRAINING, need, quiet
+from text2sql_lab.pages.svg import Drawing
 from text2sql_lab.record_lines import records_in
 
 __all__ = ["TrainOptions", "base_digest", "load_base", "loss_svg", "make_trainer", "read_manifest", "train"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from eval.report.escape import esc
+from text2sql_lab.pages.escape import esc
 
 LETTER = 6.7
 """Width in pixels of an average letter of the charts' font, used to measure labels."""

@@ -1,6 +1,6 @@
-"""The charts of a report: rates with intervals, error taxonomy, accuracy against time or cost, calibration.
+"""The charts of a page: rates with intervals, accuracy against time or cost.
 
-In: `Figures` of the participants, in the order of their colours. Out: SVG text.
+In: figures of the participants, in the order of their colours. Out: SVG text.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from eval.assessment import Figures
-from eval.assessment.types import GROUPS
 from eval.metrics.intervals import Rate
-from eval.report.svg import LETTER, Drawing, shortened
+from eval.report.markdown import percent
+from text2sql_lab.pages.svg import LETTER, Drawing, shortened
 
 WIDTH = 760.0
 COLOURS = 8
@@ -25,12 +24,6 @@ _VALUE = 118.0
 def colour(place: int) -> str:
     """The class of the n-th participant."""
     return f"s{place % COLOURS + 1}"
-
-
-def percent(value: float) -> str:
-    """`82.0 %`; `0 %` and `100 %` when exact."""
-    rounded = round(100 * value, 1)
-    return f"{rounded:.0f} %" if rounded in (0, 100) else f"{rounded:.1f} %"
 
 
 def rates(title: str, groups: Sequence[tuple[str, Mapping[str, Rate]]], letters: int = 30) -> str:
@@ -63,29 +56,6 @@ def rates(title: str, groups: Sequence[tuple[str, Mapping[str, Rate]]], letters:
             for end in (low, high):
                 drawing.line(left + span * end, middle - 3, left + span * end, middle + 3, "whisker")
             drawing.text(left + span + 8, y + _BAR - 3.5, label, "tick")
-    return drawing.render()
-
-
-def taxonomy(participants: Sequence[Figures]) -> str:
-    """Wrong answers by the category of their most serious mistake, one colour per participant."""
-    longest = max([1, *(n for f in participants for n in f.categories.values())])
-    left = _label_width([c for group in GROUPS.values() for c in group])
-    span = WIDTH - left - 60
-    row = _BAR * len(participants) + 6
-    drawing = Drawing(WIDTH, len(GROUPS) * 26 + 10 * row + 4, "Wrong answers by kind of mistake")
-    y = 0.0
-    for group, categories in GROUPS.items():
-        drawing.text(0, y + 18, {"schema": "Schema", "analysis": "Analysis", "sql": "SQL"}[group], "head")
-        y += 26
-        for category in categories:
-            words = category.replace("_", " ")
-            drawing.text(left - 8, y + _BAR * len(participants) / 2 + 3, words, "label", "end")
-            for place, one in enumerate(participants):
-                count = one.categories[category]
-                top = y + place * _BAR
-                drawing.bar(left, top, span * count / longest, _BAR - 2, colour(place), f"{words}: {count}")
-                drawing.text(left + span * count / longest + 6, top + _BAR - 3.5, str(count), "tick")
-            y += row
     return drawing.render()
 
 
@@ -124,27 +94,6 @@ def against(participants: Sequence[One], of: Callable[[One], float | None], what
             top += 13  # names must not cover each other
         labels.append((begin, begin + wide, top))
         drawing.text(left - 11 if end else left + 11, top + 4, text, "label", "end" if end else "start")
-    return drawing.render()
-
-
-def calibration(participants: Sequence[Figures]) -> str:
-    """The share of right answers against the reported confidence, with the diagonal; larger dots mean more answers."""
-    if not any(one.calibration for one in participants):
-        return ""
-    drawing, at = _square("Share that is right against the confidence given", "confidence given", 1.0)
-    drawing.line(*at(0, 0), *at(1, 1), "diagonal")
-    for place, one in enumerate(participants):
-        most = max((band.rate.total for band in one.calibration), default=1)
-        before: tuple[float, float] | None = None
-        for band in one.calibration:
-            here = at(band.confidence, band.rate.value)
-            low, high = band.rate.interval
-            label = f"{one.participant}: {band.rate.right} of {band.rate.total} right at {percent(band.confidence)}"
-            drawing.line(*at(band.confidence, low), *at(band.confidence, high), f"{colour(place)} stem")
-            if before:
-                drawing.line(*before, *here, f"{colour(place)} path")
-            drawing.dot(*here, 3 + 6 * math.sqrt(band.rate.total / most), colour(place), label)
-            before = here
     return drawing.render()
 
 
