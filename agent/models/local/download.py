@@ -6,12 +6,12 @@ others need to know lies in that folder, too: any process can tell what another 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -45,8 +45,8 @@ def get_model(
     model: LocalModel, folder: Path, source: str | None = None, on_bytes: Callable[[int], None] = lambda _: None
 ) -> Path:
     """The model's file, got from `source` (an address or a file; None: the hub) unless it is there. `on_bytes` hears
-    how many bytes there are, after each piece. Raises ModelUnavailable, which says why; the part that has come stays for
-    the next try, unless its sum is wrong. Raises InputError for a file that there is not."""
+    how many bytes there are, after each piece. Raises ModelUnavailable, which says why; what has come stays for the
+    next try, unless its sum is wrong. Raises InputError for a file that there is not."""
     target = model.path(folder)
     if target.is_file():
         return target
@@ -127,7 +127,7 @@ def _received(model: LocalModel, place: str, file: BinaryIO, on_bytes: Callable[
     return reason
 
 
-@contextmanager
+@contextlib.contextmanager
 def _opened(place: str, begun: int) -> Iterator[tuple[int, Iterator[bytes]]]:
     """(where it begins, its pieces) of an address or a file, from byte `begun` on if it can be."""
     import httpx2
@@ -151,15 +151,16 @@ def _is_address(place: str) -> bool:
 def state_of(model: LocalModel, folder: Path) -> State:
     """Reads the folder, so that it is the same for all processes. Raises OSError."""
     target = model.path(folder)
-    if target.is_file():
-        return State("fetched", target.stat().st_size, "")
     part, _, problem = _beside(target)
-    said = problem.read_text(encoding="utf-8") if problem.is_file() else ""
-    if not part.is_file():
-        return State("absent", 0, said)
-    with part.open("rb") as file:
+    got, alone, said = 0, True, ""
+    with contextlib.suppress(FileNotFoundError), part.open("rb") as file:
         alone = try_lock(file.fileno())
-    return State("absent" if alone else "fetching", part.stat().st_size, said if alone else "")
+        got = part.stat().st_size
+    if target.is_file():  # looked at last: the part may just have become whole
+        return State("fetched", target.stat().st_size, "")
+    with contextlib.suppress(FileNotFoundError):
+        said = problem.read_text(encoding="utf-8")
+    return State("absent", got, said) if alone else State("fetching", got, "")
 
 
 def stop_getting(model: LocalModel, folder: Path) -> None:
@@ -184,7 +185,5 @@ def _beside(target: Path) -> tuple[Path, Path, Path]:
 
 
 def _note(problem: Path, error: ModelUnavailable) -> None:
-    try:
+    with contextlib.suppress(OSError):  # a disk that is full, a folder that cannot be written
         problem.write_text(str(error), encoding="utf-8")
-    except OSError:
-        return  # the disk that is full, or the folder that cannot be written, is the problem

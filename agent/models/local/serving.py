@@ -32,9 +32,9 @@ CONTEXT = 16_384
 BESIDE_FILE = 500_000_000
 """Bytes that a server takes beside its model's file, for a model that is not in the catalogue."""
 INSTALL = (
-    "To run a model on this machine, install llama.cpp, so that `llama-server` is found (`brew install llama.cpp`, "
-    "`winget install llama.cpp`, or a release from https://github.com/ggml-org/llama.cpp/releases), name the program "
-    "in TEXT2SQL_LLAMA_SERVER, or install `askwell[local]`."
+    "To run it, install llama.cpp, so that its program llama-server is found (brew install llama.cpp, or a release at "
+    "https://github.com/ggml-org/llama.cpp/releases), name that program in TEXT2SQL_LLAMA_SERVER, or install "
+    "askwell[local] with pip."
 )
 _leases: dict[tuple[Path, str], tuple[socket.socket, str, str]] = {}
 """By file and program: the connection that keeps the server, its address, its key. They last as long as the process."""

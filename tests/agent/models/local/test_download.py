@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -145,7 +144,7 @@ def test_ctrl_c_keeps_the_part_and_the_same_command_goes_on(hub: Hub, tmp_path: 
         "catalogue.CATALOGUE = (TINY,); from agent.main import main; sys.argv[1:] = ['model', 'get', '--yes']; main()"
     )
     words = [sys.executable, "-c", program]
-    env = environment(tmp_path, llama_server, HF_ENDPOINT=hub.url, PYTHONPATH=os.getcwd())
+    env = environment(tmp_path, llama_server, HF_ENDPOINT=hub.url, PYTHONPATH=str(Path.cwd()))
     part = tmp_path / "cache" / "models" / "tiny.gguf.part"
     with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True) as process:
         assert becomes(lambda: part.exists() and part.stat().st_size > 0)

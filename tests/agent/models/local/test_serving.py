@@ -1,7 +1,8 @@
-"""A fetched model is served by one process for all that need it, from the first question to the end of the last user."""
+"""One process serves a fetched model for all that need it, from the first question to the end of the last user."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -62,9 +63,9 @@ def user(file: Path, program: Path, tmp_path: Path) -> subprocess.Popen[str]:
     )
 
 
-async def test_it_is_started_once_with_a_key_of_its_own_and_loaded(fetched: Path, llama_server: Path) -> None:
-    base_url, key = await served(fetched, str(llama_server))
-    assert await served(fetched, str(llama_server)) == (base_url, key)
+def test_it_is_started_once_with_a_key_of_its_own_and_loaded(fetched: Path, llama_server: Path) -> None:
+    base_url, key = asyncio.run(served(fetched, str(llama_server)))
+    assert asyncio.run(served(fetched, str(llama_server))) == (base_url, key)
 
     (start,) = starts(llama_server)
     words = dict(zip(start["words"], start["words"][1:], strict=False))
@@ -138,7 +139,7 @@ def test_what_is_missing_is_said_in_a_sentence(
         assert raised.value.final
         return str(raised.value)
 
-    assert "install llama.cpp, so that `llama-server` is found" in problem(fetched, None)
+    assert "install llama.cpp, so that its program llama-server is found" in problem(fetched, None)
     assert "cannot be run" in problem(fetched, str(tmp_path / "missing"))
     assert "`text2sql model get` fetches one" in problem(tmp_path / "other.gguf", str(llama_server))
     monkeypatch.setattr(serving, "available_memory", lambda: 100_000_000)
