@@ -101,7 +101,7 @@ def _served(file: Path, program: str | None, given_up: threading.Event) -> tuple
             connection.close()
             server = server or {"address": str(address), **_server(file, program)}
             _start(server)
-            given_up.wait(0.1)
+            given_up.wait(0.05)
             continue
         said = _line(connection, until, given_up)
         if "base_url" in said:
@@ -133,13 +133,16 @@ def _line(connection: socket.socket, until: float, given_up: threading.Event) ->
 def _start(server: dict[str, object]) -> None:
     """Start a supervisor, which goes into the background; where there is one, it ends at once."""
     script = Path(__file__).with_name("supervisor.py")
-    subprocess.run(  # noqa: S603
+    started = subprocess.run(  # noqa: S603
         [sys.executable, "-I", "-S", str(script)],
         input=json.dumps(server).encode() + b"\n",
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         check=False,
     )
+    if started.returncode:
+        said = started.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise ModelUnavailable(f"No server can be supervised at {server['address']}: {said[-1] if said else ''}")
 
 
 def _server(file: Path, program: str) -> dict[str, object]:

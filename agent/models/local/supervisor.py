@@ -35,25 +35,26 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 def main() -> None:
     told = json.loads(sys.stdin.readline())
-    if os.fork():  # whoever started this need not wait for it
-        os._exit(0)
-    os.setsid()
     os.umask(0o077)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     address = Path(told["address"])
-    with Path(f"{address}.lock").open("w") as alone, Path(f"{address}.log").open("w+b") as log:
+    with Path(f"{address}.lock").open("w") as alone, socket.socket(socket.AF_UNIX) as listening:
         try:
             fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:  # there is one already
             return
         address.unlink(missing_ok=True)
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(str(address))
-            listening.listen(128)
-            try:
+        listening.bind(str(address))
+        listening.listen(128)
+        if os.fork():  # whoever started this need not wait for it
+            os._exit(0)
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDWR), 2)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+        try:
+            with Path(f"{address}.log").open("w+b") as log:
                 _supervise(listening, told, log)
-            finally:
-                address.unlink(missing_ok=True)
+        finally:
+            address.unlink(missing_ok=True)
 
 
 def _supervise(listening: socket.socket, told: dict[str, Any], log: BinaryIO) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.local import catalogue
+from agent.models.local import catalogue, serving
 from agent.models.local.catalogue import LocalModel
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 4_000
@@ -140,6 +141,17 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     server.server_close()
 
 
+@pytest.fixture(autouse=True)
+def _own_sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder of temporary files whose path is short enough for sockets. What a test began is given up at its end."""
+    with tempfile.TemporaryDirectory(prefix="t2s-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield
+        while serving._leases:
+            serving._leases.popitem()[1][0].close()
+
+
 @pytest.fixture
 def llama_server(tmp_path: Path) -> Path:
     """A program that loads for a moment, wants its key, and notes each start in `started` beside it."""
@@ -170,4 +182,4 @@ def alive(pid: int) -> bool:
 def environment(tmp_path: Path, program: Path, **more: str) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("TEXT2SQL_", "OPENAI_"))}
     own = {"TEXT2SQL_CACHE_DIR": str(tmp_path / "cache"), "TEXT2SQL_LLAMA_SERVER": str(program)}
-    return {**kept, **own, "TMPDIR": os.environ.get("TMPDIR", "/tmp"), **more}
+    return {**kept, **own, **more}

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,9 @@ import pytest
 
 from agent.config import Settings
 from agent.models import shared_model
-from agent.models.local import serving
 from tests.agent.models.local.conftest import TINY, WEIGHTS, Hub, alive, environment
 from tests.agent.server.running import running, settings_for
 from tests.waiting import becomes
-
-
-@pytest.fixture(autouse=True)
-def _leases_end() -> Iterator[None]:
-    yield
-    while serving._leases:
-        serving._leases.popitem()[1][0].close()
 
 
 def configured(tmp_path: Path, program: Path, **more: Any) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +32,6 @@ from agent.models.local.serving import ensure_served
 print(*ensure_served(Path(sys.argv[1]), sys.argv[2]), flush=True)
 sys.stdin.read()
 """
-
-
-@pytest.fixture(autouse=True)
-def _leases_end() -> Iterator[None]:
-    """The test process is a user like any other; it gives up what a test began."""
-    yield
-    while serving._leases:
-        serving._leases.popitem()[1][0].close()
 
 
 def starts(program: Path) -> list[dict[str, Any]]:
