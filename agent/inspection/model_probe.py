@@ -23,7 +23,6 @@ from agent.judging.trial import tried as judge_tried
 from agent.knowledge.model_view import model_view
 from agent.knowledge.privacy import Privacy, private
 from agent.models import OFFLINE, shared_model
-from agent.models.local.serving import served
 from agent.models.protocol import Model, ModelError, SqlRequest
 from agent.models.trial import Trial, tried
 from agent.parser.second_opinion import second_opinion
@@ -72,6 +71,8 @@ class Probe:
 
 async def probed(settings: ModelSettings, database: Database, privacy: Privacy = "full") -> Probe:
     if (local := settings.local) is not None:
+        from agent.models.local.serving import served
+
         try:
             base_url, key = await served(local, settings.server_program)
         except ModelError as error:

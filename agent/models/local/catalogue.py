@@ -48,7 +48,7 @@ CATALOGUE = (
         size=1_117_320_768,
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         licence="Apache-2.0",
-        memory=1_900_000_000,
+        memory=2_300_000_000,
     ),
     LocalModel(
         name="qwen2.5-coder-0.5b",
@@ -58,7 +58,7 @@ CATALOGUE = (
         size=491_400_064,
         sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
         licence="Apache-2.0",
-        memory=1_000_000_000,
+        memory=900_000_000,
     ),
 )
 """The default first."""

@@ -29,8 +29,6 @@ SECONDS = 300.0
 """In which a server has to have loaded its model."""
 CONTEXT = 16_384
 """Tokens for all questions that are worked on side by side; each may take half at least."""
-BESIDE_FILE = 500_000_000
-"""Bytes that a server takes beside its model's file, for a model that is not in the catalogue."""
 INSTALL = (
     "To run it, install llama.cpp, so that its program llama-server is found (brew install llama.cpp, or a release at "
     "https://github.com/ggml-org/llama.cpp/releases), name that program in TEXT2SQL_LLAMA_SERVER, or install "
@@ -147,7 +145,7 @@ def _start(server: dict[str, object]) -> None:
 
 def _server(file: Path, program: str) -> dict[str, object]:
     """The command, its environment and the variable of the key. Raises ModelUnavailable without enough memory."""
-    needed = next((m.memory for m in CATALOGUE if m.name == file.stem), file.stat().st_size + BESIDE_FILE)
+    needed = next((m.memory for m in CATALOGUE if m.name == file.stem), 2 * file.stat().st_size)
     if (free := available_memory()) is not None and free < needed:
         raise ModelUnavailable(
             f"{file.stem} takes {told_size(needed)} of memory, and {told_size(free)} are free. "

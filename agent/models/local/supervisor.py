@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
-FIRST_SECONDS = 15.0
+FIRST_SECONDS = 5.0
 """In which the first user has to come."""
 END_SECONDS = 5.0
 """In which the server has to end when it is asked to."""

@@ -12,14 +12,9 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, Field
 
-from agent.inspection.model_probe import Probe, probed
+from agent.inspection.model_probe import probed
 from agent.models.discovery import PORTS, servers_here
-from agent.models.local import catalogue
-from agent.models.local.catalogue import LocalModel, model_named
-from agent.models.local.download import State, get_model, state_of, stop_getting
-from agent.models.local.serving import INSTALL
 from agent.models.protocol import ModelError
-from agent.models.trial import Trial
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError
@@ -217,6 +212,9 @@ async def get_local_model(
     _require(services, client)
     if asked.name not in {known.name for known in await asyncio.to_thread(_local_models, services)}:
         raise ApiError(404, "There is no such model; GET /model/local lists those there are.")
+    from agent.models.local.catalogue import model_named
+    from agent.models.local.download import get_model, state_of
+
     wanted, folder = model_named(asked.name), services.settings.model.models_folder
 
     def get() -> None:
@@ -236,6 +234,9 @@ async def get_local_model(
 @router.delete("/model/local", responses=refusals())
 async def stop_local_model(services: CurrentServices, client: CurrentClient) -> list[LocalModelReply]:
     """Stop the download that is under way, in whatever process. What has come stays for the next one."""
+    from agent.models.local.catalogue import model_named
+    from agent.models.local.download import stop_getting
+
     _require(services, client)
     for known in await asyncio.to_thread(_local_models, services):
         await asyncio.to_thread(stop_getting, model_named(known.name), services.settings.model.models_folder)
@@ -243,18 +244,22 @@ async def stop_local_model(services: CurrentServices, client: CurrentClient) -> 
 
 
 def _local_models(services: Services) -> list[LocalModelReply]:
+    from agent.models.local.catalogue import CATALOGUE
+    from agent.models.local.download import state_of
+    from agent.models.local.serving import INSTALL
+
     settings = services.settings.model
     if (settings.local_model or "").strip().lower() == "off":
         return []
     needs = "" if settings.server_program else INSTALL
     try:
-        states = [(known, state_of(known, settings.models_folder)) for known in catalogue.CATALOGUE]
+        states = [(known, state_of(known, settings.models_folder)) for known in CATALOGUE]
     except OSError as error:
         raise ApiError(503, f"The folder of models cannot be read: {error}.") from None
     return [LocalModelReply(**_plain(known), **_plain(state), needs=needs) for known, state in states]
 
 
-def _plain(value: Probe | Trial | LocalModel | State) -> dict[str, Any]:
+def _plain(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 

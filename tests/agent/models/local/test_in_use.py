@@ -70,6 +70,13 @@ def test_nothing_starts_before_a_call(fetched: Path, llama_server: Path, tmp_pat
     assert starts(llama_server) == []
 
 
+def test_a_server_without_one_starts_as_light_as_before() -> None:
+    program = (
+        "import sys, agent.server.app; sys.exit(any(name.startswith('agent.models.local') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
 def test_the_command_line_asks_it_and_says_so(fetched: Path, llama_server: Path, tmp_path: Path) -> None:
     def asked(*words: str) -> tuple[dict[str, Any], str]:
         done = subprocess.run(
