@@ -204,7 +204,7 @@ async def local_models(services: CurrentServices, client: CurrentClient) -> list
     return await asyncio.to_thread(_local_models, services)
 
 
-@router.post("/model/local", responses=refusals())
+@router.post("/model/local", responses=refusals(404))
 async def get_local_model(
     services: CurrentServices, client: CurrentClient, asked: LocalModelIn
 ) -> list[LocalModelReply]:

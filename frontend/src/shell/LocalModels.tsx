@@ -70,11 +70,11 @@ export function LocalModels({ onReady, busy }: { onReady: (name: string) => void
   );
 }
 
-function facts({ size, memory, licence, accuracy, seconds }: LocalModel): string {
+function facts({ state, size, memory, licence, accuracy, seconds }: LocalModel): string {
   const measured = accuracy === null ? "" : ` Right on ${Math.round(accuracy * 100)} % of a public test's questions`;
   const pace = measured && seconds !== null ? `, ${seconds} s each` : "";
   const end = measured && ".";
-  return `${gigabytes(size)} to download, ${gigabytes(memory)} of memory, ${licence}. It answers on this machine alone.${measured}${pace}${end}`;
+  return `${gigabytes(size)} ${state === "fetched" ? "on the disk" : "to download"}, ${gigabytes(memory)} of memory, ${licence}. It answers on this machine alone.${measured}${pace}${end}`;
 }
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

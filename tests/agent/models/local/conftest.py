@@ -57,6 +57,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.say(503, {"error": {"message": "Loading model"}})
         if self.path == "/health":
             return self.say(200, {"status": "ok"})
+        if self.path != "/v1/models":
+            return self.say(404, {"error": {"message": "File Not Found"}})
         if self.headers["Authorization"] != "Bearer " + os.environ["LLAMA_API_KEY"]:
             return self.say(401, {"error": {"message": "Invalid API Key"}})
         self.say(200, {"data": [{"id": words["--alias"], "owned_by": "llamacpp"}]})

@@ -13,6 +13,7 @@ import pytest
 
 from agent.config import Settings
 from agent.models import shared_model
+from agent.models.discovery import ModelServer
 from tests.agent.models.local.conftest import TINY, WEIGHTS, Hub, alive, environment
 from tests.agent.server.running import running, settings_for
 from tests.waiting import becomes
@@ -158,22 +159,27 @@ def test_the_command_asks_before_it_downloads_and_removes_what_it_got(
     from agent.cli.memory_commands import model
     from agent.config import settings
 
-    async def none() -> tuple[()]:
-        return ()
+    async def here() -> tuple[ModelServer, ...]:
+        return (ModelServer("http://127.0.0.1:11434/v1", "Ollama", ("qwen3",)),)
 
-    monkeypatch.setattr(model_command, "_here", none)
+    monkeypatch.setattr(model_command, "_here", here)
     for name, value in configured(tmp_path, llama_server).items():
         monkeypatch.setenv(name, value)
     settings.cache_clear()
     refused = CliRunner().invoke(model, ["get"])
     assert refused.exit_code == 2
+    assert "Ollama runs here already, with qwen3: OPENAI_BASE_URL=http://127.0.0.1:11434/v1 uses it" in refused.output
     assert "Tiny (1.0 MB, Apache-2.0)" in refused.output
     assert hub.asked == []
     unknown = CliRunner().invoke(model, ["get", "large"])
     assert (unknown.exit_code, "there are tiny" in unknown.output) == (2, True)
     assert CliRunner().invoke(model, ["get", "tiny", "--yes"]).exit_code == 0
     assert settings().model.answering == "tiny"
-    monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("TEXT2SQL_LLAMA_SERVER", "")
+    settings.cache_clear()
+    missing = CliRunner().invoke(model, ["get", "tiny"])
+    assert (missing.exit_code, "install llama.cpp" in missing.output) == (0, True)
     removed = CliRunner().invoke(model, ["remove"])
     assert removed.output == "tiny was removed: 1.0 MB.\n"
     assert settings().model.answering == "offline"

@@ -21,7 +21,7 @@ from agent.models.local import serving
 from agent.models.local.serving import ensure_served, free_cores, served
 from agent.models.protocol import ModelUnavailable
 from eval.tasks.cache_folder import fallback_folder
-from tests.agent.models.local.conftest import alive, environment
+from tests.agent.models.local.conftest import SERVER, alive, environment
 from tests.waiting import becomes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="models are served on Linux and macOS")
@@ -147,6 +147,23 @@ def test_a_start_that_nobody_waits_for_any_more_is_given_up(fetched: Path, llama
     with pytest.raises(ModelUnavailable):
         ensure_served(fetched, str(llama_server), given_up)
     assert becomes(lambda: not alive(starts(llama_server)[0]["pid"]), seconds=8)
+
+
+def test_llama_cpp_python_serves_where_there_is_no_llama_server(
+    fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "llama_cpp" / "server" / "__main__.py"
+    module.parent.mkdir(parents=True)
+    source = SERVER.replace("LLAMA_API_KEY", "API_KEY").replace("--alias", "--model_alias")
+    module.write_text(source.replace('"/health"', '"/docs"'))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    base_url, key = ensure_served(fetched, sys.executable)
+
+    listed = httpx.get(f"{base_url}/models", headers={"Authorization": f"Bearer {key}"})
+    assert listed.json()["data"][0]["id"] == "tiny"
+    words = starts(module)[0]["words"]
+    assert words[words.index("--n_ctx") + 1] == "16384"
+    assert key not in words
 
 
 def test_only_its_owner_can_reach_the_supervisor(fetched: Path, llama_server: Path) -> None:
