@@ -28,6 +28,8 @@ FIRST_SECONDS = 5.0
 """In which the first user has to come."""
 END_SECONDS = 5.0
 """In which the server has to end when it is asked to."""
+LOG_BYTES = 4_000_000
+"""After which what the server wrote is thrown away."""
 _OTHERS = ("OPENAI_", "TEXT2SQL_", "LLAMA_")
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -51,7 +53,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit())
         try:
-            with Path(f"{address}.log").open("w+b") as log:
+            with Path(f"{address}.log").open("a+b") as log:
+                log.truncate(0)
                 _supervise(listening, told, log)
         finally:
             address.unlink(missing_ok=True)
@@ -90,8 +93,10 @@ def _supervise(listening: socket.socket, told: dict[str, Any], log: BinaryIO) ->
                     users.discard(one)
                     one.close()
             ended = server is None or server.poll() is not None
-            if said and ended:
+            if said and ended and not until:
                 return
+            if os.fstat(log.fileno()).st_size > LOG_BYTES:
+                log.truncate(0)
             if ended and not problem:
                 log.seek(0)
                 lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines() if line.strip()]
