@@ -6,8 +6,12 @@ A setting is an environment variable, else a line in `.env`, else its default. E
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Mapping
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
@@ -59,12 +63,70 @@ class ModelSettings(_Group):
     """The same for output tokens."""
     prompt_log: str | None = Field(None, alias="TEXT2SQL_PROMPT_LOG")
     """Log file of every request to a model as it was sent, one JSON line each."""
+    local_model: str | None = Field(None, alias="TEXT2SQL_LOCAL_MODEL")
+    """The model that is served on this machine where no endpoint is set: the name of one that was fetched, the path of
+    a GGUF file, or `off`; None: the one fetched last."""
+    llama_server: str | None = Field(None, alias="TEXT2SQL_LLAMA_SERVER")
+    """The program that serves it: llama.cpp's `llama-server`; None means the one on the PATH."""
+    cache_dir: str | None = Field(None, alias="TEXT2SQL_CACHE_DIR")
+    """The same as the database's: fetched models lie in it."""
 
     @property
     def offline(self) -> bool:
-        """True when no model is configured, so that the built-in engine answers."""
+        """True when no model is configured or fetched, so that the built-in engine answers."""
+        return not self._endpoint and self.local is None
+
+    @property
+    def _endpoint(self) -> bool:
         key = self.api_key.get_secret_value() if self.api_key else ""
-        return not key.strip() and not (self.base_url or "").strip()
+        return bool(key.strip() or (self.base_url or "").strip())
+
+    @property
+    def local(self) -> Path | None:
+        """The file of the model that is served on this machine, where no endpoint is set: the one that is set; else of
+        those fetched the one that is named, or the last, if there is a program to serve it. Costs a look at a folder.
+        """
+        chosen = (self.local_model or "").strip()
+        if self._endpoint or chosen.lower() == "off" or self.name.lower() == "offline":
+            return None
+        if chosen.endswith(".gguf"):
+            return Path(chosen).expanduser()
+        try:
+            folder = self.models_folder
+            if chosen:
+                return folder / f"{chosen}.gguf"
+            fetched = sorted(folder.glob("*.gguf"), key=lambda file: file.stat().st_mtime)
+        except OSError:  # no home folder, or a model that was just removed
+            return None
+        found = [file for file in fetched if file.stem == self.name] or fetched[-1:]
+        return found[0] if found and self.server_program else None
+
+    @property
+    def models_folder(self) -> Path:
+        """Where fetched models lie. Raises OSError for a user without a home folder."""
+        from eval.tasks.cache_folder import cache_folder
+
+        return cache_folder(self.cache_dir) / "models"
+
+    @property
+    def server_program(self) -> str | None:
+        """What serves models here: a `llama-server`, or this Python where it has llama-cpp-python; None: nothing."""
+        if sys.platform == "win32":
+            return None
+        program = self.llama_server or shutil.which("llama-server")
+        return program or (sys.executable if find_spec("llama_cpp") else None)
+
+    @property
+    def answering(self) -> str:
+        """The name of the model that answers, or `offline`; empty where it is left to an endpoint."""
+        if not self._endpoint:
+            return local.stem if (local := self.local) else "offline"
+        return self.name if self.has_model else ""
+
+    @property
+    def engine(self) -> str:
+        """What answers, in words."""
+        return "the built-in offline engine" if self.offline else f"the model {self.answering or self.name}"
 
     @property
     def has_model(self) -> bool:
@@ -238,6 +300,13 @@ class Settings(BaseModel):
 
     def __init__(self, **variables: Any) -> None:
         super().__init__(**dict.fromkeys(type(self).model_fields, variables))
+
+    def judging_with(self, model: str) -> JudgingSettings:
+        """How questions are worked on with the model of that name: as set, else with `small` for the fetched one."""
+        local = self.model.local
+        if local is None or local.stem != model or "strategy" in self.judging.model_fields_set:
+            return self.judging
+        return self.judging.model_copy(update={"strategy": "small"})
 
     def changed(self, **groups: Mapping[str, Any]) -> Settings:
         """A copy with other values, by group: `changed(limits={"max_rows": 5})`. The values are not validated."""

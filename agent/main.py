@@ -204,7 +204,7 @@ def main() -> None:
 
         profiling(sys.argv[2:], prog_name=f"{_program()} profile")
     if sys.argv[1:3] in (["examples", "check"], ["examples", "export"], ["glossary", "check"], ["model", "check"],
-                        ["model", "init"]):  # fmt: skip
+                        ["model", "init"], ["model", "get"], ["model", "remove"]):  # fmt: skip
         from agent.cli import memory_commands
 
         getattr(memory_commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")

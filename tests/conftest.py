@@ -24,6 +24,7 @@ import pytest
 POSTGRES_SERVER = os.environ.get("TEXT2SQL_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 MYSQL_SERVER = os.environ.get("TEXT2SQL_TEST_MYSQL_URL", "mysql://root@127.0.0.1:3306/test")
 
+os.environ["TEXT2SQL_LOCAL_MODEL"] = "off"  # one that this machine's user has fetched is no part of the tests
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # as LangGraph will do by default; child processes, too
 
 

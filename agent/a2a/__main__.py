@@ -64,8 +64,7 @@ def serve(
 
         return build_app(config, url)
 
-    engine = "the built-in offline engine" if config.model.offline else f"the model {config.model.name}"
-    serve_at(host, port, card_url, log_level, app_with, name="A2A", detail=f" ({engine} answers)")
+    serve_at(host, port, card_url, log_level, app_with, name="A2A", detail=f" ({config.model.engine} answers)")
 
 
 def main() -> None:

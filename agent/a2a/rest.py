@@ -118,7 +118,7 @@ def _add_status(router: APIRouter, config: Settings) -> None:
         """The process answers."""
         return {
             "status": "ok",
-            "model": "offline" if config.model.offline else config.model.name,
+            "model": config.model.answering or config.model.name,
             "dialect": config.database.dialect,
             "max_retries": config.judging.max_retries,
         }

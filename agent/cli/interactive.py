@@ -119,9 +119,7 @@ class Prompt:
     def _model(self, name: str) -> None:
         if name:
             self._asker.model = name
-        configured = (
-            self._asker.config.model.name if self._asker.config and not self._asker.config.model.offline else "offline"
-        )
+        configured = self._asker.config.model.answering if self._asker.config else "offline"
         self._say(f"model: {self._asker.model or configured}")
 
     def _schema(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""`python -m agent.main examples check FILE`, `glossary check FILE`, `model check [FILE]` and `model init`.
+"""`python -m agent.main examples check FILE`, `glossary check FILE`, `model check [FILE]`, `init`, `get` and `remove`.
 
 In: the words after `examples`, `glossary` or `model`. Out: what was found on standard output, an exit code: 0 when all
 is well.
@@ -75,6 +75,34 @@ def check_model(
     if report.findings:
         raise typer.Exit(exits.USAGE)
     typer.echo(f"{file.name}: {report.datasets} datasets and {report.metrics} metrics fit {database.name}.")
+
+
+@model.command("get")
+def get_model(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Which one; a name that there is not lists them.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FILE|URL", help="Where from. Default: the publisher's place at the hub."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Download without asking.")] = False,
+) -> None:
+    """Fetch a small language model that is served on this machine, and check it. Interrupted, it goes on where it was.
+    From then on it answers where no other model is configured."""
+    from agent.cli.model_command import fetch_language_model
+
+    fetch_language_model(name, source, yes=yes)
+
+
+@model.command("remove")
+def remove_model(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one. Default: all.")] = None,
+) -> None:
+    """Delete what `model get` has fetched."""
+    from agent.cli.model_command import remove_language_model
+
+    remove_language_model(name)
 
 
 @examples.callback()

@@ -1,19 +1,23 @@
-"""`python -m agent.main model check`: which model servers run here, and what the chosen model is good for.
+"""`python -m agent.main model check`, `get` and `remove`: the model servers of this machine, what a model is good for,
+and the models that are fetched.
 
-In: an endpoint and a model, or nothing. Out: a short table or one JSON object on standard output, and an exit code.
+In: an endpoint and a model, or nothing. Out: a short table or one JSON object on standard output, progress on standard
+error, and an exit code.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
 
 from agent.cli import exits
-from agent.cli.shared import errors_reported, opened
+from agent.cli.shared import RESUMES, errors_reported, opened
+from eval.errors import InputError
 
 if TYPE_CHECKING:
     from agent.config import ModelSettings, Settings
@@ -82,8 +86,9 @@ def _chosen(
 
 def _show(probe: Probe, model: ModelSettings, database: str) -> None:
     trial = probe.trial
+    here = f"{model.local.name} on this machine" if model.local else None
     lines = [
-        ("endpoint", f"{model.base_url or 'OpenAI'}{f' ({trial.server})' if trial.server else ''}"),
+        ("endpoint", f"{model.base_url or here or 'OpenAI'}{f' ({trial.server})' if trial.server else ''}"),
         ("model", f"{trial.name or 'none'}{f', of {len(trial.models)} listed' if len(trial.models) > 1 else ''}"),
     ]
     if not trial.ok:
@@ -108,6 +113,56 @@ def _show(probe: Probe, model: ModelSettings, database: str) -> None:
     if trial.ok and probe.strategy != "offline":
         address = f"OPENAI_BASE_URL={model.base_url} " if model.base_url else ""
         typer.echo(f"\n{address}TEXT2SQL_MODEL={trial.name} TEXT2SQL_STRATEGY={probe.strategy}")
+
+
+def fetch_language_model(name: str | None, source: str | None, *, yes: bool) -> None:
+    """Get a model of the catalogue, and say what is still missing to use it. Raises typer.Exit: 2 for wrong use, 4 for
+    what cannot be got, 130 after Ctrl-C."""
+    with errors_reported(RESUMES):
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        from agent.cli.console import progress_console
+        from agent.config import settings
+        from agent.models.local.catalogue import model_named, told_size
+        from agent.models.local.download import get_model, state_of
+        from agent.models.local.serving import INSTALL
+
+        known, wanted = settings().model, model_named(name)
+        folder = known.models_folder
+        if not yes and source is None and state_of(wanted, folder).state != "fetched":
+            for server in asyncio.run(_here()):
+                kind = server.kind or "A model server"
+                offer = f"{kind} runs here already, with {server.models[0]}: OPENAI_BASE_URL={server.base_url} uses it."
+                typer.echo(offer, err=True)
+            asked = f"{wanted.title} ({told_size(wanted.size)}, {wanted.licence}) from {wanted.url} to {folder}"
+            if not sys.stdin.isatty():
+                raise InputError(f"{asked}: --yes downloads it.")
+            if not typer.confirm(f"{asked}. Download it?", default=True, err=True):
+                raise typer.Exit(exits.INTERRUPTED)
+        columns = (TextColumn(wanted.name), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=progress_console(color=True), transient=True) as shown:
+            task = shown.add_task("", total=wanted.size)
+            path = get_model(wanted, folder, source, lambda count: shown.update(task, completed=count))
+        typer.echo(f"{wanted.name} is at {path}.")
+        if known.server_program is None:
+            typer.echo(INSTALL)
+        elif known.model_copy(update={"name": wanted.name}).local == path:
+            typer.echo("It answers from now on where no model is named; `text2sql model check` tries it.")
+        else:
+            typer.echo("OPENAI_API_KEY, OPENAI_BASE_URL or TEXT2SQL_LOCAL_MODEL names another model, which answers.")
+
+
+def remove_language_model(name: str | None) -> None:
+    """Delete one fetched model, or all. Raises typer.Exit: 2 for a model that there is not."""
+    with errors_reported():
+        from agent.config import settings
+        from agent.models.local.catalogue import CATALOGUE, model_named, told_size
+        from agent.models.local.download import remove_model
+
+        folder = settings().model.models_folder
+        for model in [model_named(name)] if name else CATALOGUE:
+            if freed := remove_model(model, folder):
+                typer.echo(f"{model.name} was removed: {told_size(freed)}.")
 
 
 def _amount(value: float | None, unit: str) -> str:

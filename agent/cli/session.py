@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 NO_MODEL = (
     "No model is configured, so the built-in offline engine answers. "
-    "To use a model, set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
+    "To use a model, set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, or fetch one: text2sql model get."
 )
+LOCAL = "The model {} on this machine answers; --model offline selects the built-in engine."
 
 
 @dataclass(slots=True)
@@ -151,6 +152,8 @@ class Asker:
         if not self._introduced and self.config and self.model is None:
             if self.config.model.offline:
                 steps.note(NO_MODEL)
+            elif local := self.config.model.local:
+                steps.note(LOCAL.format(local.stem))
             elif not self.config.model.has_model:
                 from agent.models.discovery import named
 

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
+from pydantic import SecretStr
+
 from agent.config import ModelSettings
 from agent.inspection.examples import example_questions
 from agent.inspection.judge_trial import tried as judge_tried
@@ -46,6 +48,7 @@ SLOW = 15.0
 """Seconds for one short query above which a strategy of several longer calls would try a user's patience."""
 LEAST_CONTEXT = 6_000
 """Tokens that the prompts of `standard` and a reply may take on a database of some twenty tables."""
+_SILENT = "It does not answer; the built-in engine needs no model."
 _LIMITS = Limits(seconds=5.0, rows=5_000)
 
 
@@ -67,11 +70,18 @@ class Probe:
 
 
 async def probed(settings: ModelSettings, database: Database, privacy: Privacy = "full") -> Probe:
+    if (local := settings.local) is not None:
+        from agent.models.local.serving import served
+
+        try:
+            base_url, key = await served(local, settings.server_program)
+        except ModelError as error:
+            return Probe(Trial(False, str(error), 0.0, (), local.stem), 0, 0, None, None, OFFLINE, _SILENT)
+        settings = settings.model_copy(update={"base_url": base_url, "api_key": SecretStr(key), "name": local.stem})
     until = time.monotonic() + SECONDS
     trial = await tried(settings)
     if not trial.ok:
-        reason = "It does not answer; the built-in engine needs no model."
-        return Probe(trial, 0, 0, None, None, OFFLINE, reason)
+        return Probe(trial, 0, 0, None, None, OFFLINE, _SILENT)
     chosen = settings.model_copy(update={"name": trial.name, "seconds": min(settings.seconds, CALL_SECONDS)})
     shared = shared_model(chosen, trial.name)
     if isinstance(shared, str):

@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +30,8 @@ def make_model(
     settings: ModelSettings, database: Database, name: str | None = None, semantics: SemanticModel | None = None
 ) -> Model:
     """The model that answers questions to `database`: the built-in parser when `name` is `offline` or, without a name,
-    when no endpoint is configured; else `name` (default: the configured model) at the OpenAI-compatible endpoint.
+    when no endpoint is configured and no model fetched; else `name` (default: the configured model) at the
+    OpenAI-compatible endpoint, or the fetched one at a server of its own, which starts with the first call.
 
     `semantics` steers the parser. Opens no connection and imports only the model that is needed.
     """
@@ -45,6 +48,7 @@ def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter 
     because a parser belongs to one database and is made for each run. `meter` counts its requests. An endpoint without
     a configured model is asked for its first one, once, which blocks for a moment."""
     chosen = (name or "").strip()
+    local = (settings.model_copy(update={"name": chosen}) if chosen else settings).local
     if chosen.lower() == OFFLINE or (not chosen and settings.offline):
         return OFFLINE
     from agent.models.discovery import named
@@ -56,24 +60,27 @@ def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter 
         if note:
             log.info("%s", note)
     key = settings.api_key
-    return OpenAIModel(
-        Endpoint(
-            model=chosen or settings.name,
-            api_key=key.get_secret_value() if key else None,
-            base_url=settings.base_url,
-            seconds=settings.seconds,
-            structured_output=settings.structured_output,
-            price_input=settings.price_input,
-            price_output=settings.price_output,
-            prompt_log=settings.prompt_log,
-            reasoning_effort=settings.reasoning_effort,
-            temperature=settings.temperature,
-            extra_body=settings.extra_body or {},
-            extra_headers={name: value.get_secret_value() for name, value in (settings.extra_headers or {}).items()},
-            requests_per_minute=settings.requests_per_minute,
-        ),
-        meter=meter,
+    endpoint = Endpoint(
+        model=chosen or settings.name,
+        api_key=key.get_secret_value() if key else None,
+        base_url=settings.base_url,
+        seconds=settings.seconds,
+        structured_output=settings.structured_output,
+        price_input=settings.price_input,
+        price_output=settings.price_output,
+        prompt_log=settings.prompt_log,
+        reasoning_effort=settings.reasoning_effort,
+        temperature=settings.temperature,
+        extra_body=settings.extra_body or {},
+        extra_headers={name: value.get_secret_value() for name, value in (settings.extra_headers or {}).items()},
+        requests_per_minute=settings.requests_per_minute,
     )
+    if local is not None and chosen in ("", local.stem):
+        from agent.models.local.serving import served
+
+        start = partial(served, local, settings.server_program)
+        endpoint = replace(endpoint, model=local.stem, served=start, price_input=0.0, price_output=0.0)
+    return OpenAIModel(endpoint, meter=meter)
 
 
 @asynccontextmanager

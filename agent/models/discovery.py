@@ -123,7 +123,9 @@ def _name(entry: Mapping[str, Any]) -> str:
     return shown(name) if isinstance(name, str) else ""
 
 
-async def context_tokens(client: httpx2.AsyncClient, server: ModelServer | None, model: str) -> int | None:
+async def context_tokens(
+    client: httpx2.AsyncClient, server: ModelServer | None, model: str, headers: Mapping[str, str] | None = None
+) -> int | None:
     """Tokens that a model reads at once; None where its server does not say. Ollama says so of a model that is
     loaded, thus after a first call."""
     if server is None:
@@ -132,7 +134,7 @@ async def context_tokens(client: httpx2.AsyncClient, server: ModelServer | None,
         return server.context[model]
     try:
         if server.kind == "llama.cpp":
-            props = (await client.get(_root(server.base_url, "/props"))).json()
+            props = (await client.get(_root(server.base_url, "/props"), headers=headers)).json()
             return _size(props.get("default_generation_settings", {}).get("n_ctx"))
         if server.kind == "LM Studio":
             return _size((await client.get(_root(server.base_url, f"/api/v0/models/{model}"))).json().get(_LOADED))

@@ -135,6 +135,8 @@ class EndpointClient:
         async def once(quirks: Quirks) -> Reply:
             nonlocal silent, broken
             chat = await self.client()
+            if self._settings.served is not None:
+                ledger.heard()  # it may have had to load its model
             cap = OUTPUT_TOKENS if quirks.thinks or self._settings.reasoning_effort else ledger.cap
             asked = ChatRequest(messages, quirks, schema, cap, ledger.temperature, ledger.grammar)
             if quirks.streams and not broken:
@@ -238,8 +240,17 @@ class EndpointClient:
         error.usage = self.usage(ledger)
         raise error
 
+    async def _find_server(self) -> None:
+        """Start the server, or take note that it has been started again."""
+        if self._settings.served is not None:
+            base_url, key = await self._settings.served()
+            if (base_url, key) != (self._base_url, self.key):
+                await self.close()
+                self._base_url, self.key = base_url, key
+
     async def client(self) -> Chat:
         loop = asyncio.get_running_loop()
+        await self._find_server()
         if self._chat is None or self._loop is not loop:
             parts = urlsplit(self._base_url)
             if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -267,6 +278,7 @@ class EndpointClient:
     async def takes_grammar(self) -> bool:
         """Whether the server is of a kind that takes grammars, and has not refused one. Asked what it is once; OpenAI's
         own is not asked."""
+        await self._find_server()
         if self.quirks().grammar is None:
             kind = ""
             if self._base_url != OPENAI_URL and self._settings.structured_output == "auto":

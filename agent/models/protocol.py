@@ -8,7 +8,7 @@ else. `Capabilities` describes what a model can do beyond the four calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
@@ -381,3 +381,5 @@ class Endpoint:
     extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     requests_per_minute: int = 0
     """Requests of one process, or of all workers of a cluster, in a minute; 0: no limit of ours."""
+    served: Callable[[], Awaitable[tuple[str, str]]] | None = None
+    """Gives address and key of a server that is started when it is needed, in place of the two above."""

@@ -115,7 +115,7 @@ async def tried(settings: ModelSettings) -> Trial:
         except (openai.OpenAIError, ModelError, TimeoutError, ValueError, TypeError, AttributeError) as error:
             reason = error if isinstance(error, ModelError) else _reason(error, base_url, key)
             return replace(known, message=shown(str(reason)), seconds=round(time.monotonic() - started, 2))
-        context = await context_tokens(http, server, name)
+        context = await context_tokens(http, server, name, authorized)
     return replace(
         known,
         ok=bool(heard.text),

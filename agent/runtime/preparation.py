@@ -104,6 +104,7 @@ async def run_context(
     if semantics is not None and not database.sees_all:
         semantics = await asyncio.to_thread(seen_by, database, semantics)
     chosen, owned = await chosen_model(model, config.model, database, semantics)
+    judging = config.judging_with(chosen.name)
     context = RunContext(
         database,
         private(chosen, config.privacy.mode),

@@ -47,7 +47,7 @@ class SharedModels:
         self._configured = settings
         self._store = store
         self._sealed: str | None = None
-        self._default: Model | str | None = None
+        self._default: Model | None = None
         self._replaced: list[Model] = []
         self.settings = settings
         """Those in force."""
@@ -65,9 +65,7 @@ class SharedModels:
     @property
     def default_name(self) -> str:
         """Empty where only an endpoint is configured and it has not yet said which models it has."""
-        if self.settings.offline:
-            return OFFLINE
-        return self.settings.name if self.settings.has_model else ""
+        return self.settings.answering
 
     async def refresh(self) -> None:
         """Read the kept setting, which another server may have changed, and name the model where that is left to the
@@ -87,12 +85,15 @@ class SharedModels:
         except SecretMissing as error:
             log.warning("The kept setting of the model is left out: %s", error)
             chosen = None
-        if self._default is not None and not isinstance(self._default, str):
-            self._replaced.append(self._default)  # questions may still be running on it
-        self._default = None
+        self._replace()
         self._sealed = sealed
         self.strategy = chosen.strategy if chosen else None
         self.settings = self.changed(chosen) if chosen else self._configured
+
+    def _replace(self) -> None:
+        if self._default is not None:
+            self._replaced.append(self._default)  # questions may still be running on it
+        self._default = None
 
     async def keep(self, chosen: KeptModel | None) -> None:
         """Choose a model for the server, or (None) the configured one again. Raises StoreError."""
@@ -133,16 +134,20 @@ class SharedModels:
         wanted = (name or "").strip() or self.default_name
         if wanted != self.default_name:
             return wanted
+        if wanted == OFFLINE:
+            return OFFLINE
         if not wanted:
             return shared_model(self.settings.model_copy(update={"name": ""}))
-        if self._default is None:
-            self._default = shared_model(self.settings)
+        if self._default is None or self._default.name != wanted:  # another one was fetched
+            self._replace()
+            made = shared_model(self.settings)
+            if isinstance(made, str):
+                return made
+            self._default = made
         return self._default
 
     async def close(self) -> None:
         await asyncio.gather(*self._refreshing, return_exceptions=True)
-        if self._default is not None and not isinstance(self._default, str):
-            self._replaced.append(self._default)
-        self._default = None
+        self._replace()
         while self._replaced:
             await self._replaced.pop().close()

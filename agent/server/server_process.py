@@ -46,9 +46,8 @@ def bound(host: str, port: int) -> socket.socket:
 
 def announce(address: str, config: Settings, *, workers: int = 1) -> None:
     """The first line on standard output."""
-    engine = "the built-in offline engine" if config.model.offline else f"the model {config.model.name}"
     several = f", {workers} workers" if workers > 1 else ""
-    sys.stdout.write(f"text2sql at {address} ({engine} answers{several}). Ctrl-C stops it.\n")
+    sys.stdout.write(f"text2sql at {address} ({config.model.engine} answers{several}). Ctrl-C stops it.\n")
     sys.stdout.flush()
 
 

@@ -83,14 +83,15 @@ def _locked(path: Path) -> Iterator[bool]:
     or the file system has no locks. The rename is still atomic then: at worst two processes do the same work."""
     with path.open("a+b") as file:
         deadline = time.monotonic() + LOCK_SECONDS
-        locked = _try_lock(file.fileno())
+        locked = try_lock(file.fileno())
         while not locked and time.monotonic() < deadline:
             time.sleep(0.05)
-            locked = _try_lock(file.fileno())
+            locked = try_lock(file.fileno())
         yield locked
 
 
-def _try_lock(descriptor: int) -> bool:
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file for this process, until it is closed; False where another process holds it."""
     try:
         if sys.platform == "win32":
             import msvcrt

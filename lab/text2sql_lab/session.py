@@ -100,7 +100,7 @@ class Session:
             "seed": self.options.seed,
             "evolver": self.options.evolver,
             "approaches": list(self.options.approaches),
-            "model": self.options.model or ("offline" if self.config.model.offline else self.config.model.name),
+            "model": self.options.model or self.config.model.answering or self.config.model.name,
             "questions": digest_of(self.questions),
             "rounds": self.options.rounds,
         }

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, Field
 
-from agent.inspection.model_probe import Probe, probed
+from agent.inspection.model_probe import probed
 from agent.models.discovery import PORTS, servers_here
-from agent.models.trial import Trial
+from agent.models.protocol import ModelError
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError
@@ -122,6 +124,31 @@ class TrialReply(Reply):
     reason: str
 
 
+class LocalModelReply(Reply):
+    name: str
+    title: str
+    licence: str
+    size: int
+    """Bytes of the file."""
+    memory: int
+    """Bytes that it takes while it answers."""
+    accuracy: float | None
+    """0..1: how many questions of Spider's development set it answers right; null: not measured."""
+    seconds: float | None
+    """Of a question, in the middle, on one core; null: not measured."""
+    state: Literal["absent", "fetching", "fetched"]
+    bytes: int
+    """That are there; the next download goes on with them."""
+    problem: str
+    """Why the last download failed; else empty."""
+    needs: str
+    """What has to be installed on the server's machine to run it; empty: nothing."""
+
+
+class LocalModelIn(BaseModel):
+    name: str = Field(max_length=200, pattern=_NAME)
+
+
 @router.get("/model", responses=refusals())
 async def model(services: CurrentServices, client: CurrentClient) -> ModelReply:
     """The model in force. Its key is never shown."""
@@ -169,7 +196,70 @@ async def model_servers(services: CurrentServices, client: CurrentClient) -> lis
     return [ServerReply.of(server) for server in await servers_here()]
 
 
-def _plain(value: Probe | Trial) -> dict[str, Any]:
+@router.get("/model/local", responses=refusals())
+async def local_models(services: CurrentServices, client: CurrentClient) -> list[LocalModelReply]:
+    """The small models that can be fetched to the server's own machine and answer there, and how far they have come.
+    None where TEXT2SQL_LOCAL_MODEL is `off`."""
+    _require(services, client)
+    return await asyncio.to_thread(_local_models, services)
+
+
+@router.post("/model/local", responses=refusals(404))
+async def get_local_model(
+    services: CurrentServices, client: CurrentClient, asked: LocalModelIn
+) -> list[LocalModelReply]:
+    """Begin to download a model, or go on with it. Once it is there, it answers where no other model is configured."""
+    _require(services, client)
+    if asked.name not in {known.name for known in await asyncio.to_thread(_local_models, services)}:
+        raise ApiError(404, "There is no such model; GET /model/local lists those there are.")
+    from agent.models.local.catalogue import model_named
+    from agent.models.local.download import get_model, state_of
+
+    wanted, folder = model_named(asked.name), services.settings.model.models_folder
+
+    def get() -> None:
+        with contextlib.suppress(ModelError):  # what it says is kept beside the file
+            get_model(wanted, folder)
+
+    def begin() -> list[LocalModelReply]:
+        thread = threading.Thread(target=get, name="model-get", daemon=True)  # what has come outlives it
+        thread.start()
+        while thread.is_alive() and state_of(wanted, folder).state == "absent":
+            thread.join(0.02)
+        return _local_models(services)
+
+    return await asyncio.to_thread(begin)
+
+
+@router.delete("/model/local", responses=refusals())
+async def stop_local_model(services: CurrentServices, client: CurrentClient) -> list[LocalModelReply]:
+    """Stop the download that is under way, in whatever process. What has come stays for the next one."""
+    from agent.models.local.catalogue import model_named
+    from agent.models.local.download import stop_getting
+
+    _require(services, client)
+    for known in await asyncio.to_thread(_local_models, services):
+        await asyncio.to_thread(stop_getting, model_named(known.name), services.settings.model.models_folder)
+    return await asyncio.to_thread(_local_models, services)
+
+
+def _local_models(services: Services) -> list[LocalModelReply]:
+    from agent.models.local.catalogue import CATALOGUE
+    from agent.models.local.download import state_of
+    from agent.models.local.serving import INSTALL
+
+    settings = services.settings.model
+    if (settings.local_model or "").strip().lower() == "off":
+        return []
+    needs = "" if settings.server_program else INSTALL
+    try:
+        states = [(known, state_of(known, settings.models_folder)) for known in CATALOGUE]
+    except OSError as error:
+        raise ApiError(503, f"The folder of models cannot be read: {error}.") from None
+    return [LocalModelReply(**_plain(known), **_plain(state), needs=needs) for known, state in states]
+
+
+def _plain(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
@@ -209,12 +299,13 @@ def _chosen(services: Services, asked: EndpointIn) -> KeptModel:
 
 def _reply(services: Services, client: Client) -> ModelReply:
     settings, may = services.models.settings, may_change(services, client)
+    name = services.models.default_name
     return ModelReply(
-        name=services.models.default_name,
+        name=name,
         base_url=settings.base_url if may else None,
         has_key=bool(settings.api_key and settings.api_key.get_secret_value()),
         offline=settings.offline,
         kept=services.models.kept,
         may_change=may,
-        strategy=services.models.in_force(services.settings).judging.strategy,
+        strategy=services.models.in_force(services.settings).judging_with(name).strategy,
     )

@@ -21,6 +21,28 @@ export interface ModelServer {
   models: string[];
 }
 
+/** A small model that can be fetched to the server's machine, and how far it has come. */
+export interface LocalModel {
+  name: string;
+  title: string;
+  licence: string;
+  /** Bytes of its file. */
+  size: number;
+  /** Bytes that it takes while it answers. */
+  memory: number;
+  /** 0..1: how many questions of a public test it answers right, if measured. */
+  accuracy: number | null;
+  /** Of a question, if measured. */
+  seconds: number | null;
+  state: "absent" | "fetching" | "fetched";
+  /** Bytes that are there. */
+  bytes: number;
+  /** Why the last download failed; else empty. */
+  problem: string;
+  /** What has to be installed to run it; else empty. */
+  needs: string;
+}
+
 /** What a model was found to be good for; null where that is not known. */
 export interface Trial {
   ok: boolean;

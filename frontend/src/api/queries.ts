@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { ApiError, get } from "./client";
 import type { LabRun } from "./labTypes";
-import type { ModelServer, ModelSetting } from "./modelTypes";
+import type { LocalModel, ModelServer, ModelSetting } from "./modelTypes";
 import type {
   Board,
   BoardSummary,
@@ -122,6 +122,13 @@ export const modelQuery = queryOptions({
 export const modelServersQuery = queryOptions({
   queryKey: ["model", "servers"],
   queryFn: ({ signal }) => get<ModelServer[]>("/model/servers", signal),
+});
+
+/** The small models for the server's own machine; asked again while one of them comes. */
+export const localModelsQuery = queryOptions({
+  queryKey: ["model", "local"],
+  queryFn: ({ signal }) => get<LocalModel[]>("/model/local", signal),
+  refetchInterval: ({ state }) => (state.data?.some((each) => each.state === "fetching") ? 1000 : false),
 });
 
 /** The runs of the lab, for admins. */

@@ -10,6 +10,7 @@ import type { ModelServer, ModelSetting, Trial } from "../api/modelTypes";
 import { modelServersQuery } from "../api/queries";
 import { Button } from "./Button";
 import css from "./Dialog.module.css";
+import { LocalModels } from "./LocalModels";
 import { TrialResult } from "./TrialResult";
 
 /** What `PUT /model` takes. */
@@ -69,6 +70,13 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
     tryOut(ofServer(server));
   }
 
+  function chooseLocal(local: string) {
+    setUrl("");
+    setName(local);
+    setKey("");
+    tryOut({ base_url: null, name: local, api_key: "" });
+  }
+
   const first = servers.data?.[0];
   // a model on this machine costs nothing to try, so that one click is left
   const tryFirst = useEffectEvent((server: ModelServer) => {
@@ -102,6 +110,7 @@ export default function ModelDialog({ now, onClose }: { now: ModelSetting; onClo
             ))}
           </div>
         )}
+        {servers.data?.length === 0 && <LocalModels onReady={chooseLocal} busy={trial.isPending} />}
         <label className={css["field"]}>
           <span>Endpoint</span>
           <input

@@ -20,7 +20,7 @@ export function Notices() {
     <div className={css["notice"]} role="note">
       <p>
         <strong>No model is configured,</strong> so the offline engine answers: simple questions only. For a model,{" "}
-        {setting.data?.may_change && "choose one under “Offline engine”, or "}set{" "}
+        {setting.data?.may_change && "choose or get one under “Offline engine”, or "}set{" "}
         <code>OPENAI_API_KEY</code> or <code>OPENAI_BASE_URL</code> and start again.
       </p>
       <IconButton

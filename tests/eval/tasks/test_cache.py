@@ -154,7 +154,7 @@ def test_processes_that_start_at_once_build_once(tmp_path: Path) -> None:
 
 
 def test_without_locks_each_process_builds_and_none_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_folder, "_try_lock", lambda _: False)
+    monkeypatch.setattr(cache_folder, "try_lock", lambda _: False)
     monkeypatch.setattr(cache_folder, "LOCK_SECONDS", 0.0)
     kept_file(tmp_path / "demo.sqlite", _write_whole)
     assert (tmp_path / "demo.sqlite").read_text() == "whole"

@@ -1,0 +1,8 @@
+"""A small model on this machine: `catalogue` lists those there are, `download` gets one, `serving` runs it.
+
+Which one is used says `ModelSettings.local`, by a look at a folder: nothing here is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+__all__: list[str] = []
