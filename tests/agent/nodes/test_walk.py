@@ -29,7 +29,12 @@ def context_for(database: Database, model: ScriptedModel, config: Settings, seen
 
 
 def comparable(state: dict[str, Any]) -> dict[str, Any]:
-    attempts = [r.model_copy(update={"execution_time_ms": 0.0}) for r in state["query_results"]]
+    """The state without what depends on how long a statement took: its time, and the score that efficiency enters."""
+    timed = {"execution_time_ms", "score", "eval_report", "verdict"}
+    attempts = [
+        (r.model_dump(exclude=timed), r.eval_report and (r.eval_report.vetoes, r.eval_report.analysis))
+        for r in state["query_results"]
+    ]
     return state | {"query_results": attempts}
 
 
