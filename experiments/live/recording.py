@@ -1,0 +1,110 @@
+"""One question put to everybody who sits in a cascade, with all that they say. In: a question of a benchmark and a
+served model. Out: a line `{id, source, db, question, gold, replies, seconds, tokens}`; a reply is its query, who wrote
+it, how sure they were, and whether it was sent back."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from agent.candidates.cascade import Seats, everything_said
+from agent.config import Settings
+from agent.knowledge.privacy import SchemaText
+from agent.models import closing, shared_model
+from agent.models.protocol import ModelError, SqlRequest
+from agent.runtime.catalogue import resolve_database
+from agent.runtime.fitting import view_of
+from agent.runtime.preparation import run_context
+from agent.state import QueryTask
+
+Line = dict[str, Any]
+
+
+def questions_of(bench: Path, source: str, rng: random.Random) -> list[Line]:
+    """The questions of `NAME[:QUESTIONS[:DATABASES]]` that can be answered, at most so many, from so many databases."""
+    name, count, databases = (source + "::").split(":")[:3]
+    held_wrong = _held_wrong(bench / name / "gold_verdicts.jsonl")
+    read = [json.loads(line) for line in (bench / name / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    asked = [
+        {
+            "id": f"{name}:{q['id']}",
+            "source": name,
+            "db": q["db"],
+            "question": q["question"],
+            "gold": [q["gold_sql"], *(q.get("alt_gold_sql") or [])],
+            "evidence": q.get("evidence") or "",
+        }
+        for q in read
+        if q.get("gold_sql")
+        and q.get("gold_ok", True)
+        and q.get("kind", "answerable") == "answerable"
+        and q["id"] not in held_wrong
+        and (bench / name / "databases" / f"{q['db']}.sqlite").exists()
+    ]
+    of = sorted({q["db"] for q in asked})
+    rng.shuffle(of)
+    of = of[: int(databases)] if databases else of
+    rng.shuffle(asked)
+    kept = [q for q in asked if q["db"] in of]
+    return sorted(kept[: int(count)] if count else kept, key=lambda q: str(q["db"]))
+
+
+def _held_wrong(path: Path) -> set[str]:
+    """Questions whose gold two strong models do not both hold right."""
+    if not path.exists():
+        return set()
+    verdicts = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return {v["id"] for v in verdicts if v["verdict"] != "CORRECT"}
+
+
+async def recorded(questions: Sequence[Line], bench: Path, url: str, samples: int) -> AsyncIterator[Line]:
+    """The lines, one after the other: a server on one core answers several no sooner."""
+    settings = Settings(
+        OPENAI_BASE_URL=url, TEXT2SQL_STRATEGY="cascade", TEXT2SQL_MODEL_SECONDS=600, TEXT2SQL_RUN_SECONDS=3600
+    )
+    model = shared_model(settings.model)
+    assert not isinstance(model, str)
+    async with closing(model):
+        for asked in questions:
+            path = bench / asked["source"] / "databases" / f"{asked['db']}.sqlite"
+            database = resolve_database(str(path), settings.database)
+            context = await run_context(database, model, settings)
+            schema = await context.schema()
+            text = view_of({"question": asked["question"], "evidence": asked["evidence"]}, context, schema).text
+            request = SqlRequest(
+                asked["question"],
+                QueryTask(id="task_1", description=asked["question"]),
+                schema.dialect,
+                SchemaText(text, "full"),
+                schema,
+                asked["evidence"],
+                cascade=True,
+            )
+            started = time.monotonic()
+            seats = Seats(request, asked["question"], context)
+            try:
+                await everything_said(seats, samples)
+            except (ModelError, TimeoutError) as error:
+                asked = {**asked, "error": str(error)}
+            replies = [
+                {
+                    "sql": reply.sql,
+                    "by_engine": reply.by_engine,
+                    "confidence": reply.confidence if reply.by_engine else None,
+                    "superseded": place in seats.repaired,
+                    "unread": len(reply.not_understood),
+                    "mended": place in seats.mended,
+                }
+                for place, reply in enumerate(seats.replies)
+            ]
+            used = context.usage
+            yield {
+                **asked,
+                "replies": replies,
+                "seconds": round(time.monotonic() - started, 2),
+                "tokens": [used.input_tokens, used.cached_tokens, used.output_tokens],
+            }
