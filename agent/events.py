@@ -144,7 +144,8 @@ class StepInfo(_Event):
 
 
 class StepEvent(_Event):
-    """A model that works in steps (`react`) took one, or one followed from it."""
+    """A model that works in steps (`react`) took one, or one followed from it; or a cascade knows more than before:
+    what the engine reads, what is wrong with a query."""
 
     event: Literal["step"] = "step"
     data: StepInfo

@@ -188,6 +188,8 @@ class Draft(_Value):
     """The other candidates, where several were written and this one was chosen."""
     by_engine: bool = False
     """The built-in engine wrote it, beside a model; `confidence` is then calibrated."""
+    estimate: float | None = None
+    """0..1: that its result is right, where it was compared with others (`agent.candidates.live`)."""
     failure: Failure | None = None
     """No retry will produce SQL."""
 

@@ -1,7 +1,6 @@
 """Several queries for one task from a model: written and run side by side, fewer where the first leave no doubt.
 
 In: the request for one query. Out: the distinct queries with the chosen one first, each with how many agree with it.
-With a strategy that has the built-in engine's reading, this is a hint in each prompt and a candidate of its own.
 The first two are written together; the others only where those two differ or are doubtful, and where enough of the
 run's time is left. Candidates differ in temperature, in the way of working that the prompt suggests, and in how much of
 the database's profile they see. A model that fails in between costs its own candidate; cancelling stops all of them.
@@ -20,7 +19,7 @@ from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.examination import examined
 from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
 from agent.knowledge.schema_context import estimate_tokens, schema_context
-from agent.models.protocol import ModelAuthError, ModelError, SqlReply, SqlRequest, Usage
+from agent.models.protocol import ModelAuthError, ModelError, SqlReply, SqlRequest
 from agent.runtime.context import RunContext
 from agent.runtime.probability import ENOUGH_CANDIDATES
 from eval.databases.types import DatabaseError
@@ -41,12 +40,14 @@ class Written:
     reply: SqlReply
     agreeing: tuple[int, int] | None = None
     """(queries with its result, queries written), itself counted; None where it did not run."""
+    probability: float | None = None
+    """0..1: that its result is right, where it was estimated."""
 
 
 def wants_several(request: SqlRequest, context: RunContext) -> bool:
     """Whether several are to be written: by a model, for a first attempt, where they can be run and so compared."""
     return (
-        (context.strategy.candidates > 1 or context.strategy.engine)
+        (context.strategy.candidates > 1 or context.strategy.cascade)
         and context.strategy.generator == "query"
         and request.attempt == 1
         and context.model.capabilities.samples
@@ -58,12 +59,7 @@ async def written(request: SqlRequest, question: str, context: RunContext) -> tu
     """The chosen query first, then the other distinct ones; the only reply where none holds SQL. Raises ModelError or
     TimeoutError where not one reply came."""
     total = context.strategy.candidates
-    engine = await engine_reading(request, context) if context.strategy.engine else None
-    beside = [engine] if engine is not None else []
-    if engine is not None:
-        request = replace(request, hint=engine.sql)
-    first, failures = await _wave(request, question, range(min(FIRST, total)), context, spare=bool(beside))
-    replies = [*beside, *first]
+    replies, failures = await _wave(request, question, range(min(FIRST, total)), context)
     refused = any(isinstance(failure, ModelAuthError) for failure in failures)
     enough = context.seconds_left > TIME_LEFT * context.limits.run_seconds
     ran, choice = await _compared(replies, question, context)
@@ -73,14 +69,12 @@ async def written(request: SqlRequest, question: str, context: RunContext) -> tu
         ran, choice = await _compared(replies, question, context)
     if not replies:
         raise failures[0] if failures else TimeoutError
-    if len(replies) == len(beside):
-        why = str(failures[0]) if failures else "it took too long"
-        context.spend(Usage(warnings=(f"The model wrote no query; the built-in engine answers without it. {why}",)))
     return _chosen_first(replies, ran, choice)
 
 
-async def engine_reading(request: SqlRequest, context: RunContext) -> SqlReply | None:
-    """The built-in engine's query for the same request; None where it reads none."""
+async def engine_reading(request: SqlRequest, context: RunContext, *, unsure: bool = False) -> SqlReply | None:
+    """The built-in engine's query for the same request; None where it reads none. With `unsure`, also a query of which
+    it is not sure, and its refusal of what asks for no rows."""
     from agent.parser import OfflineModel
 
     try:
@@ -88,19 +82,22 @@ async def engine_reading(request: SqlRequest, context: RunContext) -> SqlReply |
     except Exception:  # the reading is optional: its failure must not stop a question
         log.exception("The engine's reading failed inside")
         return None
+    if unsure and reply.refused:
+        return reply
+    if unsure and reply.guess and not reply.sql:
+        reply = replace(reply, sql=reply.guess, guess="", abstained=False)
     if reply.abstained or not reply.sql:
         return None
     return replace(reply, reasoning=f"Read without the model: {reply.reasoning}", by_engine=True)
 
 
 async def _wave(
-    request: SqlRequest, question: str, variants: range, context: RunContext, *, spare: bool = False
+    request: SqlRequest, question: str, variants: range, context: RunContext
 ) -> tuple[list[SqlReply], list[ModelError]]:
-    """The replies that came in time, in the order of their variants, and what the others failed with. With `spare`,
-    time is left to answer without them."""
+    """The replies that came in time, in the order of their variants, and what the others failed with."""
     tasks = [asyncio.create_task(_one(varied(request, v, context), question, context)) for v in variants]
     try:
-        await asyncio.wait(tasks, timeout=context.seconds_left * ((1 - TIME_LEFT) if spare else 1))
+        await asyncio.wait(tasks, timeout=context.seconds_left)
     finally:
         for task in tasks:
             task.cancel()
@@ -137,7 +134,7 @@ async def _examined(reply: SqlReply, question: str, context: RunContext) -> Ran 
     """The reply's query run and judged; None where it did not run."""
     try:
         query = Query(question, reply.sql, reasoning=reply.reasoning)
-        case = await examined(query, context, reply.confidence if reply.by_engine else None)
+        case = await examined(query, context)
         outcome = await asyncio.to_thread(ran_or_problem, Candidate("", reply.sql), case)
     except DatabaseError:
         return None
@@ -166,9 +163,9 @@ def _settled(choice: Choice | None) -> bool:
 
 
 def _chosen_first(replies: Sequence[SqlReply], ran: Sequence[Examined], choice: Choice | None) -> tuple[Written, ...]:
-    total = sum(not reply.by_engine for reply in replies)
-    models = [one for one in ran if not replies[int(one.candidate.system)].by_engine] if total > 1 else []
-    agreeing = {replies[int(one.candidate.system)].sql: sum(o.result == one.result for o in models) for one in models}
+    total = len(replies)
+    several = ran if total > 1 else []
+    agreeing = {replies[int(one.candidate.system)].sql: sum(o.result == one.result for o in ran) for one in several}
     first = int(choice.candidate.system) if choice else next((i for i, r in enumerate(replies) if r.sql), 0)
     distinct = {reply.sql: reply for reply in reversed(replies) if reply.sql and reply.sql != replies[first].sql}
     return tuple(

@@ -27,7 +27,7 @@ from agent.models.protocol import Model, ModelError, SqlRequest
 from agent.models.trial import Trial, tried
 from agent.parser.second_opinion import second_opinion
 from agent.state import QueryTask
-from agent.strategies import BRIEF_TOKENS
+from agent.strategies import CASCADE, CASCADE_TOKENS
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.metrics.comparison import same_result
@@ -38,9 +38,10 @@ from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
 
-SECONDS = 90.0
+SECONDS = 180.0
 """After which nothing more is asked."""
-CALL_SECONDS = 30.0
+CALL_SECONDS = 90.0
+"""A small model on one core reads the description of a database for a minute, once."""
 QUESTIONS = 3
 CERTAIN = 0.8
 """The engine's confidence from which its rows count as the right ones."""
@@ -105,7 +106,7 @@ def recommended(trial: Trial, asked: int, right: int, seconds: float | None, *, 
     if asked and not right:
         return OFFLINE, f"It wrote none of {asked} plain queries right; the built-in engine has them all."
     for concern in _concerns(trial, asked, right, seconds):
-        return "small", f"{concern}: one short call, beside what the built-in engine reads."
+        return CASCADE, f"{concern}: the built-in engine first, then short calls."
     if judges is False:
         return "standard/no-judge", "Its queries are right, but its judgement does not tell right ones from wrong ones."
     return "standard", "It writes right queries and is fast enough to check them."
@@ -147,12 +148,19 @@ async def _is_right(
     model: Model, question: str, known: SecondOpinion, database: Database, schema: Schema, privacy: Privacy
 ) -> bool:
     view = await in_turn(
-        model_view, question, database, schema, privacy=privacy, schema_tokens=BRIEF_TOKENS, note_tokens=0, reads=False
+        model_view,
+        question,
+        database,
+        schema,
+        privacy=privacy,
+        schema_tokens=CASCADE_TOKENS,
+        note_tokens=0,
+        as_ddl=True,
     )
     task = QueryTask(id="t1", description=question)
     try:
         async with asyncio.timeout(CALL_SECONDS):
-            reply = await model.write_sql(SqlRequest(question, task, schema.dialect, view.text, schema, brief=True))
+            reply = await model.write_sql(SqlRequest(question, task, schema.dialect, view.text, schema, cascade=True))
     except (ModelError, TimeoutError) as error:
         log.info("No query for %r: %s", question, str(error) or "too slow")
         return False

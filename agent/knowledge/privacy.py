@@ -91,16 +91,18 @@ _PASSED_ON: dict[type, tuple[str, ...]] = {
         "attempt",
         "variant",
         "glossary",
-        "brief",
-        "grammar",
+        "cascade",
+        "periods",
+        "exchange",
     ),
     StepRequest: ("question", "task", "dialect", "allowed", "steps", "left", "evidence", "glossary"),
     ReviewRequest: ("question", "task", "dialect", "sql", "columns", "rows_returned", "doubts", "round"),
     JudgeRequest: ("question", "task", "sql", "columns", "rows_returned", "dialect", "way"),
 }
 """The allow-list: the fields that a request passes on as they are. `failed_sql` is the model's own text. Others were
-written for the mode: `feedback` by `retry_handler`, `glossary` by `agent.knowledge.memory`, `steps` by
-`agent.knowledge.observations`, `doubts` by `agent.candidates.verification`. Examples hold values, so none is sent."""
+written for the mode: `feedback` by `retry_handler`, `exchange` by `agent.candidates.repair`, `glossary` by
+`agent.knowledge.memory`, `steps` by `agent.knowledge.observations`, `doubts` by `agent.candidates.verification`.
+Examples hold values, so none is sent."""
 _Request = TypeVar("_Request", PlanRequest, SqlRequest, StepRequest, ReviewRequest, JudgeRequest)
 
 

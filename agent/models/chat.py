@@ -202,12 +202,10 @@ def _call_kind(schema: dict[str, Any] | None) -> str:
 def _fields(asked: ChatRequest, temperature: float) -> dict[str, Any]:
     """The request fields other than the messages."""
     fields: dict[str, Any] = {}
-    quirks, schema, grammar = asked.quirks, asked.schema, asked.grammar
+    quirks, schema = asked.quirks, asked.schema
     if quirks.cap is not None:
         fields[quirks.cap] = asked.cap
-    if grammar and quirks.grammar:
-        fields[quirks.grammar] = grammar if quirks.grammar == "grammar" else {"grammar": grammar}
-    elif schema is not None and quirks.structure == "json_schema":
+    if schema is not None and quirks.structure == "json_schema":
         fields["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": schema},

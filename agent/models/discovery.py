@@ -34,6 +34,10 @@ _OWNERS = {"library": "Ollama", "organization_owner": "LM Studio", "llamacpp": "
 """What servers give as the owner of their models."""
 _EMBEDS = re.compile(r"embed|rerank|whisper|tts", re.IGNORECASE)
 """Models that write no text, by their names."""
+SMALL = 9e9
+"""Weights up to which a model is small: it writes a query better than it plans, judges or summarises."""
+_WEIGHTS = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,2})?)\s?b(?![a-z0-9])", re.IGNORECASE)
+"""How many thousand million weights a model has, in its name: `qwen2.5-coder:7b`."""
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 
 
@@ -46,6 +50,8 @@ class ModelServer:
     """In the order in which it lists them, those that write no text last."""
     context: Mapping[str, int] = field(default_factory=dict)
     """Tokens that a model reads at once, where the list says so."""
+    weights: Mapping[str, int] = field(default_factory=dict)
+    """How many weights a model has, where the list says so."""
 
 
 async def servers_here(ports: Iterable[int] = tuple(PORTS)) -> tuple[ModelServer, ...]:
@@ -111,7 +117,9 @@ def _listing(base_url: str, response: Any) -> ModelServer | None:
     kinds = [_OWNERS.get(str(e.get("owned_by", "")).lower(), "") for e in named]
     kind = next(filter(None, kinds), "") or _of_header(response.headers.get("server", ""))
     context = {_name(e): size for e in named if (size := _size(e.get("max_model_len")))}
-    return ModelServer(base_url, kind, tuple(dict.fromkeys(map(_name, named))), context)
+    told = {_name(e): meta for e in named if isinstance(meta := e.get("meta"), dict)}  # llama.cpp's
+    weights = {name: n for name, meta in told.items() if isinstance(n := meta.get("n_params"), int)}
+    return ModelServer(base_url, kind, tuple(dict.fromkeys(map(_name, named))), context, weights)
 
 
 def _of_header(server: str) -> str:
@@ -160,8 +168,8 @@ async def _of_ollama(client: httpx2.AsyncClient, base_url: str, model: str) -> i
 
 
 @lru_cache(maxsize=64)
-def _first_listed(base_url: str, key: str) -> tuple[str, int]:
-    """(the first model, how many there are). Raises LookupError where none is listed, which is asked again."""
+def _listed(base_url: str, key: str) -> ModelServer:
+    """What the server lists. Raises LookupError where that is nothing, which is asked again."""
     import httpx2
 
     try:
@@ -173,9 +181,39 @@ def _first_listed(base_url: str, key: str) -> tuple[str, int]:
         raise LookupError(base_url) from error
     if server is None or not server.models:
         raise LookupError(base_url)
-    return server.models[0], len(server.models)
+    return server
 
 
+def known_small(settings: ModelSettings) -> bool | None:
+    """Whether the model at the endpoint has at most `SMALL` weights, as far as its name or an earlier answer tells;
+    None where a server on this machine has to be asked (`is_small`)."""
+    if named := _WEIGHTS.search(settings.name):
+        return float(named[1]) * 1e9 <= SMALL
+    address = (settings.base_url or "").strip().rstrip("/")
+    if urlsplit(address).hostname not in ("localhost", "127.0.0.1", "::1") or time.monotonic() < _silent.get(
+        address, 0
+    ):
+        return False
+    return _small.get((address, settings.name))
+
+
+def is_small(settings: ModelSettings) -> bool:
+    """The same, asked of the server that lists it, once. Blocks for SECONDS at most."""
+    address = (settings.base_url or "").strip().rstrip("/")
+    try:
+        server = _listed(address, settings.api_key.get_secret_value().strip() if settings.api_key else "")
+    except LookupError:
+        _silent[address] = time.monotonic() + AGAIN
+        return False
+    weights = server.weights.get(settings.name)
+    if weights is None and len(server.weights) == 1:  # llama.cpp serves its one model under any name
+        (weights,) = server.weights.values()
+    _small[address, settings.name] = weights is not None and weights <= SMALL
+    return _small[address, settings.name]
+
+
+_small: dict[tuple[str, str], bool] = {}
+"""By address and model."""
 AGAIN = 5.0
 """Seconds for which an endpoint that listed nothing is not asked again."""
 _silent: dict[str, float] = {}
@@ -194,13 +232,13 @@ def named(settings: ModelSettings) -> tuple[ModelSettings, str]:
     if time.monotonic() < _silent.get(address, 0.0):
         return nothing
     try:
-        name, among = _first_listed(address, key)
+        models = _listed(address, key).models
     except LookupError:
         _silent[address] = time.monotonic() + AGAIN
         return nothing
-    place = "the only one" if among == 1 else f"the first of {among}"
-    note = f"No model is set (TEXT2SQL_MODEL), so {name} answers, {place} that the endpoint lists."
-    return settings.model_copy(update={"name": name}), note
+    place = "the only one" if len(models) == 1 else f"the first of {len(models)}"
+    note = f"No model is set (TEXT2SQL_MODEL), so {models[0]} answers, {place} that the endpoint lists."
+    return settings.model_copy(update={"name": models[0]}), note
 
 
 def shown(text: str) -> str:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from agent.models.delivery import begin_delivery
-from agent.models.discovery import kind_of
 from agent.models.distrust import Watch
 from agent.models.failures import Failure, StreamCutOff, failure_of
 from agent.models.pace import turn
@@ -33,7 +32,7 @@ from agent.models.protocol import (
     PromptTooLong,
     Usage,
 )
-from agent.models.quirks import GRAMMAR_FIELDS, OUTPUT_TOKENS, ChatRequest, Messages, Quirks, Structure, learn, learned
+from agent.models.quirks import OUTPUT_TOKENS, ChatRequest, Messages, Quirks, Structure, learn, learned
 from agent.models.retry_policy import RetryPolicy
 from agent.models.visible import begins_thinking, thinks
 
@@ -68,8 +67,6 @@ class Ledger:
     temperature: float = 0.0
     cap: int = OUTPUT_TOKENS
     """Maximum tokens of a reply of a model that does not think."""
-    grammar: str = ""
-    """What the reply is kept to in place of a JSON Schema, if the server takes grammars."""
     warning: str = ""
     failure: Failure | None = None
     """The reason for the retry now in progress."""
@@ -138,7 +135,7 @@ class EndpointClient:
             if self._settings.served is not None:
                 ledger.heard()  # it may have had to load its model
             cap = OUTPUT_TOKENS if quirks.thinks or self._settings.reasoning_effort else ledger.cap
-            asked = ChatRequest(messages, quirks, schema, cap, ledger.temperature, ledger.grammar)
+            asked = ChatRequest(messages, quirks, schema, cap, ledger.temperature)
             if quirks.streams and not broken:
                 gathered = _Gathered(ledger, on_piece)
                 try:
@@ -203,10 +200,9 @@ class EndpointClient:
         """Decide after a failed attempt: retry with a reduced request, wait and retry, or raise."""
         adaptable = structured and self._settings.structured_output == "auto"
         told = failure.sizes is not None and failure.sizes[1] + ledger.cap < failure.sizes[0]  # with no cap, too
-        sent = {"structured": adaptable, "constrained": bool(ledger.grammar and quirks.grammar)}
-        changed = None if told else quirks.without(failure.status, failure.reply, **sent)
+        changed = None if told else quirks.without(failure.status, failure.reply, structured=adaptable)
         if changed is None and failure.error is not PromptTooLong:
-            changed = quirks.guess(failure.status, failures - 1, **sent)
+            changed = quirks.guess(failure.status, failures - 1, structured=adaptable)
         if changed is not None and failures <= _ADAPTATIONS:
             log.info("request refused (%s), trying with less: %s", failure.status, changed)
             return changed
@@ -274,18 +270,6 @@ class EndpointClient:
         wanted = self._settings.structured_output
         forced: dict[str, Structure] = {"json_schema": "json_schema", "json_object": "json_object", "prompt": "prompt"}
         return replace(known, structure=forced[wanted], proven=True) if wanted in forced else known
-
-    async def takes_grammar(self) -> bool:
-        """Whether the server is of a kind that takes grammars, and has not refused one. Asked what it is once; OpenAI's
-        own is not asked."""
-        await self._find_server()
-        if self.quirks().grammar is None:
-            kind = ""
-            if self._base_url != OPENAI_URL and self._settings.structured_output == "auto":
-                key = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-                kind = await kind_of(self._base_url, {**self._settings.extra_headers, **key})
-            self.learn(replace(self.quirks(), grammar=GRAMMAR_FIELDS.get(kind, "")))
-        return bool(self.quirks().grammar)
 
     def learn(self, quirks: Quirks, *, proven: bool = False) -> None:
         proven = proven or quirks.proven

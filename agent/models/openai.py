@@ -20,6 +20,7 @@ from agent.models.failures import redacted
 from agent.models.judge_modes import judged
 from agent.models.prompts import (
     Prompt,
+    cascade_prompt,
     fill,
     in_conversation,
     plan_prompt,
@@ -51,11 +52,9 @@ from agent.models.protocol import (
 from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS, Messages
 from agent.models.replies import Distrusted, UnusableReply
 from agent.models.retry_policy import RetryPolicy
-from agent.models.sql_grammar import OPENING, sql_grammar
 from agent.models.streaming import ShownText, StreamedAnswer
 from agent.models.structured import (
     REVIEW_SCHEMA,
-    SQL_ALONE_SCHEMA,
     SQL_SCHEMA,
     conversation_in,
     object_in,
@@ -112,13 +111,9 @@ class OpenAIModel:
         """A refusal, or a reply without SQL that gives a reason, is returned as `abstained`."""
         try:
             temperature = _WARM if request.variant else 0.0
-            schema = SQL_ALONE_SCHEMA if request.brief else SQL_SCHEMA
-            grammar = ""
-            if request.grammar and await self._endpoint.takes_grammar():
-                grammar = sql_grammar(request.schema, request.schema_context)
-            (sql, reasoning), usage = await self._ask(
-                sql_prompt(request), schema, sql_in, temperature, writes=True, grammar=grammar
-            )
+            schema = None if request.cascade else SQL_SCHEMA
+            prompt = cascade_prompt(request) if request.cascade else sql_prompt(request)
+            (sql, reasoning), usage = await self._ask(prompt, schema, sql_in, temperature, writes=True)
         except _Declined as declined:
             return SqlReply("", declined.refusal, abstained=True, usage=declined.usage or Usage())
         return SqlReply(sql, reasoning, abstained=not sql, usage=usage)
@@ -182,22 +177,22 @@ class OpenAIModel:
     async def _ask(
         self,
         prompt: Prompt,
-        schema: dict[str, Any],
+        schema: dict[str, Any] | None,
         read: Callable[[Reply], T],
         temperature: float = 0.0,
         *,
         cap: int = SQL_TOKENS,
         writes: bool = False,
-        grammar: str = "",
     ) -> tuple[T, Usage]:
-        ledger = Ledger(self._settings.seconds, temperature=temperature, cap=cap, grammar=grammar)
+        """`schema` None: the reply is text."""
+        ledger = Ledger(self._settings.seconds, temperature=temperature, cap=cap)
         work = self._structured(prompt, schema, read, ledger, writes=writes)
         return await self._endpoint.within(ledger, work), self._endpoint.usage(ledger)
 
     async def _structured(
         self,
         prompt: Prompt,
-        schema: dict[str, Any],
+        schema: dict[str, Any] | None,
         read: Callable[[Reply], T],
         ledger: Ledger,
         *,
@@ -215,9 +210,6 @@ class OpenAIModel:
             reply, quirks = await self._endpoint.call(messages, ledger, quirks, schema)
             if reply.refusal and not reply.text:
                 raise _Declined(redacted(reply.refusal, self._endpoint.key))
-            constrained = bool(ledger.grammar and quirks.grammar)
-            if constrained and not visible_text(reply.text).startswith(OPENING):
-                quirks = replace(quirks, grammar="")  # the server took no notice of the grammar
             try:
                 value = read(reply)
             except UnusableReply as error:
@@ -227,7 +219,7 @@ class OpenAIModel:
                     self._endpoint.learn(quirks)
                     continue
                 distrusted = isinstance(error, Distrusted)
-                weaker = None if cut or distrusted or "{" in reply.text else quirks.lesser_structure()
+                weaker = None if schema is None or cut or distrusted or "{" in reply.text else quirks.lesser_structure()
                 if weaker is not None and self._settings.structured_output == "auto":
                     quirks = weaker
                 elif repaired or ((distrusted or cut) and not writes):
@@ -238,7 +230,7 @@ class OpenAIModel:
                 log.info("unusable reply, asking again: %s", error)
                 repair = _repair(error, reply, schema)
                 continue
-            self._endpoint.learn(quirks, proven=not constrained)
+            self._endpoint.learn(quirks, proven=schema is not None)
             return value
 
 
@@ -252,7 +244,8 @@ class _Declined(ModelReplyError):
 
 def _messages(prompt: Prompt, *, structured: bool = True) -> Messages:
     user = prompt.user if structured else prompt.unstructured or prompt.user
-    return [("system", _sendable(prompt.system)), ("user", _sendable(user))]
+    said = [("system", prompt.system), ("user", user), *prompt.exchange]
+    return [(role, _sendable(text)) for role, text in said]
 
 
 def _sendable(text: str) -> str:
@@ -260,8 +253,9 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _repair(error: UnusableReply, reply: Reply, schema: dict[str, Any]) -> Messages:
-    asked = fill(template("repair").user, {"problem": str(error), "schema": json.dumps(schema)})
+def _repair(error: UnusableReply, reply: Reply, schema: dict[str, Any] | None) -> Messages:
+    form = "one SQL statement in a ```sql block" if schema is None else json.dumps(schema)
+    asked = fill(template("repair").user, {"problem": str(error), "schema": form})
     # What is not to be believed is not shown again: it would be copied once more.
     echo = "" if isinstance(error, Distrusted) else _sendable(visible_text(reply.text)[:_ECHO])
     return [("assistant", echo), ("user", asked)] if echo else [("user", asked)]

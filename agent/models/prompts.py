@@ -46,6 +46,8 @@ class Prompt:
     user: str
     unstructured: str = ""
     """The user text for a server that knows no structured replies, where it differs."""
+    exchange: tuple[tuple[str, str], ...] = ()
+    """(role, text) of what was said after it."""
 
 
 @cache
@@ -124,25 +126,43 @@ def sql_prompt(request: SqlRequest) -> Prompt:
         "task": _task(request, "Write the query for this step of the answer only:"),
         "instructions": _instructions(request),
         "previous": known(request) + previous,
-        "retry": _hint(request) + retry,
+        "retry": retry,
     }
     as_json, as_text = (
         _prompt(
-            "query_generator_brief" if request.brief else "query_generator",
+            "query_generator",
             request.dialect,
             question=_question(request),
             raw=raw | _shown(request) | {"form": template(form).system},
         )
-        for form in ("sql_alone_as_json" if request.brief else "sql_as_json", "sql_as_text")
+        for form in ("sql_as_json", "sql_as_text")
     )
     return replace(as_json, unstructured=as_text.user)
 
 
-def _hint(request: SqlRequest) -> str:
-    """The query that the built-in engine reads in the question; empty if there is none."""
-    if not request.hint:
-        return ""
-    return f"\nRules read the question as this query, which may be right:\n{_block('reading', request.hint)}\n"
+def cascade_prompt(request: SqlRequest) -> Prompt:
+    """The database in the system text, which all its questions share to the letter; the question with what was found
+    for it alone behind that; then each query that was not right yet, with what is wrong with it."""
+    system, user = template("cascade").system, template("cascade").user
+    shown = _shown(request)
+    previous = "".join(
+        f"Rows of the earlier step {as_data(one.task_id)}:\n{_result(one)}\n\n" for one in request.previous
+    )
+    values = {
+        "dialect_name": ENGINES[request.dialect].title,
+        "instructions": _instructions(request),
+        "schema": shown["schema"],
+        "notes": known(request) + shown["notes"] + "".join(f"{one}\n" for one in request.periods),
+        "previous": previous,
+        "question": as_data(_question(request)),
+        "task": _task(request, "Write the query for this step of the answer only:"),
+    }
+    again = template("cascade_repair").user
+    exchange: list[tuple[str, str]] = []
+    for sql, wrong in request.exchange:
+        exchange.append(("assistant", f"```sql\n{sql}\n```"))
+        exchange.append(("user", fill(again, {"feedback": as_data(wrong), "question": as_data(request.question)})))
+    return Prompt(fill(system, values), fill(user, values).rstrip(), exchange=tuple(exchange))
 
 
 def _shown(request: PlanRequest | SqlRequest | StepRequest | ReviewRequest) -> dict[str, str]:

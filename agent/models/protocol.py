@@ -141,13 +141,12 @@ class SqlRequest:
     """Instructions of a kit, which follow the rules of the prompt; like examples, they may quote values."""
     analysis: str = ""
     """What a kit's analysis says about the database; it holds values."""
-    hint: str = ""
-    """The query that the built-in engine reads in the question, which may be wrong; it may hold values."""
-    brief: bool = False
-    """Whether the reply is the query alone, without its reasoning."""
-    grammar: bool = False
-    """Whether a server that takes a grammar may be kept to queries over what `schema_context` shows of `schema`; the
-    reply is then the query alone."""
+    cascade: bool = False
+    """Whether the prompt begins with what all questions to the database share, and the reply is the query alone."""
+    periods: tuple[str, ...] = ()
+    """Of a cascade: what the question's relative periods are today, one sentence each."""
+    exchange: tuple[tuple[str, str], ...] = ()
+    """Of a cascade: the queries that were not right yet, each with what is wrong with it, cleared for the mode."""
     ran: dict[str, ExecutionResult] = field(default_factory=dict, repr=False, compare=False)
     """As of `PlanRequest`."""
 
@@ -172,6 +171,8 @@ class SqlReply:
     """When it abstains: the query that it would have written, for a person to judge; it is not run."""
     by_engine: bool = False
     """The built-in engine wrote it, beside a model; `confidence` is then calibrated."""
+    refused: bool = False
+    """Abstained because the question asks for no rows: a change of data, a forecast, small talk."""
 
 
 @dataclass(frozen=True, slots=True)

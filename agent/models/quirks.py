@@ -12,10 +12,6 @@ from typing import Any, Literal
 
 Structure = Literal["json_schema", "json_object", "prompt"]
 CapField = Literal["max_completion_tokens", "max_tokens"]
-GrammarField = Literal["grammar", "structured_outputs"]
-
-GRAMMAR_FIELDS: dict[str, GrammarField] = {"llama.cpp": "grammar", "vLLM": "structured_outputs"}
-"""By kind of server, the request field that takes a grammar."""
 
 OUTPUT_TOKENS = 16_384
 """Maximum tokens of one reply of a model that thinks, its thinking included."""
@@ -44,8 +40,6 @@ _NO_TEMPERATURE = re.compile(r"(?:o\d|gpt-[5-9](?!.*chat))", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class Quirks:
     structure: Structure = "json_schema"
-    grammar: GrammarField | Literal[""] | None = None
-    """The field that takes a grammar; empty: none; None: the server was not asked what it is."""
     proven: bool = False
     """This structure has produced a JSON reply before."""
     temperature: bool = True
@@ -71,11 +65,9 @@ class Quirks:
         weaker = _LESS.get(self.structure)
         return None if weaker is None or self.proven else replace(self, structure=weaker)
 
-    def without(
-        self, status: int | None, message: str, *, structured: bool, constrained: bool = False
-    ) -> Quirks | None:
+    def without(self, status: int | None, message: str, *, structured: bool) -> Quirks | None:
         """The request to try after a refusal with this status and message; None when nothing in the request is the
-        cause. A `constrained` request had a grammar in place of its JSON Schema."""
+        cause."""
         if status not in (400, 404, 415, 422, 500, 501):
             return None
         if self.temperature and "temperature" in message:
@@ -89,19 +81,15 @@ class Quirks:
             return replace(self, cap=None if _TOO_MUCH.search(message) else other)
         if self.stream_usage and ("stream_options" in message or "include_usage" in message):
             return replace(self, stream_usage=False)
-        if constrained and _STRUCTURE.search(message):
-            return replace(self, grammar="")
         if structured and _STRUCTURE.search(message):
             return replace(self, proven=False).lesser_structure()
         return None
 
-    def guess(self, status: int | None, failures: int, *, structured: bool, constrained: bool = False) -> Quirks | None:
+    def guess(self, status: int | None, failures: int, *, structured: bool) -> Quirks | None:
         """The request to try after a refusal that names no cause. A 500 may be temporary, so it is retried unchanged
         first."""
         if status not in (400, 415, 422) and not (status in (500, 501) and failures >= 1):
             return None
-        if constrained:
-            return replace(self, grammar="")
         if structured and (less := self.lesser_structure()):
             return less
         if self.stream_proven or not self.streams:
@@ -124,8 +112,6 @@ class ChatRequest:
     cap: int
     """Maximum tokens of the reply."""
     temperature: float = 0.0
-    grammar: str = ""
-    """What the reply is kept to in place of the schema, where the endpoint takes grammars."""
 
 
 _learned: dict[tuple[str, str], Quirks] = {}

@@ -68,7 +68,6 @@ def plan_schema(*, with_sql: bool, in_conversation: bool, translate: bool = Fals
 
 
 SQL_SCHEMA = _strict(reasoning=_TEXT, sql=_TEXT)
-SQL_ALONE_SCHEMA = _strict(sql=_TEXT)
 REVIEW_SCHEMA = _strict(reasoning=_TEXT, accept={"type": "boolean"}, sql=_TEXT)
 JUDGE_SCHEMA = _strict(reasoning=_TEXT, score=_SCORE)
 CONDITIONS_SCHEMA = _strict(

@@ -163,7 +163,13 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
     with_model = step.context.semantics is not None
     departures, units, open_readings = await in_turn(_meaning, step, case) if with_model else _meaning(step, case)
     own = draft.confidence if draft.by_engine or step.context.model.capabilities.calibrated else None
-    case = replace(case, candidates_agreeing=draft.agreeing, departures=departures, own_confidence=own)
+    case = replace(
+        case,
+        candidates_agreeing=draft.agreeing,
+        departures=departures,
+        own_confidence=own if draft.estimate is None else None,
+        estimate=draft.estimate,
+    )
     seen = observed(case)
     executed = case.result
     data = json_rows(executed.rows) if executed else []

@@ -41,6 +41,10 @@ async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
     elif not english and not context.model.capabilities.remote:
         failed = {"failure": Failure(kind="abstained", message=READS_ENGLISH)}
         reply = PlanReply(single_task_plan(question, 0.0))
+    elif context.strategy.cascade and context.model.capabilities.remote:
+        reply = PlanReply(single_task_plan(question, 1.0))
+        if privacy_of(context.model) == "full":
+            reply = await in_turn(_unplanned, await _request(question, state, context), context.database, 1.0)
     elif not (context.strategy.plan or _in_conversation(state, context) or not english):
         reply = PlanReply(single_task_plan(question, 1.0))
     else:
@@ -64,21 +68,7 @@ async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
 
 async def _reply(question: str, state: AgentState, context: RunContext) -> tuple[PlanReply, str]:
     """The plan, and the text of the schema that the model could take."""
-    schema = await context.schema()
-    clarified = state.get("clarified")
-    request = PlanRequest(
-        question,
-        schema.dialect,
-        state["schema_context"],
-        schema,
-        state.get("evidence", ""),
-        history=_earlier(state, context),
-        write_sql=_plan_writes(context),
-        may_ask=context.may_ask and clarified is None,
-        clarified=clarified,
-        ran=context.ran,
-        translate=not is_english(question),
-    )
+    request = await _request(question, state, context)
     try:
         async with asyncio.timeout(context.seconds_left):
             reply, shown = await fitted(
@@ -99,6 +89,24 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> tuple
         if privacy_of(context.model) != "full":  # the rules look up stored values, and the model sees their output
             return PlanReply(single_task_plan(question, 0.0)), context.shortened or request.schema_context
         return await in_turn(_unplanned, request, context.database), context.shortened or request.schema_context
+
+
+async def _request(question: str, state: AgentState, context: RunContext) -> PlanRequest:
+    schema = await context.schema()
+    clarified = state.get("clarified")
+    return PlanRequest(
+        question,
+        schema.dialect,
+        state["schema_context"],
+        schema,
+        state.get("evidence", ""),
+        history=_earlier(state, context),
+        write_sql=_plan_writes(context),
+        may_ask=context.may_ask and clarified is None,
+        clarified=clarified,
+        ran=context.ran,
+        translate=not is_english(question),
+    )
 
 
 def _values_kept(plan: QueryPlan, question: str) -> QueryPlan:
@@ -132,9 +140,8 @@ def _earlier(state: AgentState, context: RunContext) -> tuple[Turn, ...]:
     return tuple(turn for turn in history if turn.number < context.history_before)
 
 
-def _unplanned(request: PlanRequest, database: Database) -> PlanReply:
-    """A plan of one task. In a conversation, the offline engine's rules form the standalone question if the model did
-    not."""
+def _unplanned(request: PlanRequest, database: Database, confidence: float = 0.0) -> PlanReply:
+    """A plan of one task. In a conversation, the offline engine's rules form the standalone question."""
     read_as = ""
     if request.history or request.clarified:
         from agent.parser.dialogue import whole_question
@@ -143,4 +150,4 @@ def _unplanned(request: PlanRequest, database: Database) -> PlanReply:
             read_as = whole_question(request, database)
         except DatabaseError as error:
             log.warning("The follow-up stays as it is: %s", error)
-    return PlanReply(single_task_plan(read_as or request.question, 0.0), read_as=read_as)
+    return PlanReply(single_task_plan(read_as or request.question, confidence), read_as=read_as)

@@ -7,6 +7,7 @@ If the strategy wants several candidates, the draft is the chosen one and holds 
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +57,8 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         failed_sql=before[-1].sql if before else "",
         feedback=state.get("retry_feedback", ""),
         attempt=len(before) + 1,
-        brief=context.strategy.brief,
-        grammar=context.strategy.grammar,
+        cascade=context.strategy.cascade,
+        periods=_periods(standalone(state)) if context.strategy.cascade else (),
         ran=context.ran,
     )
     if context.memory is not None:
@@ -68,7 +69,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     several: tuple[Written, ...] = ()
     shown = request.schema_context
     try:
-        if context.strategy.candidates > 1 or context.strategy.engine:
+        if context.strategy.candidates > 1 or context.strategy.cascade:
             several = await _several(request, asked(state), context)
         if several:
             reply = several[0].reply
@@ -91,9 +92,16 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         return await _given_up(Failure(kind="timeout", message=message), state, context)
     draft = await _shaped(_draft(reply), state, schema, context)
     if several:
-        rivals = [_draft(one.reply).model_copy(update={"agreeing": one.agreeing}) for one in several[1:]]
-        draft = draft.model_copy(update={"agreeing": several[0].agreeing, "rivals": rivals})
+        known = [{"agreeing": one.agreeing, "estimate": one.probability} for one in several]
+        rivals = [_draft(one.reply).model_copy(update=of) for one, of in zip(several[1:], known[1:], strict=True)]
+        draft = draft.model_copy(update={**known[0], "rivals": rivals})
     return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft, "schema_context": shown}
+
+
+def _periods(question: str) -> tuple[str, ...]:
+    from agent.parser.periods import relative_periods
+
+    return relative_periods(question, dt.date.today())
 
 
 async def _shaped(draft: Draft, state: AgentState, schema: Schema, context: RunContext) -> Draft:
@@ -122,7 +130,13 @@ async def _several(request: SqlRequest, question: str, context: RunContext) -> t
     """Several candidates, the chosen one first; none where one query is wanted here."""
     from agent.candidates.generation import wants_several, written
 
-    return await written(request, question, context) if wants_several(request, context) else ()
+    if not wants_several(request, context):
+        return ()
+    if context.strategy.cascade:
+        from agent.candidates.cascade import cascaded
+
+        return await cascaded(request, question, context)
+    return await written(request, question, context)
 
 
 def _with_semantics(memory: Memory, semantics: SemanticModel, schema: Schema) -> Memory:

@@ -56,8 +56,10 @@ MAX_QUESTION = 2_000
 """Characters; a longer question is not read."""
 
 _WRITES = re.compile(
-    r"^\W*(?:please\s+|can you\s+|could you\s+)?(delete|drop|remove|insert|update|create|alter|truncate|erase|destroy|"
-    r"rename|grant|revoke|attach|modify|overwrite)\b",
+    r"^\W*(?:please\s+|can you\s+|could you\s+)?(?:"
+    r"(delete|drop|remove|insert|update|create|alter|truncate|erase|destroy|rename|grant|revoke|attach|modify|overwrite)"
+    r"\b|(cancel|mark|close|reopen|approve|reject|refund|restore|archive|assign|reschedule|correct|add|send|pay|merge|"
+    r"undo)\s+(?:the|all|this|that|these|those|every|each|my|our|an?)\b)",
     re.IGNORECASE,
 )
 
@@ -81,6 +83,8 @@ class Reading:
     """The features behind the confidence."""
     guess: str = ""
     """The SQL that the engine would have given if its confidence had been high enough."""
+    refused: bool = False
+    """It abstains because the question asks for no rows: a change of data, a forecast, small talk."""
 
 
 def read(
@@ -108,7 +112,8 @@ def read(
     if len(text) > MAX_QUESTION:
         return _abstain(f"The question is longer than {MAX_QUESTION} characters; please ask it in fewer words.")
     if write := _WRITES.match(text):
-        return _abstain(f"This asks to {write[1].lower()} data; only reading is possible here.")
+        asked_for = (write[1] or write[2]).lower()
+        return _abstain(f"This asks to {asked_for} data; only reading is possible here.", refused=True)
     if not schema.tables:
         return _abstain("The database has no tables.")
     filled = any(t.row_count != 0 for t in schema.tables)
@@ -147,8 +152,8 @@ def _rewritten(reading: Reading, dialect: Dialect, schema: Schema) -> Reading:
     return replace(reading, tree=tree, sql=sql if reading.sql else "", guess=sql)
 
 
-def _abstain(why: str, not_understood: tuple[str, ...] = ()) -> Reading:
-    return Reading("", None, 0.0, True, why, not_understood)
+def _abstain(why: str, not_understood: tuple[str, ...] = (), *, refused: bool = False) -> Reading:
+    return Reading("", None, 0.0, True, why, not_understood, refused=refused)
 
 
 @dataclass(frozen=True)
@@ -194,7 +199,7 @@ class _Parser:
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
         if reply := abstention.not_about_rows(text, self._existing):
-            return _abstain(reply)
+            return _abstain(reply, refused=True)
         attempt = self._beside(text, knowledge, place) or self._best(text, knowledge, place)
         if attempt.draft.any_year and (years := self._rows.years_since_data(attempt.draft.assumed)):
             earlier = copy(self)

@@ -99,6 +99,7 @@ class OfflineModel:
             reading.alternatives,
             _usage(started),
             reading.guess,
+            refused=reading.refused,
         )
 
     async def judge(self, request: JudgeRequest) -> Judgement:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from agent.parser.date_arithmetic import DAYS_OF_WEEK, MONTHS, before, days_later, months_later
 from eval.language.lexicon import word_set
-from eval.language.tokens import Token
+from eval.language.tokens import Token, tokenize
 
 _MONTHS = {
     name: number
@@ -57,6 +57,20 @@ def period_at(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
         if named is not None:
             return named
     return None
+
+
+def relative_periods(question: str, today: dt.date) -> tuple[str, ...]:
+    """What `last month` or `this year` means on this day, one sentence each; of one with dates of its own, nothing."""
+    tokens = tokenize(question)
+    told: list[str] = []
+    at = 0
+    while at < len(tokens):
+        period = period_at(tokens, at, today)
+        if period is not None and (period.relative or period.any_year):
+            words = " ".join(t.text for t in tokens[at : at + period.tokens])
+            told.append(f'"{words}" is from {period.start} up to and not including {period.end}.')
+        at += max(1, period.tokens if period is not None else 1)
+    return tuple(dict.fromkeys(told))
 
 
 def _number(tokens: Sequence[Token], at: int) -> int | None:

@@ -20,6 +20,7 @@ from agent.events import Event
 from agent.knowledge.privacy import private
 from agent.models.protocol import Model
 from agent.runtime.context import RunContext, unheard
+from agent.strategies import CASCADE
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.errors import Text2SQLError
@@ -105,6 +106,13 @@ async def run_context(
         semantics = await asyncio.to_thread(seen_by, database, semantics)
     chosen, owned = await chosen_model(model, config.model, database, semantics)
     judging = config.judging_with(chosen.name)
+    if "strategy" not in judging.model_fields_set and chosen.capabilities.remote:
+        from agent.models.discovery import is_small, known_small
+
+        asked_for = config.model.model_copy(update={"name": chosen.name})
+        known = known_small(asked_for)
+        if known or (known is None and await asyncio.to_thread(is_small, asked_for)):
+            judging = judging.model_copy(update={"strategy": CASCADE})
     context = RunContext(
         database,
         private(chosen, config.privacy.mode),

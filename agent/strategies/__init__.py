@@ -14,15 +14,25 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from agent.state import RetryCategory
 
-__all__ = ["ADVICE", "BRIEF_TOKENS", "DEFAULT", "EVERY_CATEGORY", "STRATEGIES", "SWITCHES", "Strategy", "strategy"]
+__all__ = [
+    "ADVICE",
+    "CASCADE",
+    "CASCADE_TOKENS",
+    "DEFAULT",
+    "EVERY_CATEGORY",
+    "STRATEGIES",
+    "SWITCHES",
+    "Strategy",
+    "strategy",
+]
 
 EVERY_CATEGORY: frozenset[RetryCategory] = frozenset(
     ("execution_error", "hallucination", "safety", "relevance", "empty_result", "generic")
 )
 ADVICE: frozenset[RetryCategory] = frozenset(("relevance", "generic"))
 """Feedback on a query that ran: the evidence against it."""
-BRIEF_TOKENS = 800
-"""Maximum tokens of the structure in a brief prompt; a small model reads some 100 a second on a processor."""
+CASCADE_TOKENS = 3_000
+"""Maximum tokens of the structure in the prompt of a cascade; a small model reads some 40 a second on one core."""
 MOST = 20
 """Maximum examples, candidates or rounds."""
 
@@ -64,14 +74,12 @@ class Strategy:
     """A query that lacks what the question asks for is not run while a retry is left."""
     summary: bool = True
     """A model writes the answer; else rules do."""
-    engine: bool = False
-    """What the built-in engine reads is a hint in the prompt and a further candidate, among which evidence chooses. It
-    is the answer where the model fails."""
-    brief: bool = False
-    """A short prompt for a small model: the tables that the question needs, and SQL alone as the reply."""
-    grammar: bool = False
-    """A local server that takes a grammar is given one of the queries that the schema allows, so that a model can write
-    nothing else (`agent.models.sql_grammar`)."""
+    cascade: bool = False
+    """The built-in engine answers what it surely reads. Else the model writes, with a prompt whose beginning all
+    questions to the database share; its query is repaired, and compared with the engine's (`agent.candidates.cascade`).
+    The engine answers where the model fails."""
+    engine: bool = True
+    """In a cascade the built-in engine reads the question, too; else the model is alone."""
     generator: Literal["query", "react"] = "query"
     """`query`: the model writes the query in one reply. `react`: it works in steps, with tools (`agent.react`)."""
     retries: int | None = None
@@ -90,6 +98,9 @@ class Strategy:
 
 
 DEFAULT = "standard"
+CASCADE = "cascade"
+_ALSO = {"small": CASCADE}
+"""Earlier names."""
 
 _PLAIN: dict[str, Any] = {"plan": False, "judge": False, "notes": False, "glossary": False, "retries": 0}
 _STAGE: dict[str, Any] = {"plan": False, "judge": False, "examples": 0}
@@ -128,14 +139,13 @@ STRATEGIES: dict[str, Strategy] = {
             retries=0,
         ),
         Strategy(
-            "small",
-            "for small and slow models: one short call, with the built-in engine's reading as hint and rival",
+            CASCADE,
+            "for small and slow models: the built-in engine first, then one short call, repairs, samples",
             plan=False,
             plan_sql=False,
             judge=False,
             summary=False,
-            engine=True,
-            brief=True,
+            cascade=True,
             examples=2,
             retries=0,
         ),
@@ -166,7 +176,7 @@ def strategy(name: str) -> Strategy:
     """The strategy of that name. Raises ValueError that lists the known names or changes."""
     base, *changes = (part.strip() for part in name.strip().lower().split("/"))
     shots = _SHOTS.fullmatch(base)
-    known = STRATEGIES.get("few-shot" if shots else base)
+    known = STRATEGIES.get("few-shot" if shots else _ALSO.get(base, base))
     if known is None:
         raise ValueError(f"there is no strategy {name!r}; there are: {', '.join(STRATEGIES)}")
     if shots:

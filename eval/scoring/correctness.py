@@ -108,7 +108,12 @@ def correctness(
     fitted = coefficients()
     if vetoed:
         return dimension(NOT_RUN, fitted.pivot), NOT_RUN, "What forbids the query leaves no chance that it is right."
-    from_evidence = _own(case.own_confidence, seen, fitted) if _is_own(case) else fitted.probability(seen, case.prior)
+    if case.estimate is not None:
+        from_evidence = case.estimate
+    elif _is_own(case):
+        from_evidence = _own(case.own_confidence, seen, fitted)
+    else:
+        from_evidence = fitted.probability(seen, case.prior)
     if confirmed:
         from_evidence = max(from_evidence, fitted.pivot)
     probability = with_opinion(from_evidence, opinion_of(case))

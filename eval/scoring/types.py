@@ -96,6 +96,9 @@ class Case:
     own_confidence: float | None = None
     """0..1, the writer's own calibrated figure for its reading of the question (the offline engine's); None for a
     writer that has none. It takes the place of the prior and of what confirms the reading."""
+    estimate: float | None = None
+    """0..1: that the result is right, by whoever compared it with others for the question; it takes the place of what
+    this query's evidence alone would say."""
     gold: ExecutionResult | None = None
     """The gold query's result; with it correctness is a comparison, not a probability."""
     gold_ordered: bool = False

@@ -25,7 +25,7 @@ class LocalModel:
     memory: int
     """Bytes that its server takes."""
     accuracy: float | None = None
-    """0..1: execution accuracy on Spider's development set with the strategy `small`; None: not measured."""
+    """0..1: execution accuracy on Spider's development set with the strategy `cascade`; None: not measured."""
     seconds: float | None = None
     """Of a question, in the middle, on one core; None: not measured."""
 

@@ -176,7 +176,7 @@ async def configured_model(services: CurrentServices, client: CurrentClient) -> 
 @router.post("/model/test", responses=refusals())
 async def try_model(services: CurrentServices, client: CurrentClient, asked: EndpointIn) -> TrialReply:
     """Try what a model is good for, on the demo database, and recommend a strategy. At most 13 short calls, none begun
-    after 90 seconds. Nothing of other databases is sent, and nothing is kept."""
+    after three minutes. Nothing of other databases is sent, and nothing is kept."""
     _require(services, client)
     await _reachable(services, asked)
     settings = services.settings

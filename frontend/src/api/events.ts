@@ -143,6 +143,7 @@ export interface NodeEvent {
 export type RunEvent =
   | NodeEvent
   | { event: "progress"; data: { node: string; tokens: number } }
+  | { event: "step"; data: { tool: string; sql: string; observation: string; ok: boolean } }
   | {
       event: "run";
       data: {

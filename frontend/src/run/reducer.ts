@@ -37,6 +37,8 @@ function applyEvent(state: RunState, event: RunEvent, at: number): RunState {
       return { ...state, steps: withNode(state.steps, event, at) };
     case "progress":
       return { ...state, steps: withProgress(state.steps, event.data) };
+    case "step":
+      return { ...state, steps: withSaid(state.steps, event.data) };
     case "schema":
       return { ...state, schema: event.data };
     case "plan":
@@ -99,6 +101,7 @@ function withNode(steps: readonly Step[], event: NodeEvent, at: number): readonl
         elapsedMs: event.elapsed_ms,
         tokens: event.tokens ?? null,
         written: 0,
+        said: "",
         problem: event.problem ?? "",
         retry: null,
         revision: null,
@@ -118,6 +121,11 @@ function withNode(steps: readonly Step[], event: NodeEvent, at: number): readonl
         }
       : step,
   );
+}
+
+/** What a step that runs knows so far, in a line. */
+function withSaid(steps: readonly Step[], { observation }: { observation: string }): readonly Step[] {
+  return steps.map((step) => (step.done ? step : { ...step, said: observation }));
 }
 
 function withProgress(steps: readonly Step[], { node, tokens }: { node: string; tokens: number }): readonly Step[] {

@@ -15,6 +15,8 @@ export interface Step {
   tokens: { input: number; output: number } | null;
   /** Tokens that the model has written in it so far. */
   written: number;
+  /** What it knows so far, in a line. */
+  said: string;
   /** Why what this step checked was sent back, if it was. */
   retry: Retry | null;
   /** What did not work in it, which went on without that; empty where all did. */

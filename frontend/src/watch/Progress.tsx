@@ -31,6 +31,7 @@ export function Progress({ run, onStop }: { run: RunState; onStop: () => void })
           <span className={css["time"]}>{`${step.written.toLocaleString("en")} tokens`}</span>
         )}
         <span className={css["time"]}>{seconds(elapsed)}</span>
+        {step?.said && !run.stopping && <span className={css["long"]}>{step.said}</span>}
         {elapsed > LONG && !run.stopping && (
           <span className={css["long"]}>This takes longer than usual. You can leave it running, or stop it.</span>
         )}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent.config import Settings
-from agent.models.prompts import sql_prompt
+from agent.models.prompts import cascade_prompt, sql_prompt
 from agent.models.protocol import (
     Capabilities,
     Judgement,
@@ -56,7 +56,7 @@ class _Recorder:
     """Stands in for a model: keeps the request and replies with the verified query."""
 
     name = "recorder"
-    capabilities = Capabilities(second_opinion=False)
+    capabilities = Capabilities(second_opinion=False, samples=False)
 
     def __init__(self, sql: str) -> None:
         self.sql = sql
@@ -118,17 +118,18 @@ async def rendered(
     )
     if not recorder.requests or not answer.attempts or answer.attempts[-1].status != "success":
         return Rendered(problem="query does not run", detail=answer.reason)
-    prompt = sql_prompt(recorder.requests[0])
+    request = recorder.requests[0]
+    prompt = cascade_prompt(request) if request.cascade else sql_prompt(request)
     if gold.casefold() in prompt.user.casefold():
         return Rendered(problem="prompt shows its query")
-    return Rendered(prompt.system, prompt.user, _reply(recorder.requests[0], gold))
+    return Rendered(prompt.system, prompt.user, _reply(request, gold))
 
 
 def _reply(request: SqlRequest, gold: str) -> str:
-    """The JSON object that the prompt asks for. Verified questions hold no reasons, so the reason is what the query's
-    tree says: its tables and columns. A brief prompt asks for none."""
-    if request.brief:
-        return json.dumps({"sql": gold}, ensure_ascii=False)
+    """What the prompt asks for: the query in a fence, or a JSON object. Verified questions hold no reasons, so the
+    reason is what the query's tree says: its tables and columns."""
+    if request.cascade:
+        return f"```sql\n{gold}\n```"
     references = resolve(parse(gold, request.dialect), request.schema)
     columns = ", ".join(f"{table}.{column}" for table, column in references.columns)
     reasoning = f"Tables: {', '.join(references.tables) or 'none'}. Columns: {columns or 'none'}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -34,15 +33,15 @@ def a_model(
     def reply(request: Request) -> Reply:
         asked = (request.body.get("response_format") or {}).get("json_schema", {}).get("schema", {})
         wanted = asked.get("properties", {})
-        question = re.search(r"<question>\n(.*)\n</question>", request.prompt)
+        question = next((q for q in known if request.prompt.endswith(q)), "")
         if "city" in wanted:
             return completion({"city": city})
         if "score" in wanted:
             counts = "How many" in request.prompt
             fits = ("COUNT" in request.prompt) is counts
             return completion({"reasoning": "I looked at it.", "score": (0.9 if fits else 0.1) if judge else 0.9})
-        if "sql" in wanted and question:
-            return completion({"sql": sql(question[1]) if sql else known[question[1]]})
+        if question:
+            return completion(f"```sql\n{sql(question) if sql else known[question]}\n```")
         return completion(COUNTING)
 
     return reply
@@ -70,7 +69,7 @@ async def test_a_model_that_copies_its_prompt_gets_the_engine_beside_it(endpoint
     endpoint.otherwise = a_model(shop, city="the name of a city")
     probe = await probed(settings(endpoint), shop)
     assert probe.trial.copies_example
-    assert probe.strategy == "small"
+    assert probe.strategy == "cascade"
     assert "copies examples" in probe.reason
 
 
@@ -82,7 +81,7 @@ async def test_a_model_that_is_wrong_now_and_then_gets_the_engine_beside_it(
     endpoint.otherwise = a_model(shop, sql=lambda q: read(q, schema).sql if "average" in q.lower() else wrong)
     probe = await probed(settings(endpoint), shop)
     assert 0 < probe.right < probe.asked
-    assert probe.strategy == "small"
+    assert probe.strategy == "cascade"
 
 
 async def test_a_model_that_writes_nothing_right_is_advised_against(endpoint: OpenAIServer, shop: Database) -> None:
@@ -97,7 +96,7 @@ async def test_a_small_context_is_read_from_the_server(endpoint: OpenAIServer, s
     props = raw(json.dumps({"default_generation_settings": {"n_ctx": 4096}}))
     endpoint.otherwise = lambda request: props if request.path == "/props" else model(request)
     probe = await probed(settings(endpoint), shop)
-    assert (probe.trial.server, probe.trial.context_tokens, probe.strategy) == ("llama.cpp", 4096, "small")
+    assert (probe.trial.server, probe.trial.context_tokens, probe.strategy) == ("llama.cpp", 4096, "cascade")
 
 
 async def test_a_server_that_refuses_schemas_is_no_failure(endpoint: OpenAIServer, shop: Database) -> None:
@@ -125,7 +124,7 @@ async def test_a_reply_without_end_is_left(endpoint: OpenAIServer, shop: Databas
 
 @pytest.mark.parametrize(
     ("seconds", "context", "strategy"),
-    [(2.0, 32_000, "standard"), (40.0, 32_000, "small"), (2.0, 4_096, "small"), (None, None, "standard")],
+    [(2.0, 32_000, "standard"), (40.0, 32_000, "cascade"), (2.0, 4_096, "cascade"), (None, None, "standard")],
 )
 def test_slow_models_and_small_contexts_get_short_prompts(
     seconds: float | None, context: int | None, strategy: str

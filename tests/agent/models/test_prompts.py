@@ -48,7 +48,8 @@ def test_the_prompts_and_the_dialects_are_there() -> None:
         "planner",
         "planner_sql",
         "query_generator",
-        "query_generator_brief",
+        "cascade",
+        "cascade_repair",
         "relevance",
         "summarizer",
         "repair",
@@ -57,7 +58,6 @@ def test_the_prompts_and_the_dialects_are_there() -> None:
     wanted |= {"conversation", "clarification", "no_clarification", "react", "review", "candidate_hints"}
     wanted |= {
         "shared",
-        "sql_alone_as_json",
         "sql_as_json",
         "sql_as_text",
         "sql_rules",

@@ -28,7 +28,7 @@ def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint:
         assert client.get("/model", **ana).json()["offline"] is True
 
         tried = client.post("/model/test", json=wanted, **ana).json()
-        kept = client.put("/model", json=wanted | {"strategy": "small"}, **ana)
+        kept = client.put("/model", json=wanted | {"strategy": "cascade"}, **ana)
 
         assert tried["ok"], tried
         assert (tried["name"], tried["asked"], tried["right"]) == ("chosen-model", 3, 0)
@@ -41,7 +41,7 @@ def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint:
             "offline": False,
             "kept": True,
             "may_change": True,
-            "strategy": "small",
+            "strategy": "cascade",
         }
         assert client.get("/model", **ben).json()["base_url"] is None
         assert client.put("/model", json=wanted, **ben).status_code == 403

@@ -1,0 +1,120 @@
+"""What is wrong with a query, in one short text with which a small model can put it right.
+
+In: a `Case`, and what is known of the database. Out: the text for the next prompt, empty where nothing speaks against
+the query. A small model that reads "no such column" writes the column again, so it is told which table has it and how
+to join that table; of a text that is stored nowhere, which stored texts resemble it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from agent.knowledge.identifiers import quoted_if_needed
+from agent.knowledge.privacy import Privacy, scrubbed, words_known
+from agent.knowledge.schema_context import one_line
+from agent.knowledge.values import ValueIndex
+from eval.engines import ENGINES
+from eval.schema import Schema, Table
+from eval.scoring.types import Case
+from eval.sql.types import Phantom
+
+NAMED = 3
+"""Phantoms, values, proofs: of each kind at most so many are told."""
+RESEMBLING = 4
+"""Stored texts that are named for one that is not stored."""
+_LONGEST_WAY = 4
+"""Foreign keys on the way from one table to another."""
+
+
+def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
+    """One reason, the first that applies: it does not parse, may not run, names what is not there, fails, compares with
+    what is not stored, contradicts the question."""
+    if case.parsed.tree is None:
+        return f"This is not one valid statement: {one_line(case.parsed.error or 'it is empty', 200)}."
+    if not case.verdict.allowed:
+        return f"Only one SELECT may be written: {one_line(case.verdict.reason or 'this does more than read', 200)}."
+    if unquoted := [
+        name for name in _odd_names(case.schema) if name in case.parsed.text and not _quoted_in(name, case)
+    ]:
+        return f"Put these names in double quotes: {', '.join(unquoted[:NAMED])}."
+    if phantoms := case.references.phantoms[:NAMED]:
+        used = [t.name for t in case.tables_read]
+        return " ".join(_phantom(one, case.schema, used) for one in phantoms)
+    if case.result is not None and not case.result.ok:
+        error = case.result.error or case.result.status
+        if privacy != "full":
+            error = scrubbed(error, words_known(case.schema, case.question, case.parsed.text))
+        return f"The database refused it: {one_line(error, 200)}."
+    if privacy != "full":
+        return ""
+    missing = [c for c in case.stored if c.found in ("nowhere", "elsewhere", "otherwise")][:NAMED]
+    lines = [_not_stored(c.value, c.table, c.column, case, values) for c in missing]
+    return " ".join(filter(None, lines))
+
+
+def _odd_names(schema: Schema) -> list[str]:
+    """Columns with blanks, hyphens and the like in their names."""
+    names = dict.fromkeys(c.name for t in schema.tables for c in t.columns)
+    return [name for name in names if not name.replace("_", "a").isalnum()]
+
+
+def _quoted_in(name: str, case: Case) -> bool:
+    return ENGINES[case.schema.dialect].quoted(name) in case.parsed.text
+
+
+def _phantom(phantom: Phantom, schema: Schema, used: list[str]) -> str:
+    """A name that is not there, with where it is."""
+    if phantom.kind == "ambiguous":
+        return f"{phantom.name} is in several tables ({', '.join(phantom.nearest)}): write the table before it."
+    qualifier, _, name = phantom.name.rpartition(".")
+    holders = [t for t in schema.tables if any(c.name.casefold() == name.casefold() for c in t.columns)]
+    if phantom.kind == "column" and holders:
+        told = [f"{quoted_if_needed(t.name, schema.dialect)}{_way_to(t, used, schema)}" for t in holders[:NAMED]]
+        where = f" in {qualifier}" if qualifier else ""
+        return f"There is no column {name}{where}; {name} is a column of {' or '.join(told)}."
+    near = f"; there are {', '.join(phantom.nearest)}" if phantom.nearest else ""
+    tables = f"; the tables are {', '.join(t.name for t in schema.tables[:30])}" if phantom.kind == "table" else ""
+    return f"There is no {phantom.kind} {phantom.name}{near or tables}."
+
+
+def _way_to(table: Table, used: list[str], schema: Schema) -> str:
+    """` (join it by a.x = b.y, b.z = c.w)`: the shortest way from a table of the query; empty where there is none."""
+    if not used or table.name in used:
+        return ""
+    ties: dict[str, list[tuple[str, str]]] = {}
+    for own in schema.tables:
+        for key in own.foreign_keys:
+            pairs = zip(key.columns, key.ref_columns, strict=False)
+            on = " AND ".join(f"{own.name}.{a} = {key.ref_table}.{b}" for a, b in pairs)
+            ties.setdefault(own.name, []).append((key.ref_table, on))
+            ties.setdefault(key.ref_table, []).append((own.name, on))
+    before: dict[str, tuple[str, str]] = {}
+    todo = deque([(name, 0) for name in used])
+    seen = set(used)
+    while todo:
+        here, steps = todo.popleft()
+        if here == table.name:
+            way = []
+            while here in before:
+                here, on = before[here]
+                way.append(on)
+            return f" (join it by {', '.join(reversed(way))})"
+        for other, on in ties.get(here, ()) if steps < _LONGEST_WAY else ():
+            if other not in seen:
+                seen.add(other)
+                before[other] = here, on
+                todo.append((other, steps + 1))
+    return ""
+
+
+def _not_stored(value: str, table: str, column: str, case: Case, values: ValueIndex) -> str:
+    """A text that its column does not hold, with the stored ones that resemble it; empty where nothing is known."""
+    plain = value.strip("%").strip()
+    hits = values.find(plain, fuzzy=True) if plain else ()
+    own = [h for h in hits if (h.table, h.column) == (table, column)]
+    read = {t.name for t in case.tables_read}
+    there = own or [h for h in hits if h.table in read] or list(hits)
+    told = list(dict.fromkeys(f"{h.table}.{h.column} = '{one_line(h.value, 60)}'" for h in there))[:RESEMBLING]
+    if told:
+        return f"{column} holds no '{plain}'; stored are {', '.join(told)}."
+    return ""

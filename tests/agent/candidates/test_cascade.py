@@ -1,0 +1,149 @@
+"""A cascade: the built-in engine first, then a model with short repairs, then samples; evidence chooses."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.events import QueryResultEvent
+from agent.models.openai import OpenAIModel
+from agent.models.protocol import Endpoint, ModelAuthError, ModelUnavailable
+from agent.strategies import strategy
+from tests.agent.conftest import Run
+from tests.openai_server import OpenAIServer, Reply, Request, chunks, completion
+from text2sql.testing import ScriptedModel
+
+HOW_MANY = "How many customers are there?"
+IN_LYON = "Who among the customers has a home down in Lyon?"
+LYON = "SELECT c.name FROM customers AS c JOIN cities AS t ON t.id = c.city_id WHERE t.name = 'Lyon'"
+
+
+def at(endpoint: OpenAIServer) -> OpenAIModel:
+    return OpenAIModel(Endpoint("m", base_url=endpoint.url, seconds=20.0))
+
+
+def fenced(sql: str) -> Reply:
+    return completion(f"```sql\n{sql};\n```")
+
+
+async def test_what_the_engine_surely_reads_asks_no_model(ask: Run) -> None:
+    model = ScriptedModel("SELECT name FROM cities")
+    _, answer = await ask(HOW_MANY, model, strategy="cascade")
+    assert (answer.rows, answer.status) == ([[4]], "success")
+    assert answer.reason.startswith("Read without the model: ")
+    assert (len(model.plan_requests), len(model.sql_requests), len(model.judge_requests)) == (0, 0, 0)
+
+
+async def test_what_the_engine_does_not_surely_read_the_model_answers(ask: Run) -> None:
+    model = ScriptedModel(LYON)
+    _, answer = await ask(IN_LYON, model, strategy="cascade")
+    assert sorted(answer.rows) == [["Bo"], ["Chloé"]]
+    assert len(model.sql_requests) >= 1
+
+
+async def test_all_questions_share_the_prompt_up_to_the_question(ask: Run, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = fenced(LYON)
+    model = at(endpoint)
+    for question in (IN_LYON, "Which of them folks ever bought stuff twice?"):
+        await ask(question, model, strategy="cascade")
+    asked = [r.body["messages"] for r in endpoint.requests if "messages" in r.body]
+    systems = {messages[0]["content"] for messages in asked}
+    assert len(systems) == 1
+    assert "CREATE TABLE customers" in systems.pop()
+    assert all(messages[0]["role"] == "system" and messages[1]["role"] == "user" for messages in asked)
+
+
+async def test_a_wrong_column_goes_back_with_the_table_that_has_it(ask: Run, endpoint: OpenAIServer) -> None:
+    wrong = "SELECT name, total FROM customers"
+    replies = iter([wrong, "SELECT c.name, o.total FROM customers c JOIN orders o ON o.customer_id = c.id"])
+
+    def reply(_: Request) -> Reply:
+        return fenced(next(replies, LYON))
+
+    endpoint.otherwise = reply
+    await ask("Folks and whatever they paid us, each time?", at(endpoint), strategy="cascade")
+    second = [r.body["messages"] for r in endpoint.requests if "messages" in r.body][1]
+    assert second[2] == {"role": "assistant", "content": f"```sql\n{wrong}\n```"}
+    assert "There is no column total" in second[3]["content"]
+    assert "orders (join it by orders.customer_id = customers.id)" in second[3]["content"]
+
+
+async def test_a_text_that_is_not_stored_goes_back_with_those_that_resemble_it(
+    ask: Run, endpoint: OpenAIServer
+) -> None:
+    replies = iter([LYON.replace("'Lyon'", "'Lyonn'"), LYON])
+
+    def reply(_: Request) -> Reply:
+        return fenced(next(replies, LYON))
+
+    endpoint.otherwise = reply
+    _, answer = await ask(IN_LYON, at(endpoint), strategy="cascade")
+    asked = [r.body["messages"] for r in endpoint.requests if "messages" in r.body]
+    assert "'Lyon'" in asked[1][3]["content"]
+    assert sorted(answer.rows) == [["Bo"], ["Chloé"]]
+
+
+@pytest.mark.parametrize("privacy", ["masked", "schema"])
+async def test_no_stored_value_reaches_a_model_that_may_see_none(
+    ask: Run, endpoint: OpenAIServer, privacy: str
+) -> None:
+    endpoint.otherwise = fenced("SELECT name FROM cities WHERE name = 'lyo'")
+    await ask("Who lives in lyon town by the way?", at(endpoint), strategy="cascade", privacy=privacy)
+    assert endpoint.requests
+    assert all("Lyon" not in request.prompt for request in endpoint.requests)
+
+
+@pytest.mark.parametrize("question", ["Cancel all orders of Bo", "Please mark the orders as paid", "hello there"])
+async def test_what_asks_for_no_rows_asks_no_model(ask: Run, question: str) -> None:
+    model = ScriptedModel(LYON)
+    _, answer = await ask(question, model, strategy="cascade")
+    assert (answer.status, answer.rows, len(model.sql_requests)) == ("abstained", [], 0)
+
+
+async def test_a_relative_period_is_told_with_its_dates_and_no_date_without_one(
+    ask: Run, endpoint: OpenAIServer
+) -> None:
+    endpoint.otherwise = fenced(LYON)
+    model = at(endpoint)
+    for question in ("Any folks who bought stuff last year?", IN_LYON):
+        await ask(question, model, strategy="cascade")
+    asked = [r.body["messages"][1]["content"] for r in endpoint.requests if "messages" in r.body]
+    assert '"last year" is from ' in asked[0]
+    assert not any('" is from ' in text for text in asked if "Lyon" in text)
+
+
+async def test_other_candidates_are_attempts_too(ask: Run) -> None:
+    events, answer = await ask(IN_LYON, ScriptedModel("SELECT name FROM cities"), strategy="cascade")
+    shown = [e.data for e in events if isinstance(e, QueryResultEvent)]
+    assert len(shown) >= 1
+    assert shown[-1].sql == answer.sql
+
+
+async def test_how_much_was_written_is_told_while_it_comes(
+    ask: Run, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agent.events import ProgressEvent
+
+    monkeypatch.setattr("agent.runtime.context.PROGRESS_SECONDS", 0.0)
+    endpoint.otherwise = chunks("```sql\n", LYON, "\n```")
+    events, _ = await ask(IN_LYON, at(endpoint), strategy="cascade")
+    told = [e.data for e in events if isinstance(e, ProgressEvent)]
+    assert [one.tokens for one in told][:3] == [1, 2, 3]
+
+
+async def test_without_the_model_the_engine_answers_and_says_so(ask: Run) -> None:
+    quota = ModelUnavailable("You exceeded your current quota.")
+    _, answer = await ask("List the customers by name, will you, from Lyon", ScriptedModel(quota), strategy="cascade")
+    assert answer.error_kind is None
+    assert any("the built-in engine answers without it" in doubt and "quota" in doubt for doubt in answer.doubts)
+
+
+async def test_nothing_that_both_cannot_read_is_made_up(ask: Run) -> None:
+    model = ScriptedModel(ModelAuthError("No key."))
+    _, answer = await ask("Is the moon made of cheese?", model, strategy="cascade")
+    assert (answer.status, answer.error_kind, answer.rows) == ("error", "model_auth", [])
+
+
+def test_small_is_the_earlier_name_of_the_cascade() -> None:
+    assert strategy("small").name == "cascade"
+    assert strategy("small/retries=2").retries == 2
+    assert not strategy("cascade/no-cascade").cascade

@@ -1,0 +1,70 @@
+"""What a small model is told of a query that is not right."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from agent.candidates.repair import wrong_with
+from agent.knowledge.privacy import Privacy
+from agent.knowledge.values import value_index
+from eval.databases import open_database
+from eval.databases.base import Database
+from eval.examination import Query, examine
+
+SCRIPT = """
+CREATE TABLE cities (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city_id INTEGER REFERENCES cities(id));
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), total REAL,
+                     "Ship Mode" TEXT);
+INSERT INTO cities VALUES (1, 'Lyon', 'France'), (2, 'Porto', 'Portugal');
+INSERT INTO customers VALUES (1, 'Ana', 1), (2, 'Bo', 2);
+INSERT INTO orders VALUES (1, 1, 10.0, 'Same Day'), (2, 2, 20.0, 'First Class');
+"""
+
+
+@pytest.fixture
+def firm(tmp_path: Path) -> Database:
+    file = tmp_path / "firm.sqlite"
+    connection = sqlite3.connect(file)
+    connection.executescript(SCRIPT)
+    connection.close()
+    return open_database(str(file))
+
+
+def told(firm: Database, sql: str, privacy: Privacy = "full") -> str:
+    schema = firm.schema()
+    return wrong_with(examine(Query("?", sql), firm, schema=schema), value_index(firm, schema), privacy)
+
+
+@pytest.mark.parametrize(
+    ("sql", "text"),
+    [
+        ("SELECT name FROM customers", ""),
+        ("SELECT name FROM customers WHERE name = 'Ana'", ""),
+        (
+            "SELECT country FROM orders",
+            "There is no column country; country is a column of cities (join it by orders.customer_id = customers.id, "
+            "customers.city_id = cities.id).",
+        ),
+        ("SELECT c.total FROM customers c", "There is no column total in c; total is a column of orders (join it by "
+         "orders.customer_id = customers.id)."),
+        ("SELECT name FROM customer", "There is no table customer; there are customers."),
+        ("SELECT Ship Mode FROM orders", 'Put these names in double quotes: Ship Mode.'),
+        ("SELECT name FROM cities WHERE country = 'france'", "country holds no 'france'; stored are cities.country = "
+         "'France'."),
+        ("SELECT name FROM cities WHERE country = 'Lyon'", "country holds no 'Lyon'; stored are cities.name = 'Lyon'."),
+        ("SELECT name FROM cities WHERE country = 'Qqq'", ""),
+        ("DELETE FROM cities", "Only one SELECT may be written: "),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_with_what_would_be_right(firm: Database, sql: str, text: str) -> None:
+    assert told(firm, sql).startswith(text) if text else told(firm, sql) == ""
+
+
+@pytest.mark.parametrize("privacy", ["masked", "schema"])
+def test_no_stored_text_is_told_where_a_model_may_see_none(firm: Database, privacy: Privacy) -> None:
+    assert told(firm, "SELECT name FROM cities WHERE country = 'france'", privacy) == ""
+    assert "orders" in told(firm, "SELECT total FROM customers", privacy)
