@@ -111,6 +111,14 @@ async def test_a_relative_period_is_told_with_its_dates_and_no_date_without_one(
     assert not any('" is from ' in text for text in asked if "Lyon" in text)
 
 
+async def test_a_result_that_is_not_likely_enough_is_told_in_doubt(ask: Run) -> None:
+    model = ScriptedModel("SELECT name FROM cities")
+    _, answer = await ask("Which of them shoppers ever bought stuff twice?", model, strategy="cascade")
+    assert answer.confidence is not None
+    assert answer.confidence < 0.68
+    assert answer.status == "doubtful"
+
+
 async def test_other_candidates_are_attempts_too(ask: Run) -> None:
     events, answer = await ask(IN_LYON, ScriptedModel("SELECT name FROM cities"), strategy="cascade")
     shown = [e.data for e in events if isinstance(e, QueryResultEvent)]
