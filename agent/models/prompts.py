@@ -109,9 +109,6 @@ def plan_prompt(request: PlanRequest) -> Prompt:
 def sql_prompt(request: SqlRequest) -> Prompt:
     """Question, schema, the task if it differs from the question, and earlier results. On a retry also the failed SQL
     and the feedback, verbatim. For one of several candidates, the approach that it is to try."""
-    previous = "".join(
-        f"Rows that the earlier step {as_data(one.task_id)} returned:\n{_result(one)}\n\n" for one in request.previous
-    )
     retry = ""
     if request.failed_sql or request.feedback:
         retry = (
@@ -125,7 +122,7 @@ def sql_prompt(request: SqlRequest) -> Prompt:
         "sql_rules": template("sql_rules").system,
         "task": _task(request, "Write the query for this step of the answer only:"),
         "instructions": _instructions(request),
-        "previous": known(request) + previous,
+        "previous": known(request) + _previous(request),
         "retry": retry,
     }
     as_json, as_text = (
@@ -145,24 +142,29 @@ def cascade_prompt(request: SqlRequest) -> Prompt:
     for it alone behind that; then each query that was not right yet, with what is wrong with it."""
     system, user = template("cascade").system, template("cascade").user
     shown = _shown(request)
-    previous = "".join(
-        f"Rows of the earlier step {as_data(one.task_id)}:\n{_result(one)}\n\n" for one in request.previous
-    )
     values = {
         "dialect_name": ENGINES[request.dialect].title,
         "instructions": _instructions(request),
         "schema": shown["schema"],
         "notes": known(request) + shown["notes"] + "".join(f"{one}\n" for one in request.periods),
-        "previous": previous,
+        "previous": _previous(request),
         "question": as_data(_question(request)),
         "task": _task(request, "Write the query for this step of the answer only:"),
     }
     again = template("cascade_repair").user
     exchange: list[tuple[str, str]] = []
-    for sql, wrong in request.exchange:
+    last = [(request.failed_sql, request.feedback)] if request.feedback else []
+    for sql, wrong in (*last, *request.exchange):
         exchange.append(("assistant", f"```sql\n{sql}\n```"))
         exchange.append(("user", fill(again, {"feedback": as_data(wrong), "question": as_data(request.question)})))
     return Prompt(fill(system, values), fill(user, values).rstrip(), exchange=tuple(exchange))
+
+
+def _previous(request: SqlRequest) -> str:
+    """The results of the steps that this one depends on."""
+    return "".join(
+        f"Rows that the earlier step {as_data(one.task_id)} returned:\n{_result(one)}\n\n" for one in request.previous
+    )
 
 
 def _shown(request: PlanRequest | SqlRequest | StepRequest | ReviewRequest) -> dict[str, str]:
