@@ -7,9 +7,8 @@ to join that table; of a text that is stored nowhere, which stored texts resembl
 
 from __future__ import annotations
 
-from collections import deque
-
 from agent.knowledge.identifiers import quoted_if_needed
+from agent.knowledge.linking.budget import shortest_way, ties
 from agent.knowledge.privacy import Privacy, scrubbed, words_known
 from agent.knowledge.schema_context import one_line
 from agent.knowledge.values import ValueIndex
@@ -19,24 +18,20 @@ from eval.scoring.types import Case
 from eval.sql.types import Phantom
 
 NAMED = 3
-"""Phantoms, values, proofs: of each kind at most so many are told."""
+"""Phantoms, values, bare names: of each kind at most so many are told."""
 RESEMBLING = 4
 """Stored texts that are named for one that is not stored."""
-_LONGEST_WAY = 4
-"""Foreign keys on the way from one table to another."""
 
 
 def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
-    """One reason, the first that applies: it does not parse, may not run, names what is not there, fails, compares with
-    what is not stored, contradicts the question."""
+    """One reason, the first that applies: a name lacks its quotes, it does not parse, may not run, names what is not
+    there, fails, compares with what is not stored."""
+    if not case.ran and (odd := [n for n in _odd_names(case.schema) if _stands_bare(n, case)]):
+        return f"Put these names in double quotes: {', '.join(odd[:NAMED])}."
     if case.parsed.tree is None:
         return f"This is not one valid statement: {one_line(case.parsed.error or 'it is empty', 200)}."
     if not case.verdict.allowed:
         return f"Only one SELECT may be written: {one_line(case.verdict.reason or 'this does more than read', 200)}."
-    if unquoted := [
-        name for name in _odd_names(case.schema) if name in case.parsed.text and not _quoted_in(name, case)
-    ]:
-        return f"Put these names in double quotes: {', '.join(unquoted[:NAMED])}."
     if phantoms := case.references.phantoms[:NAMED]:
         used = [t.name for t in case.tables_read]
         return " ".join(_phantom(one, case.schema, used) for one in phantoms)
@@ -58,8 +53,8 @@ def _odd_names(schema: Schema) -> list[str]:
     return [name for name in names if not name.replace("_", "a").isalnum()]
 
 
-def _quoted_in(name: str, case: Case) -> bool:
-    return ENGINES[case.schema.dialect].quoted(name) in case.parsed.text
+def _stands_bare(name: str, case: Case) -> bool:
+    return name in case.parsed.text and ENGINES[case.schema.dialect].quoted(name) not in case.parsed.text
 
 
 def _phantom(phantom: Phantom, schema: Schema, used: list[str]) -> str:
@@ -79,32 +74,11 @@ def _phantom(phantom: Phantom, schema: Schema, used: list[str]) -> str:
 
 def _way_to(table: Table, used: list[str], schema: Schema) -> str:
     """` (join it by a.x = b.y, b.z = c.w)`: the shortest way from a table of the query; empty where there is none."""
-    if not used or table.name in used:
-        return ""
-    ties: dict[str, list[tuple[str, str]]] = {}
-    for own in schema.tables:
-        for key in own.foreign_keys:
-            pairs = zip(key.columns, key.ref_columns, strict=False)
-            on = " AND ".join(f"{own.name}.{a} = {key.ref_table}.{b}" for a, b in pairs)
-            ties.setdefault(own.name, []).append((key.ref_table, on))
-            ties.setdefault(key.ref_table, []).append((own.name, on))
-    before: dict[str, tuple[str, str]] = {}
-    todo = deque([(name, 0) for name in used])
-    seen = set(used)
-    while todo:
-        here, steps = todo.popleft()
-        if here == table.name:
-            way = []
-            while here in before:
-                here, on = before[here]
-                way.append(on)
-            return f" (join it by {', '.join(reversed(way))})"
-        for other, on in ties.get(here, ()) if steps < _LONGEST_WAY else ():
-            if other not in seen:
-                seen.add(other)
-                before[other] = here, on
-                todo.append((other, steps + 1))
-    return ""
+    links = [
+        " AND ".join(f"{own}.{a} = {key.ref_table}.{b}" for a, b in zip(key.columns, key.ref_columns, strict=False))
+        for _, own, key in shortest_way(table.name, used, ties(schema))
+    ]
+    return f" (join it by {', '.join(links)})" if links else ""
 
 
 def _not_stored(value: str, table: str, column: str, case: Case, values: ValueIndex) -> str:

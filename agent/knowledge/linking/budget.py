@@ -8,7 +8,7 @@ chosen, and both ends of those keys.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -23,6 +23,9 @@ _DETAIL_WORTH = 0.02
 """Value of showing a needed column's type, key and comment, relative to showing its name."""
 
 
+Ties = Mapping[str, tuple[tuple[str, ForeignKey, bool], ...]]
+
+
 class Chosen:
     """The selection so far and its cost."""
 
@@ -33,7 +36,7 @@ class Chosen:
         self._budget = budget
         self._tables = {t.name: t for t in schema.tables}
         self._costs = costs(schema)
-        self._ties = _ties(schema)
+        self._ties = ties(schema)
 
     def add(self, table: str, column: str | None = None) -> bool:
         """Choose a table, or a column with its table, and everything that its joins need. False if that exceeds the
@@ -79,23 +82,30 @@ class Chosen:
 
     def _way(self, table: str) -> list[str]:
         """The tables on the shortest path from `table` to a chosen one; empty if there is none."""
-        if not self.columns:
-            return []
-        before: dict[str, str] = {table: ""}
-        todo = deque([(table, 0)])
-        while todo:
-            here, steps = todo.popleft()
-            if here in self.columns:
-                way = []
-                while here := before[here]:
-                    way.append(here)
-                return way
-            if steps < _LONGEST_WAY:
-                for other, _, _ in self._ties.get(here, ()):
-                    if other not in before:
-                        before[other] = here
-                        todo.append((other, steps + 1))
-        return []
+        return [name for name, _, _ in shortest_way(table, self.columns, self._ties)] if self.columns else []
+
+
+def shortest_way(table: str, goals: Container[str], linked: Ties) -> list[tuple[str, str, ForeignKey]]:
+    """The shortest path of foreign keys from `table` to one of `goals`, at most `_LONGEST_WAY` long: from the goal
+    backwards, each table, and the key that links it to the one before, behind the table that has the key. Empty if
+    there is none, or none is needed. `linked`: of `ties`."""
+    before: dict[str, tuple[str, ForeignKey, bool] | None] = {table: None}
+    todo = deque([(table, 0)])
+    while todo:
+        here, steps = todo.popleft()
+        if here in goals:
+            way = []
+            while (step := before[here]) is not None:
+                nearer, key, own = step
+                way.append((nearer, nearer if own else here, key))
+                here = nearer
+            return way
+        if steps < _LONGEST_WAY:
+            for other, key, own in linked.get(here, ()):
+                if other not in before:
+                    before[other] = here, key, own
+                    todo.append((other, steps + 1))
+    return []
 
 
 def choose(schema: Schema, tables: Mapping[str, float], columns: Mapping[Key, float], budget: int) -> Chosen:
@@ -142,7 +152,7 @@ def reduced(schema: Schema, columns: Mapping[str, Mapping[str, bool]]) -> Schema
 
 
 @lru_cache(maxsize=32)
-def _ties(schema: Schema) -> dict[str, tuple[tuple[str, ForeignKey, bool], ...]]:
+def ties(schema: Schema) -> Ties:
     """By table: the tables that a foreign key connects it to, the key, and whether the table itself declares the
     key."""
     by_table: dict[str, list[tuple[str, ForeignKey, bool]]] = {}

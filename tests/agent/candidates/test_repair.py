@@ -57,6 +57,8 @@ def told(firm: Database, sql: str, privacy: Privacy = "full") -> str:
          "'France'."),
         ("SELECT name FROM cities WHERE country = 'Lyon'", "country holds no 'Lyon'; stored are cities.name = 'Lyon'."),
         ("SELECT name FROM cities WHERE country = 'Qqq'", ""),
+        ("SELECT `Ship Mode` FROM orders", ""),
+        ("SELECT id FROM orders WHERE Ship Mode = 'x'", "Put these names in double quotes: Ship Mode."),
         ("DELETE FROM cities", "Only one SELECT may be written: "),
     ],
 )  # fmt: skip
