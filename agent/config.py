@@ -17,7 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from agent.strategies import CASCADE, DEFAULT, strategy
+from agent.strategies import DEFAULT, strategy
 
 
 class _Group(BaseSettings):
@@ -300,13 +300,6 @@ class Settings(BaseModel):
 
     def __init__(self, **variables: Any) -> None:
         super().__init__(**dict.fromkeys(type(self).model_fields, variables))
-
-    def judging_with(self, model: str) -> JudgingSettings:
-        """How questions are worked on with the model of that name: as set, else as a cascade for the fetched one."""
-        local = self.model.local
-        if local is None or local.stem != model or "strategy" in self.judging.model_fields_set:
-            return self.judging
-        return self.judging.model_copy(update={"strategy": CASCADE})
 
     def changed(self, **groups: Mapping[str, Any]) -> Settings:
         """A copy with other values, by group: `changed(limits={"max_rows": 5})`. The values are not validated."""

@@ -190,9 +190,8 @@ def known_small(settings: ModelSettings) -> bool | None:
     if named := _WEIGHTS.search(settings.name):
         return float(named[1]) * 1e9 <= SMALL
     address = (settings.base_url or "").strip().rstrip("/")
-    if urlsplit(address).hostname not in ("localhost", "127.0.0.1", "::1") or time.monotonic() < _silent.get(
-        address, 0
-    ):
+    here = urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1")
+    if not here or time.monotonic() < _silent.get(address, 0.0):
         return False
     return _small.get((address, settings.name))
 

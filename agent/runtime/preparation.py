@@ -105,14 +105,8 @@ async def run_context(
     if semantics is not None and not database.sees_all:
         semantics = await asyncio.to_thread(seen_by, database, semantics)
     chosen, owned = await chosen_model(model, config.model, database, semantics)
-    judging = config.judging_with(chosen.name)
-    if "strategy" not in judging.model_fields_set and chosen.capabilities.remote:
-        from agent.models.discovery import is_small, known_small
-
-        asked_for = config.model.model_copy(update={"name": chosen.name})
-        known = known_small(asked_for)
-        if known or (known is None and await asyncio.to_thread(is_small, asked_for)):
-            judging = judging.model_copy(update={"strategy": CASCADE})
+    if chosen.capabilities.remote:
+        judging = await judging_with(config, chosen.name)
     context = RunContext(
         database,
         private(chosen, config.privacy.mode),
@@ -133,6 +127,21 @@ async def run_context(
         await context.close()
         raise
     return context
+
+
+async def judging_with(config: Settings, model: str) -> JudgingSettings:
+    """How questions are worked on with the model of that name: as set, else as a cascade for a small one, such as the
+    one that was fetched."""
+    if "strategy" in config.judging.model_fields_set:
+        return config.judging
+    from agent.models.discovery import is_small, known_small
+
+    asked_for = config.model.model_copy(update={"name": model})
+    local = config.model.local
+    small = True if local is not None and local.stem == model else known_small(asked_for)
+    if small is None:
+        small = await asyncio.to_thread(is_small, asked_for)
+    return config.judging.model_copy(update={"strategy": CASCADE}) if small else config.judging
 
 
 def kit_in(folder: str) -> Kit:

@@ -16,6 +16,7 @@ from agent.inspection.model_probe import probed
 from agent.models.discovery import PORTS, servers_here
 from agent.models.protocol import ModelError
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
+from agent.runtime.preparation import judging_with
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError
 from agent.server.middleware.addresses import listed
@@ -153,7 +154,7 @@ class LocalModelIn(BaseModel):
 async def model(services: CurrentServices, client: CurrentClient) -> ModelReply:
     """The model in force. Its key is never shown."""
     await services.models.refresh()
-    return _reply(services, client)
+    return await _reply(services, client)
 
 
 @router.put("/model", responses=refusals())
@@ -162,7 +163,7 @@ async def choose_model(services: CurrentServices, client: CurrentClient, asked: 
     _require(services, client)
     await _reachable(services, asked)
     await services.models.keep(_chosen(services, asked))
-    return _reply(services, client)
+    return await _reply(services, client)
 
 
 @router.delete("/model", responses=refusals())
@@ -170,7 +171,7 @@ async def configured_model(services: CurrentServices, client: CurrentClient) -> 
     """Go back to the model of the server's environment."""
     _require(services, client)
     await services.models.keep(None)
-    return _reply(services, client)
+    return await _reply(services, client)
 
 
 @router.post("/model/test", responses=refusals())
@@ -297,7 +298,7 @@ def _chosen(services: Services, asked: EndpointIn) -> KeptModel:
     return kept.model_copy(update={"strategy": asked.strategy}) if isinstance(asked, ModelIn) else kept
 
 
-def _reply(services: Services, client: Client) -> ModelReply:
+async def _reply(services: Services, client: Client) -> ModelReply:
     settings, may = services.models.settings, may_change(services, client)
     name = services.models.default_name
     return ModelReply(
@@ -307,5 +308,5 @@ def _reply(services: Services, client: Client) -> ModelReply:
         offline=settings.offline,
         kept=services.models.kept,
         may_change=may,
-        strategy=services.models.in_force(services.settings).judging_with(name).strategy,
+        strategy=(await judging_with(services.models.in_force(services.settings), name)).strategy,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from agent.config import Settings
 from agent.models import shared_model
 from agent.models.discovery import ModelServer
+from agent.runtime.preparation import judging_with
 from tests.agent.models.local.conftest import TINY, WEIGHTS, Hub, alive, environment
 from tests.agent.server.running import running, settings_for
 from tests.waiting import becomes
@@ -55,7 +57,7 @@ def test_which_model_answers(
 def test_the_strategy_is_for_small_models_unless_one_is_set(fetched: Path, llama_server: Path, tmp_path: Path) -> None:
     def strategy(model: str, **more: Any) -> str:
         settings = Settings(_env_file=None, **configured(tmp_path, llama_server, **more))
-        return settings.judging_with(model).strategy
+        return asyncio.run(judging_with(settings, model)).strategy
 
     assert strategy("tiny") == "cascade"
     assert strategy("offline") == "standard"
