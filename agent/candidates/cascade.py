@@ -13,12 +13,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.candidates.examination import examined
 from agent.candidates.generation import Written, engine_reading
-from agent.candidates.live import Answer, Estimate, estimates
+from agent.candidates.live import Answer, Estimate, estimates, evidence_of
 from agent.candidates.repair import wrong_with
+from agent.candidates.result_groups import Ran
 from agent.events import StepEvent, StepInfo
 from agent.knowledge.privacy import privacy_of
 from agent.knowledge.values import EMPTY, value_index
@@ -28,7 +30,7 @@ from agent.runtime.verdict import in_ten
 from agent.statements.mending import mended
 from eval.databases.types import DatabaseError
 from eval.examination import Query
-from eval.scoring import score
+from eval.scoring import NOT_RUN
 from eval.scoring.types import Case
 from eval.threads import in_turn
 
@@ -46,24 +48,32 @@ TIME_LEFT = 1 / 3
 
 
 @dataclass(slots=True)
+class Said:
+    """A reply, with what came of its query."""
+
+    reply: SqlReply
+    case: Case | None
+    """None where it could not be examined."""
+    ran: Ran | None
+    mended: bool
+    """Rules made it of one that did not run."""
+    superseded: bool = False
+    """It was sent back, and votes for nothing."""
+
+
+@dataclass(slots=True)
 class Seats:
     """Who has said what so far."""
 
     request: SqlRequest
     question: str
     context: RunContext
-    replies: list[SqlReply] = field(default_factory=list)
-    cases: list[Case | None] = field(default_factory=list)
-    """Beside each reply; None where it could not be examined."""
+    said: list[Said] = field(default_factory=list)
     exchange: tuple[tuple[str, str], ...] = ()
     """The model's queries that were not right, each with what is wrong with it."""
-    repaired: set[int] = field(default_factory=set)
-    """Places of the queries that were repaired: they failed, and vote for nothing."""
-    mended: set[int] = field(default_factory=set)
-    """Places of the queries that rules made of one that did not run."""
     began: float = field(default_factory=time.monotonic)
 
-    async def take(self, reply: SqlReply) -> Case | None:
+    async def take(self, reply: SqlReply, *, mended: bool = False) -> Said:
         """Run and judge a reply's query, and remember both."""
         case: Case | None = None
         if reply.sql:
@@ -74,17 +84,25 @@ class Seats:
                 pass
             except Exception:  # it fails again, and is told so, where it is shown as an attempt
                 log.exception("A candidate failed inside")
-        self.replies.append(reply)
-        self.cases.append(case)
-        return case
+        ran = await in_turn(evidence_of, case) if case is not None and case.ran else None
+        self.said.append(Said(reply, case, ran, mended))
+        return self.said[-1]
 
-    async def mend(self, reply: SqlReply) -> None:
-        """Take a query that did not run as rules make one of it that does, beside it."""
-        made = await in_turn(mended, reply.sql, self.context.database, limits=self.context.statement_limits())
-        if made.changes and not made.problem:
-            self.mended.add(len(self.replies))
-            reasoning = "\n".join(filter(None, (reply.reasoning, *made.changes)))
-            await self.take(replace(reply, sql=made.sql, reasoning=reasoning))
+    async def ask(self, variant: int = 0) -> Said:
+        """The model's next query: the repaired one where there was an exchange, or a sample; beside one that did not
+        run, what rules make of it. Time is left to answer without it where anything else was said. Raises ModelError,
+        TimeoutError."""
+        request = replace(self.request, variant=variant, exchange=() if variant else self.exchange)
+        async with asyncio.timeout(self.context.seconds_left * (1 - TIME_LEFT if self.said else 1)):
+            reply = await self.context.model.write_sql(request)
+        self.context.spend(reply.usage)
+        one = await self.take(reply)
+        if one.case is not None and one.ran is None:
+            made = await in_turn(mended, reply.sql, self.context.database, limits=self.context.statement_limits())
+            if made.changes and not made.problem:
+                reasoning = "\n".join(filter(None, (reply.reasoning, *made.changes)))
+                await self.take(replace(reply, sql=made.sql, reasoning=reasoning), mended=True)
+        return one
 
     async def undisputed(self) -> bool:
         best = await in_turn(self.estimates)
@@ -95,7 +113,7 @@ class Seats:
         info = StepInfo(
             task_id=self.request.task.id,
             attempt=self.request.attempt,
-            number=len(self.replies),
+            number=len(self.said),
             tool=who,
             sql=reply.sql,
             ok=ok,
@@ -109,26 +127,17 @@ class Seats:
         answers = [
             Answer(
                 place,
-                case,
-                reply.by_engine,
-                place in self.repaired,
-                reply.confidence if reply.by_engine else None,
-                len(reply.not_understood),
-                place in self.mended,
+                one.ran,
+                one.reply.by_engine,
+                one.superseded,
+                one.reply.confidence if one.reply.by_engine else None,
+                len(one.reply.not_understood),
+                one.mended,
             )
-            for place, (reply, case) in enumerate(zip(self.replies, self.cases, strict=True))
-            if case is not None and case.ran
+            for place, one in enumerate(self.said)
+            if one.ran is not None
         ]
         return estimates(answers)
-
-    async def written(self, variant: int = 0) -> SqlReply:
-        """The model's next query: the repaired one where there was an exchange, or a sample. Time is left to answer
-        without it where anything else was said. Raises ModelError, TimeoutError."""
-        request = replace(self.request, variant=variant, exchange=() if variant else self.exchange)
-        async with asyncio.timeout(self.context.seconds_left * (1 - TIME_LEFT if self.replies else 1)):
-            reply = await self.context.model.write_sql(request)
-        self.context.spend(reply.usage)
-        return reply
 
 
 async def cascaded(request: SqlRequest, question: str, context: RunContext) -> tuple[Written, ...]:
@@ -139,58 +148,45 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
     if engine is not None and engine.abstained:
         return (Written(engine),)  # it asks for no rows: no model may make some up
     if engine is not None:
-        case = await seats.take(engine)
-        sure = (engine.confidence or 0.0) >= ENGINE_ALONE and case is not None and case.ran
-        if sure and case is not None and not (await in_turn(score, case)).vetoes:
+        ran = (await seats.take(engine)).ran
+        if (engine.confidence or 0.0) >= ENGINE_ALONE and ran is not None and ran.probability > NOT_RUN:
             return (Written(engine),)
         seats.tell("engine", engine, f"{in_ten(engine.confidence or 0.0)} such readings are right; the model is asked.")
     try:
-        await _from_model(seats)
+        await _repaired(seats)
+        for number in range(1, SAMPLES + 1):
+            enough = context.seconds_left > TIME_LEFT * context.limits.run_seconds
+            if not enough or await seats.undisputed():
+                break
+            one = await seats.ask(number)
+            seats.tell("sample", one.reply, "Another query, since the results so far differ or are doubtful.")
     except (ModelError, TimeoutError) as error:
-        if engine is None and len(seats.replies) == 0:
+        if not seats.said:
             raise
         if isinstance(error, ModelError):
             context.spend_failed(error)
-        if not any(not reply.by_engine for reply in seats.replies):
+        if all(one.reply.by_engine for one in seats.said):
             why = str(error) or "it took too long"
             warning = f"The model wrote no query; the built-in engine answers without it. {why}"
             context.spend(Usage(warnings=(warning,)))
     return _chosen_first(seats, await in_turn(seats.estimates))
 
 
-async def _from_model(seats: Seats) -> None:
-    """The model's query, repaired where something is wrong with it; samples where the result is disputed."""
-    await _repaired(seats)
-    for number in range(1, SAMPLES + 1):
-        enough = seats.context.seconds_left > TIME_LEFT * seats.context.limits.run_seconds
-        if not enough or await seats.undisputed():
-            break
-        reply = await seats.written(number)
-        case = await seats.take(reply)
-        if case is not None and not case.ran:
-            await seats.mend(reply)
-        seats.tell("sample", reply, "Another query, since the results so far differ or are doubtful.")
-
-
 async def _repaired(seats: Seats) -> None:
+    """The model's query, sent back to it while something is wrong with it."""
     context, request = seats.context, seats.request
     privacy = privacy_of(context.model)
     values = await in_turn(value_index, context.database, request.schema) if privacy == "full" else EMPTY
     for repairs in range(REPAIRS + 1):
-        reply = await seats.written()
-        case, place = await seats.take(reply), len(seats.replies) - 1
-        if reply.abstained or case is None:
+        one = await seats.ask()
+        if one.case is None or repairs == REPAIRS or (one.ran is None and await seats.undisputed()):
             break
-        wrong = await in_turn(wrong_with, case, values, privacy)
-        if not case.ran:
-            await seats.mend(reply)
-        if repairs == REPAIRS or (not case.ran and await seats.undisputed()):
+        wrong = await in_turn(wrong_with, one.case, values, privacy)
+        if not wrong or one.reply.sql in {sql for sql, _ in seats.exchange}:
             break
-        if not wrong or reply.sql in {sql for sql, _ in seats.exchange}:
-            break
-        seats.tell("repair", reply, wrong, ok=False)
-        seats.repaired.add(place)
-        seats.exchange = (*seats.exchange, (reply.sql, wrong))
+        seats.tell("repair", one.reply, wrong, ok=False)
+        one.superseded = True
+        seats.exchange = (*seats.exchange, (one.reply.sql, wrong))
 
 
 async def everything_said(seats: Seats, samples: int) -> None:
@@ -200,26 +196,19 @@ async def everything_said(seats: Seats, samples: int) -> None:
         await seats.take(engine)
     await _repaired(seats)
     for number in range(1, samples + 1):
-        reply = await seats.written(number)
-        case = await seats.take(reply)
-        if case is not None and not case.ran:
-            await seats.mend(reply)
+        await seats.ask(number)
 
 
-def _chosen_first(seats: Seats, found: list[Estimate]) -> tuple[Written, ...]:
-    """The best query of the likeliest result, then one for each other, then what did not run."""
-    order = [estimate.place for estimate in found]
-    order += [place for place in range(len(seats.replies)) if place not in order]
-    known = {estimate.place: estimate for estimate in found}
-    written: list[Written] = []
-    said: set[str] = set()
-    for place in order:
-        reply = seats.replies[place]
-        if reply.sql in said or (not reply.sql and written):
-            continue
-        said.add(reply.sql)
-        estimate = known.get(place)
-        written.append(
-            Written(reply, estimate.agreeing if estimate else None, estimate.probability if estimate else None)
-        )
-    return tuple(written)
+def _chosen_first(seats: Seats, found: Sequence[Estimate]) -> tuple[Written, ...]:
+    """The best query of the likeliest result, then one for each other, then the rest. A model's query is as sure as its
+    result is likely."""
+    written: dict[str, Written] = {}
+    for estimate in found:
+        reply = seats.said[estimate.place].reply
+        if not reply.by_engine:
+            reply = replace(reply, confidence=estimate.probability)
+        written.setdefault(reply.sql, Written(reply, estimate.agreeing, estimate.probability))
+    for one in seats.said:
+        if one.reply.sql or not written:
+            written.setdefault(one.reply.sql, Written(one.reply))
+    return tuple(written.values())

@@ -20,18 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
+from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.result_groups import Candidate, Ran, labelled, log_odds
+from agent.candidates.weights import probability, weights
 from agent.runtime.probability import STATED_DOUBT
-from eval.scoring import score
-from eval.scoring.correctness import logistic
-from eval.scoring.regression import Fit, read_weights
+from eval.scoring import NOT_RUN
 from eval.scoring.types import Case
 
 FITTED = Path(__file__).with_name("live.txt")
-INTERCEPT = "intercept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,8 @@ class Answer:
 
     place: int
     """Among all answers, in the order in which they came."""
-    case: Case
+    ran: Ran
+    """With its probability by its own evidence (`evidence_of`)."""
     by_engine: bool
     superseded: bool
     """It was sent back, and another was written in its place."""
@@ -65,45 +64,43 @@ class Estimate:
     features: Mapping[str, float]
 
 
+def evidence_of(case: Case) -> Ran | None:
+    """What is needed of a query to be an `Answer`; None where it did not run."""
+    outcome = ran_or_problem(Candidate("", case.parsed.text), replace(case, own_confidence=None, second_opinion=None))
+    return outcome if isinstance(outcome, Ran) else None
+
+
 def estimates(answers: Sequence[Answer]) -> list[Estimate]:
     """The distinct results, the likeliest first; among equals the one that came first."""
-    judged: list[tuple[float, bool]] = []
-    for one in answers:
-        scored = score(replace(one.case, own_confidence=None, second_opinion=None))
-        judged.append((log_odds(scored.probability or 0.0), bool(scored.vetoes)))
-    ran = [
-        Ran(Candidate(str(i), one.case.parsed.text), one.case.parsed.text, 0.5, one.case.result, _ordered(one.case))
-        for i, one in enumerate(answers)
-        if one.case.result is not None
-    ]
+    examined = labelled([one.ran for one in answers])
     groups: dict[int, list[int]] = {}
-    for place, label in enumerate(labelled(ran)):
-        groups.setdefault(label.result, []).append(place)
+    for i, one in enumerate(examined):
+        groups.setdefault(one.result, []).append(i)
     own = [i for i, one in enumerate(answers) if not one.by_engine and not one.superseded]
     engine = next((one.confidence or 0.0 for one in answers if one.by_engine), None)
     unread = max((one.unread for one in answers), default=0)
     found = []
     for members in groups.values():
-        best = max(members, key=lambda i: (not answers[i].superseded, not _guessed(answers[i]), judged[i][0], -i))
-        result = answers[best].case.result
-        rows = result.rows if result is not None else ()
+        best = max(
+            members, key=lambda i: (not answers[i].superseded, not _guessed(answers[i]), examined[i].log_odds, -i)
+        )
         voting = [i for i in members if i in own]
         features = {
-            "judged": judged[best][0],
+            "judged": examined[best].log_odds,
             "no_engine": float(engine is None),
             "unread": float(min(unread, 3)),
             "first": float(bool(own) and own[0] in members),
             "share": len(voting) / len(own) if own else 0.0,
             "superseded": float(all(answers[i].superseded for i in members)),
             "mended": float(all(answers[i].mended for i in members)),
-            "empty": float(all(value is None for row in rows for value in row)),
+            "empty": float(all(value is None for row in answers[best].ran.result.rows for value in row)),
         }
         if engine is not None:
             ours = any(answers[i].by_engine for i in members)
             features["engine" if ours else "engine_differs"] = log_odds(engine)
             features["engine_agrees"] = float(ours and bool(voting))
-        chance = probability(features)
-        if all(judged[i][1] for i in members):
+        chance = probability(features, weights(FITTED))
+        if all(examined[i].log_odds <= log_odds(NOT_RUN) for i in members):
             chance = min(chance, FORBIDDEN)
         if unread and not any(answers[i].by_engine for i in members):
             chance = min(chance, UNREAD)
@@ -122,19 +119,3 @@ FORBIDDEN = 0.2
 def _guessed(one: Answer) -> bool:
     """A reading that the engine itself doubts: where a model wrote the same, that one is told."""
     return one.by_engine and (one.confidence or 0.0) < STATED_DOUBT
-
-
-def _ordered(case: Case) -> bool:
-    return bool(case.facts.order_by)
-
-
-@cache
-def weights(path: Path = FITTED) -> Fit:
-    """Read the file once. Raises ValueError naming a bad line."""
-    read = read_weights(path)
-    return Fit(read.pop(INTERCEPT), read)
-
-
-def probability(features: Mapping[str, float], fitted: Fit | None = None) -> float:
-    """That the result is right, 0..1."""
-    return logistic((fitted or weights()).log_odds(features))

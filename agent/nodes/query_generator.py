@@ -92,16 +92,7 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         return await _given_up(Failure(kind="timeout", message=message), state, context)
     draft = await _shaped(_draft(reply), state, schema, context)
     if several:
-        known = [
-            {
-                "agreeing": one.agreeing,
-                "estimate": one.probability,
-                "confidence": one.reply.confidence
-                if one.probability is None or one.reply.by_engine
-                else one.probability,
-            }
-            for one in several
-        ]
+        known = [{"agreeing": one.agreeing, "estimate": one.probability} for one in several]
         rivals = [_draft(one.reply).model_copy(update=of) for one, of in zip(several[1:], known[1:], strict=True)]
         draft = draft.model_copy(update={**known[0], "rivals": rivals})
     return {"current_task": task.model_copy(update={"sql": reply.sql}), "draft": draft, "schema_context": shown}

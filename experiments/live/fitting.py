@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.candidates.live import FITTED, INTERCEPT, Answer, estimates, probability
+from agent.candidates.live import FITTED, Answer, estimates, evidence_of
+from agent.candidates.weights import INTERCEPT, probability
 from agent.config import Settings
 from agent.runtime.catalogue import resolve_database
 from agent.runtime.probability import STATED_DOUBT
@@ -105,14 +106,14 @@ def _found(line: Mapping[str, Any], bench: Path) -> Iterator[Found]:
         return
     answers = []
     for place, reply in enumerate(line["replies"]):
-        case = examine(Query(line["question"], reply["sql"]), database, schema=schema)
-        if case.ran:
+        ran = evidence_of(examine(Query(line["question"], reply["sql"]), database, schema=schema))
+        if ran is not None:
             said = reply["by_engine"], reply["superseded"], reply["confidence"], reply["unread"], reply["mended"]
-            answers.append(Answer(place, case, *said))
-    results = {one.place: one.case.result for one in answers}
+            answers.append(Answer(place, ran, *said))
+    results = {one.place: one.ran.result for one in answers}
     for estimate in estimates(answers):
         result = results[estimate.place]
-        right = result is not None and any(_answers(gold, result, ordered) for gold, ordered in accepted)
+        right = any(_answers(gold, result, ordered) for gold, ordered in accepted)
         yield Found(line["source"], line["id"], estimate.features, right)
 
 

@@ -92,14 +92,14 @@ async def recorded(questions: Sequence[Line], bench: Path, url: str, samples: in
                 asked = {**asked, "error": str(error)}
             replies = [
                 {
-                    "sql": reply.sql,
-                    "by_engine": reply.by_engine,
-                    "confidence": reply.confidence if reply.by_engine else None,
-                    "superseded": place in seats.repaired,
-                    "unread": len(reply.not_understood),
-                    "mended": place in seats.mended,
+                    "sql": one.reply.sql,
+                    "by_engine": one.reply.by_engine,
+                    "confidence": one.reply.confidence if one.reply.by_engine else None,
+                    "superseded": one.superseded,
+                    "unread": len(one.reply.not_understood),
+                    "mended": one.mended,
                 }
-                for place, reply in enumerate(seats.replies)
+                for one in seats.said
             ]
             used = context.usage
             yield {

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.candidates.live import FORBIDDEN, UNREAD, Answer, estimates, weights
+from agent.candidates.live import FITTED, FORBIDDEN, UNREAD, Answer, estimates, evidence_of
+from agent.candidates.weights import weights
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine
@@ -31,8 +32,9 @@ def firm(tmp_path: Path) -> Database:
 
 
 def answer(firm: Database, place: int, sql: str, engine: float | None = None, *, superseded: bool = False) -> Answer:
-    case = examine(Query(QUESTION, sql), firm, schema=firm.schema())
-    return Answer(place, case, engine is not None, superseded, engine)
+    ran = evidence_of(examine(Query(QUESTION, sql), firm, schema=firm.schema()))
+    assert ran is not None
+    return Answer(place, ran, engine is not None, superseded, engine)
 
 
 def test_the_same_rows_are_one_result_that_engine_and_model_support(firm: Database) -> None:
@@ -73,4 +75,4 @@ def test_where_the_engine_doubts_what_the_model_wrote_too_the_models_query_is_to
 
 def test_the_shipped_weights_know_each_name(firm: Database) -> None:
     seen = {name for e in estimates([answer(firm, 0, COUNT, 0.7), answer(firm, 1, NAMES)]) for name in e.features}
-    assert seen <= set(weights().weights) | {"no_engine"}
+    assert seen <= set(weights(FITTED).weights) | {"no_engine"}
