@@ -21,6 +21,8 @@ from eval.schema import Schema
 
 PROFILE_WAIT = 2.0
 """Seconds that a question waits for the notes; a profile that takes longer is ready for the next question."""
+_FAR = 2
+"""Times the budget: a structure that takes so much as text does not fit as DDL."""
 DDL_WAIT = 10.0
 """The same where the values stand in the DDL: a server would have to read all of it anew with the next question."""
 VALUES_TITLE = "Stored values that the question may mean:"
@@ -86,8 +88,10 @@ def _ddl(database: Database, schema: Schema, seen: Schema, linked: Linked, budge
     """The first of these that fits: all tables with values, all without, the linked ones in the schema's order, and
     what `linked` shows of a schema that is larger still."""
     profile = profile_soon(database, schema, wait=DDL_WAIT) if privacy == "full" else None
-    if estimate_tokens(whole := ddl(seen, profile)) <= budget or estimate_tokens(whole := ddl(seen)) <= budget:
-        return whole
+    worth_writing = linked.tokens_full <= _FAR * budget
+    for facts in (profile, None) if worth_writing else ():
+        if estimate_tokens(whole := ddl(seen, facts)) <= budget:
+            return whole
     linked_tables = ddl(seen, profile, frozenset(linked.tables))
     return linked_tables if estimate_tokens(linked_tables) <= budget else linked.text
 

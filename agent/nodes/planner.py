@@ -43,7 +43,7 @@ async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
         reply = PlanReply(single_task_plan(question, 0.0))
     elif context.strategy.cascade and context.model.capabilities.remote:
         reply = PlanReply(single_task_plan(question, 1.0))
-        if privacy_of(context.model) == "full":
+        if _in_conversation(state, context) and privacy_of(context.model) == "full":
             reply = await in_turn(_unplanned, await _request(question, state, context), context.database, 1.0)
     elif not (context.strategy.plan or _in_conversation(state, context) or not english):
         reply = PlanReply(single_task_plan(question, 1.0))
