@@ -52,14 +52,15 @@ class _EndpointChat(ChatOpenAI):
         """May raise any exception if the response is not a reply."""
         read: Any = json.loads(response) if isinstance(response, str) else response  # JSON that is labelled as text
         generation = self._create_chat_result(read).generations[0]
-        return _reply(generation, read["choices"][0].get("message"), read.get("model"))
+        choice = read["choices"][0]
+        return _reply(generation, choice.get("message"), read.get("model"), choice.get("logprobs"))
 
     def piece(self, chunk: Any) -> Reply | None:
         generation = self._convert_chunk_to_generation_chunk(chunk, AIMessageChunk, None)
         if generation is None:
             return None
-        choices = chunk.get("choices")
-        return _reply(generation, choices[0].get("delta") if choices else None, chunk.get("model"))
+        choice = (chunk.get("choices") or [{}])[0]
+        return _reply(generation, choice.get("delta"), chunk.get("model"), choice.get("logprobs"))
 
 
 class Chat:
@@ -214,11 +215,13 @@ def _fields(asked: ChatRequest, temperature: float) -> dict[str, Any]:
         fields["response_format"] = {"type": "json_object"}
     if quirks.temperature:
         fields["temperature"] = temperature
+    if asked.logprobs and quirks.logprobs:
+        fields["logprobs"] = True
     return fields
 
 
-def _reply(generation: ChatGeneration, raw: object, model: object) -> Reply:
-    """`raw`: the message, or a piece of it, as received."""
+def _reply(generation: ChatGeneration, raw: object, model: object, logprobs: object) -> Reply:
+    """`raw` and `logprobs`: of the message, or of a piece of it, as received."""
     kept = raw if isinstance(raw, dict) else {}
     thoughts, refusal = kept.get("reasoning_content") or kept.get("reasoning"), kept.get("refusal")
     reason = (generation.generation_info or {}).get("finish_reason")
@@ -229,7 +232,14 @@ def _reply(generation: ChatGeneration, raw: object, model: object) -> Reply:
         finish_reason=reason if isinstance(reason, str) else None,
         tokens=_tokens(generation.message),
         model=model if isinstance(model, str) else None,
+        logprobs=_logprobs(logprobs),
     )
+
+
+def _logprobs(raw: object) -> tuple[float, ...]:
+    tokens = raw.get("content") if isinstance(raw, dict) else None
+    told = [token.get("logprob") for token in tokens if isinstance(token, dict)] if isinstance(tokens, list) else []
+    return tuple(float(one) for one in told if isinstance(one, int | float))
 
 
 def _tokens(message: BaseMessage) -> Tokens | None:

@@ -65,6 +65,7 @@ class Ledger:
     cached: int = 0
     unreported: bool = False
     temperature: float = 0.0
+    logprobs: bool = False
     cap: int = OUTPUT_TOKENS
     """Maximum tokens of a reply of a model that does not think."""
     warning: str = ""
@@ -135,7 +136,7 @@ class EndpointClient:
             if self._settings.served is not None:
                 ledger.heard()  # it may have had to load its model
             cap = OUTPUT_TOKENS if quirks.thinks or self._settings.reasoning_effort else ledger.cap
-            asked = ChatRequest(messages, quirks, schema, cap, ledger.temperature)
+            asked = ChatRequest(messages, quirks, schema, cap, ledger.temperature, ledger.logprobs)
             if quirks.streams and not broken:
                 gathered = _Gathered(ledger, on_piece)
                 try:
@@ -202,7 +203,7 @@ class EndpointClient:
         told = failure.sizes is not None and failure.sizes[1] + ledger.cap < failure.sizes[0]  # with no cap, too
         changed = None if told else quirks.without(failure.status, failure.reply, structured=adaptable)
         if changed is None and failure.error is not PromptTooLong:
-            changed = quirks.guess(failure.status, failures - 1, structured=adaptable)
+            changed = quirks.guess(failure.status, failures - 1, structured=adaptable, with_logprobs=ledger.logprobs)
         if changed is not None and failures <= _ADAPTATIONS:
             log.info("request refused (%s), trying with less: %s", failure.status, changed)
             return changed
@@ -335,6 +336,7 @@ class _Gathered:
             next((piece.finish_reason for piece in reversed(self.pieces) if piece.finish_reason), None),
             told[-1] if told else None,
             next((piece.model for piece in self.pieces if piece.model), None),
+            tuple(one for piece in self.pieces for one in piece.logprobs),
             stopped,
         )
 

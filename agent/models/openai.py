@@ -113,10 +113,17 @@ class OpenAIModel:
             temperature = _WARM if request.variant else 0.0
             schema = None if request.cascade else SQL_SCHEMA
             prompt = cascade_prompt(request) if request.cascade else sql_prompt(request)
-            (sql, reasoning), usage = await self._ask(prompt, schema, sql_in, temperature, writes=True)
+            ((sql, reasoning), logprobs), usage = await self._ask(
+                prompt,
+                schema,
+                lambda reply: (sql_in(reply), reply.logprobs),
+                temperature,
+                writes=True,
+                logprobs=request.cascade,
+            )
         except _Declined as declined:
             return SqlReply("", declined.refusal, abstained=True, usage=declined.usage or Usage())
-        return SqlReply(sql, reasoning, abstained=not sql, usage=usage)
+        return SqlReply(sql, reasoning, abstained=not sql, usage=usage, logprobs=logprobs)
 
     async def next_step(self, request: StepRequest) -> StepReply:
         """A reply that is only SQL names no tool."""
@@ -183,9 +190,10 @@ class OpenAIModel:
         *,
         cap: int = SQL_TOKENS,
         writes: bool = False,
+        logprobs: bool = False,
     ) -> tuple[T, Usage]:
         """`schema` None: the reply is text."""
-        ledger = Ledger(self._settings.seconds, temperature=temperature, cap=cap)
+        ledger = Ledger(self._settings.seconds, temperature=temperature, logprobs=logprobs, cap=cap)
         work = self._structured(prompt, schema, read, ledger, writes=writes)
         return await self._endpoint.within(ledger, work), self._endpoint.usage(ledger)
 

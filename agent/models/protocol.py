@@ -171,6 +171,8 @@ class SqlReply:
     """When it abstains: the query that it would have written, for a person to judge; it is not run."""
     by_engine: bool = False
     """The built-in engine wrote it, beside a model; `confidence` is then calibrated."""
+    logprobs: tuple[float, ...] = ()
+    """Of the tokens that the model wrote, where its server tells them."""
     refused: bool = False
     """Abstained because the question asks for no rows: a change of data, a forecast, small talk."""
 

@@ -45,6 +45,7 @@ class Quirks:
     temperature: bool = True
     cap: CapField | None = "max_completion_tokens"
     stream_usage: bool = True
+    logprobs: bool = True
     system_role: bool = True
     """False: the instructions are put in front of the user's message."""
     effort: bool = True
@@ -74,6 +75,8 @@ class Quirks:
             return replace(self, temperature=False)
         if self.effort and "reasoning_effort" in message:
             return replace(self, effort=False)
+        if self.logprobs and "logprobs" in message:
+            return replace(self, logprobs=False)
         if self.system_role and _SYSTEM_ROLE.search(message):
             return replace(self, system_role=False)
         if self.cap is not None and _CAP.search(message):
@@ -85,11 +88,15 @@ class Quirks:
             return replace(self, proven=False).lesser_structure()
         return None
 
-    def guess(self, status: int | None, failures: int, *, structured: bool) -> Quirks | None:
+    def guess(
+        self, status: int | None, failures: int, *, structured: bool, with_logprobs: bool = False
+    ) -> Quirks | None:
         """The request to try after a refusal that names no cause. A 500 may be temporary, so it is retried unchanged
         first."""
         if status not in (400, 415, 422) and not (status in (500, 501) and failures >= 1):
             return None
+        if self.logprobs and with_logprobs:
+            return replace(self, logprobs=False)
         if structured and (less := self.lesser_structure()):
             return less
         if self.stream_proven or not self.streams:
@@ -112,6 +119,8 @@ class ChatRequest:
     cap: int
     """Maximum tokens of the reply."""
     temperature: float = 0.0
+    logprobs: bool = False
+    """The log-probability of each token is wanted, too."""
 
 
 _learned: dict[tuple[str, str], Quirks] = {}

@@ -18,5 +18,7 @@ class Reply:
     """None: not reported."""
     model: str | None = None
     """The model that answered, as named by the server."""
+    logprobs: tuple[float, ...] = ()
+    """Of each of its tokens, where they were asked for and the server gives them."""
     stopped: str = ""
     """Why it was given up while it was being written."""

@@ -30,6 +30,7 @@ def record(
     url: Annotated[str, typer.Option(help="The model's server.")] = "http://127.0.0.1:8099/v1",
     samples: Annotated[int, typer.Option(min=0, help="Samples of each question.")] = 2,
     seed: int = 1,
+    at_once: Annotated[int, typer.Option(min=1, help="Questions that are asked at the same time.")] = 1,
 ) -> None:
     """Ask a served model, and write down all that was said."""
     from experiments.live.recording import questions_of
@@ -38,15 +39,15 @@ def record(
     wanted = [q for source in sources for q in questions_of(bench, source, random.Random(seed))]
     todo = [q for q in wanted if q["id"] not in known]
     typer.echo(f"{len(todo)} of {len(wanted)} questions", err=True)
-    asyncio.run(_written(todo, bench, url, samples, out))
+    asyncio.run(_written(todo, bench, url, samples, out, at_once))
 
 
-async def _written(todo: list[dict[str, Any]], bench: Path, url: str, samples: int, out: Path) -> None:
+async def _written(todo: list[dict[str, Any]], bench: Path, url: str, samples: int, out: Path, at_once: int) -> None:
     from experiments.live.recording import recorded
 
     with out.open("a", encoding="utf-8") as file:
         number = 0
-        async for line in recorded(todo, bench, url, samples):
+        async for line in recorded(todo, bench, url, samples, at_once):
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
             file.flush()
             number += 1
