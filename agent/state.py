@@ -116,6 +116,30 @@ def headers(columns: Sequence[str], units: Sequence[str]) -> list[str]:
     return [f"{name} ({unit})" if unit else name for name, unit in zip_longest(columns, units[: len(columns)])]
 
 
+class Choice(_Value):
+    """Another query that may be meant; it is not run until it is asked for."""
+
+    label: str
+    sql: str
+
+
+class ReadingPart(_Value):
+    """One clause of a query in words, with what may be meant in its place."""
+
+    kind: Literal["step", "shown", "rows", "groups", "set", "order", "limit"]
+    text: str
+    others: list[Choice] = Field(default_factory=list)
+
+
+class LeftOut(_Value):
+    """Rows that do not enter a result, or enter it though they are marked as deleted."""
+
+    kind: Literal["unknown", "figure", "group", "partner", "deleted"]
+    count: int
+    text: str
+    others: list[Choice] = Field(default_factory=list)
+
+
 class QueryResult(_Value):
     """One attempt at one task, scored. All of it is valid JSON."""
 
@@ -131,6 +155,9 @@ class QueryResult(_Value):
     empty where no column has a unit."""
     open_readings: list[str] = Field(default_factory=list)
     """What is open in how the columns that the query computes with were read from a file."""
+    reading: list[ReadingPart] = Field(default_factory=list)
+    """What the query says, clause by clause."""
+    left_out: list[LeftOut] = Field(default_factory=list)
     rows_returned: int = 0
     truncated: bool = False
     execution_time_ms: float = 0.0

@@ -34,6 +34,11 @@ def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, exp
         console.print(Text(printable(f"Read as: {one_line(answer.read_as, 1_000)}"), style="dim"))
     if answer.sql:
         show_sql(console, answer.sql)
+    if answer.reading:
+        said = " · ".join(one_line(part.text, 1_000) for part in answer.reading)
+        console.print(Text(printable(f"Shows: {said}"), style="dim"))
+    for one in answer.left_out:
+        console.print(Text(printable(f"Note: {one_line(one.text, 1_000)}"), style="dim"))
     if answer.columns:
         shown = answer.rows[:rows]
         console.print()

@@ -17,6 +17,8 @@ from agent.candidates.examination import examined
 from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.knowledge.schema_context import PREVIEW_ROWS
+from agent.knowledge.values import value_index
+from agent.knowledge.vocabulary import vocabulary
 from agent.models.protocol import Judgement, JudgeRequest, ModelError, Usage
 from agent.nodes.opinions import why_it_does_not_count
 from agent.runtime.attempts import attempts_at, passes
@@ -37,6 +39,7 @@ from agent.state import (
     Relevance,
     asked,
 )
+from agent.statements.reading import SLOW_MS, counting, left_out, reading
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
 from eval.examination import Query, read_values
@@ -195,6 +198,7 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
         )
     relevance = NOT_CHOSEN
     if judged:
+        result = await _as_read(step, result, case)
         begin_summary(step.state, lambda: _rated(result, case, seen, PERFECT), step.context)
         relevance = await _relevance(step, case, seen, data)
     return _rated(result, case, seen, relevance)
@@ -226,6 +230,24 @@ def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[
     of_file = read_values.units(tree, case.schema) if case.result else ()
     both = [one or other for one, other in zip_longest(units, of_file, fillvalue="")]
     return departed, both, list(read_values.open_readings(tree, case.schema))
+
+
+async def _as_read(step: _Step, result: QueryResult, case: Case) -> QueryResult:
+    """With what the query says and what it leaves out; without, where that can't be told."""
+    context, executed = step.context, case.result
+    if executed is None or not executed.ok:
+        return result
+    try:
+        values = await in_turn(value_index, context.database, case.schema)
+        words = vocabulary(case.schema, values.date_forms)
+        said = await in_turn(reading, case.parsed, case.schema, words)
+        asked = await in_turn(counting, case.parsed, case.schema, words) if result.execution_time_ms < SLOW_MS else None
+        seconds = context.seconds_left / 2
+        missing = await left_out(asked, context.database, seconds=seconds) if asked and seconds > 0 else []
+    except Exception:  # what is said of an answer must not cost the answer
+        log.exception("The reading failed inside")
+        return result
+    return result.model_copy(update={"reading": said, "left_out": missing})
 
 
 def _engine_error(executed: ExecutionResult | None, open_readings: Sequence[str]) -> str | None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from agent.runtime.form import asked_form
 from agent.runtime.verdict import verdict
-from agent.state import Clarification, QueryPlan, QueryResult
+from agent.state import Clarification, LeftOut, QueryPlan, QueryResult, ReadingPart
 from eval.language.words import singular_words
 
 
@@ -65,6 +65,10 @@ class Answer(BaseModel):
     alternatives: list[str] = Field(default_factory=list)
     error_kind: str | None = None
     """As in an `error` event, when status is `error`."""
+    reading: list[ReadingPart] = Field(default_factory=list)
+    """What the query says, clause by clause, in plain words."""
+    left_out: list[LeftOut] = Field(default_factory=list)
+    """Rows that do not enter the answer, counted."""
     read_as: str = ""
     """The standalone form of a question that refers to earlier turns; else empty."""
     clarification: Clarification | None = None

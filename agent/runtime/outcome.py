@@ -75,6 +75,8 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
         not_understood=last.not_understood if last else [],
         alternatives=last.alternatives if last else [],
         error_kind=kind,
+        reading=last.reading if last else [],
+        left_out=last.left_out if last else [],
         read_as=state.get("read_as") or "",
     )
 

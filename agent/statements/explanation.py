@@ -7,6 +7,7 @@ them; what has no words of its own stands there as SQL, in backticks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from sqlglot import exp
 
@@ -63,16 +64,30 @@ _CALLS = {
 _SETS: dict[type[exp.Expr], str] = {exp.Intersect: "only what is also in", exp.Except: "without what is in"}
 
 
+PieceKind = Literal["step", "shown", "rows", "groups", "set", "order", "limit"]
+
+
+class Piece(NamedTuple):
+    """One clause of a query in words; it begins with words of ours, in small letters."""
+
+    kind: PieceKind
+    text: str
+
+
 @with_headroom
+def pieces(parsed: ParsedQuery) -> list[Piece]:
+    """The clauses, in the order in which the query works. Empty for a text that is no query."""
+    return [] if parsed.tree is None else _Words(parsed.dialect).query(parsed.tree)
+
+
 def explained(parsed: ParsedQuery) -> list[str]:
-    """Sentences, in the order in which the query works. Empty for a text that is no query."""
-    if parsed.tree is None:
-        return []
-    return [said[:1].upper() + said[1:] + "." for said in _Words(parsed.dialect).query(parsed.tree, "shows ")]
+    """The clauses as sentences."""
+    said = [f"shows {text}" if kind == "shown" else text for kind, text in pieces(parsed)]
+    return [text[:1].upper() + text[1:] + "." for text in said]
 
 
 class _Words:
-    """`query` gives pieces that begin with words of ours, `value` a noun, `condition` a clause."""
+    """`query` gives clauses, `value` a noun, `condition` a clause."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -80,59 +95,60 @@ class _Words:
         """What each source of the SELECTs around is called, by its name in the query; the innermost last."""
         self._several = False
 
-    def query(self, tree: exp.Expr, verb: str = "") -> list[str]:
+    def query(self, tree: exp.Expr) -> list[Piece]:
         steps = tree.args.get("with_")
         lines = [
-            f"first {step.alias} is made: {self._inner(step.this)}" for step in (steps.expressions if steps else ())
+            Piece("step", f"first {step.alias} is made: {self._inner(step.this)}")
+            for step in (steps.expressions if steps else ())
         ]
         if isinstance(tree, exp.Subquery | exp.Paren):
-            return lines + self.query(tree.this, verb) + self._end(tree)
+            return lines + self.query(tree.this) + self._end(tree)
         if isinstance(tree, exp.SetOperation):
             joined = _SETS.get(type(tree)) or ("and, each once," if tree.args.get("distinct") else "and, repeats too,")
-            other = f"{joined} {self._inner(tree.expression)}"
-            return [*lines, *self.query(tree.this, verb), other, *self._end(tree)]
+            other = Piece("set", f"{joined} {self._inner(tree.expression)}")
+            return [*lines, *self.query(tree.this), other, *self._end(tree)]
         if not isinstance(tree, exp.Select):
-            return [*lines, f"{verb}`{self._sql(tree)}`"]
+            return [*lines, Piece("shown", f"`{self._sql(tree)}`")]
         before, joins = self._several, tree.args.get("joins") or []
         self._several = before or bool(joins)
         self._tables.append(_called(tree))
         try:
-            return lines + self._select(tree, verb, joins) + self._end(tree)
+            return lines + self._select(tree, joins) + self._end(tree)
         finally:
             self._tables.pop()
             self._several = before
 
-    def _select(self, tree: exp.Select, verb: str, joins: Sequence[exp.Join]) -> list[str]:
+    def _select(self, tree: exp.Select, joins: Sequence[exp.Join]) -> list[Piece]:
         start = tree.args.get("from_")
-        first = verb + ("each different " if tree.args.get("distinct") else "")
+        first = "each different " if tree.args.get("distinct") else ""
         first += _listed([self._output(one) for one in tree.expressions])
         first += f" of {self._source(start.this)}" if start else ""
         first += "".join(map(self._join, joins))
         first += "".join(f", with `{self._sql(lateral)}`" for lateral in tree.args.get("laterals") or ())
-        lines = [first]
+        lines = [Piece("shown", first)]
         if where := tree.args.get("where"):
-            lines.append(f"only rows where {self.condition(where.this)}")
+            lines.append(Piece("rows", f"only rows where {self.condition(where.this)}"))
         if group := tree.args.get("group"):
             several = [one for kind in ("rollup", "cube", "grouping_sets") for one in group.args.get(kind) or ()]
-            keys = [*map(self.value, group.expressions), *(f"`{self._sql(one)}`" for one in several)]
-            lines.append(f"one row for each {_listed(keys)}")
+            keys = [*map(self.value, group_keys(tree)), *(f"`{self._sql(one)}`" for one in several)]
+            lines.append(Piece("groups", f"one row for each {_listed(keys)}"))
         if having := tree.args.get("having"):
-            lines.append(f"only groups where {self.condition(having.this)}")
+            lines.append(Piece("rows", f"only groups where {self.condition(having.this)}"))
         if qualify := tree.args.get("qualify"):
-            lines.append(f"of these only rows where {self.condition(qualify.this)}")
+            lines.append(Piece("rows", f"of these only rows where {self.condition(qualify.this)}"))
         return lines
 
-    def _end(self, tree: exp.Expr) -> list[str]:
+    def _end(self, tree: exp.Expr) -> list[Piece]:
         lines = []
         if order := tree.args.get("order"):
-            lines.append("sorted by " + self._ordered(order.expressions))
+            lines.append(Piece("order", "sorted by " + self._ordered(order.expressions)))
         limit, offset = tree.args.get("limit"), tree.args.get("offset")
         if limit is not None:
             count = limit.args.get("count") or limit.args.get("expression")
             number = self.value(count) if count is not None else "1"
-            lines.append(f"only the first {number} row" + "s" * (number != "1"))
+            lines.append(Piece("limit", f"only the first {number} row" + "s" * (number != "1")))
         if offset is not None:
-            lines.append(f"the first {self.value(offset.expression)} rows are skipped")
+            lines.append(Piece("limit", f"the first {self.value(offset.expression)} rows are skipped"))
         return lines
 
     def _output(self, tree: exp.Expr) -> str:
@@ -171,7 +187,9 @@ class _Words:
             return self.condition(tree.this, not negated, inside=inside)
         if isinstance(tree, exp.And | exp.Or):
             word = "and" if isinstance(tree, exp.And) != negated else "or"
-            parts = [self.condition(part, negated, inside=True) for part in tree.flatten()]
+            tests = list(tree.flatten())
+            parts = _periods(self, tests) if word == "and" and not negated else []
+            parts += [self.condition(part, negated, inside=True) for part in tests]
             inner = f", {word} ".join(parts) if word == "or" else f" {word} ".join(parts)
             return f"({inner})" if inside else inner
         no = "not " if negated else ""
@@ -220,7 +238,7 @@ class _Words:
 
     def _inner(self, tree: exp.Expr) -> str:
         inner = tree.this if isinstance(tree, exp.Subquery) and not tree.args.get("with_") else tree
-        return f"({', '.join(self.query(inner))})"
+        return f"({', '.join(text for _, text in self.query(inner))})"
 
     def value(self, tree: exp.Expr) -> str:
         """An expression as a noun."""
@@ -337,6 +355,34 @@ class _Words:
 
     def _sql(self, tree: exp.Expr) -> str:
         return render(tree, self._dialect)
+
+
+def group_keys(tree: exp.Select) -> list[exp.Expr]:
+    """What the rows are grouped by; what is given by its place or its name in the SELECT list, as it stands there."""
+    group = tree.args.get("group")
+    shown = {one.alias.lower(): one.this for one in tree.expressions if isinstance(one, exp.Alias)}
+    keys: list[exp.Expr] = []
+    for key in group.expressions if group else ():
+        place = int(key.name) if isinstance(key, exp.Literal) and key.name.isdecimal() else 0
+        if 0 < place <= len(tree.expressions):
+            keys.append(tree.expressions[place - 1].unalias())
+        else:
+            called = isinstance(key, exp.Column) and not key.table
+            keys.append(shown.get(key.name.lower(), key) if called else key)
+    return keys
+
+
+def _periods(words: _Words, tests: list[exp.Expr]) -> list[str]:
+    """The pairs of a lower and an upper bound of one value, said as one condition and taken out of the tests."""
+    said = []
+    for low in [one for one in tests if isinstance(one, exp.GTE)]:
+        high = next((one for one in tests if isinstance(one, exp.LT | exp.LTE) and one.this == low.this), None)
+        if high is not None:
+            until = "until before" if isinstance(high, exp.LT) else "to"
+            bounds = f"{words.value(low.expression)} {until} {words.value(high.expression)}"
+            said.append(f"{words.value(low.this)} is from {bounds}")
+            tests[:] = [one for one in tests if one is not low and one is not high]
+    return said
 
 
 def _called(tree: exp.Select) -> dict[str, str]:

@@ -83,6 +83,27 @@ export interface Attempt {
   verdict?: string | undefined;
 }
 
+/** Another query that may be meant. */
+export interface Choice {
+  label: string;
+  sql: string;
+}
+
+/** One clause of a query in words. */
+export interface ReadingPart {
+  kind: string;
+  text: string;
+  others: Choice[];
+}
+
+/** Rows that do not enter a result, or enter it though they are marked as deleted. */
+export interface LeftOut {
+  kind: string;
+  count: number;
+  text: string;
+  others: Choice[];
+}
+
 export interface Tokens {
   input: number;
   output: number;
@@ -122,6 +143,9 @@ export interface Answer {
   verdict?: string | undefined;
   /** How the question wants to see the rows; answers of an older server do not tell. */
   view?: string | undefined;
+  /** What the query says, clause by clause; answers stored by an older server do not tell. */
+  reading?: ReadingPart[];
+  left_out?: LeftOut[];
   /** What a follow-up was taken to mean on its own; empty where it stood alone. */
   read_as?: string;
   clarification?: { question: string; options: string[] } | null;

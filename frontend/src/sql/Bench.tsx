@@ -1,6 +1,6 @@
 /** The editor with its Run button, and what came of the statement, under the same guard as every other. */
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { post } from "../api/client";
 import { schemaQuery } from "../api/queries";
 import type { SqlRequest, SqlResult } from "../api/types";
@@ -19,6 +19,8 @@ interface Props {
   preset: string;
   dialect: string;
   sql: string;
+  /** It is run as it comes. */
+  runs?: boolean;
   /** What the statement answers; empty where nothing was asked. */
   question: string;
   /** What can be done besides with a statement that succeeded. */
@@ -27,7 +29,7 @@ interface Props {
   onText?: (sql: string) => void;
 }
 
-export function Bench({ preset, dialect, sql, question, children, onText }: Props) {
+export function Bench({ preset, dialect, sql, runs = false, question, children, onText }: Props) {
   const schema = useQuery({ ...schemaQuery(preset), enabled: preset !== "" });
   const formatted = useFormatted(sql, dialect);
   const [edited, setEdited] = useState<string | null>(null);
@@ -40,6 +42,11 @@ export function Bench({ preset, dialect, sql, question, children, onText }: Prop
   const result = running.data;
   const succeeded = result?.status === "success";
   const shown = useMemo(() => result && resultOf(result), [result]);
+
+  const { mutate } = running;
+  useEffect(() => {
+    if (runs) mutate(sql);
+  }, [runs, sql, mutate]);
 
   function go() {
     if (current.trim() && !running.isPending) running.mutate(current);

@@ -9,10 +9,12 @@ import css from "./Workbench.module.css";
 interface Props {
   run: RunState;
   sql: string;
+  /** It is run as it comes. */
+  runs?: boolean;
   onClose: () => void;
 }
 
-export default function Workbench({ run, sql, onClose }: Props) {
+export default function Workbench({ run, sql, runs = false, onClose }: Props) {
   const client = useQueryClient();
   const keeping = useMutation({
     mutationFn: (statement: string) =>
@@ -29,6 +31,7 @@ export default function Workbench({ run, sql, onClose }: Props) {
         preset={run.preset ?? ""}
         dialect={run.answer?.dialect ?? run.schema?.dialect ?? "sqlite"}
         sql={sql}
+        runs={runs}
         question={run.question}
       >
         {(statement) => {

@@ -5,6 +5,7 @@
 import { lazy, Suspense, useCallback, useState } from "react";
 import type { Verdict } from "../api/types";
 import { AnswerText } from "../answer/AnswerText";
+import { Reading } from "../answer/Reading";
 import { SureLine } from "../answer/SureLine";
 import { Clarify } from "../ask/Clarify";
 import type { CellPlace } from "../result/ResultTable";
@@ -45,11 +46,19 @@ export type Below = "attempts" | "editor" | null;
 
 export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onWithout, onAlone }: Props) {
   const [below, setBelow] = useState<Below>(null);
+  const [tried, setTried] = useState("");
   const [traced, setTraced] = useState<CellPlace | null>(null);
   const onTrace = useCallback((place: CellPlace | null) => setTraced(place), []);
   const { answer } = run;
   const retried = run.attempts.length > new Set(run.attempts.map((a) => a.task_id)).size;
-  const toggle = (which: Exclude<Below, null>) => setBelow(below === which ? null : which);
+  const toggle = (which: Exclude<Below, null>) => {
+    setTried("");
+    setBelow(below === which ? null : which);
+  };
+  const onTry = (other: string) => {
+    setTried(other);
+    setBelow("editor");
+  };
   // until there is something to read, the steps are what there is to see
   const watching = run.status === "running" && run.text === "";
   const trail = (
@@ -70,6 +79,7 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onW
         )}
         {run.status === "running" && <Progress run={run} onStop={onStop} />}
         {watching && <div className={css["watched"]}>{trail}</div>}
+        {answer && !run.clarify && <Reading answer={answer} onTry={onTry} />}
         <AnswerText run={run} onTrace={onTrace} />
         {answer && !run.clarify && <SureLine answer={answer} />}
         <Failure
@@ -102,7 +112,15 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onW
         <div className={css["below"]} ref={scrollToView}>
           <Suspense fallback={<p className={css["wait"]}>Opening…</p>}>
             {below === "attempts" && <AttemptsCompare run={run} onClose={() => setBelow(null)} />}
-            {below === "editor" && <Workbench run={run} sql={sql || guess} onClose={() => setBelow(null)} />}
+            {below === "editor" && (
+              <Workbench
+                key={tried}
+                run={run}
+                sql={tried || sql || guess}
+                runs={tried !== ""}
+                onClose={() => setBelow(null)}
+              />
+            )}
           </Suspense>
         </div>
       )}

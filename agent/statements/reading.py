@@ -1,0 +1,331 @@
+"""How an answer was read, and which rows it leaves out: made from the query that ran, whoever wrote it.
+
+In: the query of an answer, its database and the words of its schema. Out: its clauses in words, each with the queries
+that another date or another figure would make of it; and, counted by one further statement, the rows that do not enter
+the answer, or enter it though they are marked as deleted.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name
+from agent.state import Choice, LeftOut, ReadingPart
+from agent.statements.explanation import group_keys, pieces
+from eval.databases.base import Database
+from eval.databases.types import Limits
+from eval.schema import Schema, Table
+from eval.sql import ParsedQuery, check, parsed_from_tree, render
+from eval.sql.scopes import bind
+from eval.sql.stack import with_headroom
+from eval.statement import ReadStatement
+
+log = logging.getLogger(__name__)
+
+LIMITS = Limits(seconds=2.0, rows=1)
+"""Of the statement that counts: what takes longer is not told."""
+SLOW_MS = 1_000
+"""A query that took longer is not followed by counts of what it leaves out."""
+CHOICES = 4
+"""Other columns that are offered for one."""
+
+_Kind = Literal["unknown", "figure", "group", "partner", "deleted"]
+_ENTERS = {exp.Sum: "the sum", exp.Avg: "the average", exp.Min: "the smallest", exp.Max: "the largest"}
+_DELETED = frozenset({"deleted", "removed", "voided", "discarded"})
+_PLURAL = {"are": "are", "do": "do", "make": "make"}
+_BESIDE = frozenset({"is", "was", "at", "on", "date", "time", "timestamp", "flag"})
+_PLAIN = ("", "INNER", "OUTER")
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """Rows to be counted, and what is said of them."""
+
+    kind: _Kind
+    counted: exp.Expr
+    """A COUNT over the rows of the query, or a query that counts others."""
+    text: str
+    """With `{rows}` for their number, and verbs to be put into its form."""
+    choice: Choice | None = None
+
+
+@with_headroom
+def reading(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> list[ReadingPart]:
+    """The clauses of a query in words. A date or figure of the outermost SELECT has the columns beside it to choose
+    from, each with the query that it makes."""
+    others = _others(parsed, schema, words) if isinstance(parsed.tree, exp.Select) else {}
+    return [ReadingPart(kind=kind, text=text, others=others.pop(kind, [])) for kind, text in pieces(parsed)]
+
+
+@with_headroom
+def counting(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> tuple[ReadStatement, list[_Count]] | None:
+    """The statement that counts what the query leaves out, with what its columns say; None where there is nothing to
+    ask for. Only a SELECT from tables is looked through: not what it makes of subqueries."""
+    select = parsed.tree
+    if not isinstance(select, exp.Select) or not (sources := _tables(select, schema)):
+        return None
+    counts = list(_Counting(parsed, sources, schema, words).all())
+    if not counts:
+        return None
+    over_rows = any(isinstance(one.counted, exp.Count) for one in counts)
+    statement = exp.select(*(exp.alias_(one.counted, f"n{i}") for i, one in enumerate(counts)))
+    if over_rows:
+        statement.set("from_", select.args["from_"].copy())
+        statement.set("joins", [join.copy() for join in select.args.get("joins") or ()])
+    verdict = check(parsed_from_tree(statement, parsed.dialect), schema)
+    return None if verdict.statement is None else (verdict.statement, counts)
+
+
+async def left_out(
+    asked: tuple[ReadStatement, list[_Count]], database: Database, *, seconds: float = LIMITS.seconds
+) -> list[LeftOut]:
+    """What is left out, counted now; nothing where counting fails or takes too long. Cancelling stops it."""
+    statement, counts = asked
+    result = await database.execute_async(statement, limits=Limits(seconds=min(LIMITS.seconds, seconds), rows=1))
+    if not result.ok or not result.rows:
+        log.info("what is left out was not counted: %s", result.error)
+        return []
+    told = []
+    for one, number in zip(counts, result.rows[0], strict=True):
+        if isinstance(number, int) and number > 0:
+            verbs = {"are": "is", "do": "does", "make": "makes"} if number == 1 else {}
+            said = one.text.format(rows=f"{number:,} row{'s' * (number != 1)}", **(_PLURAL | verbs))
+            others = [one.choice] if one.choice else []
+            told.append(LeftOut(kind=one.kind, count=number, text=said, others=others))
+    return told
+
+
+class _Resolved:
+    """The real columns behind the names of a query."""
+
+    def __init__(self, parsed: ParsedQuery, schema: Schema) -> None:
+        assert parsed.tree is not None
+        self.dialect = parsed.dialect
+        self._found = bind(parsed.tree, parsed.dialect, schema).columns
+
+    def column(self, node: exp.Expr) -> tuple[str, str] | None:
+        found = self._found.get(id(node))
+        return found.origin if found else None
+
+    def source(self, node: exp.Expr) -> str:
+        """The name of its source in FROM."""
+        found = self._found.get(id(node))
+        return found.source.name.casefold() if found and found.source else ""
+
+
+def _tables(select: exp.Select, schema: Schema) -> dict[str, Table]:
+    """The tables of a SELECT by their names in it; empty where it reads from anything else."""
+    joins = select.args.get("joins") or []
+    start = select.args.get("from_")
+    if start is None or select.args.get("laterals") or any(join.method for join in joins):
+        return {}
+    made = {one.alias.casefold() for one in (select.args["with_"].expressions if select.args.get("with_") else ())}
+    sources: dict[str, Table] = {}
+    for node in (start.this, *(join.this for join in joins)):
+        table = schema.table(node.name, node.db or None) if isinstance(node, exp.Table) else None
+        if table is None or node.name.casefold() in made:
+            return {}
+        sources[node.alias_or_name.casefold()] = table
+    return sources
+
+
+# --- other choices ---
+
+
+def _others(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> dict[str, list[Choice]]:
+    """By kind of clause: the same query with another date, or with another figure in place of its own."""
+    select = parsed.tree
+    assert isinstance(select, exp.Select)
+    if not _tables(select, schema):
+        return {}
+    names = _Resolved(parsed, schema)
+    offered: dict[str, list[Choice]] = {}
+    for clause, kind, wanted in (
+        (select.args.get("where"), "rows", "date"),
+        *((key, "groups", "date") for key in group_keys(select)),
+        *((shown, "shown", "number") for shown in select.expressions),
+    ):
+        for node in clause.find_all(exp.Column) if clause is not None else ():
+            key = names.column(node)
+            word = words.columns.get(key) if key else None
+            figure = wanted == "number"
+            if word is None or word.role != wanted or (figure and not node.find_ancestor(*_ENTERS)):
+                continue
+            if kind not in offered and not (kind == "groups" and "rows" in offered):
+                offered[kind] = [
+                    Choice(label=other.name, sql=_with_column(parsed, word, other, names))
+                    for other in words.by_table[word.table]
+                    if _stands_for(other, word)
+                ][:CHOICES]
+    return offered
+
+
+def _stands_for(other: ColumnWord, word: ColumnWord) -> bool:
+    alike = other.role == word.role and other.form == word.form and other.numeric == word.numeric
+    return alike and other.key != word.key and other.column.type == word.column.type and not other.foreign
+
+
+def _with_column(parsed: ParsedQuery, word: ColumnWord, other: ColumnWord, names: _Resolved) -> str:
+    """The query with one column in place of another."""
+    assert parsed.tree is not None
+    changed = parsed.tree.copy()
+    for before, node in zip(parsed.tree.find_all(exp.Column), changed.find_all(exp.Column), strict=True):
+        if names.column(before) == word.key:
+            source = node.args.get("table") or exp.to_identifier(names.source(before))
+            name = exp.to_identifier(other.name, quoted=node.this.args.get("quoted") or None)
+            node.replace(exp.Column(this=name, table=source.copy()))
+    return render(changed, parsed.dialect)
+
+
+# --- what is left out ---
+
+
+class _Counting:
+    """Looks for rows that a SELECT of tables leaves out. Of tables that may have no partner in a row (LEFT JOIN) an
+    empty column says nothing."""
+
+    def __init__(self, parsed: ParsedQuery, sources: dict[str, Table], schema: Schema, words: Vocabulary) -> None:
+        assert isinstance(parsed.tree, exp.Select)
+        self._select = parsed.tree
+        self._sources = sources
+        self._names = _Resolved(parsed, schema)
+        self._words = words
+        where = parsed.tree.args.get("where")
+        self._tests = list(where.this.flatten()) if where and isinstance(where.this, exp.And) else []
+        if where and not self._tests:
+            self._tests = [where.this]
+        self._joins = parsed.tree.args.get("joins") or []
+        outer = {join.this.alias_or_name.casefold() for join in self._joins if (join.side or "").upper() == "LEFT"}
+        self._kept = {name: table for name, table in sources.items() if name not in outer}
+
+    def all(self) -> Iterator[_Count]:
+        if all((j.side or "").upper() in ("", "LEFT") and (j.kind or "").upper() in _PLAIN for j in self._joins):
+            yield from self._unknown()
+            yield from self._figures()
+            yield from self._groups()
+            yield from self._deleted()
+            yield from self._alone()
+
+    def _unknown(self) -> Iterator[_Count]:
+        """Rows for which a condition is neither true nor false, since its column is empty."""
+        by_column: dict[str, list[exp.Expr]] = {}
+        for test in self._tests:
+            if name := self._empty(test):
+                by_column.setdefault(name, []).append(test)
+        for name, tests in by_column.items():
+            if any(test.find(exp.Is, exp.Coalesce, exp.NullSafeEQ, exp.NullSafeNEQ) for test in tests):
+                continue
+            others = [one for one in self._tests if all(one is not test for test in tests)]
+            widened = self._with_tests(others, exp.or_(exp.and_(*tests), _is_null(tests[0])))
+            text = f"{{rows}} without {name} {{are}} not included"
+            unknown = _rows(*others, _is_null(tests[0]))
+            yield _Count("unknown", unknown, text, Choice(label="Include them", sql=widened))
+
+    def _figures(self) -> Iterator[_Count]:
+        """Rows that a figure passes over, since it is of a column that is empty."""
+        said = dict[str, exp.Expr]()
+        for figure in (one for shown in self._select.expressions for one in shown.find_all(exp.Count, *_ENTERS)):
+            of = figure.this
+            of = of.expressions[0] if isinstance(of, exp.Distinct) and len(of.expressions) == 1 else of
+            inside = figure.find_ancestor(exp.Window, exp.Query) is self._select
+            if (
+                inside
+                and isinstance(of, exp.Expr)
+                and not of.find(exp.Coalesce, exp.Case)
+                and (name := self._empty(of))
+            ):
+                noun = _ENTERS.get(type(figure))
+                does = f"{{do}} not enter {noun}" if noun else "{are} not counted"
+                said.setdefault(f"{{rows}} without {name} {does}", of)
+        for text, of in said.items():
+            yield _Count("figure", _rows(*self._tests, _is_null(of)), text)
+
+    def _groups(self) -> Iterator[_Count]:
+        for key in group_keys(self._select):
+            if name := self._empty(key):
+                text = f"{{rows}} without {name} {{make}} a group"
+                yield _Count("group", _rows(*self._tests, _is_null(key)), text)
+
+    def _deleted(self) -> Iterator[_Count]:
+        """Rows that a column marks as deleted, where the query does not mention it."""
+        mentioned = {self._names.column(node) for node in self._select.find_all(exp.Column)}
+        for source, table in self._kept.items():
+            for column in table.columns:
+                if (table.name, column.name) in mentioned or not _marks_deleted(column.name):
+                    continue
+                node = exp.column(
+                    exp.to_identifier(column.name, quoted=True), table=exp.to_identifier(source, quoted=True)
+                )
+                marked: exp.Expr = exp.Not(this=_is_null(node))
+                if "BOOL" in column.type.upper():
+                    marked = node
+                elif any(kind in column.type.upper() for kind in ("INT", "BIT", "NUM")):
+                    marked = exp.NEQ(this=node, expression=exp.Literal.number(0))
+                unmarked = exp.Not(this=exp.Is(this=exp.paren(marked.copy()), expression=exp.true()))
+                text = f"{{rows}} marked as deleted ({column.name}) {{are}} included"
+                without = Choice(label="Without them", sql=self._with_tests(self._tests, unmarked))
+                yield _Count("deleted", _rows(*self._tests, marked), text, without)
+
+    def _alone(self) -> Iterator[_Count]:
+        """Rows that an inner join drops, since the row that they refer to is not there. Where a condition is about that
+        row, they could not pass it."""
+        tables = {one.alias_or_name.casefold(): one for one in self._select.find_all(exp.Table)}
+        about = [{self._names.source(one) for one in test.find_all(exp.Column)} for test in self._tests]
+        for join in self._joins:
+            on = join.args.get("on")
+            if join.side or not isinstance(on, exp.EQ):
+                continue
+            ends = [node for node in (on.this, on.expression) if isinstance(node, exp.Column)]
+            for node, other in zip(ends, ends[::-1], strict=True):
+                child, parent, key = self._names.source(node), self._names.source(other), self._names.column(node)
+                if key is None or child == parent or not {child, parent} <= self._sources.keys():
+                    continue
+                refers = any(
+                    k.columns == (key[1],) and k.ref_table == self._sources[parent].name
+                    for k in self._sources[child].foreign_keys
+                )
+                if not refers or any(of != {child} for of in about):
+                    continue
+                partner = exp.select(exp.Literal.number(1)).from_(tables[parent].copy()).where(on.copy())
+                tests = [*(one.copy() for one in self._tests), exp.Not(this=exp.Exists(this=partner))]
+                counted = exp.select(exp.Count(this=exp.Star())).from_(tables[child].copy()).where(*tests)
+                noun = " ".join(self._words.tables[self._sources[parent].name].words)
+                text = f"{{rows}} of {self._sources[child].name} without a {noun} {{are}} not included"
+                yield _Count("partner", counted.subquery(), text)
+
+    def _empty(self, node: exp.Expr) -> str:
+        """The one column that decides whether this is NULL, where it may be; "" where there is none, or several."""
+        if isinstance(node, exp.Star | exp.Literal) or node.find(exp.Query, exp.Window):
+            return ""
+        columns = list(node.find_all(exp.Column))
+        if any(self._names.source(one) not in self._kept for one in columns):
+            return ""
+        keys = {self._names.column(one) for one in columns}
+        key = keys.pop() if len(keys) == 1 else None
+        column = next((t.column(key[1]) for t in self._kept.values() if key and t.name == key[0]), None)
+        return column.name if column is not None and column.nullable and not column.primary_key else ""
+
+    def _with_tests(self, tests: Sequence[exp.Expr], further: exp.Expr) -> str:
+        changed = self._select.copy()
+        changed.set("where", exp.Where(this=exp.and_(*(one.copy() for one in tests), further)))
+        return render(changed, self._names.dialect)
+
+
+def _is_null(node: exp.Expr) -> exp.Is:
+    return exp.Is(this=exp.paren(node.copy()), expression=exp.Null())
+
+
+def _rows(*tests: exp.Expr) -> exp.Count:
+    """COUNT of the rows that pass."""
+    passing = exp.and_(*(one.copy() for one in tests))
+    return exp.Count(this=exp.Case(ifs=[exp.If(this=passing, true=exp.Literal.number(1))]))
+
+
+def _marks_deleted(name: str) -> bool:
+    parts = {part.casefold() for part in split_name(name)}
+    return bool(parts & _DELETED) and parts <= _DELETED | _BESIDE
