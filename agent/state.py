@@ -137,6 +137,8 @@ class LeftOut(_Value):
     kind: Literal["unknown", "figure", "group", "partner", "deleted"]
     count: int
     text: str
+    open: bool = False
+    """They are many, and left out for want of a date that the question does not name: another may be meant."""
     others: list[Choice] = Field(default_factory=list)
 
 
@@ -154,7 +156,7 @@ class QueryResult(_Value):
     """What the values of each column are counted in, as the semantic model or the file says (empty text: unknown);
     empty where no column has a unit."""
     open_readings: list[str] = Field(default_factory=list)
-    """What is open in how the columns that the query computes with were read from a file."""
+    """What is open in how the columns that the query computes with were read from a file, or in which rows enter."""
     reading: list[ReadingPart] = Field(default_factory=list)
     """What the query says, clause by clause."""
     left_out: list[LeftOut] = Field(default_factory=list)

@@ -28,6 +28,7 @@ from agent.models.protocol import ModelError, SqlReply, SqlRequest, Usage
 from agent.runtime.context import RunContext
 from agent.runtime.verdict import in_ten
 from agent.statements.mending import mended
+from agent.statements.reading import as_read
 from eval.databases.types import DatabaseError
 from eval.examination import Query
 from eval.scoring import NOT_RUN
@@ -148,8 +149,9 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
     if engine is not None and engine.abstained:
         return (Written(engine),)  # it asks for no rows: no model may make some up
     if engine is not None:
-        ran = (await seats.take(engine)).ran
-        if (engine.confidence or 0.0) >= ENGINE_ALONE and ran is not None and ran.probability > NOT_RUN:
+        one = await seats.take(engine)
+        alone = (engine.confidence or 0.0) >= ENGINE_ALONE and one.ran is not None and one.ran.probability > NOT_RUN
+        if alone and not await _open(one, question, context):
             return (Written(engine),)
         seats.tell("engine", engine, f"{in_ten(engine.confidence or 0.0)} such readings are right; the model is asked.")
     try:
@@ -170,6 +172,13 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
             warning = f"The model wrote no query; the built-in engine answers without it. {why}"
             context.spend(Usage(warnings=(warning,)))
     return _chosen_first(seats, await in_turn(seats.estimates))
+
+
+async def _open(one: Said, question: str, context: RunContext) -> bool:
+    """Whether another date may be meant than the one that the engine took."""
+    assert one.case is not None
+    _, missing = await as_read(question, one.case, context.database, seconds=context.seconds_left / 2)
+    return any(part.open for part in missing)
 
 
 async def _repaired(seats: Seats) -> None:

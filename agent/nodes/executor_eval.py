@@ -17,8 +17,6 @@ from agent.candidates.examination import examined
 from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.knowledge.schema_context import PREVIEW_ROWS
-from agent.knowledge.values import value_index
-from agent.knowledge.vocabulary import vocabulary
 from agent.models.protocol import Judgement, JudgeRequest, ModelError, Usage
 from agent.nodes.opinions import why_it_does_not_count
 from agent.runtime.attempts import attempts_at, passes
@@ -39,7 +37,7 @@ from agent.state import (
     Relevance,
     asked,
 )
-from agent.statements.reading import SLOW_MS, counting, left_out, reading
+from agent.statements.reading import as_read
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
 from eval.examination import Query, read_values
@@ -55,6 +53,8 @@ NOT_CHOSEN = Relevance(score=0.5, reasoning="Not judged: another candidate was c
 NO_JUDGE = Relevance(score=0.5, reasoning="Not judged: the strategy has no judge.")
 SETTLED_BY_EVIDENCE = Relevance(score=0.5, reasoning="Not judged: the evidence settles it.")
 PERFECT = Relevance(score=1.0, reasoning="The best that a judge may say.")
+OPEN = 0.6
+"""The most that rows are likely right while it is open how their values were read, or which rows are meant."""
 NO_OPINION = Relevance(score=0.5, reasoning="Not judged: the model gave no usable opinion.")
 
 _FROM_DRAFT = {"sql", "reasoning", "confidence", "not_understood", "alternatives", "guess", "failure"}
@@ -234,20 +234,18 @@ def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[
 
 async def _as_read(step: _Step, result: QueryResult, case: Case) -> QueryResult:
     """With what the query says and what it leaves out; without, where that can't be told."""
-    context, executed = step.context, case.result
-    if executed is None or not executed.ok:
+    if not case.ran:
         return result
     try:
-        values = await in_turn(value_index, context.database, case.schema)
-        words = vocabulary(case.schema, values.date_forms)
-        said = await in_turn(reading, case.parsed, case.schema, words)
-        asked = await in_turn(counting, case.parsed, case.schema, words) if result.execution_time_ms < SLOW_MS else None
-        seconds = context.seconds_left / 2
-        missing = await left_out(asked, context.database, seconds=seconds) if asked and seconds > 0 else []
+        seconds = step.context.seconds_left / 2
+        said, missing = await as_read(step.question, case, step.context.database, seconds=seconds)
     except Exception:  # what is said of an answer must not cost the answer
         log.exception("The reading failed inside")
         return result
-    return result.model_copy(update={"reading": said, "left_out": missing})
+    unsaid = [f"{one.text}, and another date may be meant" for one in missing if one.open]
+    return result.model_copy(
+        update={"reading": said, "left_out": missing, "open_readings": [*result.open_readings, *unsaid]}
+    )
 
 
 def _engine_error(executed: ExecutionResult | None, open_readings: Sequence[str]) -> str | None:
@@ -261,6 +259,8 @@ def _rated(result: QueryResult, case: Case, seen: tuple[Observation, ...], relev
     """The attempt with its score, the judge's opinion included."""
     scored = score(replace(case, relevance=relevance.score), seen=seen)
     report = _report(scored, case.references, relevance)
+    if result.open_readings and report.probability is not None:
+        report = report.model_copy(update={"probability": min(report.probability, OPEN)})
     return result.model_copy(update={"score": report.overall, "eval_report": report})
 
 

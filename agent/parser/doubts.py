@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name
 from agent.parser.abstention import least_certain
 from agent.parser.coverage import names_in
 from agent.parser.implausible import summed_repeatedly
@@ -69,16 +69,22 @@ def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other
         return f"the question is taken to be about {about}; name what you want listed if not"
     if "value_fuzzy" in draft.doubts and (i := _fuzzy_value(q)) is not None:
         return f"“{q.items[i].lower}” is taken as {_meaning(q, draft.query, i)}; write the value in quotes if not"
-    if (i := _weakest_column(q, draft.query)) is not None:
-        column = _meaning(q, draft.query, i)
+    i = _weakest_column(q, draft.query)
+    if i is not None and not _is_name(q.items[i].lower, column := _meaning(q, draft.query, i)):
         return f"“{q.items[i].lower}” is taken as {column}; ask with the column's name if another one is meant"
     if plans and (through := _through(plans[-1], draft.query, q.vocabulary)):
         return through
     word = least_certain(q, draft)
     meanings = (_meaning(q, draft.query, i) for i, item in enumerate(q.items) if item.lower == word)
-    meaning = next((m for m in meanings if m and light_stem(m.casefold()) != light_stem(word)), "")
-    doubt = f"“{word}” is taken as {meaning}" if meaning else f"I am least sure of “{word}”"
-    return f"{doubt}; ask with the name that you mean if not"
+    meaning = next(filter(None, meanings), "")
+    if not meaning or _is_name(word, meaning):
+        return "the words are clear, how they belong together is not; compare what is shown with what you mean"
+    return f"“{word}” is taken as {meaning}; ask with the name that you mean if not"
+
+
+def _is_name(said: str, name: str) -> bool:
+    """Whether words are a table's or column's own name, which leaves no doubt of it."""
+    return [light_stem(w) for w in said.split()] == [light_stem(w) for w in split_name(name.rpartition(".")[2])]
 
 
 def _meaning(q: LinkedQuestion, query: Query, i: int) -> str:

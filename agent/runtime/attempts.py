@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from agent.runtime.probability import STATED_DOUBT
-from agent.runtime.verdict import likelihood, objections
+from agent.runtime.verdict import likelihood, objections, probability
 from agent.state import QueryPlan, QueryResult
 from eval.scoring import EVEN_ODDS, NOT_RUN, lets_through
 
@@ -27,13 +27,14 @@ def passes(result: QueryResult, threshold: float) -> bool:
 
 
 def sure(result: QueryResult) -> bool:
-    """Whether the writer of the query is sure of its interpretation of the question, or states no confidence, and
-    nothing is open in how the values were read from their file."""
-    return not result.open_readings and _sure_of_words(result)
+    """Whether the rows are likely right, or nothing is known of that, and nothing is open in how the values were read
+    from their file."""
+    return not result.open_readings and _likely(result)
 
 
-def _sure_of_words(result: QueryResult) -> bool:
-    return result.confidence is None or result.confidence >= STATED_DOUBT
+def _likely(result: QueryResult) -> bool:
+    chance = probability(result)
+    return chance is None or chance >= STATED_DOUBT
 
 
 def best_attempt(task_id: str, results: Iterable[QueryResult]) -> QueryResult | None:
@@ -68,8 +69,8 @@ def doubts(results: Iterable[QueryResult], threshold: float) -> tuple[str, ...]:
         if not passes(result, threshold):
             reasons = objections(result)[:_REASONS] or ["the evidence for it is thin"]
             lines.append(f"{of}treat this with care: {'; '.join(reason.rstrip('.') for reason in reasons)}.")
-        elif not _sure_of_words(result):
-            lines.append(f"{of}{_left_open(result)}.")
+        elif not _likely(result) and (left := _left_open(result)):
+            lines.append(f"{of}{left}.")
         lines += [f"{of}{reading}." for reading in result.open_readings]
         if result.truncated:
             lines.append(f"{of}only the first {result.rows_returned:,} rows were read; there are more.")
@@ -85,7 +86,10 @@ def _left_open(result: QueryResult) -> str:
     words = result.not_understood
     if not words:
         _, known, assumed = result.reasoning.partition(_IN_DOUBT)
-        return assumed.rstrip(".") if known else "the question may mean something else"
+        if known:
+            return assumed.rstrip(".")
+        reasons = "; ".join(reason.rstrip(".") for reason in objections(result)[:_REASONS])
+        return reasons or ("" if result.open_readings else "the evidence for it is thin")
     named = ", ".join(f"“{word}”" for word in words)
     return f"{named} {'is' if len(words) == 1 else 'are'} left out of the query"
 

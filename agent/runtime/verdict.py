@@ -12,7 +12,6 @@ from agent.state import QueryResult
 from eval.scoring import EVEN_ODDS, RELEVANCE_WEIGHT
 
 _VERY_LIKELY = 0.8
-_LIKELY = 0.6
 _TOP = 0.95
 
 
@@ -63,9 +62,7 @@ def verdict(status: str, chance: float | None, doubts: Sequence[str], *, execute
         return "Passed every check."
     if chance >= _VERY_LIKELY:
         return f"Very likely right.{odds}"
-    if chance >= _LIKELY:
-        return f"Likely right.{odds}"
-    return f"Passed the checks, but the evidence is thin.{odds}"
+    return f"Likely right.{odds}"
 
 
 def of_attempt(result: QueryResult, *, passes: bool, executed: bool = True) -> str:

@@ -6,7 +6,7 @@ them; what has no words of its own stands there as SQL, in backticks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from sqlglot import exp
@@ -75,9 +75,10 @@ class Piece(NamedTuple):
 
 
 @with_headroom
-def pieces(parsed: ParsedQuery) -> list[Piece]:
-    """The clauses, in the order in which the query works. Empty for a text that is no query."""
-    return [] if parsed.tree is None else _Words(parsed.dialect).query(parsed.tree)
+def pieces(parsed: ParsedQuery, by_key: Callable[[exp.Expr], bool] = lambda _: False) -> list[Piece]:
+    """The clauses, in the order in which the query works. Empty for a text that is no query. A join's condition of
+    which `by_key` says that it only follows a key is left out."""
+    return [] if parsed.tree is None else _Words(parsed.dialect, by_key).query(parsed.tree)
 
 
 def explained(parsed: ParsedQuery) -> list[str]:
@@ -89,8 +90,9 @@ def explained(parsed: ParsedQuery) -> list[str]:
 class _Words:
     """`query` gives clauses, `value` a noun, `condition` a clause."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, by_key: Callable[[exp.Expr], bool]) -> None:
         self._dialect = dialect
+        self._by_key = by_key
         self._tables: list[dict[str, str]] = []
         """What each source of the SELECTs around is called, by its name in the query; the innermost last."""
         self._several = False
@@ -172,7 +174,7 @@ class _Words:
         if kind in ("SEMI", "ANTI"):
             what = f", {'only with' if kind == 'SEMI' else 'without'} a row of {self._source(tree.this)}"
         if on := tree.args.get("on"):
-            what += f" where {self.condition(on)}"
+            what += "" if self._by_key(on) else f" where {self.condition(on)}"
         elif using := tree.args.get("using"):
             what += f" of the same {_listed([one.name for one in using])}"
         elif kind == "CROSS" or not tree.method:

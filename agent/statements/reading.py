@@ -8,22 +8,27 @@ the answer, or enter it though they are marked as deleted.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp
 
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name
+from agent.knowledge.values import value_index
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
 from agent.state import Choice, LeftOut, ReadingPart
 from agent.statements.explanation import group_keys, pieces
 from eval.databases.base import Database
 from eval.databases.types import Limits
-from eval.schema import Schema, Table
+from eval.language.inflection import root
+from eval.language.tokens import tokenize
+from eval.schema import ForeignKey, Schema, Table
+from eval.scoring import Case
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.scopes import bind
 from eval.sql.stack import with_headroom
 from eval.statement import ReadStatement
+from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +36,8 @@ LIMITS = Limits(seconds=2.0, rows=1)
 """Of the statement that counts: what takes longer is not told."""
 SLOW_MS = 1_000
 """A query that took longer is not followed by counts of what it leaves out."""
+MUCH = 0.1
+"""Share of the rows that, left out, raises the question whether another date is meant."""
 CHOICES = 4
 """Other columns that are offered for one."""
 
@@ -52,6 +59,8 @@ class _Count:
     text: str
     """With `{rows}` for their number, and verbs to be put into its form."""
     choice: Choice | None = None
+    date: ColumnWord | None = None
+    """The date whose absence leaves them out."""
 
 
 @with_headroom
@@ -59,19 +68,51 @@ def reading(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> list[Read
     """The clauses of a query in words. A date or figure of the outermost SELECT has the columns beside it to choose
     from, each with the query that it makes."""
     others = _others(parsed, schema, words) if isinstance(parsed.tree, exp.Select) else {}
-    return [ReadingPart(kind=kind, text=text, others=others.pop(kind, [])) for kind, text in pieces(parsed)]
+    said = pieces(parsed, _by_key(parsed, schema))
+    return [ReadingPart(kind=kind, text=text, others=others.pop(kind, [])) for kind, text in said]
+
+
+def _by_key(parsed: ParsedQuery, schema: Schema) -> Callable[[exp.Expr], bool]:
+    """Tells joins along a key, which need no words."""
+    names = _Resolved(parsed, schema)
+    keys = {
+        frozenset(((t.name, own), (k.ref_table, other)))
+        for t in schema.tables
+        for k in t.foreign_keys
+        for own, other in zip(k.columns, k.ref_columns, strict=False)
+    }
+
+    def by_key(on: exp.Expr) -> bool:
+        return isinstance(on, exp.EQ) and frozenset((names.column(on.this), names.column(on.expression))) in keys
+
+    return by_key
+
+
+async def as_read(
+    question: str, case: Case, database: Database, *, seconds: float
+) -> tuple[list[ReadingPart], list[LeftOut]]:
+    """What the query of a case that ran says, and what it leaves out. Raises DatabaseError; cancelling stops it."""
+    values = await in_turn(value_index, database, case.schema)
+    words = vocabulary(case.schema, values.date_forms)
+    said = await in_turn(reading, case.parsed, case.schema, words)
+    slow = case.result is None or case.result.execution_time_ms >= SLOW_MS or seconds <= 0
+    asked = None if slow else await in_turn(counting, case.parsed, case.schema, words)
+    return said, await left_out(asked, question, database, seconds=seconds) if asked else []
 
 
 @with_headroom
 def counting(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> tuple[ReadStatement, list[_Count]] | None:
-    """The statement that counts what the query leaves out, with what its columns say; None where there is nothing to
-    ask for. Only a SELECT from tables is looked through: not what it makes of subqueries."""
+    """The statement that counts what the query leaves out, with what its columns say; the last counts the rows that the
+    query keeps. None where there is nothing to ask for. Only a SELECT from tables is looked through: not what it makes
+    of subqueries."""
     select = parsed.tree
     if not isinstance(select, exp.Select) or not (sources := _tables(select, schema)):
         return None
-    counts = list(_Counting(parsed, sources, schema, words).all())
+    looking = _Counting(parsed, sources, schema, words)
+    counts = list(looking.all())
     if not counts:
         return None
+    counts.append(_Count("unknown", looking.kept(), ""))
     over_rows = any(isinstance(one.counted, exp.Count) for one in counts)
     statement = exp.select(*(exp.alias_(one.counted, f"n{i}") for i, one in enumerate(counts)))
     if over_rows:
@@ -82,22 +123,32 @@ def counting(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> tuple[Re
 
 
 async def left_out(
-    asked: tuple[ReadStatement, list[_Count]], database: Database, *, seconds: float = LIMITS.seconds
+    asked: tuple[ReadStatement, list[_Count]], question: str, database: Database, *, seconds: float = LIMITS.seconds
 ) -> list[LeftOut]:
-    """What is left out, counted now; nothing where counting fails or takes too long. Cancelling stops it."""
+    """What is left out, counted now; nothing where counting fails or takes too long. Cancelling stops it. Where much
+    is left out for want of a date that the question does not name, another may be meant."""
     statement, counts = asked
     result = await database.execute_async(statement, limits=Limits(seconds=min(LIMITS.seconds, seconds), rows=1))
     if not result.ok or not result.rows:
         log.info("what is left out was not counted: %s", result.error)
         return []
     told = []
-    for one, number in zip(counts, result.rows[0], strict=True):
-        if isinstance(number, int) and number > 0:
+    *numbers, kept = (number if isinstance(number, int) else 0 for number in result.rows[0])
+    stems = {root(token.lower) for token in tokenize(question)}
+    for one, number in zip(counts, numbers, strict=False):
+        if number > 0:
             verbs = {"are": "is", "do": "does", "make": "makes"} if number == 1 else {}
             said = one.text.format(rows=f"{number:,} row{'s' * (number != 1)}", **(_PLURAL | verbs))
             others = [one.choice] if one.choice else []
-            told.append(LeftOut(kind=one.kind, count=number, text=said, others=others))
+            unnamed = one.date is not None and not stems & {root(word) for word in _named_by(one.date)}
+            is_open = unnamed and number > MUCH * (number + kept)
+            told.append(LeftOut(kind=one.kind, count=number, text=said, open=is_open, others=others))
     return told
+
+
+def _named_by(column: ColumnWord) -> set[str]:
+    """The words by which a question names a date, beside those that all dates have."""
+    return {word.casefold() for word in (*column.words, *split_name(column.name))} - _BESIDE
 
 
 class _Resolved:
@@ -141,8 +192,9 @@ def _others(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> dict[str,
     """By kind of clause: the same query with another date, or with another figure in place of its own."""
     select = parsed.tree
     assert isinstance(select, exp.Select)
-    if not _tables(select, schema):
+    if not (sources := _tables(select, schema)):
         return {}
+    named = {table.name for table in sources.values()}
     names = _Resolved(parsed, schema)
     offered: dict[str, list[Choice]] = {}
     for clause, kind, wanted in (
@@ -157,12 +209,34 @@ def _others(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> dict[str,
             if word is None or word.role != wanted or (figure and not node.find_ancestor(*_ENTERS)):
                 continue
             if kind not in offered and not (kind == "groups" and "rows" in offered):
+                ways = [*_beside(word, words), *([] if figure else _above(word, named, schema, words))]
                 offered[kind] = [
-                    Choice(label=other.name, sql=_with_column(parsed, word, other, names))
-                    for other in words.by_table[word.table]
-                    if _stands_for(other, word)
-                ][:CHOICES]
+                    Choice(
+                        label=f"{other.table}.{other.name}" if key else other.name,
+                        sql=_with_column(parsed, word, other, names, key),
+                    )
+                    for other, key in ways[:CHOICES]
+                ]
     return offered
+
+
+def _beside(word: ColumnWord, words: Vocabulary) -> list[tuple[ColumnWord, None]]:
+    """The columns of the same table that may be meant instead."""
+    return [(other, None) for other in words.by_table[word.table] if _stands_for(other, word)]
+
+
+def _above(
+    word: ColumnWord, named: Collection[str], schema: Schema, words: Vocabulary
+) -> list[tuple[ColumnWord, ForeignKey]]:
+    """Those of the tables that its rows refer to, beside the named ones, each with the key that leads there."""
+    table = schema.table(word.table)
+    return [
+        (other, key)
+        for key in (table.foreign_keys if table else ())
+        if len(key.columns) == 1 and key.ref_table not in named
+        for other in words.by_table[key.ref_table]
+        if _stands_for(other, word)
+    ]
 
 
 def _stands_for(other: ColumnWord, word: ColumnWord) -> bool:
@@ -170,16 +244,31 @@ def _stands_for(other: ColumnWord, word: ColumnWord) -> bool:
     return alike and other.key != word.key and other.column.type == word.column.type and not other.foreign
 
 
-def _with_column(parsed: ParsedQuery, word: ColumnWord, other: ColumnWord, names: _Resolved) -> str:
-    """The query with one column in place of another."""
-    assert parsed.tree is not None
-    changed = parsed.tree.copy()
-    for before, node in zip(parsed.tree.find_all(exp.Column), changed.find_all(exp.Column), strict=True):
+def _with_column(
+    parsed: ParsedQuery, word: ColumnWord, other: ColumnWord, names: _Resolved, key: ForeignKey | None
+) -> str:
+    """The query with one column in place of another, which a key leads to where it is in another table."""
+    select = parsed.tree
+    assert isinstance(select, exp.Select)
+    changed = select.copy()
+    source: exp.Expr | None = None
+    for before, node in zip(select.find_all(exp.Column), changed.find_all(exp.Column), strict=True):
+        own = node.args.get("table") or exp.to_identifier(names.source(before))
         if names.column(before) == word.key:
-            source = node.args.get("table") or exp.to_identifier(names.source(before))
-            name = exp.to_identifier(other.name, quoted=node.this.args.get("quoted") or None)
-            node.replace(exp.Column(this=name, table=source.copy()))
+            source = own
+            table = _exactly(key.ref_table) if key else own
+            node.replace(exp.Column(this=_exactly(other.name), table=table.copy()))
+        elif key and names.source(before):
+            node.set("table", own.copy())  # its name may stand in both tables
+    if key and source is not None:
+        child = exp.Column(this=_exactly(key.columns[0]), table=source.copy())
+        parent = exp.Column(this=_exactly(key.ref_columns[0]), table=_exactly(key.ref_table))
+        changed = changed.join(exp.Table(this=_exactly(key.ref_table)), on=exp.EQ(this=child, expression=parent))
     return render(changed, parsed.dialect)
+
+
+def _exactly(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
 
 
 # --- what is left out ---
@@ -223,8 +312,22 @@ class _Counting:
             others = [one for one in self._tests if all(one is not test for test in tests)]
             widened = self._with_tests(others, exp.or_(exp.and_(*tests), _is_null(tests[0])))
             text = f"{{rows}} without {name} {{are}} not included"
-            unknown = _rows(*others, _is_null(tests[0]))
-            yield _Count("unknown", unknown, text, Choice(label="Include them", sql=widened))
+            unknown = _rows(*others, _is_null(tests[0]), *self._enter_figures())
+            key = self._names.column(next(tests[0].find_all(exp.Column)))
+            word = self._words.columns.get(key) if key else None
+            date = word if word is not None and word.role == "date" else None
+            yield _Count("unknown", unknown, text, Choice(label="Include them", sql=widened), date)
+
+    def kept(self) -> exp.Count:
+        return _rows(*self._tests, *self._enter_figures())
+
+    def _enter_figures(self) -> list[exp.Expr]:
+        """That a row has what is summed or compared: where nothing else is shown of it, it is not missed without."""
+        aggregates = [one for shown in self._select.expressions for one in shown.find_all(exp.AggFunc)]
+        of = [one.this for one in aggregates if isinstance(one, tuple(_ENTERS)) and not one.this.find(exp.Query)]
+        if len(of) != len(aggregates):
+            return []
+        return [exp.Not(this=_is_null(one)) for one in of]
 
     def _figures(self) -> Iterator[_Count]:
         """Rows that a figure passes over, since it is of a column that is empty."""
@@ -322,6 +425,8 @@ def _is_null(node: exp.Expr) -> exp.Is:
 
 def _rows(*tests: exp.Expr) -> exp.Count:
     """COUNT of the rows that pass."""
+    if not tests:
+        return exp.Count(this=exp.Star())
     passing = exp.and_(*(one.copy() for one in tests))
     return exp.Count(this=exp.Case(ifs=[exp.If(this=passing, true=exp.Literal.number(1))]))
 

@@ -17,8 +17,7 @@ export function sureness(answer: Answer): Sureness {
   const unproved = answer.executed === false && answer.status === "success";
   if (answer.status === "abstained" || unproved) return { tone: "plain", probability: null, line };
   const probability = answer.confidence;
-  const thin = probability !== null && probability < 0.6;
-  return { tone: answer.status === "doubtful" || thin ? "doubt" : "sure", probability, line };
+  return { tone: answer.status === "doubtful" ? "doubt" : "sure", probability, line };
 }
 
 /** The attempt that the answer stands on: the last that ran the answer's SQL. */

@@ -39,16 +39,15 @@ export const kindWord = (kind: ColumnKind): string => WORDS[kind];
 
 const PLAIN = new Intl.NumberFormat("en", { maximumFractionDigits: 10, useGrouping: true });
 
-/** Decimals that a column of numbers is written with, so that they line up: at most 4. */
+/** Decimals that a column of numbers is written with, so that they line up: at most 4, and none for rounding noise. */
 export function decimals(values: readonly Cell[]): number {
   let most = 0;
   for (const value of values) {
     if (typeof value !== "number" || !Number.isFinite(value)) continue;
-    const text = String(Math.abs(value));
-    if (text.includes("e")) continue;
-    most = Math.max(most, text.split(".")[1]?.length ?? 0);
+    const noise = 1e-9 * Math.abs(value);
+    while (most < 4 && Math.abs(Number(value.toFixed(most)) - value) > noise) most += 1;
   }
-  return Math.min(most, 4);
+  return most;
 }
 
 /** Whether the numbers of a column are names of things (years, ids, codes), which are not grouped in thousands. */
@@ -64,14 +63,14 @@ export interface ColumnFormat {
   label: boolean;
 }
 
-/** Names of amounts of money, which are written with two decimals once they have one. */
+/** Names of amounts of money, which are written with two decimals once they have some. */
 const MONEY = /price|cost|amount|revenue|payment|salary|total|spent|balance|fee/i;
 
 export function columnFormats(columns: readonly string[], rows: readonly Row[]): ColumnFormat[] {
   return columns.map((name, index) => {
     const values = rows.map((row) => row[index] ?? null);
     const shown = decimals(values);
-    return { kind: columnKind(values), decimals: shown === 1 && MONEY.test(name) ? 2 : shown, label: isLabel(name, values) };
+    return { kind: columnKind(values), decimals: shown > 0 && MONEY.test(name) ? 2 : shown, label: isLabel(name, values) };
   });
 }
 

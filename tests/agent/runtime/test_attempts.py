@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from agent.runtime.attempts import best_attempt, chosen, doubts, passes
+from agent.runtime.attempts import best_attempt, chosen, doubts, passes, sure
 from agent.runtime.plans import single_task_plan
+from agent.runtime.probability import STATED_DOUBT
 from agent.runtime.verdict import verdict
 from agent.state import Analysis, EvalReport, Evidence, QueryResult
 
@@ -65,7 +66,15 @@ def test_a_doubtful_answer_names_what_can_be_checked_and_no_habit() -> None:
 def test_an_unsure_answer_names_the_words_that_it_leaves_out() -> None:
     unsure = attempt(1, 0.9, confidence=0.5, not_understood=["profit", "gold"])
     assert doubts([unsure], 0.7) == ("“profit”, “gold” are left out of the query.",)
-    assert doubts([attempt(1, 0.9, confidence=0.5)], 0.7) == ("the question may mean something else.",)
+    assert doubts([attempt(1, 0.9, confidence=0.5)], 0.7) == ("the evidence for it is thin.",)
+
+
+def test_an_answer_is_sure_from_one_likelihood_on_whoever_wrote_it() -> None:
+    for chance in (0.6, 0.7):
+        passed = attempt(1, 0.9, confidence=0.9)
+        assert passed.eval_report
+        report = passed.eval_report.model_copy(update={"probability": chance})
+        assert sure(passed.model_copy(update={"eval_report": report})) == (chance >= STATED_DOUBT)
 
 
 def test_a_failure_and_cut_rows_are_said() -> None:
@@ -91,7 +100,6 @@ def test_a_tidier_attempt_never_displaces_a_more_probable_one() -> None:
     [
         ("success", 0.97, "Very likely right. About 19 in 20 such answers are right."),
         ("success", 0.7, "Likely right. About 7 in 10 such answers are right."),
-        ("success", 0.5, "Passed the checks, but the evidence is thin. About 5 in 10 such answers are right."),
         ("success", None, "Passed every check."),
         ("doubtful", 0.01, "Likely wrong: no rows were returned. Fewer than 1 in 10 such answers are right."),
         ("abstained", None, "Not answered: the question was not understood well enough."),

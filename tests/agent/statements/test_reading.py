@@ -42,7 +42,7 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 def told(database: Database, sql: str) -> list[LeftOut]:
     schema = database.schema()
     asked = counting(parse(sql, database.dialect), schema, vocabulary(schema))
-    return asyncio.run(left_out(asked, database)) if asked else []
+    return asyncio.run(left_out(asked, "", database)) if asked else []
 
 
 def read(database: Database, sql: str) -> list[ReadingPart]:
@@ -96,6 +96,31 @@ def test_a_date_and_a_figure_can_be_changed(market: Database) -> None:
     assert count(market, shown[0].sql) == 10
     assert [one.label for one in rows] == ["landed_on"]
     assert count(market, rows[0].sql) == 12
+
+
+def test_a_date_of_the_row_that_is_referred_to_can_be_taken(tmp_path: Path) -> None:
+    path = tmp_path / "shop.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript("""
+            CREATE TABLE trips (id INTEGER PRIMARY KEY, "order" TEXT, ended_on DATE);
+            CREATE TABLE bags (id INTEGER PRIMARY KEY, trip_id INTEGER REFERENCES trips(id), sold_on DATE, kilos REAL);
+            INSERT INTO trips VALUES (1, 'a', '2024-01-01'), (2, 'b', '2025-01-01');
+            INSERT INTO bags VALUES (1, 1, NULL, 5), (2, 1, NULL, 6), (3, 2, '2024-06-01', 7);
+        """)
+    database = open_database(f"sqlite:///{path}")
+    try:
+        sql = "SELECT SUM(kilos) FROM bags WHERE sold_on BETWEEN '2024-01-01' AND '2024-12-31'"
+        _, rows = read(database, sql)
+        assert [one.label for one in rows.others] == ["trips.ended_on"]
+        assert count(database, rows.others[0].sql) == 11
+        schema = database.schema()
+        asked = counting(parse(sql, database.dialect), schema, vocabulary(schema))
+        assert asked is not None
+        for question, is_open in (("kilos in 2024", True), ("kilos sold in 2024", False)):
+            (one,) = asyncio.run(left_out(asked, question, database))
+            assert (one.count, one.open) == (2, is_open)
+    finally:
+        database.close()
 
 
 def count(database: Database, sql: str) -> object:
