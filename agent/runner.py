@@ -42,6 +42,7 @@ from agent.runtime.outcome import answer_of, answer_of_turn
 from agent.runtime.preparation import (
     Confirmed,
     RunFailed,
+    Taught,
     is_personal,
     opened,
     run_context,
@@ -81,6 +82,8 @@ class RunRequest:
     """The earlier turns, where the caller keeps them itself, without a thread."""
     confirmed: Confirmed = ()
     """Questions with SQL that people confirmed, to be shown as examples beside those of files."""
+    taught: Taught = ()
+    """What words mean in this database, as people taught it."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -95,6 +98,7 @@ class RunOptions(TypedDict, total=False):
     conversation: Conversation | None
     history: Sequence[Turn]
     confirmed: Confirmed
+    taught: Taught
 
 
 async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[Event]:
@@ -203,6 +207,7 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
         config,
         execute=request.execute,
         confirmed=request.confirmed,
+        taught=request.taught,
         emit=emit,
         started=started,
     )

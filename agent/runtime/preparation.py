@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 Confirmed = Sequence[tuple[str, str]]
 """(question, SQL) pairs."""
+Taught = Sequence[tuple[str, str]]
+"""(word, what it means) pairs."""
 
 
 class RunFailed(Text2SQLError):
@@ -72,7 +74,7 @@ async def chosen_model(
     return made, made
 
 
-def taught(judging: JudgingSettings, access: DatabaseSettings, database: Database) -> JudgingSettings:
+def for_database(judging: JudgingSettings, access: DatabaseSettings, database: Database) -> JudgingSettings:
     """The settings for this database: where there are policies, the files in which the team keeps what it knows are for
     the databases under them, and not for one that somebody brought."""
     if not access.policies or is_personal(database):
@@ -87,11 +89,12 @@ async def run_context(
     *,
     execute: bool = True,
     confirmed: Confirmed = (),
+    taught: Taught = (),
     emit: Callable[[Event], None] = unheard,
     started: float | None = None,
 ) -> RunContext:
     """The context of one run; whoever asked for it closes it. Raises RunFailed."""
-    config = config.model_copy(update={"judging": taught(config.judging, config.database, database)})
+    config = config.model_copy(update={"judging": for_database(config.judging, config.database, database)})
     kit = await asyncio.to_thread(kit_in, config.judging.kit) if config.judging.kit else None
     if kit is not None:
         groups = {"judging": config.judging.model_fields_set, "limits": config.limits.model_fields_set}
@@ -104,6 +107,8 @@ async def run_context(
         semantics = await asyncio.to_thread(_flows, database, config.database.schema_ttl)
     if semantics is not None and not database.sees_all:
         semantics = await asyncio.to_thread(seen_by, database, semantics)
+    if taught:
+        semantics = await asyncio.to_thread(_with_names, semantics, taught, database, config.database.schema_ttl)
     chosen, owned = await chosen_model(model, config.model, database, semantics)
     if chosen.capabilities.remote:
         judging = await judging_with(config, chosen.name)
@@ -123,6 +128,8 @@ async def run_context(
     try:
         if semantics or kit or confirmed or judging.examples:
             context.memory = await asyncio.to_thread(memory_of, judging, semantics, kit, confirmed, database)
+        if taught:
+            context.memory = await asyncio.to_thread(_with_conditions, context.memory, taught, context)
     except BaseException:
         await context.close()
         raise
@@ -176,6 +183,29 @@ def _flows(database: Database, ttl: float) -> SemanticModel | None:
         return flows_of(database.schema(ttl=ttl))
     except DatabaseError:
         return None
+
+
+def _with_names(
+    semantics: SemanticModel | None, taught: Taught, database: Database, ttl: float
+) -> SemanticModel | None:
+    from agent.knowledge.taught import with_names
+
+    try:
+        return with_names(semantics, taught, database.schema(ttl=ttl))
+    except DatabaseError:  # told by the run's first step
+        return semantics
+
+
+def _with_conditions(memory: Memory | None, taught: Taught, context: RunContext) -> Memory | None:
+    from agent.knowledge.memory.loader import Memory
+    from agent.knowledge.taught import with_conditions
+
+    memory = memory or Memory()
+    try:
+        schema = context.database.schema(ttl=context.schema_ttl)
+    except DatabaseError:
+        return memory
+    return replace(memory, glossary=with_conditions(memory.glossary, taught, schema))
 
 
 def seen_by(database: Database, semantics: SemanticModel) -> SemanticModel:

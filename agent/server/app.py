@@ -27,7 +27,7 @@ from agent.server.middleware.tokens import tokens_needed
 from agent.server.models import SharedModels
 from agent.server.openapi import describe
 from agent.server.presets import Presets
-from agent.server.routes import data, databases, kept, lab, model, page, presets, query, runs, status
+from agent.server.routes import data, databases, kept, lab, model, page, presets, query, runs, status, terms
 from agent.server.runs import LiveRuns
 from agent.server.services import Services
 from agent.server.sources import Sources
@@ -89,7 +89,7 @@ def create_app(
         title="text2sql", summary="Ask a database in plain English.", lifespan=lifespan, docs_url=None, redoc_url=None
     )
     install_errors(app)
-    for routes in (presets, query, data, runs, kept, databases, model, lab, status):
+    for routes in (presets, query, data, runs, kept, databases, model, lab, status, terms):
         app.include_router(routes.router)
     shared = not state_location(config.state).sqlite
     late += [*_agent_to_agent(app, config, url, shared=shared), *_model_context_protocol(app, shared=shared)]

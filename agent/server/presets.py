@@ -14,7 +14,7 @@ from agent.access import Person, access_of, audit_of, personal
 from agent.config import DatabaseSettings, JudgingSettings
 from agent.inspection.semantics import described_schema
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
-from agent.runtime.preparation import taught
+from agent.runtime.preparation import for_database
 from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.replies import PresetReply
@@ -120,7 +120,7 @@ class Presets:
 
     def judging(self, database: Database) -> JudgingSettings:
         """The settings for questions on this database."""
-        return taught(self._judging, self._settings, database)
+        return for_database(self._judging, self._settings, database)
 
     def _demo(self, demo_id: str) -> Preset:
         demo = demo_named(demo_id)

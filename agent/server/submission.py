@@ -124,6 +124,15 @@ async def _confirmed(services: Services, record: RunRecord) -> list[tuple[str, s
         return []
 
 
+async def _taught(services: Services, record: RunRecord) -> list[tuple[str, str]]:
+    """What the client taught of this database; empty if the state cannot be read."""
+    try:
+        known = await services.store.terms(record.owner, record.preset, rights=record.rights)
+    except StoreError:
+        return []
+    return [(one.term, one.means) for one in known]
+
+
 async def _answering(
     services: Services, record: RunRecord, preset: Preset, model: Model | str, before: int | None, go_on: bool
 ) -> AsyncGenerator[Event, None]:
@@ -151,6 +160,7 @@ async def _answering(
         settings=services.models.in_force(services.settings),
         conversation=conversation,
         confirmed=await _confirmed(services, record),
+        taught=await _taught(services, record),
     )
     async with aclosing(cast("AsyncGenerator[Event, None]", events)) as happening:
         async for event in happening:

@@ -75,6 +75,18 @@ class FeedbackRecord(_Record):
     created: datetime
 
 
+class TermRecord(_Record):
+    """What a word means in a database, as somebody taught it."""
+
+    term_id: str
+    owner: str
+    rights: str = ""
+    preset: str
+    term: str
+    means: str
+    created: datetime
+
+
 class SourceRecord(_Record):
     """A database that a client connected or uploaded."""
 

@@ -29,6 +29,7 @@ from agent.store.sources import SourceStore
 from agent.store.streamed import EventStore
 from agent.store.tables import events, feedback, runs, shares, tasks, threads, version
 from agent.store.tasks import TaskStore
+from agent.store.terms import TermStore
 from agent.store.threads import ThreadStore
 
 if TYPE_CHECKING:
@@ -39,7 +40,16 @@ LEAST_FREE_BYTES = 2 << 20
 
 
 class Store(
-    ThreadStore, EventStore, FeedbackStore, SourceStore, KeptStore, PreferenceStore, TaskStore, LimitStore, SignalStore
+    ThreadStore,
+    EventStore,
+    FeedbackStore,
+    TermStore,
+    SourceStore,
+    KeptStore,
+    PreferenceStore,
+    TaskStore,
+    LimitStore,
+    SignalStore,
 ):
     """Runs, threads, events, feedback, sources, kept answers, boards, tasks, shared limits and signals. Every method
     raises StoreError when the state cannot be used."""

@@ -147,6 +147,19 @@ boards = Table(
     Index("text2sql_boards_of_owner", "owner", "updated"),
 )
 
+terms = Table(
+    "text2sql_terms",
+    metadata,
+    Column("term_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    _rights(),
+    Column("preset", Text, nullable=False),
+    Column("term", Text, nullable=False),
+    Column("means", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Index("text2sql_terms_of_preset", "owner", "preset", "created"),
+)
+
 preferences = Table(
     "text2sql_preferences",
     metadata,
@@ -229,12 +242,17 @@ def _rights_beside_owners(connection: Connection) -> None:
             connection.execute(update(table).where(table.c.owner == owner).values(of_both))
 
 
+def _terms(connection: Connection) -> None:
+    metadata.create_all(connection, tables=[terms])
+
+
 STEPS: tuple[Callable[[Connection], None], ...] = (
     _first,
     _kept_answers,
     _preferences,
     _several_processes,
     _rights_beside_owners,
+    _terms,
 )
 """Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 

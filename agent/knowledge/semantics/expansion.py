@@ -17,7 +17,8 @@ from sqlglot import exp
 
 from agent.knowledge.memory.glossary import stem_phrase
 from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
-from eval.language.inflection import light_stem
+from agent.knowledge.vocabulary import split_name
+from eval.language.inflection import lemma, light_stem, plural, plural_phrase
 from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import check, parse, parsed_from_tree, resolve
 from eval.sql.expressions import transpiled
@@ -27,6 +28,7 @@ _TYPES = {"Integer": "INTEGER", "Decimal": "REAL", "Float": "REAL", "Boolean": "
 
 
 _WORD = re.compile(r"[^\W_]+")
+_CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Paren)
 _AGGREGATES = (
     "share of|percentage of|percent of|total|sum of|average|avg|mean|median|maximum|minimum|max|min|highest|lowest|"
     "largest|smallest|most|least"
@@ -92,13 +94,19 @@ class ModelView:
         return ModelView(Schema(self.schema.dialect, tables), named, called=self.called)
 
     def worded(self, question: str) -> str:
-        """The question with tables by their own names, and with `total` before each metric that no aggregate is named
-        for, so that it is read as a figure and not as a column to list."""
+        """The question with tables by their own names, with `total` before each metric that no aggregate is named for,
+        so that it is read as a figure and not as a column to list, and with kinds of rows as what they are: for
+        `dinghies`, a condition on vessels, `vessels that are dinghies`."""
         if self.called:
             names = "|".join(map(re.escape, sorted(self.called, key=len, reverse=True)))
             question = re.sub(
                 rf"\b({names})\b", lambda match: self.called[match[1].casefold()], question, flags=re.IGNORECASE
             )
+        for (table, name), meaning in self.meanings.items():
+            rows = plural_phrase(split_name(table))
+            if isinstance(meaning.tree, _CONDITIONS) and stem_phrase(rows) not in stem_phrase(question):
+                kind = "|".join(re.escape(form) for form in {plural(name), name, lemma(name)})
+                question = re.sub(rf"\b(?:{kind})\b", rf"{rows} that are \g<0>", question, count=1, flags=re.IGNORECASE)
         spoken = sorted({name.replace("_", " ") for (_, name), m in self.meanings.items() if m.metric}, key=len)
         if not spoken:
             return question

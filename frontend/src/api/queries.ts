@@ -18,6 +18,7 @@ import type {
   RunSummary,
   SqlRun,
   TableSample,
+  TaughtTerm,
   Thread,
   ThreadSummary,
   VerifiedPair,
@@ -159,6 +160,13 @@ export const verifiedQuery = (preset: string) =>
   queryOptions({
     queryKey: ["feedback", preset],
     queryFn: ({ signal }) => get<VerifiedPair[]>(`/feedback?preset=${part(preset)}`, signal),
+  });
+
+export const termsQuery = (preset: string) =>
+  queryOptions({
+    queryKey: ["terms", preset],
+    queryFn: ({ signal }) => get<TaughtTerm[]>(`/terms?preset=${part(preset)}`, signal),
+    staleTime: 0,
   });
 
 export interface RowsRequest {

@@ -97,6 +97,21 @@ export interface QueryRequest {
   model?: string;
 }
 
+/** What a word means in a database, as somebody taught it. */
+export interface TaughtTerm {
+  term_id: string;
+  term: string;
+  /** A table, `table.column`, or a condition. */
+  means: string;
+  created: string;
+}
+
+export interface TermRequest {
+  preset: string;
+  term: string;
+  means: string;
+}
+
 export type RunStatus =
   | "running"
   | "success"

@@ -9,16 +9,18 @@ import css from "./DataPage.module.css";
 import { matching } from "./search";
 import { TableDetail } from "./TableDetail";
 import { TableList } from "./TableList";
+import { TermList } from "./TermList";
 import { VerifiedList } from "./VerifiedList";
 
 const Diagram = lazy(() => import("./Diagram"));
 
-type View = "tables" | "diagram" | "verified";
+type View = "tables" | "diagram" | "verified" | "terms";
 
 const VIEWS: readonly { view: View; name: string }[] = [
   { view: "tables", name: "Tables" },
   { view: "diagram", name: "Diagram" },
   { view: "verified", name: "Verified questions" },
+  { view: "terms", name: "Taught words" },
 ];
 
 export default function DataPage({ preset }: { preset: string }) {
@@ -58,7 +60,7 @@ export default function DataPage({ preset }: { preset: string }) {
         </p>
       )}
       {isPending && <p className={css["note"]}>Reading the database…</p>}
-      {data && data.tables.length === 0 && view !== "verified" && (
+      {data && data.tables.length === 0 && (view === "tables" || view === "diagram") && (
         <p className={css["note"]}>This database has no tables, so there is nothing to ask about yet.</p>
       )}
       {data && data.tables.length > 0 && view === "tables" && (
@@ -88,6 +90,7 @@ export default function DataPage({ preset }: { preset: string }) {
           <Diagram name={about?.name ?? preset} tables={data.tables} onOpen={open} />
         </Suspense>
       )}
+      {view === "terms" && <TermList preset={preset} />}
       {view === "verified" && <VerifiedList preset={preset} dialect={data?.dialect ?? "sqlite"} />}
     </div>
   );

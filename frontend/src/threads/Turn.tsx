@@ -18,6 +18,7 @@ import { StepTrail } from "../watch/StepTrail";
 import { Declined } from "./Declined";
 import { Failure } from "./Failure";
 import { ReadAs } from "./ReadAs";
+import { Teach } from "./Teach";
 import css from "./Turn.module.css";
 import { TurnActions } from "./TurnActions";
 
@@ -90,6 +91,9 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onW
           onWithout={guess ? onWithout : undefined}
         />
         {answer?.abstained && !run.clarify && <Declined answer={answer} onEdit={() => toggle("editor")} />}
+        {answer && run.status !== "running" && !run.clarify && run.preset && answer.not_understood.length > 0 && (
+          <Teach preset={run.preset} words={answer.not_understood} onTaught={onAgain} />
+        )}
         {run.clarify && (
           <Clarify question={run.clarify.question} options={run.clarify.options} open={latest} onChoose={onAsk} />
         )}

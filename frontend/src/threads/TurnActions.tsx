@@ -9,6 +9,7 @@ import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { address, paths } from "../shell/router";
 import { useToast } from "../shell/useToast";
+import { Teach } from "./Teach";
 import css from "./TurnActions.module.css";
 
 interface Props {
@@ -84,6 +85,7 @@ export function TurnActions({ run, feedback, onAgain }: Props) {
           Copy link
         </Button>
       )}
+      {judged === "wrong" && run.preset && <Teach preset={run.preset} words={[]} onTaught={onAgain} />}
       <span role="status" className={css["said"]}>
         {said || (judged === "corrected" ? THANKS.corrected : "")}
       </span>

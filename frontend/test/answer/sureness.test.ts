@@ -21,10 +21,6 @@ describe("how sure an answer is", () => {
     expect(sureness({ ...doubtful, verdict: undefined })).toMatchObject({ tone: "doubt", line: "Doubtful." });
   });
 
-  it("does not sound sure of a figure below six in ten", () => {
-    expect(sureness({ ...answer, status: "success", confidence: 0.55 }).tone).toBe("doubt");
-  });
-
   it("puts the weightiest evidence first, whichever way it points", () => {
     const list = [0.1, -2, 1].map((weight) => ({ name: String(weight), supports: weight > 0, weight, text: "" }));
     expect(weighed(list).map((item) => item.weight)).toEqual([-2, 1, 0.1]);

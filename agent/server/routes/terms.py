@@ -1,0 +1,76 @@
+"""`/terms`: what words mean in a database, taught where one stands."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, Field
+
+from agent.knowledge.taught import problem
+from agent.server.access import CurrentClient
+from agent.server.errors import ApiError
+from agent.server.kept import database_of
+from agent.server.replies import Reply
+from agent.server.routes.answers import refusals
+from agent.server.services import CurrentServices
+from agent.store.records import TermRecord
+
+router = APIRouter(tags=["knowledge"])
+
+TermId = Annotated[str, Path(max_length=200)]
+
+
+class TermIn(BaseModel):
+    preset: str = Field(max_length=200)
+    term: str = Field(min_length=1, max_length=100)
+    means: str = Field(min_length=1, max_length=1_000)
+    """A table, `table.column`, or a condition with its columns written so."""
+
+
+class TermReply(Reply):
+    term_id: str
+    term: str
+    means: str
+    created: datetime
+
+
+@router.get("/terms", responses=refusals())
+async def terms(
+    services: CurrentServices, client: CurrentClient, preset: Annotated[str, Query(max_length=200)]
+) -> list[TermReply]:
+    """The words that you taught for a database, the latest first."""
+    records = await services.store.terms(client.owner, preset, rights=client.rights)
+    return [TermReply.model_validate(record, from_attributes=True) for record in records]
+
+
+@router.post("/terms", status_code=201, responses=refusals(404, 409))
+async def teach(services: CurrentServices, client: CurrentClient, asked: TermIn) -> TermReply:
+    """Say what a word means: a table, a column, or a condition. Your later questions on this database use it."""
+    database = await database_of(services, client, asked.preset)
+    schema = await asyncio.to_thread(database.schema)
+    wrong = await asyncio.to_thread(problem, asked.term, asked.means, schema)
+    if wrong:
+        raise ApiError(400, wrong)
+    record = TermRecord(
+        term_id=secrets.token_urlsafe(12),
+        owner=client.owner,
+        rights=client.rights,
+        preset=asked.preset,
+        term=asked.term.strip(),
+        means=asked.means.strip(),
+        created=datetime.now(UTC),
+    )
+    await services.store.teach(record)
+    return TermReply.model_validate(record, from_attributes=True)
+
+
+@router.delete("/terms/{term_id}", status_code=204, responses=refusals(404))
+async def forget(services: CurrentServices, client: CurrentClient, term_id: TermId) -> Response:
+    """Forget a word that you taught."""
+    if not await services.store.forget(client.owner, term_id):
+        raise ApiError(404, "There is no such term.")
+    return Response(status_code=204)
