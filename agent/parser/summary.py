@@ -48,6 +48,8 @@ _PHRASE = re.compile(
 _TIME = re.compile(r"\d{4}(?:-\d{2}|-Q\d|-\d{2}-\d{2})?\Z")
 _EXISTS = re.compile(r"(?:is|are|was|were) there\b|(?:do|does|did) (?:we|you|they) (?:have|sell)\b", re.IGNORECASE)
 _ENDS = re.compile(r"the data ends before that: no row of [^;]+")
+_EQUALS = 3
+"""Rows of the same highest figure that are named."""
 _RANKED = re.compile(r"\bORDER BY\b.*?\b(?P<direction>DESC|ASC)\b[^)]*\Z", re.IGNORECASE | re.DOTALL)
 
 
@@ -239,6 +241,11 @@ def _several(result: QueryResult, many: str) -> str:
     rising = bool(ranked) and all(a <= b for a, b in pairwise(values))
     if falling or rising:
         word = most if falling else least_word
+        equal = sum(value == values[0] for value in values)
+        if equal > 1:
+            named = ", ".join(f"**{one}**" for one in called[: min(equal, _EQUALS)])
+            others = f" and {equal - _EQUALS} others" if equal > _EQUALS else ""
+            return f"{named}{others} have the {word} {label}, {_cell(values[0], unit)} each; {many} rows in all."
         ahead = "ahead of" if falling else "below"
         return (
             f"**{called[0]}** has the {word} {label}: **{_cell(values[0], unit)}**, "

@@ -261,6 +261,8 @@ class HealthReply(Reply):
     """A bearer token is asked for."""
     lab: bool
     """There are runs of the lab to be shown, to those who may see them."""
+    parquet: bool
+    """Results can be saved as Parquet."""
 
 
 class ReadyReply(Reply):

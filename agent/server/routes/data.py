@@ -142,13 +142,14 @@ async def export_rows(
     task: Task = None,
     sort: SortBy = None,
     filters: FilterBy = None,
+    bom: Annotated[bool, Query(description="CSV begins with a byte order mark, which Excel needs.")] = False,
 ) -> StreamingResponse:
     """A run's whole result as a file, made while it is sent. In CSV, cells that a spreadsheet would run are quoted."""
     result = await _kept(services, client, run_id, task)
     run = await services.store.run(client.owner, run_id)
     try:
         made = await asyncio.to_thread(
-            lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), guard_formulas=True)
+            lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), bom=bom, guard_formulas=True)
         )
     except ResultError as error:
         raise _refusal(error) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from importlib.util import find_spec
 
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
@@ -35,6 +36,7 @@ async def health(services: CurrentServices) -> HealthReply:
         privacy=settings.privacy.mode,
         auth=services.auth,
         lab=bool(settings.server.lab_dir),
+        parquet=find_spec("pyarrow") is not None,
     )
 
 

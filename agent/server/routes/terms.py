@@ -54,7 +54,7 @@ async def teach(services: CurrentServices, client: CurrentClient, asked: TermIn)
     schema = await asyncio.to_thread(database.schema)
     wrong = await asyncio.to_thread(problem, asked.term, asked.means, schema)
     if wrong:
-        raise ApiError(400, wrong)
+        raise ApiError(409, wrong)
     record = TermRecord(
         term_id=secrets.token_urlsafe(12),
         owner=client.owner,

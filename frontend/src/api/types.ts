@@ -240,6 +240,8 @@ export interface Health {
   database: string;
   /** There are runs of the lab to be shown. */
   lab?: boolean;
+  /** Results can be saved as Parquet. */
+  parquet?: boolean;
 }
 
 export type ExportFormat = "csv" | "jsonl" | "xlsx" | "parquet";

@@ -1,6 +1,7 @@
 /** What can be taken away of a result: copied as a table, or saved as a file that holds all of its rows. */
+import { useQuery } from "@tanstack/react-query";
 import { download, get } from "../api/client";
-import { rowsPath } from "../api/queries";
+import { healthQuery, rowsPath } from "../api/queries";
 import type { ExportFormat, RunRows } from "../api/types";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
@@ -23,6 +24,7 @@ const MOST_COPIED = 1000;
 
 export function ExportMenu({ result, name }: { result: Result; name: string }) {
   const [said, say] = useToast();
+  const health = useQuery(healthQuery);
   const runId = result.runId ?? "";
 
   async function copy() {
@@ -35,7 +37,7 @@ export function ExportMenu({ result, name }: { result: Result; name: string }) {
 
   async function save(format: ExportFormat) {
     const task = result.task ? `&task=${encodeURIComponent(result.task)}` : "";
-    await download(`/runs/${encodeURIComponent(runId)}/export?format=${format}${task}`, `${fileName(name)}.${format}`);
+    await download(`/runs/${encodeURIComponent(runId)}/export?format=${format}&bom=true${task}`, `${fileName(name)}.${format}`);
     say("Saved");
   }
 
@@ -52,7 +54,7 @@ export function ExportMenu({ result, name }: { result: Result; name: string }) {
         compact
         icon="download"
         label="Save"
-        items={FORMATS.map(({ format, name }) => ({ name, run: () => attempt(save(format)) }))}
+        items={FORMATS.filter(({ format }) => format !== "parquet" || health.data?.parquet).map(({ format, name }) => ({ name, run: () => attempt(save(format)) }))}
       />
     </div>
   );

@@ -1,6 +1,6 @@
 /** The editor with its Run button, and what came of the statement, under the same guard as every other. */
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { post } from "../api/client";
 import { schemaQuery } from "../api/queries";
 import type { SqlRequest, SqlResult } from "../api/types";
@@ -35,9 +35,13 @@ export function Bench({ preset, dialect, sql, runs = false, question, children, 
   const [edited, setEdited] = useState<string | null>(null);
   const current = edited ?? formatted;
   const [said, say] = useToast();
+  const stopping = useRef(new AbortController());
   const running = useMutation({
-    mutationFn: (statement: string) =>
-      post<SqlResult>("/sql", { preset, sql: statement, ...(question ? { question } : {}) } satisfies SqlRequest),
+    mutationFn: (statement: string) => {
+      stopping.current = new AbortController();
+      const asked = { preset, sql: statement, ...(question ? { question } : {}) } satisfies SqlRequest;
+      return post<SqlResult>("/sql", asked, stopping.current.signal);
+    },
   });
   const result = running.data;
   const succeeded = result?.status === "success";
@@ -70,6 +74,11 @@ export function Bench({ preset, dialect, sql, runs = false, question, children, 
         <Button look="filled" onClick={go} disabled={running.isPending}>
           {running.isPending ? "Running…" : "Run"}
         </Button>
+        {running.isPending && (
+          <Button icon="stop" onClick={() => stopping.current.abort()}>
+            Stop
+          </Button>
+        )}
         <span className={css["keys"]}>Ctrl Enter runs. Only reading is allowed, as for every question.</span>
         {succeeded && children?.(running.variables ?? current)}
         {succeeded && (
@@ -87,7 +96,7 @@ export function Bench({ preset, dialect, sql, runs = false, question, children, 
         )}
         <span role="status">{said}</span>
       </div>
-      {running.error && (
+      {running.error && running.error.name !== "AbortError" && (
         <p className={css["problem"]} role="alert">
           {running.error.message}
         </p>

@@ -68,7 +68,7 @@ def test_a_term_is_taught_anew_in_place_of_what_it_meant(harbour: Running) -> No
 @pytest.mark.parametrize("means", ["boats", "vessels.weight", "vessels.grt <", "1 = 1", "vessels.grt); DROP TABLE x"])
 def test_what_fits_nothing_is_refused_with_the_reason(harbour: Running, means: str) -> None:
     refused = harbour.post("/terms", {"preset": preset(harbour), "term": "tub", "means": means})
-    assert refused.status_code == 400
+    assert refused.status_code == 409
     assert means in refused.json()["error"]["message"]
-    assert harbour.post("/terms", {"preset": preset(harbour), "term": "?", "means": "vessels"}).status_code == 400
+    assert harbour.post("/terms", {"preset": preset(harbour), "term": "?", "means": "vessels"}).status_code == 409
     assert harbour.post("/terms", {"preset": "none", "term": "tub", "means": "vessels"}).status_code == 404
