@@ -20,7 +20,7 @@ from agent.state import Choice, LeftOut, ReadingPart
 from agent.statements.explanation import group_keys, pieces
 from eval.databases.base import Database
 from eval.databases.types import Limits
-from eval.language.inflection import root
+from eval.language.inflection import lemma, root, stem
 from eval.language.tokens import tokenize
 from eval.schema import ForeignKey, Schema, Table
 from eval.scoring import Case
@@ -97,7 +97,7 @@ async def as_read(
     said = await in_turn(reading, case.parsed, case.schema, words)
     slow = case.result is None or case.result.execution_time_ms >= SLOW_MS or seconds <= 0
     asked = None if slow else await in_turn(counting, case.parsed, case.schema, words)
-    return said, await left_out(asked, question, database, seconds=seconds) if asked else []
+    return said, await left_out(asked, question, words, database, seconds=seconds) if asked else []
 
 
 @with_headroom
@@ -123,7 +123,12 @@ def counting(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> tuple[Re
 
 
 async def left_out(
-    asked: tuple[ReadStatement, list[_Count]], question: str, database: Database, *, seconds: float = LIMITS.seconds
+    asked: tuple[ReadStatement, list[_Count]],
+    question: str,
+    words: Vocabulary,
+    database: Database,
+    *,
+    seconds: float = LIMITS.seconds,
 ) -> list[LeftOut]:
     """What is left out, counted now; nothing where counting fails or takes too long. Cancelling stops it. Where much
     is left out for want of a date that the question does not name, another may be meant."""
@@ -134,21 +139,23 @@ async def left_out(
         return []
     told = []
     *numbers, kept = (number if isinstance(number, int) else 0 for number in result.rows[0])
-    stems = {root(token.lower) for token in tokenize(question)}
+    named = _named(question, words)
     for one, number in zip(counts, numbers, strict=False):
         if number > 0:
             verbs = {"are": "is", "do": "does", "make": "makes"} if number == 1 else {}
             said = one.text.format(rows=f"{number:,} row{'s' * (number != 1)}", **(_PLURAL | verbs))
             others = [one.choice] if one.choice else []
-            unnamed = one.date is not None and not stems & {root(word) for word in _named_by(one.date)}
+            unnamed = one.date is not None and not named & (set(one.date.words) - _BESIDE)
             is_open = unnamed and number > MUCH * (number + kept)
             told.append(LeftOut(kind=one.kind, count=number, text=said, open=is_open, others=others))
     return told
 
 
-def _named_by(column: ColumnWord) -> set[str]:
-    """The words by which a question names a date, beside those that all dates have."""
-    return {word.casefold() for word in (*column.words, *split_name(column.name))} - _BESIDE
+def _named(question: str, words: Vocabulary) -> set[str]:
+    """The words of the schema that a question says, in whatever form."""
+    said = [token.lower for token in tokenize(question)]
+    forms = {form for word in said for form in (word, lemma(word), f"~{stem(word)}", f"^{root(word)}")}
+    return {name for form in forms for name, _ in words.forms.get(form, ())}
 
 
 class _Resolved:

@@ -42,7 +42,7 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 def told(database: Database, sql: str) -> list[LeftOut]:
     schema = database.schema()
     asked = counting(parse(sql, database.dialect), schema, vocabulary(schema))
-    return asyncio.run(left_out(asked, "", database)) if asked else []
+    return asyncio.run(left_out(asked, "", vocabulary(schema), database)) if asked else []
 
 
 def read(database: Database, sql: str) -> list[ReadingPart]:
@@ -117,7 +117,7 @@ def test_a_date_of_the_row_that_is_referred_to_can_be_taken(tmp_path: Path) -> N
         asked = counting(parse(sql, database.dialect), schema, vocabulary(schema))
         assert asked is not None
         for question, is_open in (("kilos in 2024", True), ("kilos sold in 2024", False)):
-            (one,) = asyncio.run(left_out(asked, question, database))
+            (one,) = asyncio.run(left_out(asked, question, vocabulary(schema), database))
             assert (one.count, one.open) == (2, is_open)
     finally:
         database.close()
