@@ -25,6 +25,7 @@ from agent.events import StepEvent, StepInfo
 from agent.knowledge.privacy import privacy_of
 from agent.knowledge.values import EMPTY, value_index
 from agent.models.protocol import ModelError, SqlReply, SqlRequest, Usage
+from agent.parser.minor_units import NOTE, sql_in_whole_units
 from agent.runtime.context import RunContext
 from agent.runtime.verdict import in_ten
 from agent.statements.mending import mended
@@ -76,6 +77,10 @@ class Seats:
 
     async def take(self, reply: SqlReply, *, mended: bool = False) -> Said:
         """Run and judge a reply's query, and remember both."""
+        if reply.sql and not reply.by_engine:
+            whole = await in_turn(sql_in_whole_units, reply.sql, self.context.database.dialect, self.question)
+            if whole:
+                reply = replace(reply, sql=whole, reasoning="\n".join(filter(None, (reply.reasoning, NOTE))))
         case: Case | None = None
         if reply.sql:
             try:

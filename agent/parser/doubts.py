@@ -83,8 +83,10 @@ def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other
 
 
 def _is_name(said: str, name: str) -> bool:
-    """Whether words are a table's or column's own name, which leaves no doubt of it."""
-    return [light_stem(w) for w in said.split()] == [light_stem(w) for w in split_name(name.rpartition(".")[2])]
+    """Whether words are a table's or column's own name, or stand in it, which leaves no doubt of it."""
+    own = name.rpartition(".")[2]
+    parts = {light_stem(w.lower()) for w in (*split_name(own), *re.findall(r"[^\W\d_]+", own))}
+    return {light_stem(w) for w in said.split()} <= parts
 
 
 def _meaning(q: LinkedQuestion, query: Query, i: int) -> str:

@@ -32,6 +32,7 @@ from agent.parser.confidence import confidence
 from agent.parser.dialogue import ambiguity, may_be_ambiguous, whole_question
 from agent.parser.engine import Reading, read
 from agent.parser.execution_probe import Look, looker
+from agent.parser.minor_units import NOTE, in_whole_units
 from agent.parser.recall import recalled
 from agent.parser.relevance import judge
 from agent.parser.sql_builder import readable
@@ -138,6 +139,9 @@ class OfflineModel:
         reading = read(
             view.worded(question), view.schema, index, dialect, evidence=evidence, place=place, look=expanded
         )
+        if reading.tree is not None and (whole := in_whole_units(reading.tree, question)) is not None:
+            said = f"{reading.interpretation}; {NOTE}"
+            reading = replace(reading, tree=whole, sql=readable(whole, dialect), interpretation=said)
         if not rows:
             reading = doubted(reading, index)
         if view.meanings and reading.tree is not None:
