@@ -237,7 +237,7 @@ def _chunk(data: bytes) -> bytes:
 
 def _completion_body(request: Request, reply: Reply) -> bytes:
     message = {"role": "assistant", "content": "".join(reply.pieces) if reply.pieces else None, **reply.message}
-    body = {
+    body: dict[str, Any] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
@@ -246,7 +246,13 @@ def _completion_body(request: Request, reply: Reply) -> bytes:
     }
     if reply.usage is not None:
         body["usage"] = reply.usage
+    if request.body.get("logprobs"):
+        body["choices"][0]["logprobs"] = {"content": [_logprob(piece) for piece in reply.pieces]}
     return json.dumps(body).encode()
+
+
+def _logprob(token: str) -> dict[str, Any]:
+    return {"token": token, "logprob": -0.5, "bytes": None, "top_logprobs": []}
 
 
 def _events(request: Request, reply: Reply) -> list[str]:
@@ -266,7 +272,9 @@ def _events(request: Request, reply: Reply) -> list[str]:
         return {"index": 0, "delta": fields, "finish_reason": reason}
 
     events = [event([delta({"role": "assistant", "content": "", **reply.message})])]
-    events += [event([delta({"content": piece})]) for piece in reply.pieces]
+    for piece in reply.pieces:
+        told = {"logprobs": {"content": [_logprob(piece)]}} if request.body.get("logprobs") else {}
+        events.append(event([delta({"content": piece}) | told]))
     if reply.cut:
         return events
     events.append(event([delta({}, reply.finish_reason)]))

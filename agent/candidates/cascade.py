@@ -22,6 +22,7 @@ from agent.candidates.live import Answer, Estimate, estimates, evidence_of
 from agent.candidates.repair import wrong_with
 from agent.candidates.result_groups import Ran
 from agent.events import StepEvent, StepInfo
+from agent.knowledge.memory.glossary import stem_phrase
 from agent.knowledge.privacy import privacy_of
 from agent.knowledge.values import EMPTY, value_index
 from agent.models.protocol import ModelError, SqlReply, SqlRequest, Usage
@@ -71,6 +72,8 @@ class Seats:
     question: str
     context: RunContext
     said: list[Said] = field(default_factory=list)
+    unread: tuple[str, ...] = ()
+    """Words of the question that the engine finds nowhere in the database."""
     exchange: tuple[tuple[str, str], ...] = ()
     """The model's queries that were not right, each with what is wrong with it."""
     began: float = field(default_factory=time.monotonic)
@@ -137,8 +140,9 @@ class Seats:
                 one.reply.by_engine,
                 one.superseded,
                 one.reply.confidence if one.reply.by_engine else None,
-                len(one.reply.not_understood),
+                len(self.unread),
                 one.mended,
+                sum(one.reply.logprobs) if one.reply.logprobs else None,
             )
             for place, one in enumerate(self.said)
             if one.ran is not None
@@ -151,9 +155,10 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
     reads nothing."""
     seats = Seats(request, question, context)
     engine = await engine_reading(request, context, unsure=True) if context.strategy.engine else None
-    if engine is not None and engine.abstained:
+    if engine is not None and engine.refused:
         return (Written(engine),)  # it asks for no rows: no model may make some up
-    if engine is not None:
+    seats.unread = engine.not_understood if engine is not None else ()
+    if engine is not None and engine.sql:
         one = await seats.take(engine)
         alone = (engine.confidence or 0.0) >= ENGINE_ALONE and one.ran is not None and one.ran.probability > NOT_RUN
         if alone and not await _open(one, question, context):
@@ -206,7 +211,8 @@ async def _repaired(seats: Seats) -> None:
 async def everything_said(seats: Seats, samples: int) -> None:
     """Ask all, whatever the ones before have said: the engine, the model with its repairs, so many samples."""
     engine = await engine_reading(seats.request, seats.context, unsure=True)
-    if engine is not None and not engine.abstained:
+    seats.unread = engine.not_understood if engine is not None else ()
+    if engine is not None and engine.sql:
         await seats.take(engine)
     await _repaired(seats)
     for number in range(1, samples + 1):
@@ -220,7 +226,9 @@ def _chosen_first(seats: Seats, found: Sequence[Estimate]) -> tuple[Written, ...
     for estimate in found:
         reply = seats.said[estimate.place].reply
         if not reply.by_engine:
-            reply = replace(reply, confidence=estimate.probability)
+            written_down = stem_phrase(reply.sql)
+            left = tuple(word for word in seats.unread if stem_phrase(word) not in written_down)
+            reply = replace(reply, confidence=estimate.probability, not_understood=left)
         written.setdefault(reply.sql, Written(reply, estimate.agreeing, estimate.probability))
     for one in seats.said:
         if one.reply.sql or not written:

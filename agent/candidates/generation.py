@@ -74,7 +74,7 @@ async def written(request: SqlRequest, question: str, context: RunContext) -> tu
 
 async def engine_reading(request: SqlRequest, context: RunContext, *, unsure: bool = False) -> SqlReply | None:
     """The built-in engine's query for the same request; None where it reads none. With `unsure`, also a query of which
-    it is not sure, and its refusal of what asks for no rows."""
+    it is not sure, or what it says in place of one."""
     from agent.parser import OfflineModel
 
     try:
@@ -82,12 +82,10 @@ async def engine_reading(request: SqlRequest, context: RunContext, *, unsure: bo
     except Exception:  # the reading is optional: its failure must not stop a question
         log.exception("The engine's reading failed inside")
         return None
-    if unsure and reply.refused:
-        return reply
-    if unsure and reply.guess and not reply.sql:
+    if unsure and reply.guess and not reply.sql and not reply.refused:
         reply = replace(reply, sql=reply.guess, guess="", abstained=False)
     if reply.abstained or not reply.sql:
-        return None
+        return reply if unsure else None
     return replace(reply, reasoning=f"Read without the model: {reply.reasoning}", by_engine=True)
 
 

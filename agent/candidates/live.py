@@ -7,6 +7,8 @@ distinct result, the likeliest first. What is seen of a result:
 - `engine`, `engine_differs`: the log-odds of the engine's reading, where it gives this result, where it gives another;
 - `no_engine`: the engine reads nothing;
 - `first`: the model's own answer gives it, not only a sample; `share`: the part of the model's answers that do;
+- `written`: the log-probability that the model gave to the whole of its likeliest query for it, from `TYPICAL` on and
+  at least `UNLIKELY`; 0 where its server tells none;
 - `mended`: only a query that rules made of one that did not run gives it;
 - `superseded`: only a query that was sent back to be repaired gives it;
 - `empty`: there are no rows, or nothing but NULL in them;
@@ -49,6 +51,8 @@ class Answer:
     """Words that the engine finds nowhere."""
     mended: bool = False
     """Rules made it of a query that did not run."""
+    written: float | None = None
+    """The sum of the log-probabilities of its tokens, where the model's server tells them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,9 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
             "mended": float(all(answers[i].mended for i in members)),
             "empty": float(all(value is None for row in answers[best].ran.result.rows for value in row)),
         }
+        told = [answers[i].written for i in members]
+        if known := [one for one in told if one is not None]:
+            features["written"] = max(UNLIKELY, max(known)) - TYPICAL
         if engine is not None:
             ours = any(answers[i].by_engine for i in members)
             features["engine" if ours else "engine_differs"] = log_odds(engine)
@@ -109,6 +116,8 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
     return sorted(found, key=lambda e: (-e.probability, e.place))
 
 
+TYPICAL, UNLIKELY = -2.5, -12.0
+"""Log-probabilities of a whole query: of an ordinary one, and the least that is told apart."""
 UNREAD = 0.67
 """The most, short of sure, of a model's own result for a question with words that the engine finds nowhere: the model
 may know them, or may have passed them over."""

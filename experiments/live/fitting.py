@@ -102,14 +102,15 @@ def _found(line: Mapping[str, Any], bench: Path) -> Iterator[Found]:
     accepted = [
         (case.result, bool(case.facts.order_by)) for case in golds if case.result is not None and case.result.ok
     ]
-    if not accepted:
+    if line["gold"] and not accepted:
         return
     answers = []
     for place, reply in enumerate(line["replies"]):
         ran = evidence_of(examine(Query(line["question"], reply["sql"]), database, schema=schema))
         if ran is not None:
             said = reply["by_engine"], reply["superseded"], reply["confidence"], reply["unread"], reply["mended"]
-            answers.append(Answer(place, ran, *said))
+            logprobs = reply.get("logprobs")
+            answers.append(Answer(place, ran, *said, sum(logprobs) if logprobs else None))
     results = {one.place: one.ran.result for one in answers}
     for estimate in estimates(answers):
         result = results[estimate.place]

@@ -111,7 +111,7 @@ async def _said(asked: Line, bench: Path, settings: Settings, model: Model, samp
             "by_engine": one.reply.by_engine,
             "confidence": one.reply.confidence if one.reply.by_engine else None,
             "superseded": one.superseded,
-            "unread": len(one.reply.not_understood),
+            "unread": len(seats.unread),
             "mended": one.mended,
             "logprobs": [round(p, 3) for p in one.reply.logprobs],
         }

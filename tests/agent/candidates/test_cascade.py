@@ -159,6 +159,11 @@ async def test_nothing_that_both_cannot_read_is_made_up(ask: Run) -> None:
     assert (answer.status, answer.error_kind, answer.rows) == ("error", "model_auth", [])
 
 
+async def test_words_that_are_found_nowhere_are_told_with_the_models_query(ask: Run) -> None:
+    _, answer = await ask("Which customer is a zorg?", ScriptedModel(LYON), strategy="cascade")
+    assert (answer.not_understood, answer.status) == (["zorg"], "doubtful")
+
+
 def test_small_is_the_earlier_name_of_the_cascade() -> None:
     assert strategy("small").name == "cascade"
     assert strategy("small/retries=2").retries == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -250,6 +251,23 @@ async def test_temperature_is_given_up_when_refused_and_remembered(server: OpenA
     await model.write_sql(sql_request())
     assert ["temperature" in body for body in server.bodies] == [True, False, False]
     assert formats(server) == ["json_schema"] * 3
+
+
+@pytest.mark.parametrize("refused", ["logprobs is not supported", "bad request"])
+async def test_log_probabilities_are_read_and_given_up_when_refused(
+    server: OpenAIServer, model_at: MakeModel, refused: str
+) -> None:
+    def stingy(request: Request) -> Reply:
+        return error(400, refused) if request.body.get("logprobs") else completion("```sql\nSELECT 1\n```")
+
+    asked = replace(sql_request(), cascade=True)
+    server.script(completion("```sql\nSELECT 1\n```"), stingy, stingy, stingy, completion(SQL))
+    model = model_at()
+    told = (await model.write_sql(asked)).logprobs
+    assert set(told) == {-0.5}
+    assert [(await model.write_sql(asked)).logprobs for _ in range(2)] == [(), ()]
+    assert ["logprobs" in body for body in server.bodies] == [True, True, False, False]
+    assert (await model.write_sql(sql_request())).logprobs == ()  # nobody weighs them elsewhere
 
 
 async def test_what_is_learned_is_kept_in_a_chosen_mode_too(server: OpenAIServer, model_at: MakeModel) -> None:
