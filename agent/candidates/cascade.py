@@ -39,7 +39,7 @@ from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
 
-ENGINE_ALONE = 0.80
+ENGINE_ALONE = 0.90
 """Confidence from which the engine's reading is the answer, where nothing is proved against it."""
 REPAIRS = 2
 SAMPLES = 2

@@ -148,7 +148,7 @@ class _Words:
         if limit is not None:
             count = limit.args.get("count") or limit.args.get("expression")
             number = self.value(count) if count is not None else "1"
-            lines.append(Piece("limit", f"only the first {number} row" + "s" * (number != "1")))
+            lines.append(Piece("limit", "only the first row" if number == "1" else f"only the first {number} rows"))
         if offset is not None:
             lines.append(Piece("limit", f"the first {self.value(offset.expression)} rows are skipped"))
         return lines
