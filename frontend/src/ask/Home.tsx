@@ -54,7 +54,6 @@ export function Home() {
       <div className={css["ask"]}>
         <h1 className={css["title"]}>{preset ? preset.name : " "}</h1>
         <p className={css["about"]}>{preset?.description}</p>
-        {preset?.kind === "uploaded" && <ImportReview key={preset.id} id={preset.id} notes={preset.notes ?? []} />}
         <Composer
           label="Your question"
           placeholder={empty ? "This database has no tables yet" : "Ask in plain English"}
@@ -66,6 +65,7 @@ export function Home() {
           <DatabasePicker />
         </Composer>
         <DropZone />
+        {preset?.kind === "uploaded" && <ImportReview key={preset.id} id={preset.id} notes={preset.notes ?? []} />}
         {preset?.kind === "uploaded" && own.isSuccess && examples.length < 3 && (
           <p className={css["about"]}>
             {examples.length === 0

@@ -4,12 +4,15 @@ import { type ReactNode, useState } from "react";
 import { send } from "../api/client";
 import { planQuery } from "../api/queries";
 import type { ColumnFound, ColumnPlan, FileReading, FileRow, TablePlan, TableReading } from "../api/types";
+import { Sample } from "../data/Sample";
 import { counted } from "../shell/counted";
 import css from "./ImportReview.module.css";
 import { CHOICES, chosenOf, withColumn, withForms, withRepeats } from "./readAs";
 import { ReadingNotes } from "./ReadingNotes";
 
 const FIRST = 12;
+/** Where a file holds more tables, each is a line that opens. */
+const OPEN = 3;
 
 export function ImportReview({ id, notes }: { id: string; notes: readonly string[] }) {
   const { data, isError } = useQuery(planQuery(id));
@@ -35,7 +38,9 @@ export function ImportReview({ id, notes }: { id: string; notes: readonly string
       {tables.map((table) => (
         <TableReview
           key={table.plan.table}
+          preset={id}
           table={table}
+          open={tables.length <= OPEN}
           disabled={change.isPending}
           onColumn={(index, choice) => change.mutate(withColumn(tables, table.plan.table, index, choice))}
           onRepeats={(kept) => change.mutate(withRepeats(tables, table.plan.table, kept))}
@@ -55,24 +60,29 @@ export function ImportReview({ id, notes }: { id: string; notes: readonly string
 }
 
 interface TableProps {
+  preset: string;
   table: TableReading;
+  open: boolean;
   disabled: boolean;
   onColumn: (index: number, choice: string) => void;
   onRepeats: (kept: boolean) => void;
   onForms: (together: boolean) => void;
 }
 
-function TableReview({ table, disabled, onColumn, onRepeats, onForms }: TableProps) {
+function TableReview({ preset, table, open, disabled, onColumn, onRepeats, onForms }: TableProps) {
   const { plan, found } = table;
   const [all, setAll] = useState(false);
   const shown = all ? plan.columns : plan.columns.slice(0, FIRST);
   const repeats = found.repeats ?? 0;
   const leftOut = found.left_out_count ?? 0;
   return (
-    <div className={css["table"]}>
-      <h2 className={css["heading"]}>
-        {plan.table}: {counted(found.rows, "row")}
-      </h2>
+    <details className={css["table"]} open={open}>
+      <summary>
+        <h2 className={css["heading"]}>
+          {plan.table}: {counted(found.rows, "row")}
+        </h2>
+      </summary>
+      <Sample preset={preset} table={plan.table} rows={3} />
       <ul>
         {shown.map((column, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- headers may repeat, and columns keep their places
@@ -107,7 +117,7 @@ function TableReview({ table, disabled, onColumn, onRepeats, onForms }: TablePro
           </TickLine>
         )}
       </ul>
-    </div>
+    </details>
   );
 }
 

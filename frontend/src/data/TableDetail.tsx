@@ -1,13 +1,13 @@
 /** One table: its columns with types, keys and links, the most frequent values of a column, and its first rows. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { profileQuery, sampleQuery } from "../api/queries";
+import { profileQuery } from "../api/queries";
 import type { ColumnFacts, SchemaColumn, SchemaTable } from "../api/types";
-import { ResultTable } from "../result/ResultTable";
 import { counted } from "../shell/counted";
 import { Icon } from "../shell/Icon";
 import { ColumnProfile } from "./ColumnProfile";
 import { factsOf, worthKnowing } from "./facts";
+import { Sample } from "./Sample";
 import { columnMatches } from "./search";
 import css from "./TableDetail.module.css";
 
@@ -117,29 +117,5 @@ function ColumnLine({ preset, table, column, facts, found, open, onToggle, onOpe
       {column.comment && <span className={css["note"]}>{column.comment}</span>}
       {open && <ColumnProfile preset={preset} table={table} column={column} />}
     </li>
-  );
-}
-
-function Sample({ preset, table }: { preset: string; table: string }) {
-  const { data, error } = useQuery(sampleQuery(preset, table));
-  return (
-    <section aria-label="First rows" className={css["sample"]}>
-      <h3 className={css["heading"]}>First rows</h3>
-      {error && <p className={css["note"]}>{error.message}</p>}
-      {data && (
-        <ResultTable
-          result={{
-            runId: null,
-            task: null,
-            title: table,
-            columns: data.columns,
-            rows: data.rows,
-            total: data.rows.length,
-            truncated: false,
-            milliseconds: null,
-          }}
-        />
-      )}
-    </section>
   );
 }
