@@ -179,8 +179,7 @@ def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
         "group": "group" in kinds and not query.group and not query.within,
         "superlative": bool(kinds & {"sup", "sup_adj", "sup_count", "common"})
         and query.limit is None
-        and not functions & {"max", "min"}
-        and not (query.shape is not None and query.shape.kind == "ordered"),
+        and not functions & {"max", "min"},
         "comparison": (bool(kinds & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
         or (any(i.keyword is None and i.lower == "than" for i in items) and not _compared_rows(plain)),
         "negation": (bool(kinds & {"neg", "except"}) or any(i.lower in _NOTHING for i in items))
@@ -299,10 +298,10 @@ _ALWAYS_DOUBTED = (
     "doubt pieces_or_rows",
     "doubt mass_counted",
     "doubt deed_of_rows",
+    "doubt versions_open",
     "doubt route_open",
     "doubt second_question_open",
     "doubt idle_table",
-    "doubt version_dated",
     "doubt literal_unknown",
     "doubt column_context",
     "doubt group_open",
@@ -319,6 +318,10 @@ _NEVER_SURE = (
     "unread nouns",
     "only rows, words left out",
     "doubt date_averaged",
+    "doubt number_not_shown",
+    "doubt text_compared",
+    "doubt rate_open",
+    "doubt age_order_open",
     "doubt only_named_value_shown",
     "doubt only_dates_shown",
     "doubt share_open",
@@ -340,7 +343,6 @@ _NEVER_SURE = (
     "doubt negation_open",
     "doubt value_beside_list",
     "doubt comparison_open",
-    "doubt pattern_open",
     "fan-out over an unnamed table",
     "fan-out under an aggregate",
     "figure dropped",

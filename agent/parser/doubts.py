@@ -32,7 +32,7 @@ _SENTENCES = {
     "measure is meant",
     "amount_guessed": "the number is compared with the main amount; name the column if another one is meant",
     "unit_assumed": "the unit is assumed; name the unit that the column is in",
-    "version_dated": "the date says when a version of the row began or ended; name another date if one is meant",
+    "versions_open": "each row is one version of a thing; say “current” or name a date if one version of each is meant",
     "second_question_open": "only the first of two questions is answered; ask the second one by itself",
     "idle_table": "rows are kept that belong to something named by a similar word; leave that word out if not meant",
     "route_open": "several tables link what you name; name the one that is meant",
