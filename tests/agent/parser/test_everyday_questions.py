@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.parser.confidence import CAP
+from agent.parser.doubt_registry import NEVER_SURE
 from agent.runtime.probability import STATED_DOUBT
 from tests.asked import Asked, databases_to_ask
 
@@ -37,7 +37,7 @@ def test_reads_what_people_mean(asked: Asked, line: dict[str, object]) -> None:
     if line["confidence"] == "sure":
         assert confidence >= STATED_DOUBT
     else:
-        assert confidence < (STATED_DOUBT if line["confidence"] == "doubtful" else CAP + 0.001)
+        assert confidence < (STATED_DOUBT if line["confidence"] == "doubtful" else NEVER_SURE + 0.001)
 
 
 @pytest.mark.parametrize(
