@@ -38,9 +38,9 @@ def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other
         note = next((n for n in draft.notes if n.startswith("“")), "")
         if match := re.match(r"(“[^”]+”): (.+)", note):
             return f"{match[1]} is assumed to mean {match[2]}, a similar word; ask with the data's own word if not"
-    for name, doubt in DOUBTS.items():
-        if doubt.sentence and name in draft.doubts:
-            return doubt.sentence
+    for name, stated in DOUBTS.items():
+        if stated.sentence and name in draft.doubts:
+            return stated.sentence
     if other is not None and (rival := _difference(draft.query, other, q)):
         return _asked_again(rival)
     if "entity_guessed" in draft.doubts and draft.entities:
