@@ -8,9 +8,10 @@ the files of earlier versions. What the index has no room for is looked up in th
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -90,6 +91,7 @@ class ValueIndex:
         self._places = {key: i for i, key in enumerate(self._columns)}
         dates = {key for key in incomplete if date_form(self.values(*key), dated_name(key[1]))}
         self._lookup = ValueLookup(incomplete, dates)
+        self._homes: Mapping[tuple[str, str], str] = {}
         self._facts: dict[str, dict[str, ColumnFacts]] = {}
         self._parts: dict[str, tuple[ValueParts, ...]] = {}
 
@@ -108,16 +110,43 @@ class ValueIndex:
 
     def complete(self, table: str, column: str) -> bool:
         """Whether `values` gives every value of a column (but for texts that are too long)."""
-        return (table, column) in self._places and (table, column) not in self._lookup.places
+        place = self._places.get((table, column))
+        return place is not None and self._read_from(place) not in self._lookup.places
 
     def facts(self, table: str, column: str) -> ColumnFacts:
         """Figures of a column, read on first use for its whole table, in one statement."""
         place = self._places.get((table, column))
-        if table not in self._facts:
-            self._facts[table] = self._lookup.facts(table)
-        found = self._facts[table].get(column, ColumnFacts())
+        source = self._read_from(place)[0] if place is not None else self._sources.get(table, table)
+        if source not in self._facts:
+            self._facts[source] = self._lookup.facts(source)
+        found = self._facts[source].get(column, ColumnFacts())
         known = len(self._values[place]) if place is not None else None
         return replace(found, distinct=known, complete=self.complete(table, column))
+
+    @cached_property
+    def _sources(self) -> dict[str, str]:
+        """The table that is read for each table under which values were moved."""
+        return {home: table for (table, _), home in self._homes.items()}
+
+    def _read_from(self, place: int) -> tuple[str, str]:
+        """The table and column of the database that a column's values were read from."""
+        return self._origins[place]
+
+    @cached_property
+    def _origins(self) -> list[tuple[str, str]]:
+        return list(self._columns)
+
+    def moved(self, homes: Mapping[tuple[str, str], str], names: Mapping[tuple[str, str], str] = {}) -> ValueIndex:
+        """The same values, some of them under another table: (table, column) -> table, or another name of their column.
+        All that was built is shared."""
+        moved = copy.copy(self)
+        moved._origins = self._origins
+        moved._columns = [(homes.get(key, key[0]), names.get(key, key[1])) for key in self._columns]
+        moved._places = {key: i for i, key in enumerate(moved._columns)}
+        moved._homes, moved._parts = homes, {}
+        moved.__dict__.pop("_sources", None)
+        moved.__dict__.pop("date_forms", None)
+        return moved
 
     def attach(self, database: Database, schema: Schema) -> None:
         """The open database in which values are looked up that the index has no room for."""
@@ -142,10 +171,11 @@ class ValueIndex:
         without a question's need for it, not to be called: it may take seconds on very large tables."""
         if not self._lookup.places:
             return ()
+        places = {self._read_from(i): key for i, key in enumerate(self._columns)}
         wanted = {fold(phrase): phrase for phrase in phrases}
         return tuple(
-            ValueHit(*column, value, *_likeness(wanted.get(fold(value), ""), value))
-            for column, value in self._lookup.find(phrases)
+            ValueHit(*places[place], value, *_likeness(wanted.get(fold(value), ""), value))
+            for place, value in self._lookup.find(phrases)
         )
 
     def parts(self, word: str) -> tuple[ValueParts, ...]:

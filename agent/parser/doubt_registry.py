@@ -56,6 +56,7 @@ DOUBTS = MappingProxyType(
             DOUBTFUL, "the date says when they were recorded, not when they did it; name another date if one is meant"
         ),
         "mass_counted": Doubt(DOUBTFUL, "rows are counted; ask for the total of a column by its name if that is meant"),
+        "kinds_counted": Doubt(DOUBTFUL, "different kinds are counted; ask for the number of rows if these are meant"),
         "pieces_or_rows": Doubt(DOUBTFUL, "rows are counted; ask for the quantity by its name if the pieces are meant"),
         "days_of_a_kind": Doubt(
             DOUBTFUL, "rows are counted, whatever their length; ask for the total days if these are meant"

@@ -23,6 +23,7 @@ from agent.parser.alternatives import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.date_arithmetic import before
 from agent.parser.discounts import less_discounts
+from agent.parser.entities import with_entities
 from agent.parser.execution_probe import Look
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
 from agent.parser.implausible import doubted
@@ -178,19 +179,21 @@ class _Parser:
     """One schema with its values, against which questions are read."""
 
     def __init__(self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, look: Look | None) -> None:
-        words = vocabulary(schema, values.date_forms)
+        self._existing = vocabulary(schema, values.date_forms)
         self._dialect = dialect
-        self._known = Known(words, values, today)
+        self._entities = with_entities(schema, values)
+        words = vocabulary(self._entities.schema, self._entities.values.date_forms)
+        self._known = Known(words, self._entities.values, today)
         self._graph = join_graph(words)
-        self._rows = StoredRows(look, words, self._graph)
+        self._rows = StoredRows(look, self._entities, words, self._graph)
 
     def names(self, word: str) -> bool:
         """Whether a table or column has this word, a lemma, in its name."""
-        return word in self._known.vocabulary.holders
+        return word in self._existing.holders
 
     def read(self, text: str, knowledge: str, threshold: float, place: int) -> Reading:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
-        if reply := abstention.not_about_rows(text, self._known.vocabulary):
+        if reply := abstention.not_about_rows(text, self._existing):
             return _abstain(reply, refused=True)
         attempt = self._best(text, knowledge, place)
         if attempt.draft.any_year and (years := self._rows.years_since_data(attempt.draft.assumed)):
@@ -304,20 +307,21 @@ class _Parser:
         doubted(draft, q)
         builder = TreeBuilder(words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
-            tree = builder.build(draft.query)
+            tree = self._rows.written(builder.build(draft.query))
         except Unreachable as problem:
             return _Attempt(wording, q, draft, unread, problem=f"I see no way to combine these: {problem}.")
         missing, tied = unaccounted(unread, q, draft, builder.plans)
         features = confidence.features(draft, q, (*missing, *tied), builder.plans)
+        joined = () if self._entities.sources and tree.find(exp.Join) is None else tuple(builder.plans)
+        if not joined:
+            features |= dict.fromkeys(("joins", "unnamed tables", "condition in another table"), 0.0)
         features["words left out"] = float(len(missing))
         features["only rows, words left out"] = float(bool(missing) and _only_rows(draft, builder.plans[-1]))
         features["relational verbs"] = float(len(tied))
         features["measure guessed"] = float(wording.guessed)
         features["shaped"] = float(draft.query.shape is not None)
         features["names without effect"] = float(names_without_effect(q, builder.plans, draft.query))
-        return _Attempt(
-            wording, q, draft, missing, tree, features, confidence.confidence(features), plans=tuple(builder.plans)
-        )
+        return _Attempt(wording, q, draft, missing, tree, features, confidence.confidence(features), plans=joined)
 
     def _as_reading(self, attempt: _Attempt, threshold: float) -> Reading:
         if attempt.tree is None:
@@ -344,7 +348,7 @@ class _Parser:
         """A function that tells whether a question is read without a doubt, and its answer is not empty. What it told
         of a database is kept."""
         least = max(threshold, STATED_DOUBT)
-        known = _verified(self._known.vocabulary.schema, self._known.values, self._known.today, least)
+        known = _verified(self._entities.schema, self._entities.values, self._known.today, least)
 
         def sure(question: str) -> bool:
             if question not in known:

@@ -63,6 +63,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
         ("how_often_open", asks_how_often(q) and _counts_named_thing(query, q)),
         ("pieces_or_rows", _counts_one_row(query, q)),
+        ("kinds_counted", _counts_kinds(query, q)),
         ("mass_counted", _counts_a_mass(query, q)),
         ("kinds_counted_together", "and_read_as_or" in draft.doubts and not q.named and _only_counts(query)),
     ):
@@ -299,8 +300,10 @@ def _ranks_by_one_rating(query: Query, q: LinkedQuestion) -> bool:
 
 def _counts_money(query: Query, q: LinkedQuestion) -> bool:
     """`top 10 members by payments`, `payments per quarter`: by their number, or by their amount?"""
+    if [t.lower for t in q.tokens[:2]] == ["how", "many"] and any(_is_of_its_rows(e, q) for e in query.select):
+        return True
     if any(x.is_keyword("count", "sup_count") for x in q.items):
-        return [t.lower for t in q.tokens[:2]] == ["how", "many"] and any(_is_of_its_rows(e, q) for e in query.select)
+        return False
     counted = {e.table for e in query.select if e.function == "count" and e.table and not (e.share or e.column)}
     if query.group and any(q.vocabulary.tables[t].words[-1] in _MONEY and money_column(q, t) for t in counted):
         return True
@@ -312,11 +315,16 @@ def _counts_money(query: Query, q: LinkedQuestion) -> bool:
 
 
 def _is_of_its_rows(e: Expression, q: LinkedQuestion) -> bool:
-    """`how many fines does Bob have` read as the sum of the column Fine of a table of fines."""
-    if e.function != "sum" or e.column is None or e.factor is not None:
+    """`how many fines does Bob have` read as the sum of a column Fine, `how many calls` as that of one of two columns,
+    Calls_taken and Calls_missed."""
+    if e.function != "sum" or e.column is None or e.factor is not None or len(q.tokens) < 3:
         return False
-    column = q.vocabulary.columns[e.column]
-    return column.words == q.vocabulary.tables[column.table].words[-1:]
+    column, asked = q.vocabulary.columns[e.column], q.tokens[2]
+    if column.words[0] != asked.lemma:
+        return False
+    alike = [c for c in q.vocabulary.by_table[column.table] if c.is_figure and c.words[0] == asked.lemma]
+    one_each = column.name.casefold() == asked.lemma != asked.lower
+    return one_each or (len(alike) > 1 and len(column.words) > 1)
 
 
 _MONEY = word_set("payment expense donation refund contribution deposit withdrawal cost fee premium fine payout grant")
@@ -509,6 +517,14 @@ def _counts_a_mass(query: Query, q: LinkedQuestion) -> bool:
     return said and _only_counts(query) and not query.group
 
 
+def _counts_kinds(query: Query, q: LinkedQuestion) -> bool:
+    """`how many transactions in February` read as the number of different transaction types."""
+    said = {t.lemma for t in q.tokens}
+    counted = (q.vocabulary.columns[e.column] for e in query.select if e.function == "count" and e.column)
+    return any(len(c.words) > 1 and c.words[-1] in _KINDS and c.words[-1] not in said for c in counted)
+
+
+_KINDS = word_set("type kind category class group")
 _HELD = (("hand",), ("stock",), ("qty",), ("quantity",), ("piece",), ("unit",))
 
 

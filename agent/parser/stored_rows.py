@@ -13,10 +13,13 @@ from sqlglot import exp
 
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.date_arithmetic import before
+from agent.parser.entities import Entities
 from agent.parser.execution_probe import Look, foreseen
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
 from agent.parser.joins import JoinGraph
 from agent.parser.sql_builder import TreeBuilder
+from agent.parser.sql_names import identifier, table_named
+from eval.schema import Column, Table
 
 _YEARS_BACK = 10
 """How many years before today a month without a year is looked for in the data."""
@@ -28,8 +31,12 @@ Assumed = Sequence[tuple[ColumnKey, dt.date]]
 class StoredRows:
     """The rows of one database; without a `Look`, nothing is known of them."""
 
-    def __init__(self, look: Look | None, vocabulary: Vocabulary, graph: JoinGraph) -> None:
-        self._look, self._vocabulary, self._graph = look, vocabulary, graph
+    def __init__(self, look: Look | None, entities: Entities, vocabulary: Vocabulary, graph: JoinGraph) -> None:
+        self._look, self._entities, self._vocabulary, self._graph = look, entities, vocabulary, graph
+
+    def written(self, tree: exp.Expression) -> exp.Expression:
+        """A statement in terms of the tables that exist."""
+        return self._entities.written(tree, self._holds_null)
 
     def observed(self, tree: exp.Expression) -> dict[str, float]:
         """Observations on the rows of a statement; where none may be looked at, those that follow from its form."""
@@ -39,12 +46,20 @@ class StoredRows:
         """Observations on the rows of a query; none where no rows may be looked at."""
         if self._look is None:
             return {}
-        return self._look(TreeBuilder(self._vocabulary, self._graph).build(query))
+        return self._look(self.written(TreeBuilder(self._vocabulary, self._graph).build(query)))
 
     def hollow(self, tree: exp.Expression) -> bool:
         """Whether a statement was run and returned nothing."""
         observed = self.observed(tree)
         return bool(observed.get("result empty") or observed.get("result null"))
+
+    def _holds_null(self, table: Table, column: Column) -> bool:
+        """Whether rows may be looked at, and one has no value in this column."""
+        if self._look is None or not column.nullable:
+            return False
+        empty = exp.Is(this=exp.column(identifier(column.name)), expression=exp.Null())
+        query = exp.select(exp.Count(this=exp.Star())).from_(table_named(table)).where(empty)
+        return not self._look(query).get("result zero")
 
     def beyond_data(self, assumed: Assumed) -> Iterator[str]:
         """For each period relative to today that begins after the last row: a sentence that says so."""

@@ -60,9 +60,11 @@ class Known:
 
     @property
     def only_table(self) -> TableWord | None:
-        """The table of a database that has only one."""
+        """The table of a database that has only one; those of a single column that it refers to are part of it."""
         stored = [t for t in self.vocabulary.tables.values() if t.table.kind == "table"]
-        return stored[0] if len(stored) == 1 else None
+        referred = {key.ref_table for t in stored for key in t.table.foreign_keys if key.ref_table != t.name}
+        whole = [t for t in stored if len(t.table.columns) > 1 or t.name not in referred]
+        return whole[0] if len(whole) == 1 else None
 
     def noun(self, *nouns: str) -> str:
         """The first of the nouns that names a table."""

@@ -182,6 +182,15 @@ def test_each_hit_says_how_it_was_found() -> None:
     assert [hits[0].how for hits in meant.values()] == ["inflected", "abbreviation", "demonym"]
 
 
+def test_moved_values_are_found_under_their_new_table() -> None:
+    moved = CARS.moved({("car", "Origin"): "origins"})
+
+    assert [(h.table, h.column) for h in moved.find("Japan")] == [("origins", "Origin")]
+    assert moved.values("origins", "Origin") == ("USA", "Japan", "Europe")
+    assert [h.table for h in moved.related("japanese")] == ["origins"]
+    assert CARS.find("Japan")[0].table == "car"
+
+
 @pytest.mark.parametrize(
     ("sizes", "room", "share"),
     [([5, 5, 5], 100, 5), ([5, 50, 500], 100, 47), ([5, 500, 500], 105, 50), ([500, 500], 1, 0), ([], 10, 0)],
@@ -243,6 +252,12 @@ def test_an_absent_name_is_looked_up_once(large: Database, tmp_path: Path, monke
 
     assert len(asked) == 1
     assert "sent_on" not in asked[0], "a name is no date"
+
+
+def test_moved_values_are_looked_up_in_their_own_table(large: Database, tmp_path: Path) -> None:
+    index = value_index(large, large.schema(), cache_dir=tmp_path).moved({("parcels", "client"): "clients"})
+
+    assert [(h.table, h.value) for h in index.look_up(["Client 4711"])] == [("clients", "Client 4711")]
 
 
 def test_a_closed_database_gives_nothing_more(large: Database, tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def test_a_number_that_no_column_has_is_no_other_column(tmp_path: Path) -> None:
     assert confidence < STATED_DOUBT
 
 
-def test_things_of_a_matrix_are_counted(tmp_path: Path) -> None:
+def test_rows_of_a_matrix_are_no_units_of_its_figure(tmp_path: Path) -> None:
+    _, confidence = _answer(tmp_path / "a.duckdb", _MATRIX, "how many visitors are there")
+    assert confidence < STATED_DOUBT
     rows, confidence = _answer(tmp_path / "b.duckdb", _MATRIX, "how many stores are there")
     assert rows == [(2,)]
     assert confidence >= STATED_DOUBT
