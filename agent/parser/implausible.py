@@ -161,7 +161,12 @@ def _keeps_versions(q: LinkedQuestion, table: str, query: Query) -> bool:
     names = {c.name.lower(): c for c in q.vocabulary.by_table[table]}
     ends = [c for name, c in names.items() if _VERSION.search(name)]
     asked = {c.left.column for c in query.conditions()}
-    if len(ends) < 2 or _VERSIONS & {t.lower for t in q.tokens}:
+    own = {*q.vocabulary.tables[table].words, *_NUMBERED, "id", "key", "no"}
+    numbered = any(
+        not (c.primary or c.foreign) and set(c.words) <= own and c.words[-1] in (*_NUMBERED, "id", "key", "no")
+        for c in names.values()
+    )  # by which a thing is known in all its versions
+    if len(ends) < 2 or not numbered or _VERSIONS & {t.lower for t in q.tokens}:
         return False
     current = [c for name, c in names.items() if "current" in name]
     return not any(c.key in asked for c in (*ends, *current))
