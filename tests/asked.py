@@ -24,9 +24,9 @@ class Asked:
     def __init__(self, databases: Mapping[str, tuple[Database, ValueIndex]]) -> None:
         self._databases = databases
 
-    def reading(self, name: str, question: str) -> Reading:
+    def reading(self, name: str, question: str, threshold: float = 0.0) -> Reading:
         database, index = self._databases[name]
-        return read(question, database.schema(), index, today=TODAY, look=looker(database), threshold=0.0)
+        return read(question, database.schema(), index, today=TODAY, look=looker(database), threshold=threshold)
 
     def rows(self, name: str, question: str) -> Rows:
         """What the reading's statement returns, with fractions to two places."""

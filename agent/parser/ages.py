@@ -1,7 +1,6 @@
 """Ages from dates of birth, where no column holds an age.
 
-In: a query that shows dates of birth, or an age in a comparison (`under 18`). Out: the query with completed years in
-place of the dates, or the condition on the date of birth.
+In: an age in a comparison (`under 18`, `between 20 and 30 years old`). Out: the condition on the date of birth.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.date_arithmetic import before, days_later
-from agent.parser.interpretation import Condition, Expression, Operator, Query
+from agent.parser.interpretation import Condition, Expression, Operator
 from agent.parser.question import LinkedQuestion
 from eval.language.lexicon import word_set
 
@@ -27,23 +26,6 @@ def birth_columns(vocabulary: Vocabulary, *tables: str) -> list[ColumnWord]:
         for c in vocabulary.by_table.get(t, ())
         if c.role == "date" and _BORN & set(c.words)
     ]
-
-
-def aged(query: Query, vocabulary: Vocabulary, today: dt.date) -> bool:
-    """Turn the dates of birth shown into ages, in place; False when none is shown."""
-    born = {c.key for c in birth_columns(vocabulary)}
-    turned = {"min": "max", "max": "min"}
-
-    def age(e: Expression) -> Expression:
-        if e.column not in born or e.function == "count":
-            return e
-        function = turned.get(e.function, e.function)
-        return Expression(function, e.column, until=today)  # type: ignore[arg-type]
-
-    before = [*query.select, *query.group]
-    query.select, query.group = [age(e) for e in query.select], [age(e) for e in query.group]
-    query.order = [(age(e), down != (e.function in turned)) if e.function else (e, down) for e, down in query.order]
-    return [*query.select, *query.group] != before
 
 
 def of_age(column: ColumnWord, operator: Operator, years: int | float, today: dt.date) -> Condition | None:

@@ -17,7 +17,7 @@ from eval.language.lexicon import word_set
 from eval.sql.traversal import every
 
 _OF_DATES = {"min": "earliest", "max": "latest"}
-_NAMED_BY_SHAPE = ("average", "median", "percentile", "count", "change", "difference")
+_NAMED_BY_SHAPE = ("average", "median", "count", "change", "difference")
 _SUMS = word_set("total sum amount")
 _CALENDAR = word_set("year quarter month week day")
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -48,7 +48,7 @@ def result_names(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserve
         if isinstance(shown, exp.Column) and not isinstance(shown.this, exp.Star):
             same = [x for x in tree.expressions if isinstance(x, exp.Column) and x.name == shown.name]
             name = shown.name if len(same) == 1 else _unused(_owner(e, vocabulary), names_in_use, "name")
-        elif e.function or e.part or e.until or e.since:
+        elif e.function or e.part or e.since:
             name = _unused(_name(e, vocabulary), names_in_use, "sum" if e.function == "sum" else "count")
         else:
             name = ""
@@ -97,8 +97,6 @@ def _name(e: Expression, vocabulary: Vocabulary) -> str:
         return vocabulary.tables[e.table].plural.replace(" ", "_") if e.table else "number_of_rows"
     if e.since is not None:
         return f"{CALLED[e.function]}_{e.unit}s" if e.function else f"{e.unit}s"
-    if e.until is not None:
-        return f"{CALLED[e.function]}_age" if e.function else "age"
     assert e.column is not None
     column = vocabulary.columns[e.column]
     if e.factor is not None:

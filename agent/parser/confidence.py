@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent.knowledge.vocabulary import Vocabulary
+from agent.parser.doubt_registry import DOUBTFUL, DOUBTS, NEVER_SURE
 from agent.parser.gradient_boosting import Forest, parsed
 from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Clause, Condition, Expression, Membership, Query
@@ -179,8 +180,7 @@ def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
         "group": "group" in kinds and not query.group and not query.within,
         "superlative": bool(kinds & {"sup", "sup_adj", "sup_count", "common"})
         and query.limit is None
-        and not functions & {"max", "min"}
-        and not (query.shape is not None and query.shape.kind == "ordered"),
+        and not functions & {"max", "min"},
         "comparison": (bool(kinds & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
         or (any(i.keyword is None and i.lower == "than" for i in items) and not _compared_rows(plain)),
         "negation": (bool(kinds & {"neg", "except"}) or any(i.lower in _NOTHING for i in items))
@@ -268,79 +268,27 @@ def forest() -> Forest:
 def confidence(observed: dict[str, float], known: Forest | None = None) -> float:
     """Probability 0..1, from the stored forest or the given one."""
     probability = (known or forest()).probability(observed)
-    capped = any(observed.get(name) for name in _NEVER_SURE) or _guessed(observed)
-    if capped:
-        return min(probability, CAP)
-    return min(probability, DOUBTFUL) if any(observed.get(name) for name in _ALWAYS_DOUBTED) else probability
+    if any(observed.get(name) for name in _NEVER_SURE) or _guessed(observed):
+        return min(probability, NEVER_SURE)
+    if any(observed.get(name) for name in _ALWAYS_DOUBTED):
+        probability = min(probability, DOUBTFUL)
+    stated = (DOUBTS[name[6:]].most for name, amount in observed.items() if amount and name.startswith("doubt "))
+    return min(probability, *stated, 1.0)
 
 
-CAP = 0.3
-"""The highest confidence of a reading that leaves a decisive part of the question open."""
-DOUBTFUL = 0.6
-"""The highest confidence when a word is left out: such an answer always states its doubt."""
 _ALWAYS_DOUBTED = (
-    "doubt wording_guessed",
     "words left out",
-    "doubt unit_assumed",
-    "doubt qualifier_by_synonym",
-    "doubt qualifier_open",
-    "doubt one_rating_of_many",
-    "doubt count_or_amount",
-    "doubt kinds_counted_together",
-    "doubt share_of_part",
-    "doubt date_ambiguous",
-    "doubt measure_ambiguous",
-    "doubt value_fuzzy",
-    "doubt place_or_time_open",
-    "doubt similar_word",
-    "doubt column_of_many",
-    "doubt amount_listed",
-    "doubt days_of_a_kind",
-    "doubt pieces_or_rows",
-    "doubt mass_counted",
-    "doubt deed_of_rows",
-    "doubt route_open",
-    "doubt second_question_open",
-    "doubt idle_table",
-    "doubt version_dated",
-    "doubt literal_unknown",
-    "doubt column_context",
-    "doubt group_open",
-    "doubt group_without_aggregate",
     "another reading taken",
-    "doubt who_is_no_person",
-    "doubt only_open",
     "joins by chance",
     "sum over a join that repeats",
     "unmet or",
 )
+"""Features besides the doubts of a rule (`doubt_registry`) that cap the confidence in the same way."""
 _NEVER_SURE = (
     "default shown, nouns unread",
     "unread nouns",
     "only rows, words left out",
-    "doubt date_averaged",
-    "doubt only_named_value_shown",
-    "doubt only_dates_shown",
-    "doubt share_open",
-    "doubt value_of_pieces",
-    "doubt second_amount_open",
-    "doubt total_of_a_rank",
-    "doubt own_rows_counted",
-    "doubt hour_of_a_day",
-    "doubt how_often_open",
-    "doubt date_as_text",
     "unmet share",
-    "doubt rank_open",
-    "doubt superlative_open",
-    "doubt adjective_without_column",
-    "doubt unit_unknown",
-    "doubt stock_open",
-    "doubt number_without_column",
-    "doubt period_open",
-    "doubt negation_open",
-    "doubt value_beside_list",
-    "doubt comparison_open",
-    "doubt pattern_open",
     "fan-out over an unnamed table",
     "fan-out under an aggregate",
     "figure dropped",
@@ -353,8 +301,6 @@ _NEVER_SURE = (
     "unmet extreme",
     "unmet negation",
     "unmet superlative",
-    "doubt or_open",
-    "doubt aggregate_open",
     "unread name",
     "unread operation",
 )

@@ -5,7 +5,6 @@ In: column expressions of sqlglot, with the type that the database declares for 
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 
 from sqlglot import exp
@@ -21,7 +20,6 @@ _PERCENT = {
     "week": "%Y-%W",
     "weekday": "%w",
     "hour": "%H",
-    "month_day": "%m-%d",
 }
 _FORMATS = {
     "sqlite": ("STRFTIME", _PERCENT),
@@ -29,7 +27,7 @@ _FORMATS = {
     "mysql": ("DATE_FORMAT", _PERCENT),
     "spark": (
         "DATE_FORMAT",
-        {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd", "hour": "HH", "month_day": "MM-dd"},
+        {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd", "hour": "HH"},
     ),
     "clickhouse": ("formatDateTime", _PERCENT | {"week": "%G-%V"}),
     "postgres": (
@@ -40,7 +38,6 @@ _FORMATS = {
             "day": "YYYY-MM-DD",
             "week": "IYYY-IW",
             "hour": "HH24",
-            "month_day": "MM-DD",
         },
     ),
 }
@@ -83,15 +80,6 @@ class DateFunctions:
         if self._dialect == "postgres" and part == "weekday":  # TO_CHAR counts from 1
             return exp.cast(exp.Extract(this=exp.var("DOW"), expression=column), exp.DataType.Type.TEXT)
         return self._formatted(column, self._formats[part])
-
-    def years_until(self, column: exp.Expr, declared: str, day: dt.date) -> exp.Expr:
-        """The completed years from a date until `day`."""
-        year = exp.cast(self.part(column, declared, "year"), exp.DataType.Type.INT)
-        birthday = self.part(column.copy(), declared, "month_day")
-        later = exp.GT(this=birthday, expression=exp.Literal.string(day.strftime("%m-%d")))
-        ahead = exp.Case(ifs=[exp.If(this=later, true=exp.Literal.number(1))], default=exp.Literal.number(0))
-        years = exp.Sub(this=exp.Literal.number(day.year), expression=year)
-        return exp.paren(exp.Sub(this=years, expression=ahead), copy=False)
 
     def elapsed(self, start: exp.Expr, end: exp.Expr, unit: Unit) -> exp.Expr:
         """The time from one date to another, in the unit; with fractions if the columns hold times."""

@@ -11,6 +11,7 @@ import re
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name
 from agent.parser.abstention import least_certain
 from agent.parser.coverage import names_in
+from agent.parser.doubt_registry import DOUBTS
 from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Query
 from agent.parser.joins import JoinPlan
@@ -21,28 +22,6 @@ from eval.language.inflection import light_stem
 
 MARK = "in doubt: "
 """Starts the sentence at the end of an interpretation."""
-_SENTENCES = {
-    "share_of_part": "the percentages are of all such rows together; ask for a rate (“cancellation rate by …”) if the "
-    "share within each group is meant",
-    "count_or_amount": "rows are counted; ask for “total amount” if their amount is meant",
-    "amount_listed": "the amounts are listed; ask for their “total” if that is meant",
-    "one_rating_of_many": "the single highest value ranks; ask for the average if that is meant",
-    "kinds_counted_together": "both kinds are counted together; ask for each alone, or “per” kind, if that is meant",
-    "popularity_guessed": "popularity is taken as the number of rows that refer to it; name what to count if another "
-    "measure is meant",
-    "amount_guessed": "the number is compared with the main amount; name the column if another one is meant",
-    "unit_assumed": "the unit is assumed; name the unit that the column is in",
-    "version_dated": "the date says when a version of the row began or ended; name another date if one is meant",
-    "second_question_open": "only the first of two questions is answered; ask the second one by itself",
-    "idle_table": "rows are kept that belong to something named by a similar word; leave that word out if not meant",
-    "route_open": "several tables link what you name; name the one that is meant",
-    "deed_of_rows": "the date says when they were recorded, not when they did it; name another date if one is meant",
-    "mass_counted": "rows are counted; ask for the total of a column by its name if that is meant",
-    "pieces_or_rows": "rows are counted; ask for the quantity by its name if the pieces are meant",
-    "days_of_a_kind": "rows are counted, whatever their length; ask for the total days if these are meant",
-    "only_open": "“only” is not read as “and nothing else”; ask for those without the others if that is meant",
-    "absence_guessed": "“never” is taken as no related row; name what is missing if something else is meant",
-}
 
 
 def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other: Query | None) -> str:
@@ -59,9 +38,9 @@ def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other
         note = next((n for n in draft.notes if n.startswith("“")), "")
         if match := re.match(r"(“[^”]+”): (.+)", note):
             return f"{match[1]} is assumed to mean {match[2]}, a similar word; ask with the data's own word if not"
-    for name, sentence in _SENTENCES.items():
-        if name in draft.doubts:
-            return sentence
+    for name, stated in DOUBTS.items():
+        if stated.sentence and name in draft.doubts:
+            return stated.sentence
     if other is not None and (rival := _difference(draft.query, other, q)):
         return _asked_again(rival)
     if "entity_guessed" in draft.doubts and draft.entities:

@@ -20,7 +20,6 @@ from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import vocabulary
 from agent.parser import abstention, confidence, doubts, explanation
 from agent.parser.alternatives import rephrasings
-from agent.parser.cancelled_rows import note_cancelled
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.date_arithmetic import before
 from agent.parser.discounts import less_discounts
@@ -37,13 +36,10 @@ from agent.parser.reader import read as read_items
 from agent.parser.repairs import repaired
 from agent.parser.schema_linking import link
 from agent.parser.shapes import fitted
-from agent.parser.side_by_side import beside, two_figures
 from agent.parser.sorts import linked_question
 from agent.parser.sql_builder import TreeBuilder, Unreachable, readable
 from agent.parser.state import Draft
 from agent.parser.stored_rows import StoredRows
-from agent.parser.to_show import listed, show
-from agent.parser.versions import of_current_versions
 from agent.parser.wording import Known, Wording, worded
 from agent.runtime.form import asked_form
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
@@ -187,8 +183,7 @@ class _Parser:
         self._dialect = dialect
         self._entities = with_entities(schema, values)
         words = vocabulary(self._entities.schema, self._entities.values.date_forms)
-        of_files = (self._existing.tables[t.name].words for t in self._entities.renamed.values())
-        self._known = Known(words, self._entities.values, today, frozenset(w for name in of_files for w in name))
+        self._known = Known(words, self._entities.values, today)
         self._graph = join_graph(words)
         self._rows = StoredRows(look, self._entities, words, self._graph)
 
@@ -200,43 +195,17 @@ class _Parser:
         """The reading at `place`, with similar questions to offer when its confidence is too low."""
         if reply := abstention.not_about_rows(text, self._existing):
             return _abstain(reply, refused=True)
-        attempt = self._beside(text, knowledge, place) or self._best(text, knowledge, place)
+        attempt = self._best(text, knowledge, place)
         if attempt.draft.any_year and (years := self._rows.years_since_data(attempt.draft.assumed)):
             earlier = copy(self)
             earlier._known = replace(self._known, today=before(self._known.today, years, "year"))
             return earlier._finished(earlier._best(text, knowledge, place), threshold)
         return self._finished(attempt, threshold)
 
-    def _beside(self, text: str, knowledge: str, place: int) -> _Attempt | None:
-        """The attempt that shows two figures side by side, if the text asks for two; as sure as the less sure one."""
-        two = two_figures(text, self._known.vocabulary)
-        if two is None:
-            return None
-        pair = [self._best(question, knowledge, place) for question in two.questions]
-        if any(a.tree is None or a.unread for a in pair):
-            return None
-        left, right = (a.tree.copy() for a in pair if a.tree is not None)
-        tree = beside(left, right, two.names)
-        if tree is None:
-            return None
-        other = explanation.explain(pair[1].draft.query, self._known.vocabulary, ())
-        first = min(pair, key=lambda a: a.confidence)
-        draft = pair[0].draft
-        draft.notes.append(f"beside it: {other}")
-        draft.assumed.extend(pair[1].draft.assumed)
-        if two.doubt:
-            draft.guess = two.doubt
-        guessed = {"doubt wording_guessed": 1.0} if two.doubt else {}
-        return replace(pair[0], tree=tree, features=first.features).with_features(guessed)
-
     def _best(self, text: str, knowledge: str, place: int, first: _Attempt | None = None) -> _Attempt:
         """The likeliest attempt, or with `place` a further one; `first` is the text's first one where it is known."""
         known = meanings(knowledge, self._known.vocabulary) if knowledge else ()
         spend(len(text) // 4)
-        if first is None and (tail := listed(text, self._known.vocabulary)) is not None:
-            attempt = self._first(replace(worded(tail.head, self._known), listed=tail), known)
-            if attempt.tree is not None:
-                first = attempt
         wording = first.wording if first is not None else worded(text, self._known)
         attempt = first or self._first(wording, known)
         if wording.shape is not None and attempt.tree is None:
@@ -326,22 +295,19 @@ class _Parser:
         unread = (*not_understood(q, draft), *wording.lost)
         if not draft.query.select:
             return _Attempt(wording, q, draft, unread, problem=abstention.nothing_shown(q, unread))
-        if wording.listed is not None and not show(draft, q, wording.listed):
-            return _Attempt(wording, q, draft, unread, problem="I could not find what to show.")
         draft.notes.extend(wording.notes)
         if wording.doubt:
             draft.doubt("wording_guessed")
             draft.guess = wording.doubt
-        if wording.shape is not None and not fitted(draft.query, wording.shape, words, today):
+        if wording.shape is not None and not fitted(draft.query, wording.shape, words):
             return _Attempt(wording, q, draft, unread, problem="I could not tell what to compute.")
         _assume_periods(draft, wording)
         repaired(draft, q)
         less_discounts(draft, words, self._rows.observed_of)
-        note_cancelled(draft, q)
-        doubted(draft, q, said_what_to_show=wording.listed is not None)
+        doubted(draft, q)
         builder = TreeBuilder(words, self._graph, frozenset(t.lower for t in tokens if t.kind == "word"))
         try:
-            tree = self._rows.written(builder.build(of_current_versions(draft, q)))
+            tree = self._rows.written(builder.build(draft.query))
         except Unreachable as problem:
             return _Attempt(wording, q, draft, unread, problem=f"I see no way to combine these: {problem}.")
         missing, tied = unaccounted(unread, q, draft, builder.plans)

@@ -56,15 +56,12 @@ def explain(query: Query, vocabulary: Vocabulary, notes: Sequence[str]) -> str:
 
 _SHAPES = {
     "share": "each figure in percent of their sum",
-    "running": "added up over time",
     "growth": "with the growth over the period before, in percent",
     "change": "only the change from {} to {}, in percent",
     "periods": "for {} and {}",
-    "first": "only the first of each",
     "difference": "only the difference between {} and {}",
     "compare": "one row for each of the two",
     "median": "as the median instead of the average",
-    "percentile": "as the percentile instead of the average",
     "average": "and the average of these figures",
     "count": "and how many there are",
     "top": "only the first of these",
@@ -101,9 +98,6 @@ class _Speaker:
             return f"{CALLED[e.function]} {time}" if e.function else time
         if e.part:
             return f"{e.part} of {name}"
-        if e.until is not None:
-            years = f"age, from {name} to {e.until.isoformat()}"
-            return f"{CALLED[e.function]} {years}" if e.function else years
         if e.via:
             return f"{name} of the row that {' '.join(self._vocabulary.columns[e.column[0], e.via].words)} names"
         if e.factor is not None:

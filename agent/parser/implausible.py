@@ -27,11 +27,16 @@ _SAMPLE = 20
 _RATINGS = word_set("rating star score csat nps satisfaction feedback")
 
 
-def doubted(draft: Draft, q: LinkedQuestion, *, said_what_to_show: bool = False) -> None:
-    """State the doubts of a draft in place. `said_what_to_show`: what is shown was listed behind the question."""
+def doubted(draft: Draft, q: LinkedQuestion) -> None:
+    """State the doubts of a draft in place."""
     query = draft.query
     for name, holds in (
         ("date_averaged", _averages_dates(query, q)),
+        ("versions_open", any(_keeps_versions(q, t, query) for t in _joined(query))),
+        ("number_not_shown", _counts_nothing(query, q)),
+        ("text_compared", _compares_text(query, q)),
+        ("rate_open", _takes_a_rating_for_a_rate(query, q)),
+        ("age_order_open", _says_newest(q) and not _orders_by_time(query, q)),
         ("own_rows_counted", _counts_single_rows(query, q)),
         ("date_as_text", any(_other_format(q, key) for key in _dates_compared(query, q))),
         ("one_rating_of_many", _ranks_by_one_rating(query, q)),
@@ -42,7 +47,7 @@ def doubted(draft: Draft, q: LinkedQuestion, *, said_what_to_show: bool = False)
         ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
-        ("only_dates_shown", not said_what_to_show and _shows_only_dates(query, q)),
+        ("only_dates_shown", _shows_only_dates(query, q)),
         ("group_open", _by_for_nothing(query, q) or _grouped_unasked(query, q)),
         ("superlative_open", _ranks_by_nothing(query, q)),
         ("route_open", _two_routes(query, q)),
@@ -58,6 +63,7 @@ def doubted(draft: Draft, q: LinkedQuestion, *, said_what_to_show: bool = False)
         ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
         ("how_often_open", asks_how_often(q) and _counts_named_thing(query, q)),
         ("pieces_or_rows", _counts_one_row(query, q)),
+        ("kinds_counted", _counts_kinds(query, q)),
         ("mass_counted", _counts_a_mass(query, q)),
         ("kinds_counted_together", "and_read_as_or" in draft.doubts and not q.named and _only_counts(query)),
     ):
@@ -121,11 +127,16 @@ def _lists_column_of_many(query: Query, q: LinkedQuestion) -> bool:
 
 
 def _lists_amounts(query: Query, q: LinkedQuestion) -> bool:
-    """`how much in fees is not paid` as the fees one by one, where no one thing is named: their total may be meant."""
-    shown = query.select[0]
-    if [t.lower for t in q.tokens[:2]] != ["how", "much"] or len(query.select) != 1 or query.group or query.order:
+    """`how much in fees is not paid`, `total amount of cancelled orders` as the amounts one by one, where no one thing
+    is named: their total may be meant."""
+    words = [t.lower for t in q.tokens]
+    totals = words[0] == "total" or words[:4] in (["what", "is", "the", "total"], ["what", "was", "the", "total"])
+    if not (totals or words[:2] == ["how", "much"]) or query.group or (query.order and not totals):
         return False
-    if shown.column is None or shown.function or shown.part or not q.vocabulary.columns[shown.column].numeric:
+    if any(e.function or e.part or e.factor for e in query.select) or (len(query.select) != 1 and not totals):
+        return False
+    shown = next((e for e in query.select if e.column and q.vocabulary.columns[e.column].numeric), None)
+    if shown is None:
         return False
     named = (c.left.column for clause in query.where for c in clause if isinstance(c, Condition) and c.operator == "=")
     roles = {q.vocabulary.columns[key].role for key in named if key is not None}
@@ -136,6 +147,79 @@ _ONLY = re.compile(
     r"\b(?:who|that|which)(?: have| has| had| did| do| does)? only\b(?! (?:once|the|\d))|\bonly ever\b|\w only[?.! ]*$",
     re.IGNORECASE,
 )
+
+
+def _joined(query: Query) -> set[str]:
+    """The tables that a query reads."""
+    parts = (*query.expressions(), *query.group, *query.restrictions())
+    return {*query.tables, *(table for part in parts for table in part.tables)}
+
+
+def _keeps_versions(q: LinkedQuestion, table: str, query: Query) -> bool:
+    """`how many silver customers`, where each customer has a row for each period (`valid_from`, `valid_to`) and the
+    query does not say which: it counts versions. (Kimball and Ross, The Data Warehouse Toolkit, 2013, chapter 5.)"""
+    names = {c.name.lower(): c for c in q.vocabulary.by_table[table]}
+    ends = [c for name, c in names.items() if _VERSION.search(name)]
+    asked = {c.left.column for c in query.conditions()}
+    own = {*q.vocabulary.tables[table].words, *_NUMBERED, "id", "key", "no"}
+    numbered = any(
+        not (c.primary or c.foreign) and set(c.words) <= own and c.words[-1] in (*_NUMBERED, "id", "key", "no")
+        for c in names.values()
+    )  # by which a thing is known in all its versions
+    if len(ends) < 2 or not numbered or _VERSIONS & {t.lower for t in q.tokens}:
+        return False
+    current = [c for name, c in names.items() if "current" in name]
+    return not any(c.key in asked for c in (*ends, *current))
+
+
+_VERSION = re.compile(r"(?:valid|effective|row|version|record)_?(?:from|to|start|end|until|since|thru|through)")
+_VERSIONS = word_set("version versions history historical record records row rows change changes changed")
+
+
+def _counts_nothing(query: Query, q: LinkedQuestion) -> bool:
+    """`how many rows are there` read as a list: a number is asked for, and none is shown."""
+    first = tuple(t.lower for t in q.tokens[:2])
+    if first not in _NUMBER_OF or any(e.function or e.since or e.factor for e in query.select):
+        return False
+    return not any(e.column and q.vocabulary.columns[e.column].numeric for e in query.select)
+
+
+_NUMBER_OF = (("how", "many"), ("number", "of"), ("count", "of"))
+
+
+def _compares_text(query: Query, q: LinkedQuestion) -> bool:
+    """`runners over 80 kg` read as a name above 80: no stored value of the column is a number."""
+    for c in query.conditions():
+        numbers = any(isinstance(v, int | float) and not isinstance(v, bool) for v in c.values)
+        if not numbers or c.operator[:1] not in "<>b" or c.left.column is None or c.left.function or c.left.since:
+            continue
+        column = q.vocabulary.columns[c.left.column]
+        known = [] if column.numeric or column.role in ("date", "year") else q.values.values(*column.key)
+        if known and not any(map(str.isdigit, "".join(known[:_SAMPLE]))):
+            return True
+    return False
+
+
+def _takes_a_rating_for_a_rate(query: Query, q: LinkedQuestion) -> bool:
+    """`no-show rate` read as the ratings of those who did not come: a rate is a share."""
+    if not any(t.lower in ("rate", "rates") for t in q.tokens):
+        return False
+    named = [set(q.vocabulary.columns[e.column].words) for e in query.expressions() if e.column]
+    return any("rating" in words for words in named) and not any("rate" in words for words in named)
+
+
+def _says_newest(q: LinkedQuestion) -> bool:
+    """`doctors, newest first`: an order of time."""
+    words = [t.lower for t in q.tokens]
+    return any(a in _BY_AGE and b == "first" for a, b in pairwise(words))
+
+
+def _orders_by_time(query: Query, q: LinkedQuestion) -> bool:
+    columns = [q.vocabulary.columns[e.column] for e in query.ordered_by() if e.column]
+    return any(c.role in ("date", "year") or "age" in c.words or c.primary for c in columns)
+
+
+_BY_AGE = word_set("newest oldest latest earliest youngest recent")
 
 
 def _says_only(q: LinkedQuestion) -> bool:
@@ -165,7 +249,6 @@ def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
         e.function in ("avg", "sum")
         and e.column is not None
         and e.since is None
-        and e.until is None
         and not e.part
         and (
             (column := q.vocabulary.columns[e.column]).role in ("date", "id")
@@ -194,7 +277,7 @@ def _counts_single_rows(query: Query, q: LinkedQuestion) -> bool:
 
 def _dates_compared(query: Query, q: LinkedQuestion) -> Iterator[ColumnKey]:
     """The date columns that are ordered, compared or cut into parts."""
-    parted = [e for e in (*query.select, *query.group) if e.part or e.since or e.until or e.function in ("min", "max")]
+    parted = [e for e in (*query.select, *query.group) if e.part or e.since or e.function in ("min", "max")]
     compared = [c.left for c in query.conditions() if c.operator[:1] in "<>b"]
     for e in (*query.ordered_by(), *parted, *compared):
         if e.column is not None and q.vocabulary.columns[e.column].role == "date":
@@ -222,6 +305,8 @@ def _ranks_by_one_rating(query: Query, q: LinkedQuestion) -> bool:
 
 def _counts_money(query: Query, q: LinkedQuestion) -> bool:
     """`top 10 members by payments`, `payments per quarter`: by their number, or by their amount?"""
+    if [t.lower for t in q.tokens[:2]] == ["how", "many"] and any(_is_of_its_rows(e, q) for e in query.select):
+        return True
     if any(x.is_keyword("count", "sup_count") for x in q.items):
         return False
     counted = {e.table for e in query.select if e.function == "count" and e.table and not (e.share or e.column)}
@@ -232,6 +317,19 @@ def _counts_money(query: Query, q: LinkedQuestion) -> bool:
     if not any(x.lower == "by" or x.is_keyword("order") for x in q.items):
         return False
     return any(e.function == "count" and e.table and money_column(q, e.table) is not None for e in query.ordered_by())
+
+
+def _is_of_its_rows(e: Expression, q: LinkedQuestion) -> bool:
+    """`how many fines does Bob have` read as the sum of a column Fine, `how many calls` as that of one of two columns,
+    Calls_taken and Calls_missed."""
+    if e.function != "sum" or e.column is None or e.factor is not None or len(q.tokens) < 3:
+        return False
+    column, asked = q.vocabulary.columns[e.column], q.tokens[2]
+    if column.words[0] != asked.lemma:
+        return False
+    alike = [c for c in q.vocabulary.by_table[column.table] if c.is_figure and c.words[0] == asked.lemma]
+    one_each = column.name.casefold() == asked.lemma != asked.lower
+    return one_each or (len(alike) > 1 and len(column.words) > 1)
 
 
 _MONEY = word_set("payment expense donation refund contribution deposit withdrawal cost fee premium fine payout grant")
@@ -281,8 +379,7 @@ def _shows_only_dates(query: Query, q: LinkedQuestion) -> bool:
     counted = [e for e in query.select if e.function == "count"]
     shown = counted if len(counted) == len(query.select) else [e for e in query.select if not (e.function or e.part)]
     return len(shown) == len(query.select) and all(
-        e.column is not None and q.vocabulary.columns[e.column].role == "date" and not (e.since or e.until)
-        for e in shown
+        e.column is not None and q.vocabulary.columns[e.column].role == "date" and not e.since for e in shown
     )
 
 
@@ -372,6 +469,9 @@ def _shows_what_was_named(query: Query, q: LinkedQuestion) -> bool:
         if len(clause) == 1 and isinstance(c, Condition) and c.operator == "=" and not c.against
     }
     yes_or_no = q.tokens[0].lower in _YES_OR_NO
+    tables = {t for part in (*query.expressions(), *query.restrictions()) for t in part.tables}
+    if [t.lower for t in q.tokens[:2]] == ["what", "did"] and len(tables) == 1 and personal(q.vocabulary, *tables):
+        return bool(fixed)  # `what did customer 148 buy` read as the name of that customer
     return not yes_or_no and bool(query.select) and query.intersect is None and all(e in fixed for e in query.select)
 
 
@@ -380,8 +480,8 @@ def _who_is_no_person(query: Query, q: LinkedQuestion) -> bool:
     if q.tokens[0].lower not in ("who", "whom") or query.intersect is not None:
         return False
     shown = [q.vocabulary.columns[e.column] for e in query.select if e.column and not e.function and not e.part]
-    if shown and len(shown) == len(query.select) and all(c.is_figure for c in shown):
-        return True  # `who visited most often` read as a number of visits
+    if shown and len(shown) == len(query.select) and all(c.is_figure or c.foreign for c in shown):
+        return True  # `who visited most often` read as a number of visits, `who is the manager of` as a number of a row
     return not any(personal(q.vocabulary, t) for e in query.select if not e.function for t in e.tables) and not any(
         person_word(w) for e in query.select if e.column for w in q.vocabulary.columns[e.column].words
     )
@@ -422,6 +522,14 @@ def _counts_a_mass(query: Query, q: LinkedQuestion) -> bool:
     return said and _only_counts(query) and not query.group
 
 
+def _counts_kinds(query: Query, q: LinkedQuestion) -> bool:
+    """`how many transactions in February` read as the number of different transaction types."""
+    said = {t.lemma for t in q.tokens}
+    counted = (q.vocabulary.columns[e.column] for e in query.select if e.function == "count" and e.column)
+    return any(len(c.words) > 1 and c.words[-1] in _KINDS and c.words[-1] not in said for c in counted)
+
+
+_KINDS = word_set("type kind category class group")
 _HELD = (("hand",), ("stock",), ("qty",), ("quantity",), ("piece",), ("unit",))
 
 

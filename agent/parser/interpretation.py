@@ -48,8 +48,6 @@ class Expression:
     since: ColumnKey | None = None
     """The time from this date to the column's date, in `unit`."""
     unit: Unit = "day"
-    until: dt.date | None = None
-    """The completed years from the column's date until this day (an age)."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -97,10 +95,6 @@ Clause = tuple["Condition | Membership", ...]
 """Alternatives (OR); a query's clauses must all hold (AND)."""
 
 
-ALL_ROWS = 999
-"""The limit of a ranking that stands for no limit."""
-
-
 @dataclass(frozen=True, slots=True)
 class Span:
     """One calendar day, week, month, quarter or year: the days from `start` up to, not including, `end`."""
@@ -124,45 +118,30 @@ class Shape:
 
     kind: Literal[
         "share",
-        "running",
         "growth",
         "change",
         "periods",
         "difference",
-        "first",
         "compare",
         "median",
-        "percentile",
         "average",
         "count",
         "top",
         "days",
         "took",
-        "age",
-        "ordered",
     ]
-    """share: each group's figure as a percentage of all; running: summed over time; growth: as a percentage of the
-    previous period; change: as a percentage from one year to another; periods, compare: groups for two periods or two
-    values; difference: of the figures of two periods; first: people by the date of their first event; median,
-    percentile: instead of the average; average, count: of the groups' figures, of the groups; top: the group with the
-    highest figure; days: from one date to another; took: rows by the time between their dates; age: years since a
-    birth; ordered: all rows of a ranking."""
+    """share: each group's figure as a percentage of all; growth: as a percentage of the previous period; change: as a
+    percentage from one year to another; periods, compare: groups for two periods or two values; difference: of the
+    figures of two periods; median: instead of the average; average, count: of the groups' figures, of the groups; top:
+    the group with the highest figure; days: from one date to another; took: rows by the time between their dates."""
     years: tuple[int, ...] = ()
     periods: tuple[Span, ...] = ()
     """For periods and difference: the two that are compared."""
-    percent: int = 50
-    """For percentile: the share of values at or below it."""
     span: tuple[ColumnKey, ColumnKey] | None = None
     """For days and took: the dates at the start and the end."""
     function: Function = "avg"
     """For days: the aggregate of the times."""
-    person: str = ""
-    """For first: the table whose rows have their first event counted."""
-    keys: tuple[ColumnKey, ColumnKey] | None = None
-    """For first: the event's reference to the person, and its date."""
     unit: Unit = "day"
-    late: bool = False
-    """For days: only the rows in which the end is after the start, which was planned."""
     operator: Operator = ">"
     """For took: how the time is compared with `number`."""
     number: float = 0.0

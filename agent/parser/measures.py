@@ -15,7 +15,6 @@ from agent.parser.interpretation import (
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context
 from agent.parser.units import UNITS
-from agent.parser.wording.computations import MONEY_ROWS
 from eval.language.lexicon import Adjective, Measure, measures, word_set
 from eval.language.numbers import number_of
 
@@ -30,6 +29,10 @@ _AMOUNTS = (
     ("salary",),
     ("revenue",),
 )
+MONEY_ROWS = word_set(
+    "payment deposit withdrawal sale expense cost revenue invoice refund donation salary fee purchase"
+)
+"""Tables whose rows are sums of money, so that `average payments` may be amounts."""
 
 
 AVERAGED = word_set(

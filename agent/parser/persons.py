@@ -44,29 +44,6 @@ def called_person(vocabulary: Vocabulary, table: str) -> bool:
     return any(person_word(w) for w in vocabulary.tables[table].words)
 
 
-def person_of(vocabulary: Vocabulary, table: str) -> str:
-    """What the person is called whom a row is of; empty where there is none, or more than one."""
-    people = people_of(vocabulary, table)
-    return people[0] if len(people) == 1 else ""
-
-
-def people_of(vocabulary: Vocabulary, table: str) -> list[str]:
-    """What the people are called whom a row is of: those that the table refers to, the columns of their names, or the
-    row itself."""
-    own = vocabulary.tables[table]
-    referred = {key.ref_table for key in own.table.foreign_keys}
-    words = [vocabulary.tables[t].words for t in referred if personal(vocabulary, t)]
-    people = [" ".join(w) for w in words if len(w) == 1 or person_word(w[-1])]  # a customer's plan is none
-    if not people:
-        columns = vocabulary.by_table[table]
-        texts = (c for c in columns if c.role in ("text", "name") and not c.numeric and not c.foreign)
-        named = (c.words[:-1] if len(c.words) > 1 and c.words[-1] == "name" else c.words for c in texts)
-        people = [" ".join(words) for words in named if person_word(words[-1])]
-    if not people and called_person(vocabulary, table):
-        people = [" ".join(own.words)]
-    return people
-
-
 def person_word(word: str) -> bool:
     """Whether a word (a lemma) ends like one for people."""
     activity = word.endswith("ing") and word != "king"  # a booking

@@ -12,7 +12,7 @@ from dataclasses import replace
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import flags
 from agent.parser.implausible import asks_how_often
-from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Membership, Query, Shape
+from agent.parser.interpretation import Condition, Expression, Membership, Query, Shape
 from agent.parser.joins import Edge
 from agent.parser.measures import AVERAGED
 from agent.parser.persons import SERVED, personal
@@ -158,7 +158,7 @@ def _named_kinds(query: Query, q: LinkedQuestion) -> None:
     first = next((k for k, x in enumerate(q.items) if x.lower not in FUNCTION_WORDS and x.keyword is None), -1)
     if first < 0 or q.sorts[first] != "value" or q.named or query.group or query.distinct:
         return
-    if query.limit not in (None, ALL_ROWS):
+    if query.limit is not None:
         return
     tokens = q.tokens[q.items[first].start : q.items[first].end]
     follows = q.items[first + 1].lower if first + 1 < len(q.items) else ""

@@ -13,25 +13,17 @@ from dataclasses import replace
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.ages import aged
 from agent.parser.date_arithmetic import months_later
 from agent.parser.figures_by import compared
-from agent.parser.interpretation import ALL_ROWS, Condition, Expression, Query, Shape
+from agent.parser.interpretation import Condition, Expression, Query, Shape
 from eval.schema import Dialect
 
 GROWTH = "growth_percent"
 """The column of the growth of a series."""
 
 
-def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -> bool:
+def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
     """Complete the query for its shape; False when they do not fit together."""
-    if shape.kind == "age":
-        return aged(query, vocabulary, today)
-    if shape.kind == "first":
-        return _first_events(query, shape, vocabulary)
-    if shape.kind == "ordered":
-        query.shape = shape
-        return _unlimited(query)
     if shape.part:
         _by_part(query, shape.part)
     figures = [e for e in query.select if e.function]
@@ -40,15 +32,15 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary, today: dt.date) -
         return plain and _with_duration(query, shape)
     if not plain or len(figures) != 1 or (shape.grouped and not query.group):
         return False
-    if shape.kind in ("running", "growth", "top") and not _time(query):
+    if shape.kind in ("growth", "top") and not _time(query):
         return False
-    if shape.kind in ("median", "percentile") and (figures[0].function != "avg" or figures[0].factor is not None):
+    if shape.kind == "median" and (figures[0].function != "avg" or figures[0].factor is not None):
         return False
     if shape.kind in ("change", "periods", "difference") and not _restrict(query, shape, vocabulary):
         return False
     if shape.kind == "compare" and not _by_values(query):
         return False
-    if shape.kind in ("running", "growth", "periods"):
+    if shape.kind in ("growth", "periods"):
         query.order = [(e, False) for e in query.group if _is_time(e)][:1]
     if shape.kind == "share":
         query.order = query.order or [(figures[0], True)]
@@ -72,32 +64,12 @@ def _with_duration(query: Query, shape: Shape) -> bool:
     if len(figures) != 1 or figures[0].function != "count" or figures[0].share:
         return False
     figure = Expression(shape.function, end, since=start, unit=shape.unit)
-    if shape.late:
-        query.where.append((Condition(Expression(column=end), ">", (Expression(column=start),)),))
     query.select = [figure if e == figures[0] else e for e in query.select]
     query.order = [(figure if e == figures[0] else e, down) for e, down in query.order]
     query.default_order = [(figure if e == figures[0] else e, down) for e, down in query.default_order]
     if query.group and not query.order and not any(e.part for e in query.group):
         query.order = [(figure, True)]
     query.shape = shape
-    return True
-
-
-def _first_events(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
-    """A count of events, restricted and grouped by one date alone, as a count of the people's first events."""
-    figures = [e for e in query.select if e.function == "count" and e.table]
-    restricted = [c.left.column if isinstance(c, Condition) else None for c in query.restrictions()]
-    dates = {*restricted, *(e.column for e in query.group)}
-    if len(figures) != 1 or len(dates) != 1 or None in dates or query.limit is not None or query.having:
-        return False
-    date = vocabulary.columns[next(iter(dates))]  # type: ignore[index]
-    events = vocabulary.tables[date.table]
-    keys = [k for k in events.table.foreign_keys if k.ref_table == shape.person and len(k.columns) == 1]
-    if date.role != "date" or date.form or figures[0].table != date.table or len(keys) != 1:
-        return False
-    query.shape = replace(shape, keys=((date.table, keys[0].columns[0]), date.key))
-    if query.group:
-        query.order = [(e, False) for e in query.group if _is_time(e)]
     return True
 
 
@@ -109,15 +81,6 @@ def _by_part(query: Query, part: str) -> None:
         return replace(e, part=part) if e in whole else e
 
     query.select, query.group = [parted(e) for e in query.select], [parted(e) for e in query.group]
-
-
-def _unlimited(query: Query) -> bool:
-    """All rows of a ranking, with what they are ranked by."""
-    if query.limit != ALL_ROWS or not query.order:
-        return False
-    query.limit = None
-    query.select.extend(e for e in query.ordered_by() if e not in query.select)
-    return True
 
 
 def _is_time(e: Expression) -> bool:
@@ -204,12 +167,6 @@ def _shown_in_place(tree: exp.Select, query: Query, new: exp.Expr) -> None:
     tree.expressions[at].replace(new)
 
 
-def _running(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
-    total = _over(exp.Sum(this=_figure(tree, query).copy()), _time_of(tree, query))
-    _shown_in_place(tree, query, exp.alias_(total, "running_total"))
-    return tree
-
-
 def _growth(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure, time = _figure(tree, query), _time_of(tree, query)
     before = _over(exp.Anonymous(this="LAG", expressions=[figure.copy()]), time)
@@ -260,22 +217,6 @@ def _difference(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     return tree
 
 
-def _first(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
-    """Count the people by their first event: the earliest date of each, in a subquery, takes the place of the date."""
-    assert query.shape is not None
-    assert query.shape.keys is not None
-    dates = [c for c in tree.find_all(exp.Column) if c.name == query.shape.keys[1][1]]
-    person = dates[0].copy()
-    person.set("this", exp.to_identifier(query.shape.keys[0][1], quoted=dates[0].this.quoted))
-    earliest = exp.alias_(exp.Min(this=dates[0].copy()), "first_date")
-    inner = exp.Select().select(person, earliest, copy=False)
-    inner.set("from_", tree.args["from_"].copy())
-    inner = inner.group_by(person.copy(), copy=False)
-    for date in dates:
-        date.replace(exp.column("first_date"))
-    return tree.from_(inner.subquery("firsts", copy=False), copy=False)
-
-
 def _average(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure = exp.alias_(_figure(tree, query).copy(), "figure")
     tree.set("expressions", [figure])
@@ -312,17 +253,12 @@ def _median(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
         names[k] for k, g in enumerate(groups) if any(g == (s.this if isinstance(s, exp.Alias) else s) for s in shown)
     ]
     doubled = exp.Mul(this=exp.Literal.number(2), expression=exp.column("place"))
-    middle: exp.Expr = exp.Between(
+    middle = exp.Between(
         this=doubled,
         low=exp.column("total"),
         high=exp.Add(this=exp.column("total"), expression=exp.Literal.number(2)),
     )
-    figure: exp.Expr = exp.alias_(exp.Avg(this=exp.column("value")), "median")
-    if query.shape is not None and query.shape.kind == "percentile":  # by nearest rank: a stored value
-        share = exp.Mul(this=exp.Literal.number(query.shape.percent), expression=exp.column("total"))
-        ranks = exp.Mul(this=exp.Literal.number(100), expression=exp.column("place"))
-        middle = exp.GTE(this=ranks, expression=share)
-        figure = exp.alias_(exp.Min(this=exp.column("value")), f"percentile_{query.shape.percent}")
+    figure = exp.alias_(exp.Avg(this=exp.column("value")), "median")
     outer = exp.Select().select(*(exp.column(n) for n in kept), figure, copy=False)
     outer = outer.from_(inner.subquery("ranked", copy=False), copy=False).where(middle, copy=False)
     return outer.group_by(*(exp.column(n) for n in names), copy=False) if names else outer
@@ -349,13 +285,10 @@ def _count(tree: exp.Select, _: Query, __: Dialect) -> exp.Select:
 
 _BUILDERS: dict[str, Callable[[exp.Select, Query, Dialect], exp.Select]] = {
     "share": _share,
-    "running": _running,
     "growth": _growth,
     "change": _change,
     "difference": _difference,
-    "first": _first,
     "average": _average,
     "median": _median,
-    "percentile": _median,
     "count": _count,
 }

@@ -205,12 +205,10 @@ class TreeBuilder:
         if e.via:
             return self._names.column_of_other(e.column, e.via)
         inner: exp.Expr = self._names.column(e.column, alone)
-        if e.part or e.function or ordered or e.until is not None or e.since is not None or self._is_number(e.column):
+        if e.part or e.function or ordered or e.since is not None or self._is_number(e.column):
             inner = self._moment(e.column, alone)
         if e.part:
             return self._dates.part(inner, self._declared(e.column), e.part)
-        if e.until is not None:
-            inner = self._dates.years_until(inner, self._declared(e.column), e.until)
         if e.since is not None:
             inner = self._dates.elapsed(self._moment(e.since, alone), inner, e.unit)
         if e.factor is not None:
@@ -363,7 +361,7 @@ class TreeBuilder:
         return exp.Not(this=membership)
 
     def _known_among(self, m: Membership, key: ColumnKey, tables: Sequence[str], alone: bool) -> exp.Expr:
-        """`customer_id [NOT] IN (SELECT customer_id FROM versions JOIN related …)`."""
+        """`country [NOT] IN (SELECT country FROM places JOIN departures …)`."""
         inner = self._select(Query(select=[Expression(column=key)], tables=[m.of, *tables], where=list(m.where)))
         if m.negated and self._vocabulary.columns[key].column.nullable:
             inner = inner.where(exp.Not(this=exp.Is(this=self._names.column(key), expression=exp.Null())), copy=False)

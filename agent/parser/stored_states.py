@@ -251,12 +251,6 @@ class StateLookup:
                 yield Qualification(table, what, note)
 
 
-def holds_state(word: str, table: str, vocabulary: Vocabulary, values: ValueIndex) -> bool:
-    """Whether rows of the table can be in the state that the word names."""
-    lookup = StateLookup(vocabulary, values, dt.date.today())
-    return next(lookup.conditions(word, {table: 0}, False), None) is not None
-
-
 def _only(states: Sequence[tuple[ColumnWord, str]], word: str) -> Iterator[Qualification]:
     """The stored state, if it is the only one that may be meant by another word."""
     for column, value in states if len(states) == 1 else ():

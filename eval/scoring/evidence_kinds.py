@@ -34,15 +34,8 @@ _NAMES: Mapping[Kind, str] = {
         value_stored_otherwise value_stored_padded aggregate_of_key aggregate_of_text and_before_or average_multiplied
         compared_with_null count_multiplied count_of_others count_of_outer_rows limit_without_order not_in_nulls
         outer_join_undone share_not_divided sum_multiplied versions_counted whole_number_division window_not_partitioned
-        year_foreign year_missing zero_in_average absent_left_out average_of_averages count_of_condition
-        day_numbers_subtracted extreme_of_all_rows group_key_unused group_not_kept join_against_key last_day_cut
-        months_of_all_years pairs_twice percent_not_scaled rounding_missing rounding_unasked running_unordered
-        several_numbers unit_not_converted value_missing median_missing
-        pieces_not_summed left_out_kept bound_strictness bound_direction date_missing last_day_left_out
-        window_over_all window_frame_differs later_for_earlier count_of_nulls open_end_lost null_in_arithmetic
-        zero_not_counted flag_unused other_column_named change_of_later change_not_subtracted share_above_whole
-        repeated_though_once levels_not_followed bound_missing ties_otherwise extremes_side_by_side versions_apart
-        order_reversed
+        year_foreign year_missing zero_in_average join_against_key value_missing bound_strictness bound_direction
+        date_missing last_day_left_out flag_unused other_column_named bound_missing order_reversed
     """,
     "agreement": """
         candidates empty_beside_second_reading more_rows_than_second_reading second_reading_agrees

@@ -19,7 +19,6 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from agent.parser.wording.word_patterns import WordPattern
 from tests.frame.backtracking import LENGTH, attacks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,11 +77,11 @@ def _place(file: str) -> str | None:
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) and ".venv" not in path.parts else None
 
 
-def compiled_when_needed(module: ModuleType) -> Iterator[WordPattern]:
-    """The patterns of a module's rules, which are not compiled before a text has their words."""
+def compiled_when_needed(module: ModuleType) -> Iterator[str]:
+    """The patterns of a module's rules, which are not compiled before a question needs them."""
     for value in vars(module).values():
         patterns = getattr(value, "patterns", ())
-        yield from (p for p in patterns if isinstance(p, WordPattern)) if isinstance(patterns, tuple) else ()
+        yield from (p for p in patterns if isinstance(p, str)) if isinstance(patterns, tuple) else ()
 
 
 def compiled_in_functions(module: ModuleType) -> Patterns:
@@ -128,7 +127,7 @@ def collected(packages: list[str]) -> Patterns:
     loaded, found = compiled_at_import(packages)
     for module in loaded:
         for late in compiled_when_needed(module):
-            found.setdefault((late.pattern, int(re.IGNORECASE)), _place(module.__file__ or "") or module.__name__)
+            found.setdefault((late, int(re.IGNORECASE)), _place(module.__file__ or "") or module.__name__)
         for key, place in compiled_in_functions(module).items():
             found.setdefault(key, place)
     return found

@@ -1,4 +1,4 @@
-"""Computations on figures: `share of orders by status`, `median price`, `running total`, `cheapest products first`.
+"""Computations on figures: `share of orders by status`, `median price`, `monthly growth of revenue`.
 
 Each becomes the plain question that gives the figures, and the `Shape` of the computation on them.
 """
@@ -9,12 +9,15 @@ import re
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import TableWord, Vocabulary
-from agent.parser.interpretation import ALL_ROWS, Shape
-from agent.parser.wording.dates import OFTEN
+from agent.parser.interpretation import Shape
+from agent.parser.measures import MONEY_ROWS
 from agent.parser.wording.rules import BY, YEAR, Known, Wording, rule, subject
 from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
 
+OFTEN = {"daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year",
+         "annual": "year"}  # fmt: skip
+"""The units of time of adjectives."""
 _PERIOD = r"(?P<period>day|week|month|quarter|year)"
 _IN_PERCENT = r"(?: (?:in|as)(?: an?)? (?:percent|percentages?|share)(?: of (?:the )?(?:total|all))?)"
 _SHARE = r"(?:share|percentage|percent|proportion)"
@@ -22,6 +25,20 @@ _SHARE = r"(?:share|percentage|percent|proportion)"
 
 def _first(*groups: str | None) -> str:
     return next((x for x in groups if x), "")
+
+
+@rule(
+    r"^(?!.*\b(?:growth|change|trend))(?P<before>(?:(?:what|show|list|give)(?: is| are| was| me)? )?(?:the |our )?)"
+    r"(?P<often>daily|weekly|monthly|yearly|annual) (?P<what>(?P<first>[a-z]+)(?: [a-z]+)?)"
+    r"(?P<rest>(?: (?:in|for|since) .+)?)$"
+)
+def every_period(match: re.Match[str], known: Known) -> Wording | None:
+    """`monthly revenue` as `revenue per month`, unless a column is called so (`monthly_fee`)."""
+    often, first = match["often"].lower(), lemma(match["first"].lower())
+    names = [set(c.words) for c in known.vocabulary.columns.values()]
+    if any({often, first} <= words or {OFTEN[often], first} <= words for words in names):
+        return None
+    return Wording(f"{match['before']}{match['what']} per {OFTEN[often]}{match['rest']}")
 
 
 @rule(
@@ -81,15 +98,6 @@ def compare(match: re.Match[str], known: Known) -> Wording:
     return Wording(f"{rows}{match['x'].rstrip(',:')} or {match['y']}", Shape("compare"))
 
 
-@rule(
-    r"^(?:what is the |show (?:me )?(?:the )?)?(?:running|cumulative|rolling)(?: (?:total|sum|count|number))?"
-    rf"(?: of)?(?: the)? (?P<x>.+?) (?:{BY}|over) {_PERIOD}s?(?P<rest>.*)$"
-)
-def running(match: re.Match[str], _: Known) -> Wording:
-    """`running total of revenue by month` as the running totals of `revenue by month`."""
-    return Wording(f"{match['x']} by {match['period']}{match['rest']}", Shape("running", grouped=True))
-
-
 _BEFORE = r"^(?P<before>(?:(?:what|show|give|tell)(?: is| was| me)? )?(?:the )?)"
 
 
@@ -100,14 +108,6 @@ def median(match: re.Match[str], known: Known) -> Wording:
     if inner is not None and inner.shape is None:
         return replace(inner, shape=Shape("median"))
     return Wording(f"{match['before']}average {match['x']}", Shape("median"))
-
-
-@rule(rf"{_BEFORE}(?P<percent>\d+)(?:st|nd|rd|th)? percentile (?:of |for )?(?:the )?(?P<x>.+)$")
-def percentile(match: re.Match[str], _: Known) -> Wording | None:
-    """`90th percentile of price` as that percentile for `average price`."""
-    if not 1 <= int(match["percent"]) <= 99:
-        return None
-    return Wording(f"{match['before']}average {match['x']}", Shape("percentile", percent=int(match["percent"])))
 
 
 _MEAN_OF = r"^(?:what(?: is|'s| was) (?:the |our )?)?"
@@ -143,10 +143,6 @@ def amount_of(vocabulary: Vocabulary, table: TableWord) -> str:
     return next((name for name in names if name in held), "")
 
 
-MONEY_ROWS = word_set(
-    "payment deposit withdrawal sale expense cost revenue invoice refund donation salary fee purchase"
-)
-"""Tables whose rows are sums of money, so that `average payments` may be amounts."""
 _MEASURED = re.compile(r"revenue|sales|spend(?:ing)?|spent|turnover", re.IGNORECASE)
 
 
@@ -167,22 +163,6 @@ def average_per(match: re.Match[str], known: Known) -> Wording | None:
     elif what == match["x"] and re.fullmatch(r"[a-z]+s", what, re.IGNORECASE) and not _MEASURED.fullmatch(what):
         return None
     return Wording(f"{what} per {match['g']}{match['rest']}", Shape("average", grouped=True))
-
-
-_DONE = r"(?:place|make|have|buy|book|get|take|do|attend|visit|write|leave|order|rent|hold|own|contain)"
-_OF_EACH = r"(?:(?:are there )?(?:per|for each|in each)|(?:does|do|did) (?:an?|each|every))"
-
-
-@rule(
-    rf"^on average,? how many (?P<x>[a-z]+s) {_OF_EACH} (?P<g>[a-z]+)(?: {_DONE})?$",
-    rf"^how many (?P<x>[a-z]+s) {_OF_EACH} (?P<g>[a-z]+)(?: {_DONE})?,? on average$",
-    rf"^how many (?P<x>[a-z]+s) (?:does|do|did) (?:the|an) (?:average|typical) (?P<g>[a-z]+) {_DONE}$",
-)
-def how_many_on_average(match: re.Match[str], known: Known) -> Wording | None:
-    """`how many orders does the average customer place` as the average of `number of orders per customer`."""
-    if not known.plural_table(match["x"]) or known.table(match["g"]) is None:
-        return None
-    return Wording(f"number of {match['x']} per {match['g']}", Shape("average", grouped=True))
 
 
 _UNIT_OF_TIME = r"(?P<period>day of the week|day|week|month|quarter|year|weekday|hour)"
@@ -230,22 +210,3 @@ def _dated_event(noun: str, known: Known) -> tuple[str, str] | None:
         return None
     dates = [c for c in known.vocabulary.columns.values() if c.role == "date" and one in c.words]
     return (known.vocabulary.tables[dates[0].table].plural, " ".join(dates[0].words)) if len(dates) == 1 else None
-
-
-_EXTREME = r"(?P<which>(?:most|least) [a-z]+|(?!first\b)[a-z]{2,}est)"
-_COMMAND = r"^(?:(?:show|list|give|get|display|sort|see)(?: me| us)? )?(?:all )?(?:of )?(?:the |our |my )?"
-
-
-@rule(
-    rf"{_COMMAND}{_EXTREME} (?P<x>.+?)(?P<of>) first$",
-    rf"{_COMMAND}(?P<x>.+?)(?:,| with| starting with| sorted| ordered)* (?:the )?(?!(?:high|low)est\b){_EXTREME}"
-    r"(?P<of>)(?: ones?)? first$",
-    rf"{_COMMAND}(?P<x>.+?),? (?:with )?(?:the )?(?P<which>highest|lowest|most|fewest) (?P<of>[a-z ]+) first$",
-)
-def ordered(match: re.Match[str], _: Known) -> Wording | None:
-    """`cheapest products first` is read as a ranking of as many rows as a ranking may have; the limit is taken off."""
-    if re.search(r" by |\bfirst\b", match["x"], re.IGNORECASE):
-        return None
-    what, which = subject(match["x"]), match["which"]
-    ranking = f"{what} with the {which} {match['of']}" if match["of"] else f"{which} {what}"
-    return Wording(f"the {ALL_ROWS} {ranking}", Shape("ordered"))

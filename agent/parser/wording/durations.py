@@ -52,7 +52,6 @@ _FUNCTION = r"(?P<f>average|avg|mean|typical|longest|shortest|maximum|minimum|ma
 
 _IDLE = r"(?:lead|wait|waiting|turnaround|processing|handling|cycle|response|throughput|fulfil?lment|idle)"
 _AN = r"(?:an? |the |our |all |each |every )?"
-_USUALLY = r"(?: (?:on average|usually|normally|typically|in general))?"
 _COUNTED = r"(?:long|many (?P<unit>days|hours|minutes|weeks))"
 _GROUPS = (
     r"(?P<rest>(?: (?:(?:by|per|for each|for every|of each|in each|each|during|this year|last year)\b|"
@@ -95,32 +94,6 @@ def _took(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    rf"^(?:how late (?:do|did|are|were|is|was) {_AN}(?P<o>[a-z]+)(?: (?P<x>[a-z]+))?|"
-    rf"{ASKED}(?:average|avg|mean) (?:delay|lateness|days late)(?: (?:of|in|for) {_AN}(?P<o2>[a-z]+))?)"
-    rf"{_USUALLY}{_REST}$"
-)
-def _late(match: re.Match[str], known: Known) -> Wording | None:
-    """`how late were deliveries on average`: the time from the planned date to the date of the event, of late rows."""
-    rows = match["o"] or match["o2"] or ""
-    word, named = match["x"] or rows, known.table(rows)
-    pairs: _Pairs = []
-    for name, columns in known.vocabulary.by_table.items():
-        dates = [c for c in columns if c.role == "date"]
-        due = [c for c in dates if _PLANNED & set(c.words)]
-        done = [c for c in dates if c not in due and c.column.nullable and _is(c, _ENDS)]
-        done = [c for c in done if any(_alike(word.lower(), w) for w in c.words)] or done
-        if len(due) == 1 and done and (named is None or named.name == name or len(done) == 1):
-            pairs.append((due[0], done[-1]))
-    pairs = _of_rows(pairs, rows, known)
-    if len(pairs) != 1:
-        return None
-    planned, happened = pairs[0]
-    shape = Shape("days", span=(planned.key, happened.key), late=True)
-    counted = f"number of {known.vocabulary.tables[happened.table].plural}{match['rest'] or ''}"
-    return Wording(counted, shape, ("only those that were late are averaged",))
-
-
-@rule(
     rf"^{ASKED}(?:{_FUNCTION} )?(?:number of )?(?P<unit>days|hours|minutes|weeks|{_IDLE} time|time|gap|delay|interval|"
     rf"turnaround|wait)s? (?:between|from) {_AN}"
     rf"(?P<a>[a-z]+)(?: date)? (?:and|to|until) {_AN}(?:its |their )?(?P<b>[a-z]+)(?: date)?"
@@ -129,35 +102,6 @@ def _late(match: re.Match[str], known: Known) -> Wording | None:
 def _between(match: re.Match[str], known: Known) -> Wording | None:
     """`days between order and delivery`."""
     return _passed(_dates_between(match["a"], match["b"], known), match, known, match["f"])
-
-
-@rule(
-    rf"^(?:{ASKED}(?:{_FUNCTION} )?(?:length|duration) of (?:a |the )?stays?|"
-    rf"how {_COUNTED} do (?:the |our )?(?P<o>[a-z]+(?: [a-z]+)?) "
-    rf"(?:usually )?stay(?: (?P<open>open))?(?: with us)?|"
-    rf"{ASKED}{_FUNCTION.replace('<f>', '<f2>')} stay){_USUALLY}{_REST}$"
-)
-def _stay(match: re.Match[str], known: Known) -> Wording | None:
-    """`how long do guests stay`, `how long do tickets stay open`."""
-    pairs = _pairs("closed", known) if match["open"] else _stays(known)
-    return _passed(pairs, match, known, match["f"] or match["f2"], of=match["o"] or "")
-
-
-@rule(
-    rf"^{ASKED}(?:{_FUNCTION} )?(?P<idle>{_IDLE}[- ]times?|turnarounds?|waits?)"
-    rf"(?: (?:of|for|on) {_AN}(?P<x>(?!each\b)[a-z]+))?{_REST}$"
-)
-def _wait(match: re.Match[str], known: Known) -> Wording | None:
-    """`average lead time`: from the first to the last date of the rows; a doubt where other dates may be meant."""
-    table = known.table(match["x"])
-    pairs = [p for p in _all_pairs(known) if table is None or p[1].table == table.name]
-    if len(pairs) <= 1:
-        return _passed(pairs, match, known, match["f"])
-    if len({end.table for _, end in pairs}) > 1:
-        return None
-    start, end = pairs[-1]
-    doubt = f"“the time” is taken as from {start.name} to {end.name}; name the two dates if others are meant"
-    return _passed(pairs[-1:], match, known, match["f"], doubt=doubt)
 
 
 @rule(
@@ -224,11 +168,11 @@ def _called(word: str, column: ColumnWord) -> bool:
     return any(_alike(said, w) for w in words for said in (word, *same))
 
 
-_FORMS = (_took, _late, _between, _stay, _wait, _event_time, _asked)
+_FORMS = (_took, _between, _event_time, _asked)
 
 
 def _passed(
-    pairs: _Pairs, match: re.Match[str], known: Known, function: str | None = "", *, of: str = "", doubt: str = ""
+    pairs: _Pairs, match: re.Match[str], known: Known, function: str | None = "", *, of: str = ""
 ) -> Wording | None:
     """The time from the first to the second date of the one pair."""
     if len(pairs) != 1:
@@ -237,7 +181,7 @@ def _passed(
     unit = _unit_named(match.groupdict().get("unit") or "") or _unit(start, end, known)
     shape = Shape("days", span=(start.key, end.key), function=_FUNCTIONS[(function or "").lower()], unit=unit)
     rows = _described(of, known, end) or known.vocabulary.tables[end.table].plural
-    return Wording(f"number of {rows}{match['rest'] or ''}", shape, doubt=doubt)
+    return Wording(f"number of {rows}{match['rest'] or ''}", shape)
 
 
 def _unit_named(word: str) -> Unit | None:

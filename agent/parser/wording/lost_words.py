@@ -11,32 +11,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from agent.parser.wording import (
-    ages,
-    amounts,
-    computations,
-    dates,
-    durations,
-    events,
-    people,
-    period_comparison,
-    purchases,
-    rates,
-    ratings,
-    repeat_events,
-    sentences,
-    single_rows,
-    slang,
-)
+from agent.parser.wording import computations, durations, period_comparison, purchases, sentences, slang
 from agent.parser.wording.rules import Replacements, Rule, Wording
 from eval.language.inflection import root, stem
 from eval.language.lexicon import FUNCTION_WORDS, synonyms
 from eval.language.tokens import tokenize
 
-_RULES = (
-    ages, amounts, computations, dates, durations, events, people, period_comparison, purchases, rates, ratings,
-    repeat_events, sentences, single_rows, slang,
-)  # fmt: skip
+_RULES = (computations, durations, period_comparison, purchases, sentences, slang)
 _NOT_LITERAL = re.compile(r"\\[A-Za-z]|\(\?P[<=]\w+[>)]|\(\?[a-zA-Z]")
 _LEAST = 4
 """Letters that a truncated word in a pattern (`deliver\\w*`) has at least."""
@@ -87,7 +68,7 @@ def _literals() -> frozenset[str]:
 def _patterns(value: object) -> Iterator[str]:
     """The patterns in a constant of a module: a rule, a pattern, a table of patterns, or a table by words."""
     if isinstance(value, Rule | Replacements):
-        yield from (pattern.pattern for pattern in value.patterns)
+        yield from value.patterns
     elif isinstance(value, re.Pattern):
         yield value.pattern
     elif isinstance(value, dict):

@@ -13,7 +13,7 @@ from typing import Literal
 from agent.parser import periods
 from agent.parser.date_arithmetic import MONTHS, days_later, months_later
 from agent.parser.interpretation import Shape, Span
-from agent.parser.wording.rules import BY, MONTH, UNIT, YEAR, Known, Wording, rule, subject
+from agent.parser.wording.rules import MONTH, UNIT, YEAR, Known, Wording, rule, subject
 from eval.language.tokens import tokenize
 
 _NAMED = rf"(?:{MONTH}|q[1-4])(?:,? (?:of )?{YEAR})?|{YEAR}|(?:this|last|current|previous) {UNIT}|today|yesterday"
@@ -51,32 +51,6 @@ _LOOSE_ENDS = re.compile(r"(?: (?:in|for|of|during|from|between|on|did we|compar
 _FINER = re.compile(rf"^ ?(?:by|per|each|for each|for every|broken down by) (?P<unit>{UNIT})$", re.IGNORECASE)
 _SIZES = {"day": 0, "week": 1, "month": 2, "quarter": 3, "year": 4}
 _REST = re.compile(r"^(?: (?:by|per|for|of|in|from|for each|with|at) .+)?$", re.IGNORECASE)
-
-
-@rule(
-    rf"^(?!.*\b(?:{YEAR}|this|yesterday|today)\b)(?P<x>.+?)(?P<by> {BY} [a-z ]+?)? "
-    r"(?:vs\.?|versus|compared (?:to|with)) (?:the )?(?:last|previous|prior) (?P<unit>day|week|month|quarter|year)"
-    r"(?P<by2> (?:by|per) [a-z ]+)?$"
-)
-def against_the_last(match: re.Match[str], _: Known) -> Wording:
-    """`revenue by category vs last year` as `revenue this year vs last year by category`."""
-    unit = match["unit"].lower()
-    return Wording(
-        f"{match['x']} this {unit} vs last {unit}{match['by'] or match['by2'] or ''}",
-        notes=(f"this {unit} is compared with the {unit} before",),
-    )
-
-
-@rule(
-    rf"\b(?P<more>more|less|fewer|higher|lower)\b(?P<what>.*?),? (?:in |during |for )(?P<a>{_NAMED}) or "
-    rf"(?:in |during |for )?(?P<b>{_NAMED})$",
-    rf"^(?:which|what) {UNIT} (?:had|has|saw|was) (?P<more>more|less|fewer)\b(?P<what>.*?)[,:]? "
-    rf"(?P<a>{_NAMED}) or (?P<b>{_NAMED})$",
-)
-def either_period(match: re.Match[str], _: Known) -> Wording:
-    """`did we have more orders in 2024 or in 2025` as `… more orders in 2024 than in 2025`."""
-    start = "" if match.start() else "did we have "
-    return Wording(f"{start}{match['more']}{match['what']} in {match['a']} than in {match['b']}")
 
 
 @rule(rf"^(?P<before>(?s:.*?))(?:{_TWO})(?P<rest>(?s:.*))$")

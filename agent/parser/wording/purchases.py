@@ -1,21 +1,76 @@
-"""Sales: what sells best, who spends most, who bought in a year, how many were sold, the best customers."""
+"""Sales and other events that tables record: who ordered more than three times, who never came, the best customers.
+
+A verb stands for the rows that record it, where the schema has such a table.
+"""
 
 from __future__ import annotations
 
 import re
 
-from agent.parser.persons import personal
-from agent.parser.wording.rules import BUYERS, MONTH, SALES, SINCE, THINGS, UNIT, WHO, Known, Wording, extreme, rule
-from eval.language.inflection import lemma, plural
+from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, rule
+from eval.language.inflection import lemma
+from eval.language.lexicon import word_set
+
+_EVENTS = {
+    ("order", "ordered", "buy", "bought"): ("order", "purchase", "sale", "invoice"),
+    ("purchase", "purchased"): ("purchase", "order", "sale", "invoice"),
+    ("sold",): ("sale", "order item", "order", "purchase", "invoice"),
+    ("rent", "rented"): ("rental", "loan"),
+    ("borrow", "borrowed"): ("loan", "checkout", "borrowing"),
+    ("book", "booked"): ("booking", "reservation"),
+    ("pay", "paid"): ("payment",),
+    ("come", "came"): ("visit", "appointment", "booking"),
+    ("been here", "been seen"): ("visit", "appointment", "booking", "stay"),
+    ("attended",): ("attendance", "booking", "registration"),
+    ("donated",): ("donation",),
+    ("visit", "visited"): ("visit", "appointment"),
+}
+_RECORDED_IN = {verb: tables for verbs, tables in _EVENTS.items() for verb in verbs}
+_EVENT = f"(?P<verb>{'|'.join(sorted(_RECORDED_IN.keys() - {'sold'}, key=len, reverse=True))})"
+_ANYTHING = r"(?: any ?thing| something| any)?"
 
 
-@rule(rf"^(?:which|what) (?P<x>[a-z]+) (?:earns?|earned)(?: us)? (?:the )?(?P<most>most|least){SINCE}$")
-def earns_most(match: re.Match[str], known: Known) -> Wording | None:
-    """`which category earns the most` as `which category has the highest revenue`; people earn a salary."""
-    table = known.table(match["x"])
-    if table is None or personal(known.vocabulary, table.name):
+def _recorded(match: re.Match[str], known: Known) -> str:
+    """The rows that record the events of a verb, in the plural."""
+    return known.rows(*_RECORDED_IN[match["verb"].lower()])
+
+
+@rule(
+    rf"{WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
+    rf"{_EVENT}{_ANYTHING}(?= in \d| since| last| this|[?.! ]*$)",
+    r"(?<=[a-z]s )(?:(?:that|which) )?(?:(?:(?:have|has|had) )?not(?: been)?|were not|(?:have |has )?never(?: been)?|"
+    r"(?:were |was )never) (?P<verb>sold|ordered|bought|purchased|rented|borrowed|booked|"
+    r"visited|come|been here|been seen)(?= in \d| since| last| this| before|[?.! ]*$)",
+)
+def never(match: re.Match[str], known: Known) -> Wording | None:
+    """`who never ordered`, `not sold` as `without orders`."""
+    rows = _recorded(match, known)
+    return Wording(f"without {rows}") if rows else None
+
+
+@rule(
+    rf"(?:{WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?P<cmp>(?:more|less|fewer) than|at least|over) "
+    r"(?P<n>\d+|once|twice)(?: times)?\b(?! [a-z]+s\b)"
+)
+def how_often(match: re.Match[str], known: Known) -> Wording | None:
+    """`who ordered more than 3 times` as `with more than 3 orders`."""
+    rows, count = _recorded(match, known), {"once": "1", "twice": "2"}.get(match["n"].lower(), match["n"])
+    return Wording(f"with {match['cmp']} {count} {rows}") if rows else None
+
+
+@rule(
+    r"\b(?P<who>[a-z]+) (?:(?:who|that|which) )?(?:have |has |had )?"
+    r"(?P<verb>bought|purchased|ordered|rented|borrowed|booked) "
+    r"(?P<what>(?!(?:the )?(?:more|most|less|least|fewest|fewer|over|under|at|by|in|on|from|since|for|any|some|it|them|"
+    r"something|anything|nothing|nobody|and|or|but|last|this|during|before|after|per|\d+)\b).+)"
+)
+def acquired(match: re.Match[str], known: Known) -> Wording | None:
+    """`customers who bought tea` as `customers with orders of tea`: the link goes by the orders."""
+    who = known.rows(*BUYERS) if match["who"].lower() == "who" else match["who"]
+    people, events = known.table(who), known.table(known.noun(*_RECORDED_IN[match["verb"].lower()]))
+    if people is None or events is None or all(key.ref_table != people.name for key in events.table.foreign_keys):
         return None
-    return Wording(f"which {match['x']} has the {extreme(match['most'])} revenue{match['rest']}")
+    return Wording(f"{who} with {events.plural} of {match['what']}")
 
 
 @rule(
@@ -27,114 +82,6 @@ def spent(match: re.Match[str], _: Known) -> Wording:
     return Wording(f"with revenue {match['cmp']} {match['n']}{match['rest']}")
 
 
-@rule(
-    r"^(?:what(?: things?| stuff)? (?:sells?|sold)(?: the)? (?:best|most)"
-    r"|(?:what(?:'s| is| are) |(?:show|list)(?: me)? )?(?:the |our )?(?P<end>best|worst)[- ]?seller(?P<many>s?))"
-    r"(?P<rest>(?: (?:in|since|this|last) .+)?)[?.! ]*$"
-)
-def what_sells(match: re.Match[str], known: Known) -> Wording | None:
-    """`what sells best` as `which product sold best`."""
-    thing = known.noun(*THINGS)
-    if not thing:
-        return None
-    end, rest = (match["end"] or "best").lower(), match["rest"]
-    return Wording(f"{end} selling {plural(thing)}{rest}" if match["many"] else f"which {thing} sold {end}{rest}")
-
-
-@rule(
-    r"^(?:(?:show|list|give)(?: me)? )?(?:all |the |our |each )*(?P<x>[a-z]+) (?:and|with|along with) how much"
-    r"(?: money)? (?:they|he|she|it|each)(?: of them)?(?: each)?(?: have| has)? "
-    r"(?:spent|spend|spends|paid us|brought in|made)(?: with us| in total)?(?P<rest>.*)$"
-)
-def people_and_spent(match: re.Match[str], known: Known) -> Wording | None:
-    """`customers and how much they spent in 2025` as `revenue per customer in 2025`."""
-    table = known.table(match["x"])
-    return Wording(f"revenue per {lemma(match['x'].lower())}{match['rest']}") if table and _earns(known) else None
-
-
-@rule(
-    r"^(?P<top>(?:the )?top \d+ [a-z]+s?)(?: by)?(?: (?:money|amount|total|total amount))? (?:spent|spending|spend)"
-    rf"{SINCE}$"
-)
-def top_spenders(match: re.Match[str], known: Known) -> Wording | None:
-    """`top 5 customers money spent` as `top 5 customers by revenue`."""
-    return Wording(f"{match['top']} by revenue{match['rest']}") if _earns(known) else None
-
-
-@rule(r"\b(?P<what>things?|stuff) (?:that )?we (?:sell|offer|make|bake|stock)\b")
-def things_we_sell(match: re.Match[str], known: Known) -> Wording | None:
-    """`most expensive thing we sell` as `most expensive product`."""
-    thing = known.noun(*THINGS, "part", "service", "treatment")
-    return Wording(thing if match["what"].lower() == "thing" else plural(thing)) if thing else None
-
-
-@rule(r"\b(?P<rows>[a-z]+) (?:that )?we (?:sell|offer|stock|carry)\b")
-def rows_we_sell(match: re.Match[str], known: Known) -> Wording | None:
-    """`dearest parts we sell` as `dearest parts`."""
-    return Wording(match["rows"]) if known.table(match["rows"]) is not None else None
-
-
-@rule(r"^who (?:spends|spent|buys|bought|paid|pays)(?: us)? (?:the )?most(?: money)?(?: (?:with|at) us)?(?P<rest>.*)$")
-def who_spends(match: re.Match[str], known: Known) -> Wording | None:
-    """`who spends most` as `which customer has the highest revenue`."""
-    buyer = known.noun(*BUYERS)
-    return Wording(f"which {buyer} has the highest revenue{match['rest']}") if buyer and _earns(known) else None
-
-
-@rule(r"^what (?:did|has|have) (?P<who>.+?) (?:buy|bought|order|ordered|purchase|purchased)[?.! ]*$")
-def what_they_bought(match: re.Match[str], known: Known) -> Wording | None:
-    """`what did Ada buy` as `products in orders of Ada`."""
-    things, orders = known.rows(*THINGS), known.rows(*SALES)
-    return Wording(f"{things} in {orders} of {match['who']}") if things and orders else None
-
-
-@rule(
-    r"\b(?P<x>[a-z]+s)(?: (?:who|that|which))?(?: have| had)? (?:ordered|bought(?: something| anything)?|purchased) "
-    r"(?P<when>(?!.* but\b)(?:(?:in|during|since|before|after|on|between) "
-    rf"(?=(?:the )?(?:\d|{MONTH}|q[1-4]\b|h[12]\b|first\b|last\b|this\b|second\b|week\b))|(?:last|this) {UNIT}|"
-    r"yesterday|today).*)$"
-)
-def ordered_when(match: re.Match[str], known: Known) -> Wording | None:
-    """`how many customers ordered in 2025` as `how many customers with orders in 2025`: nothing is sorted."""
-    people, rows = known.table(match["x"]), next(filter(None, map(known.table, SALES)), None)
-    if people is None or rows is None or people.name not in {key.ref_table for key in rows.table.foreign_keys}:
-        return None
-    return Wording(f"{match['x']} with {rows.plural} {match['when']}")
-
-
-@rule(
-    r"^(?:(?:what|which)(?: is| are| was| were)? |(?:show|list|give)(?: me)? )?(?:the |our )?(?P<end>best|worst|top)"
-    r"[- ]selling (?P<x>[a-z]+)(?: (?P<by>by|per|(?:in|of|for) (?:each|every)) (?P<group>[a-z]+))?(?P<rest>.*)$"
-)
-def selling(match: re.Match[str], known: Known) -> Wording | None:
-    """`best selling products by category` as `best selling product of each category`; without groups, the first ten of
-    several."""
-    one = lemma(match["x"].lower())
-    if known.table(match["group"]) is not None:
-        return Wording(f"{match['end']} selling {one} of each {lemma(match['group'].lower())}{match['rest']}")
-    if one == match["x"].lower():
-        return None
-    by = f" by {match['group']}" if match["group"] else ""
-    return Wording(f"10 {match['end']} selling {match['x']}{by}{match['rest']}")
-
-
-@rule(
-    r"^how many (?!different\b|distinct\b|times\b)(?P<x>.+?) (?:were sold|have been sold|did we sell|have we sold|sold)"
-    rf"{SINCE}$"
-)
-def units_sold(match: re.Match[str], known: Known) -> Wording | None:
-    """`how many kettles did we sell` as `total quantity sold of kettles`, where sales have a quantity."""
-    counted = (c.table for c in known.figures() if c.words[-1] in ("quantity", "qty", "unit"))
-    if not any(_SOLD_IN & set(known.vocabulary.tables[name].words) for name in counted):
-        return None
-    table, rest = known.table(match["x"]), match["rest"]
-    if table is None and match["x"].lower() not in ("units", "pieces", "items", "things"):
-        return Wording(f"total quantity sold of {match['x']}{rest}")
-    kinds = "pieces are counted; ask for different ones if kinds are meant"
-    return Wording(f"total quantity sold{rest}", doubt=kinds)
-
-
-_SOLD_IN = frozenset((*SALES, "item", "line", "detail", "booking"))
 _RANKED = ("customer", "client", "buyer", "supplier", "employee", "category", "store", "seller", "country")
 
 
@@ -161,3 +108,30 @@ def best(match: re.Match[str], known: Known) -> Wording | None:
 def _earns(known: Known) -> bool:
     """Whether the schema holds amounts of money."""
     return any({"price", "amount", "total", "revenue", "sale"} & set(c.words) for c in known.figures())
+
+
+_WEIGHTS = word_set("weight mass pound lb load")
+
+
+@rule(r"(?<=\d) ?(?:pounds?|quid|bucks|dollars?|euros?|gbp|usd|eur)\b(?! of\b)", everywhere=True)
+def currency(_: re.Match[str], known: Known) -> Wording | None:
+    """`under 3 pounds` as `under 3`, unless pounds may be weights."""
+    return None if _WEIGHTS & known.vocabulary.holders.keys() else Wording("")
+
+
+_STOCKS = ("stock", "inventory")
+
+
+@rule(
+    r"\b(?:with|have|has|having|where we have) (?P<cmp>less than|fewer than|under|below|more than|over|above|at least|"
+    r"at most|no more than|only|exactly) (?P<n>\d+)(?: (?:items?|units?|pieces?|of them))? "
+    r"(?:(?:left )?(?:in|on) (?:stock|inventory)|on hand|left)(?=$|[?.! ])"
+)
+def in_stock(match: re.Match[str], known: Known) -> Wording | None:
+    """`with fewer than 10 in stock` as `with stock quantity less than 10`, where one number is called so."""
+    stocks = [c for c in known.figures() if set(_STOCKS) & set(c.words)]
+    if len(stocks) != 1:
+        return None
+    compared = {"fewer than": "less than", "only": "equal to", "exactly": "equal to"}
+    cmp = match["cmp"].lower()
+    return Wording(f"with {' '.join(stocks[0].words)} {compared.get(cmp, cmp)} {match['n']}")

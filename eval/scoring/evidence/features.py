@@ -5,24 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from eval.scoring.evidence import (
-    absences,
     agreement,
     bounds,
     columns,
     complexity,
     expected,
     form,
-    grain,
     joins,
     literals,
     logic,
     periods,
     pitfalls,
     projection,
-    quantities,
     schema_linking,
     shape,
-    windows,
 )
 from eval.scoring.evidence.familiarity import clarity, familiarity, reach, supposes
 from eval.scoring.evidence.question_reading import Observation, Reading
@@ -33,10 +29,6 @@ KINDS = (
     form,
     logic,
     pitfalls,
-    grain,
-    quantities,
-    windows,
-    absences,
     literals,
     bounds,
     periods,

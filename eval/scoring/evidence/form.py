@@ -9,13 +9,14 @@ from sqlglot import exp
 from eval.language.inflection import light_stem
 from eval.language.words import akin, name_words
 from eval.scoring.aspects import takes_either
-from eval.scoring.evidence.absences import FILLED
 from eval.scoring.evidence.literals import compares_ages
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.scoring.evidence.ranking import ranks_from_wrong_end
 from eval.scoring.intent import read_intent, superlatives
 from eval.sql.traversal import every
 
+_FILLED = re.compile(r"\b(?:coalesce|ifnull|nvl|total)\s*\(", re.IGNORECASE)
+"""A function that puts a value in the place of NULL."""
 _COUNTED = re.compile(
     r"\b(?:how many|number of)\s+(?:different\s+|distinct\s+|total\s+)?([^\W\d_]+)(?:\s+([^\W\d_]+))?"
 )
@@ -279,7 +280,7 @@ _ZERO = frozenset({"0", "no", "n", "none", "false", "f"})
 def _says_not(r: Reading) -> bool:
     """Whether anything in the query may say `not`: a subtraction, a test for NULL, a zero, a value that the question
     does not say, which may be a code."""
-    if every(r.tree, exp.Is, exp.Sub, exp.Boolean) or FILLED.search(r.case.parsed.text):
+    if every(r.tree, exp.Is, exp.Sub, exp.Boolean) or _FILLED.search(r.case.parsed.text):
         return True
     return any(
         c.value.casefold() in _ZERO or c.value.strip("% ").casefold() not in r.question

@@ -23,10 +23,6 @@ _COUNTED = re.compile(
     r"\b(?:how many|number of)\s+(?:(?:different|distinct|unique|total|other|current|active|new)\s+)*"
     r"([^\W\d_]+)(?:\s+([^\W\d_]+))?"
 )
-_ONE_THING = re.compile(
-    r"\bversions?\b[^.?!;]{0,40}\b(?:one|together|a single)\b|\ball (?:\w+ )?versions\b|\bnot (?:\w+ )?versions\b"
-)
-"""Says that the versions of a thing are one thing."""
 _CURRENT = frozenset({"current", "latest", "live", "valid"})
 _SHARE_NAMES = re.compile(r"percent|pct|ratio|share|proportion|rate|average|avg", re.IGNORECASE)
 _RANKS = frozenset({"row_number", "rank", "dense_rank", "ntile"})
@@ -42,7 +38,6 @@ def observe(reading: Reading) -> Observations:
     yield from _nulls(reading)
     yield from _divisions(reading)
     yield from _versions(reading)
-    yield from _versions_apart(reading)
     yield from _conditions(reading)
     yield from _windows(reading)
 
@@ -293,25 +288,6 @@ def _versions(r: Reading) -> Observations:
                 f"{name} holds several versions of a thing; the query counts them all and does not look at {marks[0]}."
             )
             yield Observation("versions_counted", 1, text)
-
-
-def _versions_apart(r: Reading) -> Observations:
-    """Things counted or grouped by the key of their versions, where the question means all versions of one."""
-    if not _ONE_THING.search(r.question):
-        return
-    used = {(t.casefold(), c.casefold()) for t, c in r.case.references.columns}
-    for table in r.case.schema.tables:
-        if len(table.primary_key) != 1 or not any(_marks_version(c) for c in table.columns):
-            continue
-        key = table.primary_key[0]
-        subject = name_words(table.name)[-1:]
-        own = [c.name for c in table.columns if c.name != key and name_words(c.name) == (*subject, "id")]
-        if not own or any((table.name.casefold(), name.casefold()) in used for name in own):
-            continue
-        counted = every(r.tree, exp.Group, exp.Distinct)
-        if any(c.name.casefold() == key.casefold() for node in counted for c in every(node, exp.Column)):
-            yield Observation("versions_apart", 1, f"{key} tells versions apart; {own[0]} is what they share.")
-            return
 
 
 def _from_table(select: exp.Select, name: str) -> bool:

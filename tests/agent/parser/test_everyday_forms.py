@@ -74,16 +74,8 @@ def rows(clinic: Database, ask: Callable[[str], Reading]) -> Callable[[str], Row
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("who was hired last", [("Cat Reed",)]),
-        ("show me the last 2 visits", [(4, "2024-03-05 11:00:00"), (3, "2024-02-05 09:30:00")]),
-        ("which ward was opened first", [("South",)]),
-        ("no-show rate", [(25.0,)]),
-        ("cancellation rate in 2024", [(50.0,)]),
         ("what percentage of visits in 2023 were done", [(50.0,)]),
         ("percentage of cancelled visits", [(25.0,)]),
-        ("no-show rate by doctor", [("Bob Hill", 33.33), ("Ann Moss", 0.0)]),
-        ("how old is the oldest patient", [(73,)]),
-        ("average age of patients by city", [("Leeds", 49.0), ("York", 14.0)]),
         ("patients older than 60", [("Dan Fox",)]),
         ("how many patients are under 18", [(1,)]),
         ("patients between 20 and 30 years old", [("Fay Cox",)]),
@@ -92,26 +84,12 @@ def rows(clinic: Database, ask: Callable[[str], Reading]) -> Callable[[str], Row
         ("highest paid doctor", [("Bob Hill",)]),
         ("doctors hired before their supervisor", [("Bob Hill",)]),
         ("doctors with a higher salary than their supervisor", [("Bob Hill",)]),
-        ("who reports to Ann Moss", [("Bob Hill",), ("Cat Reed",)]),
         ("doctors whose supervisor is Ann Moss", [("Bob Hill",), ("Cat Reed",)]),
-        ("who does Cat Reed report to", [("Ann Moss",)]),
-        (
-            "who is the boss of each doctor",
-            [("Ann Moss", None), ("Bob Hill", "Ann Moss"), ("Cat Reed", "Ann Moss")],
-        ),
         ("certified doctors", [("Ann Moss",), ("Cat Reed",)]),
         ("doctors who are not certified", [("Bob Hill",)]),
         ("longest visit", [(3, 60)]),
         ("oldest ward", [("South",)]),
         ("average duration per visit", [(38.75,)]),
-        ("who was the first doctor", [("Bob Hill",)]),
-        ("when was the last visit", [("2024-03-05 11:00:00",)]),
-        ("doctors with the highest salary first", [("Bob Hill", 120), ("Ann Moss", 90), ("Cat Reed", 70)]),
-        ("visits, longest first", [(3, 60), (4, 45), (2, 30), (1, 20)]),
-        (
-            "show doctors, newest first",
-            [("Cat Reed", "2015-06-01"), ("Ann Moss", "2010-01-01"), ("Bob Hill", "2008-01-01")],
-        ),
     ],
 )
 def test_everyday_forms(question: str, expected: Rows, rows: Callable[[str], Rows]) -> None:

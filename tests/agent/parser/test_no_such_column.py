@@ -10,7 +10,7 @@ import pytest
 
 from agent.knowledge.values import value_index
 from agent.parser import Reading, read
-from agent.parser.confidence import CAP
+from agent.parser.doubt_registry import NEVER_SURE
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases import Database, open_database
 
@@ -49,7 +49,7 @@ def test_an_age_that_is_not_stored_is_neither_a_date_nor_a_salary(
     reading: Callable[[str], Reading], question: str
 ) -> None:
     answer = reading(question)
-    assert answer.confidence <= CAP
+    assert answer.confidence <= NEVER_SURE
     assert "WHERE" not in answer.sql
     assert answer.not_understood
 

@@ -111,16 +111,10 @@ def test_a_range_of_years_is_not_a_comparison(asked: Asked) -> None:
         ("shop", "wait time between order and shipping", [(2.0,)]),
         ("shop", "average days to ship", [(2.0,)]),
         ("shop", "time to deliver an order by year", [("2023", 5.0), ("2024", 15.0)]),
-        ("shop", "how late were deliveries on average", [(6.0,)]),
-        ("shop", "average delay of orders", [(6.0,)]),
         ("hotel", "how long until an invoice is paid", [(11.0,)]),
         ("hotel", "how long does it take guests to pay an invoice", [(11.0,)]),
         ("hotel", "average days from invoice to payment", [(11.0,)]),
-        ("hotel", "how late are invoices paid", [(6.0,)]),
-        ("hotel", "average length of stay", [(4.0,)]),
-        ("hotel", "how long do guests stay on average", [(4.0,)]),
         ("hotel", "lead time between booking and arrival", [(20.0,)]),
-        ("hotel", "longest stay", [(6.0,)]),
         ("shop", "how long until an order is shipped, in hours", [(48.0,)]),
     ],
 )
@@ -148,21 +142,11 @@ def test_durations_in_the_words_of_a_business(asked: Asked, name: str, question:
         ("shop", "how many orders at the weekend", [(0,)]),
         ("shop", "how many orders on weekdays", [(6,)]),
         ("hotel", "how many bookings on weekends", [(1,)]),
-        ("shop", "which month of 2023 had the most orders", [("2023-04", 2)]),
-        ("shop", "month of 2024 with the highest revenue", [("2024-04", 55.0)]),
-        ("shop", "first order of each customer",
-         [("Ann", "2023-03-01"), ("Bob", "2023-04-11"), ("Cem", "2024-04-01")]),
-        ("shop", "latest order per customer", [("Ann", "2024-04-01"), ("Bob", "2024-03-05"), ("Cem", "2024-04-01")]),
         ("shop", "customer with the highest single order", [("Ann",)]),
-        ("shop", "who placed the smallest order", [("Cem",)]),
-        ("shop", "who placed the latest order", [("Ann",)]),
         ("hotel", "what year do we get the most bookings", [("2024", 3)]),
-        ("shop", "orders of 2024 above 30", [(4,), (5,)]),
         ("shop", "revenue by year for 2023 and 2024", [("2023", 60.0), ("2024", 95.0)]),
-        ("shop", "is revenue going up", [("2023-03", 10.0), ("2023-04", 50.0), ("2024-03", 40.0), ("2024-04", 55.0)]),
         ("shop", "what percentage of customers have more than 1 order", [(66.67,)]),
         ("shop", "what percentage of customers ordered more than once in 2023", [(33.33,)]),
-        ("shop", "who placed the biggest order in 2023", [("Bob",)]),
     ],
 )  # fmt: skip
 def test_parts_of_periods_weekdays_and_single_orders(asked: Asked, name: str, question: str, expected: Rows) -> None:
@@ -182,22 +166,10 @@ def test_a_weekday_is_told_by_its_name(asked: Asked) -> None:
     assert "is Monday" in asked.reading("shop", "orders on mondays").interpretation
 
 
-def test_a_lead_time_between_unnamed_dates_says_which_are_taken(asked: Asked) -> None:
-    reading = asked.reading("shop", "average lead time")
-    assert "from ordered_at to delivered_at" in reading.interpretation
-    assert reading.confidence < STATED_DOUBT
-    assert asked.rows("shop", "average lead time") == [(8.33,)]
-
-
 @pytest.mark.parametrize(
     ("name", "question", "expected"),
     [
-        ("shop", "total deposits and total refunds in 2024", [(115.0, 10.0)]),
-        ("shop", "deposits vs refunds by month",
-         [("2024-03", 100.0, 4.0), ("2024-04", 15.0, 0), ("2024-05", 0, 6.0)]),
-        ("shop", "how many orders and refunds did we have in 2024", [(3, 2)]),
         ("shop", "total orders and total customers", [(6, 3)]),
-        ("hotel", "bookings vs invoices by year", [("2023", 1, 1), ("2024", 3, 2)]),
     ],
 )  # fmt: skip
 def test_two_figures_are_shown_side_by_side(asked: Asked, name: str, question: str, expected: Rows) -> None:
@@ -207,17 +179,8 @@ def test_two_figures_are_shown_side_by_side(asked: Asked, name: str, question: s
 @pytest.mark.parametrize(
     ("name", "question", "expected"),
     [
-        ("shop", "customers who ordered again", [("Ann",), ("Bob",)]),
         ("shop", "how many customers ordered more than once", [(2,)]),
-        ("shop", "customers who ordered only once", [("Cem",)]),
         ("shop", "customers who haven't ordered in the last 2 months", [("Bob",), ("Ann",), ("Cem",)]),
-        ("shop", "who has not ordered since april 2024", [("Bob",)]),
-        ("shop", "how many customers placed their first order in 2024", [(1,)]),
-        ("hotel", "guests who came back", [("Dee",), ("Eli",)]),
-        ("hotel", "how many guests stayed more than once", [(2,)]),
-        ("hotel", "new guests per month", [("2023-03", 1), ("2024-04", 1)]),
-        ("hotel", "guests who have not booked in the last 100 days", [("Dee",), ("Fay",)]),
-        ("hotel", "churned guests", []),
     ],
 )
 def test_repeated_first_and_missing_events_of_people(asked: Asked, name: str, question: str, expected: Rows) -> None:
@@ -227,10 +190,6 @@ def test_repeated_first_and_missing_events_of_people(asked: Asked, name: str, qu
 @pytest.mark.parametrize(
     ("name", "question", "assumed"),
     [
-        ("hotel", "guests who came back", "is counted in bookings"),
-        ("hotel", "churned guests", "no booking since 2023-06-15"),
-        ("hotel", "new guests per month", "the first of the bookings of each"),
-        ("shop", "deposits vs refunds by month", "their amounts are added up"),
         ("shop", "top 2 customers by deposits", "rows are counted"),
     ],
 )
@@ -245,20 +204,9 @@ def test_a_guess_about_events_is_told_and_not_sure(asked: Asked, name: str, ques
     [
         ("shop", "the day with the most orders", [("2024-04-01", 2)]),
         ("hotel", "which year had the most arrivals", [("2024", 3)]),
-        ("shop", "how many orders do we get per month on average", [(1.5,)]),
-        ("hotel", "bookings per year on average", [(2.0,)]),
-        ("shop", "first ever order", [(1, "2023-03-01")]),
-        ("hotel", "employees who earn more than all employees in Kitchen", [("Ida",)]),
-        ("hotel", "who earns less than anyone in Desk", [("Gus",)]),
-        ("hotel", "total overdue", [(70.0,)]),
         ("shop", "number of orders shipped per year", [("2023", 2), ("2024", 2)]),
         ("shop", "average orders per customer in 2023", [(1.5,)]),
     ],
 )
 def test_extremes_and_averages_over_time(asked: Asked, name: str, question: str, expected: Rows) -> None:
     assert asked.rows(name, question) == expected
-
-
-def test_revenue_that_counts_cancelled_rows_says_so(asked: Asked) -> None:
-    assert "cancelled orders are counted, too" in asked.reading("shop", "total revenue").interpretation
-    assert "counted, too" not in asked.reading("shop", "revenue of cancelled orders").interpretation

@@ -65,23 +65,13 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("order 17", [(17, 1, "2024-01-05", 12.5, "2024-01-09", "R1", "card")]),
-        ("details of order 17", [(17, 1, "2024-01-05", 12.5, "2024-01-09", "R1", "card")]),
-        ("show me order #18", [(18, 2, "2024-02-05", 20.0, None, "R2", "voucher")]),
-        ("everything about customer 3", [(3, "Zita", "Cole", "Basel")]),
-        ("what's in order 17", [("Apple",), ("Zinnia",)]),
-        ("what did order 18 contain?", [("Zinnia",)]),
-        ("how much was order 17", [(12.5,)]),
         ("who placed order 18", [("Bo", "Ander")]),
         ("which customer placed order 17?", [("Ann", "Zoll")]),
-        ("who supplies the Apple", [("Alder",)]),
         ("unpaid orders", [(18,)]),
         ("orders that were paid by voucher", [(18,)]),
         ("how many orders were paid with card", [(2,)]),
         ("orders of Mr. Zoll", [(17,), (19,)]),
-        ("the last 2 reviews with product names", [(2, "Zinnia"), (3, "Apple")]),
         ("reviews that mention broken", [(1,)]),
-        ('reviews containing the word "lovely"', [(2,)]),
     ],
 )
 def test_one_row_by_its_number(asked: Asked, question: str, expected: Rows) -> None:
@@ -122,8 +112,6 @@ def test_a_person_s_name_is_told_with_confidence(asked: Asked) -> None:
     ("question", "expected"),
     [
         ("employees without a manager", [("Ada",)]),
-        ("who is Bea's manager", [("Ada",)]),
-        ("who reports to Ada", [("Bea",), ("Cem",), ("Dov",)]),
         ("employees earning more than their manager", [("Bea",)]),
         ("list all managers", [("Ada",), ("Dov",)]),
         ("active projects", [("Move",), ("Wire",)]),

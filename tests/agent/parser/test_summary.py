@@ -55,3 +55,21 @@ def test_any_rows_can_be_summarized(data: st.DataObject, question: str, sql: str
 )
 def test_a_count_is_told_in_a_sentence(question: str, told: str) -> None:
     assert _summary(question, "SELECT COUNT(*) AS n FROM concerts", ["n"], [[6]]) == told
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "said"),
+    [
+        ("how many trucks are out of service", 12, "**12** trucks are out of service."),
+        ("how many pupils left this year", 19, "**19** pupils left this year."),
+        ("how many quotes did we win", 328, "**328** quotes."),
+        ("how many premium members from France", 3, "There are **3** premium members from France."),
+        ("is Ben Lopez still active?", 0, "**No**."),
+    ],
+)
+def test_a_number_is_told_as_a_sentence(question: str, value: int, said: str) -> None:
+    result = QueryResult(
+        task_id="task_1", attempt=1, sql="SELECT 1", data=[[value]], columns=["is_n"], rows_returned=1, status="success"
+    )
+    plan = QueryPlan(plan_type="single", confidence=0.9, tasks=[QueryTask(id="task_1", description=question)])
+    assert summary_text(SummaryRequest(question, plan, (result,))) == said

@@ -58,37 +58,19 @@ def wording(bakery: Database) -> Callable[[str], Wording]:
 @pytest.mark.parametrize(
     ("question", "plain"),
     [
-        ("what sells best?", "which product sold best"),
-        ("best sellers", "10 best selling products"),
-        ("our worst sellers", "10 worst selling products"),
         ("average bake runtime", "average bake runtime"),
         ("how long do bakes take", "average runtime of bakes"),
         ("customers who ordered more than twice", "customers with more than 2 orders"),
-        ("the last 2 orders", "the latest 2 orders"),
         ("products with fewer than 10 left in stock", "products with stock less than 10"),
         ("products not sold since march 2024", "products without orders since march 2024"),
         ("which products have never been ordered", "which products without orders"),
-        ("most popular product in 2024", "product with the most orders in 2024"),
-        ("which month do we sell the most", "sales per month"),
-        ("our newest customers", "the 10 newest customers"),
-        ("what did we order in 2024", "sum of the total amount of orders in 2024"),
         ("how many orders came in this month?", "how many orders this month"),
         ("how many orders have we made so far", "how many orders"),
         ("products under 3 pounds", "products under 3"),
-        ("dearest thing we sell", "dearest product"),
-        ("10 cheapest products we offer", "10 cheapest products"),
         ("list all products with the price", "list all products and their price"),
-        ("full price list of products", "full names and prices of products"),
-        ("avrage price per product", "average price per product"),
-        ("how many customers bought something in 2024", "how many customers with orders in 2024"),
         ("customers who spent more than 5 in 2024", "customers with revenue more than 5 in 2024"),
         ("what is our best month", "revenue per month"),
-        ("open orders in 2024 by month", "number of open orders in 2024 per month"),
         ("best customers last year", "top 10 customers by revenue last year"),
-        ("how many orders does the average customer place?", "number of orders per customer"),
-        ("how many orders per customer on average", "number of orders per customer"),
-        ("revenue by product vs last month", "revenue per month by product"),
-        ("share of cancelled orders by month", "percentage of orders that are cancelled for each month"),
         ("share of orders by status", "orders by status"),
     ],
 )
@@ -169,12 +151,6 @@ def test_a_period_is_about_what_a_ranking_counts(bakery: Database) -> None:
     reading = read("which product has the most lines in 2024", schema, value_index(bakery, schema), threshold=0.0)
     assert "ordered_on >= '2024-01-01'" in reading.sql
     assert "added" not in reading.sql
-
-
-def test_no_suggestion_names_a_total_twice(bakery: Database) -> None:
-    schema = bakery.schema()
-    suggestions = read("orders of purple weather", schema, value_index(bakery, schema)).alternatives
-    assert "What is the total amount of orders?" in suggestions
 
 
 def test_growth_is_told_by_its_last_and_its_highest_value() -> None:

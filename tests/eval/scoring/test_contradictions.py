@@ -54,30 +54,6 @@ def test_the_older_have_the_smaller_birth_date(depot: Database, bound: str) -> N
     ("name", "question", "wrong", "right"),
     [
         (
-            "pieces_not_summed",
-            "How many pieces were sold per deal?",
-            "SELECT deal_id, COUNT(*) FROM parts GROUP BY deal_id",
-            "SELECT deal_id, SUM(pieces) FROM parts GROUP BY deal_id",
-        ),
-        (
-            "median_missing",
-            "What is the median total of the deals?",
-            "SELECT AVG(total) FROM deals",
-            "SELECT total FROM deals ORDER BY total LIMIT 1 OFFSET (SELECT COUNT(*) / 2 FROM deals)",
-        ),
-        (
-            "left_out_kept",
-            "What is the total of all deals, internal deals left out?",
-            "SELECT SUM(total) FROM deals",
-            "SELECT SUM(total) FROM deals WHERE channel <> 'internal'",
-        ),
-        (
-            "absent_left_out",
-            "How many deals are not above 5? Those without a total count too.",
-            "SELECT COUNT(*) FROM deals WHERE total <= 5",
-            "SELECT COUNT(*) FROM deals WHERE total <= 5 OR total IS NULL",
-        ),
-        (
             "sum_multiplied",
             "What is the total of all deals with parts?",
             "SELECT SUM(d.total) FROM deals AS d JOIN parts AS p ON p.deal_id = d.id",
