@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
-from agent.knowledge.taught import problem
+from agent.inspection.memory import term_problem
 from agent.server.access import CurrentClient
 from agent.server.errors import ApiError
 from agent.server.kept import database_of
@@ -51,8 +51,7 @@ async def terms(
 async def teach(services: CurrentServices, client: CurrentClient, asked: TermIn) -> TermReply:
     """Say what a word means: a table, a column, or a condition. Your later questions on this database use it."""
     database = await database_of(services, client, asked.preset)
-    schema = await asyncio.to_thread(database.schema)
-    wrong = await asyncio.to_thread(problem, asked.term, asked.means, schema)
+    wrong = await asyncio.to_thread(term_problem, asked.term, asked.means, database)
     if wrong:
         raise ApiError(409, wrong)
     record = TermRecord(
