@@ -35,8 +35,8 @@ def is_statement(words: list[str]) -> bool:
 @statements.command()
 def explain(sql: _Sql, db: DatabaseOption = None, as_json: _AsJson = False) -> None:
     """Say in plain words what a query returns. It is not run, and no model is asked."""
-    from agent.statements.explanation import explained
     from eval.sql import check, parse, resolve
+    from eval.sql.in_words import explained
 
     with errors_reported():
         database = opened(db)

@@ -18,7 +18,7 @@ from sqlglot import exp
 from agent.knowledge.effort import MOST_STEPS, TooTangled, limited, spend
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import vocabulary
-from agent.parser import abstention, confidence, doubts, explanation
+from agent.parser import abstention, confidence, doubts
 from agent.parser.alternatives import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.date_arithmetic import before
@@ -46,6 +46,8 @@ from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES
 from eval.language.tokens import Token, tokenize
 from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
+from eval.sql.in_words import pieces
+from eval.sql.types import ParsedQuery
 from eval.sql.written_forms import written_in
 
 MAX_QUESTION = 2_000
@@ -331,7 +333,8 @@ class _Parser:
         if sure and attempt.confidence < STATED_DOUBT and not attempt.unread:
             sentence = doubts.doubt_sentence(attempt.question, attempt.draft, list(attempt.plans), attempt.rival)
             notes.append(f"{doubts.MARK}{sentence}")
-        meaning = explanation.explain(attempt.draft.query, self._known.vocabulary, notes)
+        said = [text for _, text in pieces(ParsedQuery("", self._dialect, attempt.tree))]
+        meaning = "; ".join((", ".join(said), *notes))
         sql = readable(attempt.tree, self._dialect)
         return Reading(
             sql if sure else "",

@@ -17,7 +17,6 @@ from sqlglot import exp
 from agent.knowledge.values import value_index
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
 from agent.state import Choice, LeftOut, ReadingPart
-from agent.statements.explanation import group_keys, pieces
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.language.inflection import lemma, root, stem
@@ -25,6 +24,7 @@ from eval.language.tokens import tokenize
 from eval.schema import ForeignKey, Schema, Table
 from eval.scoring import Case
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
+from eval.sql.in_words import group_keys, pieces
 from eval.sql.scopes import bind
 from eval.sql.stack import with_headroom
 from eval.statement import ReadStatement

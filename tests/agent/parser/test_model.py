@@ -42,7 +42,7 @@ async def test_plans_and_writes_the_same_query(library: Database, schema: Schema
     assert plan.confidence > 0.5
     reply = await model.write_sql(SqlRequest(QUESTION, plan.tasks[0], "sqlite", "", schema))
     assert reply.sql == "SELECT COUNT(*) AS books FROM book"
-    assert reply.reasoning == "book, number of book rows"
+    assert reply.reasoning == "the number of rows (called books) of book"
     assert not reply.abstained
     assert reply.usage.calls == 0
 

@@ -131,8 +131,8 @@ def test_gives_the_next_best_reading_when_asked(schema: Schema, values: ValueInd
 def test_says_how_it_understood_a_question(ask: Ask) -> None:
     reading = ask("the 2 cheapest novels published before 2020", threshold=0.0)
     assert reading.interpretation == (
-        "book, only book genre is Novel, only book published less than 2020-01-01, book title, "
-        "by book price, lowest first, the first 2"
+        "title of book, only rows where genre is 'Novel' and published_on is under '2020-01-01', "
+        "sorted by price (smallest first), only the first 2 rows"
     )
 
 

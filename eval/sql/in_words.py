@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 from sqlglot import exp
 
 from eval.schema import Dialect
-from eval.sql import ParsedQuery
 from eval.sql.dialects import render
 from eval.sql.stack import with_headroom
+from eval.sql.types import ParsedQuery
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Sum: "the sum of",
@@ -44,6 +44,8 @@ _NEGATED = {"is": "is not", "is not": "is", "is over": "is at most", "is at leas
     "is at most": "is over",
 }
 _UNITS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%Y-%m": "year and month", "%w": "weekday"}
+_DAYS = dict(zip("0123456", "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(), strict=True))
+"""As `%w` numbers them."""
 _PARTS = ("year", "month", "day", "quarter", "hour", "minute", "second", "week", "weekday", "dayname", "monthname")
 _RANKS = {"row_number": "the number of the row", "rank": "the rank", "dense_rank": "the rank without gaps"}
 _CALLS = {
@@ -214,7 +216,10 @@ class _Words:
             word, other = _NEGATED[word] if negated else word, tree.expression
             if isinstance(other, exp.Any | exp.All):
                 return f"{self.value(tree.this)} {word} {type(other).__name__.lower()} of {self._inner(other.this)}"
-            return f"{self.value(tree.this)} {word} {self.value(other)}"
+            subject, said = self.value(tree.this), self.value(other)
+            if subject.startswith("the weekday of ") and said.strip("'") in _DAYS:
+                said = _DAYS[said.strip("'")]
+            return f"{subject} {word} {said}"
         said = self.value(tree)
         return f"{said} is not true" if negated else f"{said} is true"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.statements.explanation import explained
 from eval.databases import open_database
 from eval.schema import Schema
 from eval.sql import facts, parse, resolve
+from eval.sql.in_words import explained
 from eval.tasks.demos import demo_path
 from eval.tasks.library import tasks
 
