@@ -26,6 +26,10 @@ log = logging.getLogger(__name__)
 
 PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 """The default port of each kind of server."""
+DIRECT: Mapping[str, None] = dict.fromkeys(
+    f"all://{host}" for host in ("localhost", "*.localhost", "127.0.0.1", "[::1]", "host.docker.internal")
+)
+"""Addresses of this machine, which are asked without the proxy of the environment (`HTTP_PROXY`): it knows none."""
 SECONDS = 1.5
 """Time in which a server on this machine says that it is there."""
 MOST_MODELS = 500
@@ -173,7 +177,7 @@ def _listed(base_url: str, key: str) -> ModelServer:
     import httpx2
 
     try:
-        with httpx2.Client(timeout=SECONDS, follow_redirects=False) as client:
+        with httpx2.Client(timeout=SECONDS, follow_redirects=False, mounts=DIRECT) as client:
             headers = {"Authorization": f"Bearer {key}"} if key else {}
             response = client.get(_path(base_url, "/models"), headers=headers)
             server = _listing(base_url, response) if response.status_code == 200 else None
