@@ -37,6 +37,7 @@ from agent.state import (
     Relevance,
     asked,
 )
+from agent.statements.spelling import as_stored
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
 from eval.examination import Query, read_values
@@ -143,6 +144,9 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         return _without_statement(step, draft, number, None if abstained else draft.failure.message)
     if draft.error:
         return _without_statement(step, draft, number, draft.error)
+    if not draft.by_engine:
+        stored = await in_turn(as_stored, draft.sql, await step.context.schema(), step.context.database.name)
+        draft = draft.model_copy(update={"sql": stored})
     query = Query(
         step.question,
         draft.sql,
