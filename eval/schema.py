@@ -38,6 +38,8 @@ class Values:
     """The column of the table that says so row by row, where they are counted in several units."""
     doubt: str | None = None
     """What could also be meant."""
+    letters: str | None = None
+    """Why its letters may be others: the encoding of the file was guessed."""
     flows: str | None = None
     """Where its numbers are money in and out: the words for either that it may be asked for by, with commas."""
 

@@ -31,7 +31,8 @@ def units(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
 
 
 def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
-    """A sentence for each column in doubt that the query computes with; of text, only where its order counts."""
+    """A sentence for each column in doubt that the query computes with; of text, only where its order counts, or where
+    its letters are in doubt."""
     if not _read_from_files(schema):
         return ()
     binding = bind(tree, schema.dialect, schema)
@@ -42,6 +43,8 @@ def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
         values = column.values
         if values is None or isinstance(node.parent, _NOT_READ):
             continue
+        if values.letters:
+            told[f"“{column.name}” in the file: {values.letters}"] = None
         computed = any(isinstance(above, _ORDERED) for above in _above(node))
         if values.doubt and (computed or not holds_text(column)):
             told[f"“{column.name}” in the file: {values.doubt}"] = None

@@ -84,11 +84,19 @@ class OneTable:
                     decision.plan.unit or beside.get(of.name, (None, None))[0],
                     beside.get(of.name, (None, None))[1],
                     words.doubt(of, sure=decision.sure),
+                    self._letters(i),
                     both_ways.get(of.name),
                 ),
             )
             for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
-            if of.name and (of.changed or decision.plan.unit or of.name in {*beside, *both_ways} or self._tells_part(i))
+            if of.name
+            and (
+                of.changed
+                or decision.plan.unit
+                or of.name in {*beside, *both_ways}
+                or self._tells_part(i)
+                or self._letters(i)
+            )
         ]
         as_written.keep(self._engine, self._table, self._staged, kept)
         heads = zip(self._staged.headers, names, strict=True)
@@ -104,6 +112,14 @@ class OneTable:
             parts=tuple(part.label for part in self._staged.parts),
         )
         return TableReading(plan=plan, found=result)
+
+    def _letters(self, i: int) -> str | None:
+        """Why the letters of a column may be others."""
+        other = self._staged.other_encoding
+        if not other or self._staged.types[i] != "VARCHAR":
+            return None
+        odd = f"SELECT 1 FROM {self._raw} WHERE NOT regexp_full_match({self._cells[i]}, '[\\x00-\\x7f]*') LIMIT 1"
+        return f"the file is no UTF-8; its letters could be those of {other}" if self._all(odd) else None
 
     def _tells_part(self, i: int) -> bool:
         """Whether the column says of which file or sheet a row is."""

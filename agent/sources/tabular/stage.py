@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _DEPTH = 5
-_NAMES_OF_ENCODINGS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,8 @@ class Staged:
     row: int
     """Number of the first row in the file; 1 for files whose rows have no place in a text."""
     semicolons: bool = False
+    other_encoding: str = ""
+    """One that its text could also be in."""
     notes: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     """Of which it consists, where it is of several; their labels are its last column."""
@@ -98,8 +99,9 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
     layout = found_layout(path)
     bounds.check(0, len(layout.headers))
     notes = []
-    if layout.encoding in _NAMES_OF_ENCODINGS:
-        notes.append(f"is no UTF-8 and was read as {_NAMES_OF_ENCODINGS[layout.encoding]}")
+    if not layout.encoding.name.startswith("utf"):
+        other = f"; it could also be {layout.encoding.other}" if layout.encoding.other else ""
+        notes.append(f"is no UTF-8 and was read as {layout.encoding.name}{other}")
     if layout.titles:
         notes.append(f"{counted(layout.titles, 'row')} above the table left out")
     if layout.joined:
@@ -110,7 +112,7 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
     strict = not layout.irregular
     if strict and layout.broken:  # the reader skips rows, and not lines
         source, skipped = _recoded(path, layout, folder, skipped), 0
-    elif strict and layout.encoding != "utf-8" and not (layout.encoding == "utf-8-sig" and skipped):
+    elif strict and layout.encoding.name != "utf-8" and not (layout.encoding.name == "utf-8-sig" and skipped):
         source = _recoded(path, layout, folder)
     if not strict or not _read(engine, source, raw, width, skipped, delimiter):
         source, width, note = _rewritten(path, layout, bounds, folder)
@@ -126,7 +128,8 @@ def _staged(
     rows = _count(engine, raw)
     bounds.check(rows, width)
     headers = (*layout.headers, *[""] * width)[:width]
-    return Staged(raw, headers, ("VARCHAR",) * width, rows, layout.row, layout.delimiter == ";", tuple(notes))
+    other = layout.encoding.other or ""
+    return Staged(raw, headers, ("VARCHAR",) * width, rows, layout.row, layout.delimiter == ";", other, tuple(notes))
 
 
 def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: int, delimiter: str) -> bool:
@@ -159,7 +162,7 @@ def _count(engine: DuckDBPyConnection, raw: str) -> int:
 @contextmanager
 def _opened(path: Path, layout: Layout, skip: int) -> Iterator[TextIO]:
     """The text of a file behind so many lines, its line ends as they are."""
-    with path.open(encoding=layout.encoding, newline="") as file:
+    with path.open(encoding=layout.encoding.name, newline="") as file:
         for _ in range(skip):
             file.readline()
         yield file
