@@ -5,12 +5,18 @@ In: the requests of an HTTP client. Out: its `Delivery`, which says whether it l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import httpx2
+
+DIRECT: Mapping[str, None] = dict.fromkeys(
+    f"all://{host}" for host in ("localhost", "*.localhost", "127.0.0.1", "[::1]", "host.docker.internal")
+)
+"""Addresses of this machine, which are asked without the proxy of the environment (`HTTP_PROXY`): it knows none."""
 
 __all__ = ["Delivery", "begin_delivery", "watched"]
 

@@ -26,10 +26,6 @@ log = logging.getLogger(__name__)
 
 PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 """The default port of each kind of server."""
-DIRECT: Mapping[str, None] = dict.fromkeys(
-    f"all://{host}" for host in ("localhost", "*.localhost", "127.0.0.1", "[::1]", "host.docker.internal")
-)
-"""Addresses of this machine, which are asked without the proxy of the environment (`HTTP_PROXY`): it knows none."""
 SECONDS = 1.5
 """Time in which a server on this machine says that it is there."""
 MOST_MODELS = 500
@@ -175,6 +171,8 @@ async def _of_ollama(client: httpx2.AsyncClient, base_url: str, model: str) -> i
 def _listed(base_url: str, key: str) -> ModelServer:
     """What the server lists. Raises LookupError where that is nothing, which is asked again."""
     import httpx2
+
+    from agent.models.delivery import DIRECT
 
     try:
         with httpx2.Client(timeout=SECONDS, follow_redirects=False, mounts=DIRECT) as client:
