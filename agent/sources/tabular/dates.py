@@ -13,28 +13,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agent.sources.tabular.notation import notation
 from agent.sources.tabular.numbers import ENOUGH, LONGEST
 from agent.sources.tabular.plan import Order
 from agent.sources.tabular.sql import BLANKS, PAD, literal
 
-MONTHS = {
-    name: number
-    for number, names in enumerate((
-        "jan january januar janvier janv januari ene enero gen gennaio janeiro",
-        "feb february februar février févr fév fevrier fevr februari febrero febbraio fev fevereiro",
-        "mar march mär märz mrz mars mrt maart marzo março",
-        "apr april avril avr abr abril aprile",
-        "may mai mei mayo mag maggio maj maio",
-        "jun june juni juin junio giu giugno junho",
-        "jul july juli juillet juil julio lug luglio julho",
-        "aug august août aout augustus ago agosto augusti",
-        "sep sept september septembre septiembre set settembre setembro",
-        "oct october okt oktober octobre octubre ott ottobre out outubro",
-        "nov november novembre noviembre novembro",
-        "dec december dez dezember déc décembre decembre dic diciembre dicembre dezembro",
-    ), 1)
-    for name in names.split()
-}  # fmt: skip
+MONTHS = {name: number for number, names in enumerate(notation("months"), 1) for name in names}
 """The number of a month by its name in English, German, French, Dutch, Spanish, Italian, Portuguese and Swedish."""
 _MONTH = f"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? {1,4})?"
