@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, wraps
 from typing import Any, Literal, TypeVar, get_args
 
@@ -90,6 +91,8 @@ class Table:
     primary_key: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     indexes: tuple[Index, ...] = ()
+    stored_name: str | None = None
+    """Its name in the database, where `name` tells it apart from a table of the same name in another namespace."""
     row_count: int | None = None
     """Row count; None for views and when counting was too costly."""
     row_count_estimated: bool = False
@@ -156,7 +159,7 @@ def _names_of(kind: type[Column | ForeignKey | Index | Table]) -> tuple[str, ...
 
 _OF_COLUMN = tuple(n for n in _names_of(Column) if n != "values")
 _OF_KEY, _OF_INDEX = _names_of(ForeignKey), _names_of(Index)
-_STRUCTURE = tuple(n for n in _names_of(Table) if n not in ("row_count", "row_count_estimated"))
+_STRUCTURE = tuple(n for n in _names_of(Table) if n not in ("stored_name", "row_count", "row_count_estimated"))
 
 
 def _stated(part: Column | ForeignKey | Index | Table, names: tuple[str, ...]) -> dict[str, Any]:
@@ -176,3 +179,63 @@ def kept_with_schema(read: Callable[[Schema], T]) -> Callable[[Schema], T]:
         return value
 
     return kept
+
+
+@kept_with_schema
+def told_apart(schema: Schema) -> Schema:
+    """The schema with one name for each table: of tables with the same name, those off the search path are called
+    after their namespace, too (`sales_region`, `hr_region`), and keys lead to the table of their own namespace."""
+    times = Counter(t.name.casefold() for t in schema.tables)
+    if len(times) == len(schema.tables):
+        return schema
+    names: dict[tuple[str | None, str], str] = {}
+    taken = set(times)
+    for table in schema.tables:
+        name = table.name
+        if table.namespace is not None and times[name.casefold()] > 1:
+            name = f"{table.namespace}_{name}"
+            while name.casefold() in taken:
+                name += "_"
+            taken.add(name.casefold())
+        names[table.namespace, table.name] = name
+
+    def of_namespace(key: ForeignKey, namespace: str | None) -> ForeignKey:
+        own = names.get((namespace, key.ref_table)) or names.get((None, key.ref_table))
+        return replace(key, ref_table=own) if own else key
+
+    tables = tuple(
+        replace(
+            table,
+            name=names[table.namespace, table.name],
+            stored_name=table.name,
+            foreign_keys=tuple(of_namespace(key, table.namespace) for key in table.foreign_keys),
+        )
+        for table in schema.tables
+    )
+    return replace(schema, tables=tables)
+
+
+def within_namespace(schema: Schema, namespace: str | None) -> Schema:
+    """The schema in which a name that several namespaces have means the table of this one; where it has none, that on
+    the search path, else the first. Keys to tables that are left out fall away."""
+    apart = told_apart(schema)
+    meant: dict[str, int] = {}
+    for place, table in enumerate(schema.tables):
+        known = meant.get(table.name.casefold())
+        nearer = known is not None and (table.namespace == namespace or table.namespace is None)
+        if known is None or (nearer and schema.tables[known].namespace != namespace):
+            meant[table.name.casefold()] = place
+    kept = [apart.tables[place] for place in sorted(meant.values())]
+    names = {table.name: table.stored_name or table.name for table in kept}
+    tables = tuple(
+        replace(
+            table,
+            name=names[table.name],
+            stored_name=None,
+            foreign_keys=tuple(
+                replace(key, ref_table=names[key.ref_table]) for key in table.foreign_keys if key.ref_table in names
+            ),
+        )
+        for table in kept
+    )
+    return replace(schema, tables=tables)
