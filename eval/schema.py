@@ -217,7 +217,7 @@ def told_apart(schema: Schema) -> Schema:
 
 def within_namespace(schema: Schema, namespace: str | None) -> Schema:
     """The schema in which a name that several namespaces have means the table of this one; where it has none, that on
-    the search path, else the first. Keys to tables that are left out fall away."""
+    the search path, else the first. Tables with keys to others that are left out are left out, too."""
     apart = told_apart(schema)
     meant: dict[str, int] = {}
     for place, table in enumerate(schema.tables):
@@ -227,6 +227,8 @@ def within_namespace(schema: Schema, namespace: str | None) -> Schema:
             meant[table.name.casefold()] = place
     kept = [apart.tables[place] for place in sorted(meant.values())]
     names = {table.name: table.stored_name or table.name for table in kept}
+    of_others = {table.name for table in apart.tables} - names.keys()
+    kept = [table for table in kept if not any(key.ref_table in of_others for key in table.foreign_keys)]
     tables = tuple(
         replace(
             table,
