@@ -144,7 +144,7 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         return _without_statement(step, draft, number, None if abstained else draft.failure.message)
     if draft.error:
         return _without_statement(step, draft, number, draft.error)
-    if not draft.by_engine:
+    if step.context.database.dialect == "postgres" or not draft.by_engine:
         stored = await in_turn(as_stored, draft.sql, await step.context.schema(), step.context.database.name)
         draft = draft.model_copy(update={"sql": stored})
     query = Query(
@@ -229,7 +229,7 @@ def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[
         departed = departures(step.question, tree, semantics, case.schema)
     of_file = read_values.units(tree, case.schema) if case.result else ()
     both = [one or other for one, other in zip_longest(units, of_file, fillvalue="")]
-    return departed, both, list(read_values.open_readings(tree, case.schema))
+    return departed, both, [*read_values.open_readings(tree, case.schema), *case.contents]
 
 
 def _engine_error(executed: ExecutionResult | None, open_readings: Sequence[str]) -> str | None:

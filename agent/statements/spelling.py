@@ -2,7 +2,8 @@
 
 In: SQL as a model wrote it, the schema, and the name of the opened database. Out: the same query, or the same with only
 those changes that leave one reading: the escapes of Markdown and JSON, typographic quotes, the case of names that the
-engine compares exactly, the opened database in front of its own tables. What is not in the schema stays as it is.
+engine compares exactly, the opened database in front of its own tables, PostgreSQL's money as the number that it is.
+What is not in the schema stays as it is.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def as_stored(text: str, schema: Schema, opened: str) -> str:
     changed = _without_opened(tree, schema, opened)
     if schema.dialect == "postgres":
         changed = _with_exact_names(tree, schema) or changed
+        changed = _with_money_as_numbers(tree, schema) or changed
     return render(tree, schema.dialect) if changed else text
 
 
@@ -111,6 +113,25 @@ def _with_exact_names(tree: exp.Expression, schema: Schema) -> bool:
             if named and folded(column.this, schema.dialect) not in stored_as:
                 column.set("this", quoted_name(next(iter(stored_as))))
                 changed = True
+    return changed
+
+
+def _with_money_as_numbers(tree: exp.Expression, schema: Schema) -> bool:
+    """PostgreSQL's `money` has no average and is compared with no number; what is computed with it is cast."""
+    if not any(column.type.lower() == "money" for table in schema.tables for column in table.columns):
+        return False
+    binding = bind(tree, schema.dialect, schema)
+    changed = False
+    for node in every(tree, exp.Column):
+        found = binding.columns.get(id(node))
+        table = schema.table(found.origin[0]) if found and found.origin else None
+        column = table.column(found.origin[1]) if table and found and found.origin else None
+        computed = isinstance(node.parent, exp.Func | exp.Binary | exp.Between | exp.In) and not isinstance(
+            node.parent, exp.Cast | exp.Count
+        )
+        if column is not None and column.type.lower() == "money" and computed:
+            node.replace(exp.cast(node.copy(), "numeric", dialect="postgres"))
+            changed = True
     return changed
 
 

@@ -8,7 +8,9 @@ from agent.statements.spelling import as_stored, without_escapes
 from eval.schema import Column, Dialect, Schema, Table
 
 PEOPLE = Table("AppUser", (Column("id", "int"), Column("displayName", "text")), namespace="Shop")
-ORDERS = Table("orders", (Column("id", "int"), Column("userId", "int"), Column("total", "numeric")))
+ORDERS = Table(
+    "orders", (Column("id", "int"), Column("userId", "int"), Column("total", "numeric"), Column("paid", "money"))
+)
 TWINS = (Table("Log", (Column("at", "date"),)), Table("LOG", (Column("At", "date"),)))
 
 
@@ -25,6 +27,13 @@ TWINS = (Table("Log", (Column("at", "date"),)), Table("LOG", (Column("At", "date
             "SELECT o.userid FROM orders AS o WHERE EXISTS(SELECT 1 FROM AppUser AS a WHERE a.id = o.USERID)",
             'SELECT o."userId" FROM orders AS o WHERE EXISTS(SELECT 1 FROM "AppUser" AS a WHERE a.id = o."userId")',
         ),
+        ("postgres", "SELECT AVG(paid) FROM orders", "SELECT AVG(CAST(paid AS DECIMAL)) FROM orders"),
+        (
+            "postgres",
+            "SELECT paid FROM orders WHERE paid > 3",
+            "SELECT paid FROM orders WHERE CAST(paid AS DECIMAL) > 3",
+        ),
+        ("postgres", "SELECT paid, COUNT(paid) FROM orders GROUP BY paid", None),
         ("postgres", "SELECT at FROM log", "SELECT at FROM log"),
         ("postgres", "SELECT nothing FROM orders", "SELECT nothing FROM orders"),
         ("postgres", "WITH appuser AS (SELECT 1 AS n) SELECT n FROM appuser", None),
