@@ -60,6 +60,11 @@ class Column:
     values: Values | None = None
     """What is known of how its values were read, if an import read them from a file."""
 
+    @property
+    def is_list(self) -> bool:
+        """Whether each of its values is a list (`text[]`)."""
+        return self.type.endswith("[]")
+
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
