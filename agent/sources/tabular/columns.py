@@ -18,6 +18,8 @@ from agent.sources.tabular.sql import BLANKS, literal
 from agent.sources.tabular.units import CURRENCIES, KNOWN
 from eval.language.lexicon import open_lexicon
 
+NEVER_COMPUTED = "#CALC!"
+"""In place of a formula that no spreadsheet has computed."""
 Cells = Mapping[str, int]
 """Cells without blanks around them, with how often each occurs."""
 _MISSING = frozenset(word for line in notation("missing") for word in line)
@@ -152,7 +154,11 @@ def decided(
             decision, sure = _decision(plan, of, None, plan.order or order), bool(plan.order) or sure_order
         if not semicolons and decision.number and decision.number.either and any("," in cell for cell in of):
             decision = replace(decision, sure=True)  # a file with commas between its columns hardly has them in numbers
-        result.append(replace(decision, doubt=None) if sure else decision)
+        decision = replace(decision, doubt=None) if sure else decision
+        if bare := of.get(NEVER_COMPUTED):
+            told = f"formulas of {bare:,} cells were never computed: open and save the file in a spreadsheet"
+            decision = replace(decision, doubt=told, sure=False)
+        result.append(decision)
     return result
 
 
@@ -173,7 +179,8 @@ def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | 
         return Decision(plan)
     filled = {cell: count for cell, count in cells.items() if not is_missing(cell, None)}
     if not filled:
-        return Decision(_with(plan, kind=wanted or "text"))
+        empty = numbers.Written(whole=False) if NEVER_COMPUTED in cells and wanted is None else None
+        return Decision(_with(plan, kind="number" if empty else wanted or "text"), number=empty)
     if wanted == "truth" or (wanted is None and _are_truths(plan.header, filled)):
         truths = tuple(cell for cell in filled if cell.casefold() in _TRUTHS)
         return Decision(_with(plan, kind="truth"), truths=truths[:_SPELLINGS])

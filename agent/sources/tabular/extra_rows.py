@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.tabular import numbers
-from agent.sources.tabular.columns import trimmed
+from agent.sources.tabular.columns import NEVER_COMPUTED, trimmed
 from agent.sources.tabular.layout import RULE
 from agent.sources.tabular.notation import notation
 from agent.sources.tabular.plan import MOST_SHOWN, Row
@@ -89,7 +89,7 @@ def _extra(
     engine: DuckDBPyConnection, staged: Staged, texts: Sequence[str], filled: Sequence[int], blanks: int
 ) -> tuple[list[Cells], list[Cells]]:
     """The rows that are no rows of the table, and those that are called totals and stay."""
-    shown = ", ".join(f"coalesce({trimmed(cell)}, '')" for cell in texts)
+    shown = ", ".join(f"coalesce(nullif({trimmed(cell)}, {literal(NEVER_COMPUTED)}), '')" for cell in texts)
     labelled = "".join(f" OR {_may_be_label(cell)}" for cell in texts[:_LABEL_COLUMNS])
     named = [(c, h) for c, h in zip(texts, staged.headers, strict=True) if h]
     repeated = f"OR ({' AND '.join(f'{c} = {literal(h)}' for c, h in named)})" if len(named) > 1 else ""
