@@ -43,7 +43,7 @@ def doubted(draft: Draft, q: LinkedQuestion, *, said_what_to_show: bool = False)
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", not said_what_to_show and _shows_only_dates(query, q)),
-        ("group_open", _by_for_nothing(query, q) or _grouped_unasked(query, q)),
+        ("group_open", _by_for_nothing(query, q) or _grouped_unasked(query, q) or _groups_by_figures(query, q)),
         ("superlative_open", _ranks_by_nothing(query, q)),
         ("route_open", _two_routes(query, q)),
         ("second_question_open", _asks_twice(query, q)),
@@ -301,6 +301,13 @@ def _grouped_unasked(query: Query, q: LinkedQuestion) -> bool:
     counted = any(e.function == "count" for e in query.select)
     alone = words[:2] == ["how", "many"] and not _ASKED_GROUPS & set(words)
     return alone and counted and bool(query.group) and query.limit is None and query.shape is None
+
+
+def _groups_by_figures(query: Query, q: LinkedQuestion) -> bool:
+    """`total sales in Feb 2024` of a sheet with a column for each month, read as groups by the figures of that one."""
+    if _ASKED_GROUPS & {token.lower for token in q.tokens}:
+        return False
+    return any(e.column is not None and not e.part and q.vocabulary.columns[e.column].is_figure for e in query.group)
 
 
 def _by_for_nothing(query: Query, q: LinkedQuestion) -> bool:
