@@ -7,6 +7,7 @@ strict reader refuses is first rewritten by Python's lenient one.
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
+from agent.sources.tabular.json_records import as_records
 from agent.sources.tabular.layout import FIELD, Layout, found_layout
 from agent.sources.tabular.plan import Row
 from agent.sources.tabular.sql import literal, name
@@ -85,8 +87,9 @@ def stage(engine: DuckDBPyConnection, path: Path, kind: str, raw: str, bounds: B
     """`folder`: where a file may be rewritten. Raises SourceRefused, SourceTooLarge, duckdb.Error."""
     if kind == "delimited":
         return _delimited(engine, path, raw, bounds, folder)
-    reader = f"read_parquet({literal(str(path))})" if kind == "parquet" else _json_reader(path)
-    return _typed(engine, reader, raw, bounds, as_text=kind == "json")
+    if kind == "parquet":
+        return _typed(engine, f"read_parquet({literal(str(path))})", raw, bounds, as_text=False)
+    return _typed(engine, _json_reader(engine, as_records(path, folder) or path), raw, bounds, as_text=True)
 
 
 def filled(engine: DuckDBPyConnection, raw: str, cells: Sequence[str], where: str = "true") -> list[int]:
@@ -221,8 +224,19 @@ def _rewritten(path: Path, layout: Layout, bounds: Bounds, folder: Path) -> tupl
     return target, width, [note] if strange else []
 
 
-def _json_reader(path: Path) -> str:
-    return f"read_json({literal(str(path))}, format = 'auto', sample_size = -1, maximum_object_size = {16 * FIELD})"
+def _json_reader(engine: DuckDBPyConnection, path: Path) -> str:
+    """Reads numbers with a point, or too large for an integer, as they are written."""
+    size = f"maximum_object_size = {16 * FIELD}"
+    reader = f"read_json({literal(str(path))}, format = 'auto', sample_size = -1, {size})"
+    kinds = dict(_described(engine, f"SELECT * FROM {reader}"))
+    exact = {
+        column: re.sub(r"(?<![\w\"])(DOUBLE|HUGEINT|UBIGINT)(?![\w\"])", "VARCHAR", kind)
+        for column, kind in kinds.items()
+    }
+    if exact == kinds or "json" in map(str.lower, kinds):
+        return reader
+    columns = ", ".join(f"{literal(column)}: {literal(kind)}" for column, kind in exact.items())
+    return f"read_json({literal(str(path))}, format = 'auto', columns = {{{columns}}}, {size})"
 
 
 def _typed(engine: DuckDBPyConnection, reader: str, raw: str, bounds: Bounds, *, as_text: bool) -> Staged:
