@@ -43,6 +43,8 @@ class Values:
     """Why its letters may be others: the encoding of the file was guessed."""
     flows: str | None = None
     """Where its numbers are money in and out: the words for either that it may be asked for by, with commas."""
+    direction: str | None = None
+    """Where another column says which of them are money out: its name and that value, with a bar between them."""
 
 
 @dataclass(frozen=True, slots=True)

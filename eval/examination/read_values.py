@@ -50,6 +50,8 @@ def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
             told[f"“{column.name}” in the file: {values.doubt}"] = None
         if computed and values.unit_column and values.unit_column not in names:
             told[f"“{column.name}” is in several units, which “{values.unit_column}” names"] = None
+        if computed and values.direction and (other := values.direction.partition("|")[0]) not in names:
+            told[f"“{column.name}” is money in and out, which “{other}” tells"] = None
     return tuple(told)
 
 

@@ -187,6 +187,8 @@ def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | 
     when = dates.written(plan.header, filled, order, forced=wanted is not None) if wanted != "number" else None
     if when and when.why_not is None:
         doubt = "day and month could also be the other way round" if when.either else None
+        if when.several_zones:
+            doubt = "its times are of several time zones; of each, its own clock is read"
         return Decision(_with(plan, kind="date", order=when.order), date=when, doubt=doubt)
     why = when.why_not if when else None
     if wanted == "number" or (wanted is None and not _is_code(plan, filled)):

@@ -69,6 +69,8 @@ class Written:
     either: bool = False
     """Whether day and month could be exchanged in every cell, and are not in all the same."""
     zones: bool = False
+    several_zones: bool = False
+    """Whether the clocks are of places further apart than summer time is from winter time."""
     why_not: str | None = None
 
     @property
@@ -109,8 +111,8 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
             fits[next(iter(found)) if len(found) == 1 else "same" if _same_day(found) else "either"] += count
     if not read:
         return None
-    if len(zones - {"", "Z", "UTC", "GMT"}) > 1 or (zones - {"", "Z", "UTC", "GMT"} and zones & {"Z", "UTC", "GMT"}):
-        return Written((), why_not="its times are of several time zones")
+    offsets = {_minutes(zone) for zone in zones} or {0}
+    several = max(offsets) - min(offsets) > 60 or (len(offsets) > 1 and "" in zones)  # an hour is summer time
     days, months = fits["dmy"], fits["mdy"]
     if days and months and min(days, months) > 0.01 * read and not (forced and order):
         return Written((), why_not="some of its dates have the day first and some the month")
@@ -118,7 +120,15 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     decided = order if forced and order else decided
     either = bool(fits["either"]) and not days and not months and _by_firsts(firsts) is None
     used = [decided if form == "in figures" else form for form, _ in forms.most_common()]
-    return Written(tuple(used), decided if forms["in figures"] else None, clock, either, bool(zones - {""}))
+    return Written(tuple(used), decided if forms["in figures"] else None, clock, either, bool(zones - {""}), several)
+
+
+def _minutes(zone: str) -> int:
+    """Minutes from UTC; 0 without a zone."""
+    figures = re.sub(r"[^0-9]", "", zone).ljust(4, "0")
+    return (
+        (int(figures[:2]) * 60 + int(figures[2:])) * (-1 if zone.startswith("-") else 1) if zone[-1:].isdigit() else 0
+    )
 
 
 def _by_firsts(days: Mapping[str, set[int]]) -> Order | None:

@@ -14,26 +14,36 @@ from agent.knowledge.semantics.flows import RECEIVED, SPENT
 from agent.sources.tabular.columns import Decision
 from agent.sources.tabular.sql import literal, name
 from agent.sources.tabular.units import CURRENCIES
+from eval.language.lexicon import word_set
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _AMOUNT = re.compile(r"(?i)(?<![a-z])(amount|value|sum|transaction|betrag|montant|importe|importo|bedrag)(?![a-z])")
 _NO_FLOW = re.compile(r"(?i)(?<![a-z])(balance|saldo|change|difference|diff|variance|profit|margin|return)(?![a-z])")
+_GOES_OUT = word_set(
+    "debit dr d db out outgoing outflow expense withdrawal paid payment soll s débit débito addebito uscita af"
+)
+_COMES_IN = word_set(
+    "credit cr c in incoming inflow income deposit received receipt haben h crédit crédito accredito bij"
+)
+"""What a column beside amounts without a sign says of them."""
 _OUT, _IN = 0.3, 0.03
 """Parts of the amounts that are negative and positive at the least; with fewer negative ones they are corrections."""
 
 
 def flows(
     engine: DuckDBPyConnection, table: str, decisions: Sequence[Decision], names: Sequence[str]
-) -> dict[str, str]:
-    """The words by column, with commas between them."""
+) -> dict[str, tuple[str, str | None]]:
+    """By column, the words with commas between them, and the column and its value that say that money went out, where
+    the sign does not."""
     amounts = [column for d, column in zip(decisions, names, strict=True) if column and _may(d, column)]
+    texts = [c for d, c in zip(decisions, names, strict=True) if c and d.plan.kind == "text"]
     both = _of_both_signs(engine, table, amounts) if amounts else []
-    if len(both) != 1:
+    said = _direction(engine, table, texts) if len(amounts) == 1 and not both else None
+    if len(both) != 1 and not said:
         return {}
     words = ", ".join(map(literal, (*SPENT, *RECEIVED)))
-    texts = [c for d, c in zip(decisions, names, strict=True) if c and d.plan.kind == "text"]
     held = {
         str(word)
         for column in texts
@@ -43,7 +53,20 @@ def flows(
     }
     taken = held | {column.casefold() for column in names}
     free = [word for word in (*SPENT, *RECEIVED) if word not in taken]
-    return dict.fromkeys(both, ",".join(free))
+    return dict.fromkeys(both or amounts, (",".join(free), said))
+
+
+def _direction(engine: DuckDBPyConnection, table: str, texts: Sequence[str]) -> str | None:
+    """The column that says which way money went, and what it says of money out; None without one such column."""
+    found = []
+    for column in texts:
+        cell = name(column)
+        rows = engine.execute(f"SELECT DISTINCT {cell} FROM {name(table)} WHERE {cell} <> '' LIMIT 3").fetchall()
+        said = [str(value) for (value,) in rows]
+        out = [value for value in said if value.casefold().rstrip(".") in _GOES_OUT]
+        into = [value for value in said if value.casefold().rstrip(".") in _COMES_IN]
+        found += [f"{column}|{out[0]}"] if len(said) == 2 and out and into else []
+    return found[0] if len(found) == 1 else None
 
 
 def _may(decision: Decision, column: str) -> bool:

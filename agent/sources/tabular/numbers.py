@@ -38,7 +38,7 @@ _CELL = re.compile(
     r"(?P<open>\()?\s{0,4}(?P<sign>[+\-−])?\s{0,4}"
     r"(?P<before>[^\s0-9().,+\-−'’][^\s0-9()+\-−'’]{0,4}?)?\s{0,4}(?P<sign2>[+\-−])?\s{0,4}"
     rf"(?P<digits>[0-9](?:(?:[0-9.,'’]|{_BLANK})*[0-9.,])?|[.,][0-9]+)(?:(?<=[.,]){_DASH})?(?P<exponent>[eE][+-]?[0-9]{{1,3}})?"
-    r"(?P<gap>\s{0,4})(?P<after>[^\s0-9().,+\-−][^0-9()+\-−]{0,18}?)?\s{0,4}(?P<minus>[-−])?\s{0,4}(?P<close>\))?"
+    r"(?P<owed>\s{0,2}[-−](?=\s{0,4}[^\s0-9()]))?(?P<gap>\s{0,4})(?P<after>[^\s0-9().,+\-−][^0-9()+\-−]{0,18}?)?\s{0,4}(?P<minus>[-−])?\s{0,4}(?P<close>\))?"
 )
 _SCALED = re.compile(rf"(?i)({_SCALE})(?:\s+(.*))?")
 _PLAIN = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?|[+-]?\.[0-9]+")
@@ -195,7 +195,7 @@ def _parsed(cell: str, seen: _Seen, count: int) -> bool:
     match = _CELL.fullmatch(cell.strip()) if len(cell) <= LONGEST else None
     if match is None or (match["open"] is None) != (match["close"] is None):
         return False
-    if sum(match[sign] is not None for sign in ("open", "sign", "sign2", "minus")) > 1:
+    if sum(match[sign] is not None for sign in ("open", "sign", "sign2", "owed", "minus")) > 1:
         return False
     digits = match["digits"].strip()
     fits = "".join(mark for mark, pattern in _WHOLE.items() if pattern.fullmatch(digits))
@@ -250,7 +250,7 @@ def pattern(how: Written) -> str:
     before = f"(?:{unit})?" if unit else ""
     scale = f"(?:(?i:{_SCALE}))?" if how.scaled else ""
     after = f"{PAD}(?:{unit})?" if unit else ""
-    core = f"{before}{PAD}[+−-]?{PAD}{digits}{_EXPONENT}{PAD}{scale}{after}{PAD}"
+    core = f"{before}{PAD}[+−-]?{PAD}{digits}{_EXPONENT}{PAD}(?:[−-]{PAD})?{scale}{after}{PAD}"
     return rf"{PAD}(?:\({PAD}{core}\)|[+−-]?{PAD}{core}|{core}[−-]{PAD})"
 
 

@@ -85,7 +85,7 @@ class OneTable:
                     beside.get(of.name, (None, None))[1],
                     words.doubt(of, sure=decision.sure),
                     self._letters(i),
-                    both_ways.get(of.name),
+                    *both_ways.get(of.name, (None, None)),
                 ),
             )
             for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
