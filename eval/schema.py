@@ -26,6 +26,9 @@ DIALECTS = ALL_DIALECTS[:6]
 WRITTEN_DIALECTS = ALL_DIALECTS[6:]
 """Those that are written and checked against a given structure, and executed elsewhere."""
 
+FOLDS_UPPER: frozenset[Dialect] = frozenset({"snowflake", "oracle"})
+"""Those that read a name without quotes in capitals."""
+
 T = TypeVar("T")
 
 
@@ -100,6 +103,8 @@ class Table:
     indexes: tuple[Index, ...] = ()
     stored_name: str | None = None
     """Its name in the database, where `name` tells it apart from a table of the same name in another namespace."""
+    exact_names: tuple[str, ...] = ()
+    """Its name and those of its columns that were made with quotes, where names without them are read in capitals."""
     row_count: int | None = None
     """Row count; None for views and when counting was too costly."""
     row_count_estimated: bool = False
@@ -166,7 +171,9 @@ def _names_of(kind: type[Column | ForeignKey | Index | Table]) -> tuple[str, ...
 
 _OF_COLUMN = tuple(n for n in _names_of(Column) if n != "values")
 _OF_KEY, _OF_INDEX = _names_of(ForeignKey), _names_of(Index)
-_STRUCTURE = tuple(n for n in _names_of(Table) if n not in ("stored_name", "row_count", "row_count_estimated"))
+_STRUCTURE = tuple(
+    n for n in _names_of(Table) if n not in ("stored_name", "exact_names", "row_count", "row_count_estimated")
+)
 
 
 def _stated(part: Column | ForeignKey | Index | Table, names: tuple[str, ...]) -> dict[str, Any]:
