@@ -116,9 +116,10 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     days, months = fits["dmy"], fits["mdy"]
     if days and months and min(days, months) > 0.01 * read and not (forced and order):
         return Written((), why_not="some of its dates have the day first and some the month")
-    decided: Order = "dmy" if days > months else "mdy" if months else order or _by_firsts(firsts) or "mdy"
+    dotted: Order | None = "dmy" if all("." in cell for cell in cells) else None  # nobody writes 12.31.2024
+    decided: Order = "dmy" if days > months else "mdy" if months else order or dotted or _by_firsts(firsts) or "mdy"
     decided = order if forced and order else decided
-    either = bool(fits["either"]) and not days and not months and _by_firsts(firsts) is None
+    either = bool(fits["either"]) and not days and not months and not dotted and _by_firsts(firsts) is None
     used = [decided if form == "in figures" else form for form, _ in forms.most_common()]
     return Written(tuple(used), decided if forms["in figures"] else None, clock, either, bool(zones - {""}), several)
 

@@ -110,7 +110,7 @@ def is_identifier(header: str, cells: Mapping[str, int]) -> bool:
         return shown is None or (shown.unit is None and _may_be_names(cells))
     if _IDENTIFIERS.search(words):
         how = written(cells, None, forced=False)
-        return how is None or (how.unit is None and how.whole)
+        return how is None or (how.unit is None and (how.whole or is_power_or_name(cells)))
     long = sum(count for cell, count in cells.items() if sum(c.isdecimal() for c in cell) >= _PHONE)
     return _PHONES.search(words) is not None and long * 2 > sum(cells.values())
 
