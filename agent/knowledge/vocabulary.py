@@ -393,9 +393,9 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
             holders.setdefault(word, []).append(item)
     counted = [(c.column.values.unit.lower(), c) for c in columns.values() if c.column.values and c.column.values.unit]
     units = Counter(unit for unit, _ in counted)
-    for unit, column in counted:  # `total kg`, where one column is counted in it
+    for unit, counts in counted:  # `total kg`, where one column is counted in it
         if unit.isalpha() and units[unit] == 1 and unit not in holders:
-            holders[unit] = [column]
+            holders[unit] = [counts]
     joined: dict[str, list[TableWord | ColumnWord]] = {}
     for item in everything:
         if len(item.words) > 1:

@@ -182,7 +182,7 @@ _NUMBERED = ("number", "code", "reference", "phone")
 def _counts_single_rows(query: Query, q: LinkedQuestion) -> bool:
     """Groups by the key of the only table: each count is 1."""
     tables = {t for e in (*query.expressions(), *query.group) for t in e.tables} | set(query.tables)
-    if len(tables) != 1 or query.within or not any(e.function for e in query.expressions()):
+    if len(tables) != 1 or query.within or not any(e.function == "count" for e in query.expressions()):
         return False
     table = next(iter(tables))
     key = q.vocabulary.key_column(table)

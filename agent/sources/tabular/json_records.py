@@ -13,6 +13,7 @@ from typing import Any
 LARGEST = 64 << 20
 """Bytes of a file whose whole text is read at once; larger ones are left as they are."""
 _DEPTH = 4
+_HEADS, _BODIES = ("columns", "fields", "headers", "header"), ("data", "rows", "values", "records")
 _EXACT = 1 << 53
 """Whole numbers from here on are written as text, because not every reader keeps all their figures."""
 
@@ -48,8 +49,8 @@ def _rows(value: Any, depth: int) -> list[dict[str, Any]] | None:
         return None
     if not isinstance(value, dict) or not depth:
         return None
-    heads = next((value[k] for k in ("columns", "fields", "headers", "header") if isinstance(value.get(k), list)), None)
-    body = next((value[k] for k in ("data", "rows", "values", "records") if isinstance(value.get(k), list)), None)
+    heads: list[Any] = next((v for k in _HEADS if isinstance(v := value.get(k), list)), [])
+    body: list[Any] = next((v for k in _BODIES if isinstance(v := value.get(k), list)), [])
     if heads and body and all(isinstance(row, list) for row in body):  # one list of names, one of rows
         return list(_named([h.get("name") if isinstance(h, dict) else h for h in heads], body))
     inner = list(value.values())
