@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import as_written, extra_rows, groups, repeats, unit_columns, words
+from agent.sources.tabular import amounts, as_written, extra_rows, repeats, words
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed, without_unit
 from agent.sources.tabular.extra_rows import LeftOut
-from agent.sources.tabular.flows import flows
 from agent.sources.tabular.names import column_name, unique_name
 from agent.sources.tabular.plan import (
     MOST_SHOWN,
@@ -38,6 +37,10 @@ _ROUNDS = 4
 _ODD_CELLS = 5000
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
 """Cells with a day above 12, or with decimals that are no thousands."""
+FILLED = "of_group"
+"""The staged column with the filled cells."""
+_FILLED = 0.75
+"""Part of the rows up to which the column may be filled."""
 
 
 class OneTable:
@@ -74,8 +77,8 @@ class OneTable:
             self._found(i, decision, column, odd.get(i, {}), samples[i])
             for i, (decision, column) in enumerate(zip(decisions, names, strict=True))
         ]
-        beside = unit_columns.found(self._engine, self._table, decisions, names)
-        both_ways = flows(self._engine, self._table, decisions, names)
+        beside = amounts.units(self._engine, self._table, decisions, names)
+        both_ways = amounts.flows(self._engine, self._table, decisions, names)
         kept = [
             as_written.Kept(
                 f"c{i}",
@@ -198,11 +201,11 @@ class OneTable:
             return
         plan, column = self._plans()[0], self._cells[0]
         rows = max(self._filled)
-        proposed = self._filled[1] == rows and groups.are_groups(self._engine, self._raw, column, self._where)
+        proposed = self._filled[1] == rows and _are_groups(self._engine, self._raw, column, self._where)
         self._fills = plan.fill if plan.decided and plan.fill is not None else proposed
         if self._fills:
-            groups.fill(self._engine, self._raw, column, self._where)
-            self._cells[0] = groups.FILLED
+            _fill(self._engine, self._raw, column, self._where)
+            self._cells[0] = FILLED
             self._filled[0] = rows
 
     def _plans(self) -> list[ColumnPlan]:
@@ -342,3 +345,23 @@ def _is_plain(decision: Decision) -> bool:
     if decision.number is not None:
         return decision.number.plain
     return decision.date is not None and decision.date.plain and not decision.date.zones
+
+
+def _are_groups(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> bool:
+    """Whether the column begins with a value and every value is written once."""
+    cell = trimmed(column)
+    [(rows, filled, first, different)] = engine.execute(
+        f"SELECT count(*), count(nullif({cell}, '')), first({cell} ORDER BY rowid), count(DISTINCT nullif({cell}, '')) "
+        f"FROM {raw} WHERE {where}"
+    ).fetchall()
+    return bool(first) and 2 <= filled <= _FILLED * rows and different == filled
+
+
+def _fill(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> None:
+    """Add the column `FILLED`."""
+    above = f"last_value(nullif({trimmed(column)}, '') IGNORE NULLS) OVER (ORDER BY rowid)"
+    engine.execute(f"ALTER TABLE {raw} ADD COLUMN {FILLED} VARCHAR")
+    engine.execute(
+        f"UPDATE {raw} SET {FILLED} = filled.v FROM (SELECT rowid AS place, {above} AS v FROM {raw} WHERE {where}) "
+        f"AS filled WHERE {raw}.rowid = filled.place"
+    )

@@ -1,23 +1,27 @@
-"""Amounts of both signs, as bank statements and cash books have them.
+"""What other columns say of amounts: the unit or currency of those beside them, and whether money came in or went out.
 
-In: a table that was written, and how its columns were read. Out: of each such column, the words for money in and out
-that it may be asked for by (`agent.knowledge.semantics.flows`).
+In: a written table, and how its columns were read. Out: by column of amounts its unit or the column that names it row
+by row, and the words for money in and out that it may be asked for by (`agent.knowledge.semantics.flows`), as signs or
+a column of debit and credit tell.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agent.knowledge.semantics.flows import RECEIVED, SPENT
 from agent.sources.tabular.columns import Decision
 from agent.sources.tabular.sql import literal, name
-from agent.sources.tabular.units import CURRENCIES
+from agent.sources.tabular.units import CURRENCIES, CURRENCY_OF, KNOWN
 from eval.language.lexicon import word_set
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+_MOST = 20
+"""Different units of one column."""
 
 _AMOUNT = re.compile(r"(?i)(?<![a-z])(amount|value|sum|transaction|betrag|montant|importe|importo|bedrag)(?![a-z])")
 _NO_FLOW = re.compile(r"(?i)(?<![a-z])(balance|saldo|change|difference|diff|variance|profit|margin|return)(?![a-z])")
@@ -30,6 +34,41 @@ _COMES_IN = word_set(
 """What a column beside amounts without a sign says of them."""
 _OUT, _IN = 0.3, 0.03
 """Parts of the amounts that are negative and positive at the least; with fewer negative ones they are corrections."""
+
+
+def units(
+    engine: DuckDBPyConnection, table: str, decisions: Sequence[Decision], names: Sequence[str]
+) -> dict[str, tuple[str | None, str | None]]:
+    """(unit, name of the column that names it) by column of numbers; one of the two is None."""
+    known: dict[str, tuple[str | None, str | None]] = {}
+    for i, (decision, column) in enumerate(zip(decisions, names, strict=True)):
+        if not column or decision.plan.kind != "text":
+            continue
+        cell = name(column)
+        rows = engine.execute(f"SELECT DISTINCT {cell} FROM {name(table)} WHERE {cell} <> '' LIMIT {_MOST}").fetchall()
+        written = sorted(str(row[0]) for row in rows)
+        if not written or not all(text.casefold() in CURRENCY_OF or text.casefold() in KNOWN for text in written):
+            continue
+        named = {CURRENCY_OF.get(text.casefold(), text) for text in written}
+        fact = (next(iter(named)), None) if len(named) == 1 else (None, column)
+        known |= {names[at]: fact for at in _beside(i, decisions, names)}
+    return known
+
+
+def _beside(at: int, decisions: Sequence[Decision], names: Sequence[str]) -> Iterator[int]:
+    """The columns of amounts that end where the column of units stands, or else the one behind it."""
+
+    def counts(i: int) -> bool:
+        return 0 <= i < len(names) and bool(names[i]) and decisions[i].number is not None and not decisions[i].plan.unit
+
+    if not counts(at - 1):
+        yield from (i for i in (at + 1,) if counts(i))
+        return
+    yield at - 1
+    i = at - 2
+    while counts(i) and decisions[i].type == "DOUBLE":
+        yield i
+        i -= 1
 
 
 def flows(
