@@ -26,7 +26,7 @@ from eval.sql.traversal import every
 
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`")
 _ESCAPE = re.compile(r"\\([nrt]|[_*<>=()\[\]\"'`.#+-])")
-_CURLY = {"‘": "'", "’": "'", "‚": "'", "“": '"', "”": '"', "„": '"', "\u00a0": " "}
+_CURLY: dict[str, str | int | None] = {"‘": "'", "’": "'", "‚": "'", "“": '"', "”": '"', "„": '"', "\u00a0": " "}
 _CURLY_TEXT = re.compile(r"[‘’‚]([^‘’‚'\n]*)[‘’‚]")
 
 

@@ -43,9 +43,9 @@ def _rows(value: Any, depth: int) -> list[dict[str, Any]] | None:
         if value and all(isinstance(row, dict) for row in value):
             return [_exact(row) for row in value]
         if len(value) > 1 and all(isinstance(row, list) for row in value):
-            head, *body = value
+            head = value[0]
             named = all(isinstance(name, str) for name in head) and len(set(head)) == len(head)
-            return list(_named(head, body)) if named else list(_named(range(1, len(head) + 1), value))
+            return list(_named(head, value[1:])) if named else list(_named(range(1, len(head) + 1), value))
         return None
     if not isinstance(value, dict) or not depth:
         return None
