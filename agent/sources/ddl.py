@@ -113,6 +113,10 @@ def _table(created: exp.Schema, dialect: Dialect) -> Table:
     primary: list[str] = []
     columns: list[Column] = []
     for part in created.expressions:
+        keyed_by = part.find(exp.ClusteredColumnConstraint, exp.NonClusteredColumnConstraint)
+        if isinstance(part, exp.Constraint) and keyed_by and part.find(exp.PrimaryKeyColumnConstraint):
+            primary += [column.name for column in keyed_by.find_all(exp.Column)]
+            continue
         part = part.expressions[0] if isinstance(part, exp.Constraint) and part.expressions else part
         if isinstance(part, exp.PrimaryKey):
             primary += [_named(e) for e in part.expressions]
