@@ -349,7 +349,8 @@ def _add_values(
             continue
         if len(covered) == 1:
             token = covered[0]
-            if (
+            coded = token.text.isdecimal() and len(token.text) > 1 and token.text[0] == "0"  # 00120 is no amount
+            if not coded and (
                 token.kind == "number"
                 or (token.number is not None and not token.capital)
                 or (token.kind == "word" and len(token.text) < 2 and not token.capital)
