@@ -100,8 +100,8 @@ def read(
     look: Look | None = None,
 ) -> Reading:
     """Read one question. A table's name that several namespaces have means the one on the search path, else that of the
-    only namespace in which the question can be read; a question that names one, or can be read in several, is read
-    with all of them. Takes and returns what `_read` does."""
+    namespace in which the question can be read best; where two are as good, it abstains. A question that names a
+    namespace is read with all tables. Takes and returns what `_read` does."""
 
     def reading(schema: Schema, values: ValueIndex) -> Reading:
         return _read(
