@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, wraps
 from typing import Any, Literal, TypeVar, get_args
 
@@ -25,6 +26,9 @@ DIALECTS = ALL_DIALECTS[:6]
 WRITTEN_DIALECTS = ALL_DIALECTS[6:]
 """Those that are written and checked against a given structure, and executed elsewhere."""
 
+FOLDS_UPPER: frozenset[Dialect] = frozenset({"snowflake", "oracle"})
+"""Those that read a name without quotes in capitals."""
+
 T = TypeVar("T")
 
 
@@ -38,8 +42,12 @@ class Values:
     """The column of the table that says so row by row, where they are counted in several units."""
     doubt: str | None = None
     """What could also be meant."""
+    letters: str | None = None
+    """Why its letters may be others: the encoding of the file was guessed."""
     flows: str | None = None
     """Where its numbers are money in and out: the words for either that it may be asked for by, with commas."""
+    direction: str | None = None
+    """Where another column says which of them are money out: its name and that value, with a bar between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,11 @@ class Column:
     comment: str | None = None
     values: Values | None = None
     """What is known of how its values were read, if an import read them from a file."""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether each of its values is a list (`text[]`)."""
+        return self.type.endswith("[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +101,10 @@ class Table:
     primary_key: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     indexes: tuple[Index, ...] = ()
+    stored_name: str | None = None
+    """Its name in the database, where `name` tells it apart from a table of the same name in another namespace."""
+    exact_names: tuple[str, ...] = ()
+    """Its name and those of its columns that were made with quotes, where names without them are read in capitals."""
     row_count: int | None = None
     """Row count; None for views and when counting was too costly."""
     row_count_estimated: bool = False
@@ -154,7 +171,9 @@ def _names_of(kind: type[Column | ForeignKey | Index | Table]) -> tuple[str, ...
 
 _OF_COLUMN = tuple(n for n in _names_of(Column) if n != "values")
 _OF_KEY, _OF_INDEX = _names_of(ForeignKey), _names_of(Index)
-_STRUCTURE = tuple(n for n in _names_of(Table) if n not in ("row_count", "row_count_estimated"))
+_STRUCTURE = tuple(
+    n for n in _names_of(Table) if n not in ("stored_name", "exact_names", "row_count", "row_count_estimated")
+)
 
 
 def _stated(part: Column | ForeignKey | Index | Table, names: tuple[str, ...]) -> dict[str, Any]:
@@ -174,3 +193,65 @@ def kept_with_schema(read: Callable[[Schema], T]) -> Callable[[Schema], T]:
         return value
 
     return kept
+
+
+@kept_with_schema
+def told_apart(schema: Schema) -> Schema:
+    """The schema with one name for each table: of tables with the same name, those off the search path are called
+    after their namespace, too (`sales_region`, `hr_region`), and keys lead to the table of their own namespace."""
+    times = Counter(t.name.casefold() for t in schema.tables)
+    if len(times) == len(schema.tables):
+        return schema
+    names: dict[tuple[str | None, str], str] = {}
+    taken = set(times)
+    for table in schema.tables:
+        name = table.name
+        if table.namespace is not None and times[name.casefold()] > 1:
+            name = f"{table.namespace}_{name}"
+            while name.casefold() in taken:
+                name += "_"
+            taken.add(name.casefold())
+        names[table.namespace, table.name] = name
+
+    def of_namespace(key: ForeignKey, namespace: str | None) -> ForeignKey:
+        own = names.get((namespace, key.ref_table)) or names.get((None, key.ref_table))
+        return replace(key, ref_table=own) if own else key
+
+    tables = tuple(
+        replace(
+            table,
+            name=names[table.namespace, table.name],
+            stored_name=table.name,
+            foreign_keys=tuple(of_namespace(key, table.namespace) for key in table.foreign_keys),
+        )
+        for table in schema.tables
+    )
+    return replace(schema, tables=tables)
+
+
+def within_namespace(schema: Schema, namespace: str | None) -> Schema:
+    """The schema in which a name that several namespaces have means the table of this one; where it has none, that on
+    the search path, else the first. Tables with keys to others that are left out are left out, too."""
+    apart = told_apart(schema)
+    meant: dict[str, int] = {}
+    for place, table in enumerate(schema.tables):
+        known = meant.get(table.name.casefold())
+        nearer = known is not None and (table.namespace == namespace or table.namespace is None)
+        if known is None or (nearer and schema.tables[known].namespace != namespace):
+            meant[table.name.casefold()] = place
+    kept = [apart.tables[place] for place in sorted(meant.values())]
+    names = {table.name: table.stored_name or table.name for table in kept}
+    of_others = {table.name for table in apart.tables} - names.keys()
+    kept = [table for table in kept if not any(key.ref_table in of_others for key in table.foreign_keys)]
+    tables = tuple(
+        replace(
+            table,
+            name=names[table.name],
+            stored_name=None,
+            foreign_keys=tuple(
+                replace(key, ref_table=names[key.ref_table]) for key in table.foreign_keys if key.ref_table in names
+            ),
+        )
+        for table in kept
+    )
+    return replace(schema, tables=tables)

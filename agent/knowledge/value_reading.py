@@ -106,7 +106,11 @@ def read_columns(database: Database, schema: Schema) -> list[StoredColumn]:
 
 
 def distinct_texts(column: Column, source: exp.Expression, dialect: Dialect) -> exp.Select:
-    """A query for a column's distinct values, as texts where the engine has types."""
+    """A query for a column's distinct values, as texts where the engine has types; of lists, for what is in them."""
+    if column.is_list and dialect in ("postgres", "duckdb"):
+        parts = exp.Anonymous(this="UNNEST", expressions=[quoted_column(column.name)])
+        each = exp.select(exp.alias_(parts, "part")).from_(source).subquery("parts")
+        return exp.select(exp.alias_(exp.cast(exp.column("part"), "TEXT"), "value")).distinct().from_(each)
     return exp.select(exp.alias_(as_text(column, dialect), "value")).distinct().from_(source)
 
 
@@ -127,7 +131,7 @@ def _wanted(schema: Schema) -> Iterator[_Wanted]:
             dated = may_hold_dates(table, column, schema)
             bits = not dated and may_hold_bits(table, column)
             if dated or bits or may_hold_names(table, column):
-                yield _Wanted(table, column, dated, bits, tiny)
+                yield _Wanted(table, column, dated, bits, tiny and not column.is_list)
 
 
 def _groups(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:

@@ -41,7 +41,7 @@ from agent.knowledge.value_words import ValueWords
 from eval.databases.base import Database
 from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS
-from eval.schema import Schema
+from eval.schema import Schema, told_apart
 from eval.tasks.cache_folder import cache_folder, write_private
 
 __all__ = [
@@ -335,6 +335,7 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
     has no rows gives an empty index. Never raises."""
     if not database.holds_rows:
         return EMPTY
+    schema = told_apart(schema)
     key = values_key(database, schema)
     index = _memory.get(key)
     if index is None:

@@ -7,6 +7,7 @@ names (`custname`, `orderDetails`, `emp_id`) are split by case, signs and the wo
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -390,6 +391,11 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
     for item in everything:
         for word in dict.fromkeys(item.words):
             holders.setdefault(word, []).append(item)
+    counted = [(c.column.values.unit.lower(), c) for c in columns.values() if c.column.values and c.column.values.unit]
+    units = Counter(unit for unit, _ in counted)
+    for unit, counts in counted:  # `total kg`, where one column is counted in it
+        if unit.isalpha() and units[unit] == 1 and unit not in holders:
+            holders[unit] = [counts]
     joined: dict[str, list[TableWord | ColumnWord]] = {}
     for item in everything:
         if len(item.words) > 1:

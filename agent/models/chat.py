@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import openai
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration
 from langchain_openai import ChatOpenAI
+from openai._streaming import ServerSentEvent
 from pydantic import SecretStr
 
 from agent.models.callbacks import Tokens, reported_call
@@ -36,7 +37,16 @@ from agent.models.wire_format import Reply
 CONNECT_SECONDS = 10.0
 _PATH = "/chat/completions"
 _EVENTS = "text/event-stream"
-_Chunks = openai.AsyncStream[object]
+
+
+class _Chunks(openai.AsyncStream[object]):
+    """The chunks of a stream. An event without data (`retry: 3000`, `event: ping`) is dropped, as the specification of
+    server-sent events asks; the library reads it as JSON and fails."""
+
+    async def _iter_events(self) -> AsyncIterator[ServerSentEvent]:
+        async for event in super()._iter_events():
+            if event.data.strip() and event.event != "ping":
+                yield event
 
 
 class _EndpointChat(ChatOpenAI):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import httpx2
 import openai
 
-from agent.models.delivery import watched
+from agent.models.delivery import DIRECT, watched
 from agent.models.protocol import ModelReplyError
 
 MOST_BYTES = 8_000_000
@@ -55,11 +55,13 @@ async def bounded(response: httpx2.Response) -> None:
 
 
 def http_client(timeout: openai.Timeout | float, certificates: ssl.SSLContext | bool = True) -> httpx2.AsyncClient:
-    """A client for one endpoint: it follows no redirect, which would take prompts and keys elsewhere."""
+    """A client for one endpoint: it follows no redirect, which would take prompts and keys elsewhere, and asks no proxy
+    for this machine."""
     return openai.DefaultAsyncHttpxClient(
         timeout=timeout,
         follow_redirects=False,
         verify=certificates,
+        mounts=DIRECT,
         headers={"Accept-Encoding": "identity"},
         event_hooks={"request": [watched], "response": [bounded]},
     )

@@ -1,10 +1,12 @@
 """Whether a request to a model left this machine: one that did not costs nothing, and its budget gets it back.
 
-In: the requests of an HTTP client. Out: its `Delivery`, which says whether it left.
+In: the requests of an HTTP client. Out: its `Delivery`, which says whether it left; and the addresses that are asked
+without a proxy (`DIRECT`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +14,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["Delivery", "begin_delivery", "watched"]
+__all__ = ["DIRECT", "Delivery", "begin_delivery", "watched"]
+
+DIRECT: Mapping[str, None] = dict.fromkeys(
+    f"all://{host}" for host in ("localhost", "*.localhost", "127.0.0.1", "[::1]", "host.docker.internal")
+)
+"""Addresses of this machine, which are asked without the proxy of the environment (`HTTP_PROXY`): it knows none."""
 
 
 @dataclass(slots=True)

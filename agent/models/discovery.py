@@ -172,8 +172,10 @@ def _listed(base_url: str, key: str) -> ModelServer:
     """What the server lists. Raises LookupError where that is nothing, which is asked again."""
     import httpx2
 
+    from agent.models.delivery import DIRECT
+
     try:
-        with httpx2.Client(timeout=SECONDS, follow_redirects=False) as client:
+        with httpx2.Client(timeout=SECONDS, follow_redirects=False, mounts=DIRECT) as client:
             headers = {"Authorization": f"Bearer {key}"} if key else {}
             response = client.get(_path(base_url, "/models"), headers=headers)
             server = _listing(base_url, response) if response.status_code == 200 else None

@@ -103,8 +103,10 @@ def summary_flaws(question: str, results: Sequence[QueryResult]) -> Callable[[st
 def loop(text: str) -> str:
     """Whether a text ends in one group of characters over and over, as a model does that finds no end; it may count."""
     end = text[-_TAIL:]
+    if len(end) >= LOOP_CHARS and not end[-LOOP_CHARS:].strip():
+        return "it goes on in blanks without end"
     if group := _repeated(end, LOOP_TIMES, 1):
-        return f"it repeats {group.strip()[:40]!r} without end" if group.strip() else "it goes on in blanks without end"
+        return f"it repeats {group.strip()[:40]!r} without end"
     group = _repeated(_NUMBER.sub("0", end), COUNTING_TIMES, COUNTING_CHARS)
     return f"it repeats {group.strip()[:40]!r} without end, counting" if group else ""
 

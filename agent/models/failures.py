@@ -40,6 +40,8 @@ _NO_QUOTA = frozenset(
 )
 """`code` or `type` of a 429 that waiting does not resolve. The message text is no criterion: the text of OpenAI's
 ordinary rate limit also ends with the address of the billing page."""
+_LOADING = re.compile(r"\b(?:loading|starting|warming|initiali[sz]ing|not (?:yet )?ready|being loaded)\b", re.I)
+"""What servers say while they read a model's weights."""
 _DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 _TOKENS = re.compile(r"\b\d{3,9}\b|\b\d{1,3}(?:,\d{3}){1,2}\b")
 _LEAST_CONTEXT = 512
@@ -61,6 +63,8 @@ class Failure:
     """The server's own message, used to find the field that it rejects."""
     wait: float | None = None
     """Seconds that the server asks to wait."""
+    loading: bool = False
+    """Whether the server is there and its model is not yet."""
     connected: bool = True
     sizes: tuple[int, int] | None = None
     """(tokens of the prompt, tokens that fit) of a prompt that is too long, if the server tells them."""
@@ -127,7 +131,8 @@ def _of_status(
         return Failure(ModelRateLimited, message, True, status, reply, retry_after(headers) or _retry_delay(body))
     if status in (408, 409) or status >= 500:
         message = f"The model server at {where} failed ({status}). It said: {shown}"
-        return Failure(ModelUnavailable, message, True, status, reply, retry_after(headers))
+        loading = status in (500, 503) and _LOADING.search(reply) is not None
+        return Failure(ModelUnavailable, message, True, status, reply, retry_after(headers), loading)
     if 300 <= status < 400:
         message = f"The model server at {where} redirects ({status}), which is not followed. Set OPENAI_BASE_URL to the address that it leads to."  # noqa: E501
     elif _TOO_LONG.search(reply):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.models.distrust import summary_flaws
+from agent.models.distrust import LOOP_CHARS, summary_flaws
 from agent.models.endpoint import EndpointClient, Ledger
 from agent.models.failures import redacted
 from agent.models.judge_modes import judged
@@ -207,8 +207,9 @@ class OpenAIModel:
         writes: bool,
     ) -> T:
         """Send the request, and repeat it when the reply is unusable: with room for its thinking if that was cut off,
-        in a weaker mode while the endpoint's modes are unproven and no JSON came, then once more with the error. Only
-        a query (`writes`) is worth another call after a reply that is not to be believed, or does not end."""
+        in a weaker mode while the endpoint's modes are unproven and no JSON came, or blanks without end, as of a server
+        whose grammar allows them, then once more with the error. Only a query (`writes`) is worth another call after a
+        reply that is not to be believed, or does not end."""
         quirks = self._endpoint.quirks()
         repaired = False
         repair: Messages = []
@@ -227,7 +228,9 @@ class OpenAIModel:
                     self._endpoint.learn(quirks)
                     continue
                 distrusted = isinstance(error, Distrusted)
-                weaker = None if schema is None or cut or distrusted or "{" in reply.text else quirks.lesser_structure()
+                blanks = len(reply.text) > LOOP_CHARS and not reply.text[-LOOP_CHARS:].strip()
+                usable = blanks or not (cut or distrusted or "{" in reply.text)
+                weaker = quirks.lesser_structure() if schema is not None and usable else None
                 if weaker is not None and self._settings.structured_output == "auto":
                     quirks = weaker
                 elif repaired or ((distrusted or cut) and not writes):

@@ -26,13 +26,15 @@ class RetryPolicy:
         """Seconds to wait before the next attempt, or None when there should be none.
 
         `failures` counts the failed attempts so far (1 after the first), `left` is the time allowed in seconds. After a
-        rate limit whose end the server tells, retries continue as long as time allows, whatever the number of attempts.
+        rate limit whose end the server tells, and while a model is loading, retries continue as long as time allows,
+        whatever the number of attempts.
         """
         if not failure.retry:
             return None
         limited = failure.error is ModelRateLimited
         most = self.attempts if failure.connected else self.connect_attempts
-        if failures >= (self.limited_attempts if limited else most) and not (limited and failure.wait is not None):
+        endures = failure.loading or (limited and failure.wait is not None)
+        if failures >= (self.limited_attempts if limited else most) and not endures:
             return None
         longest = self.longest_wait * 4 if limited else self.longest_wait
         backoff = min(longest, self.first_wait * 2 ** min(failures - 1, 20))

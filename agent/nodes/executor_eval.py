@@ -38,6 +38,7 @@ from agent.state import (
     asked,
 )
 from agent.statements.reading import as_read
+from agent.statements.spelling import as_stored
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
 from eval.examination import Query, read_values
@@ -146,6 +147,9 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         return _without_statement(step, draft, number, None if abstained else draft.failure.message)
     if draft.error:
         return _without_statement(step, draft, number, draft.error)
+    if step.context.database.dialect == "postgres" or not draft.by_engine:
+        stored = await in_turn(as_stored, draft.sql, await step.context.schema(), step.context.database.name)
+        draft = draft.model_copy(update={"sql": stored})
     query = Query(
         step.question,
         draft.sql,
@@ -229,7 +233,7 @@ def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[
         departed = departures(step.question, tree, semantics, case.schema)
     of_file = read_values.units(tree, case.schema) if case.result else ()
     both = [one or other for one, other in zip_longest(units, of_file, fillvalue="")]
-    return departed, both, list(read_values.open_readings(tree, case.schema))
+    return departed, both, [*read_values.open_readings(tree, case.schema), *case.contents]
 
 
 async def _as_read(step: _Step, result: QueryResult, case: Case) -> QueryResult:

@@ -45,7 +45,7 @@ from agent.runtime.form import asked_form
 from agent.runtime.probability import OTHER_READING, STATED_DOUBT
 from eval.engines import ENGINES
 from eval.language.tokens import Token, tokenize
-from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
+from eval.schema import WRITTEN_DIALECTS, Dialect, Schema, told_apart, within_namespace
 from eval.sql.in_words import pieces
 from eval.sql.types import ParsedQuery
 from eval.sql.written_forms import written_in
@@ -96,6 +96,61 @@ def read(
     evidence: str = "",
     place: int = 1,
     look: Look | None = None,
+) -> Reading:
+    """Read one question. A table's name that several namespaces have means the one on the search path, else that of the
+    namespace in which the question can be read best; where two are as good, it abstains. A question that names a
+    namespace is read with all tables. Takes and returns what `_read` does."""
+
+    def reading(schema: Schema, values: ValueIndex) -> Reading:
+        return _read(
+            question,
+            schema,
+            values,
+            dialect,
+            today=today,
+            threshold=threshold,
+            evidence=evidence,
+            place=place,
+            look=look,
+        )
+
+    apart = told_apart(schema)
+    shared = [t for t in apart.tables if t.stored_name not in (None, t.name)]
+    words = {word.casefold() for word in re.findall(r"\w+", question)}
+    if not shared or any((t.namespace or "").casefold() in words for t in shared):
+        return reading(apart, values)
+    found: list[Reading] = []
+    stored = {t.stored_name for t in shared}
+    reached = [None for t in schema.tables if t.namespace is None and t.name in stored]
+    for namespace in dict.fromkeys((*reached, *(t.namespace for t in shared))):
+        homes = {
+            (t.name, c.name): t.stored_name or t.name for t in shared if t.namespace == namespace for c in t.columns
+        }
+        found.append(reading(within_namespace(schema, namespace), values.moved(homes) if homes else values))
+        if found[-1].sql and namespace is None:
+            return found[-1]
+    first, *others = sorted(found, key=lambda one: -one.confidence)
+    if first.sql and any(o.sql and o.sql != first.sql and o.confidence > first.confidence - _ALIKE for o in others):
+        named = " and ".join(dict.fromkeys(t.namespace or "" for t in shared))
+        return _abstain(f"Tables of the same name are in {named}; please name the one that you mean.")
+    return first
+
+
+_ALIKE = 0.05
+"""Difference of confidence below which the tables of two namespaces may be meant alike."""
+
+
+def _read(
+    question: str,
+    schema: Schema,
+    values: ValueIndex,
+    dialect: Dialect | None,
+    *,
+    today: dt.date | None,
+    threshold: float | None,
+    evidence: str,
+    place: int,
+    look: Look | None,
 ) -> Reading:
     """Read one question. Never raises for any text; below `threshold` (default: the engine's own) it abstains.
 

@@ -54,7 +54,7 @@ class Entities:
     def written(self, tree: exp.Expression, holds_null: Callable[[Table, Column], bool]) -> exp.Expression:
         """The statement in terms of the tables that exist. It may be changed in place. Rows that name no thing are left
         out where a column holds NULL."""
-        if not (self.sources or self.renamed):
+        if not (self.sources or self.renamed or self.keys):
             return _readable_alone(tree)
         for origin in list(tree.find_all(exp.Table)):
             if (real := self.renamed.get(origin.name)) is not None:
@@ -72,7 +72,8 @@ class Entities:
                     told = _told(select, source.alias_or_name)
                     self._put_back(select, source, table)
                     if told and holds_null(table, column):
-                        owner = next(t for t in _sources(select) if t.name == table.name).alias_or_name
+                        stored = table.stored_name or table.name
+                        owner = next(t for t in _sources(select) if t.name == stored).alias_or_name
                         named = exp.column(identifier(column.name), owner)
                         select.where(exp.Not(this=exp.Is(this=named, expression=exp.Null())), copy=False)
             if things and select.parent is None:
@@ -81,7 +82,8 @@ class Entities:
 
     def _put_back(self, select: exp.Select, source: exp.Table, table: Table) -> None:
         """Replace one added table of a SELECT by the table whose column it is."""
-        other = next((t for t in _sources(select) if t.name == table.name), None)
+        stored = table.stored_name or table.name
+        other = next((t for t in _sources(select) if t.name == stored), None)
         if other is None:
             self._distinct_values(select, source, table)
             return

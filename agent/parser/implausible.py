@@ -48,7 +48,10 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
-        ("group_open", _by_for_nothing(query, q) or _grouped_unasked(query, q)),
+        (
+            "group_open",
+            _by_for_nothing(query, q) or _grouped_unasked(query, q) or _groups_by_figures(query, q),
+        ),
         ("superlative_open", _ranks_by_nothing(query, q)),
         ("route_open", _two_routes(query, q)),
         ("second_question_open", _asks_twice(query, q)),
@@ -265,7 +268,7 @@ _NUMBERED = ("number", "code", "reference", "phone")
 def _counts_single_rows(query: Query, q: LinkedQuestion) -> bool:
     """Groups by the key of the only table: each count is 1."""
     tables = {t for e in (*query.expressions(), *query.group) for t in e.tables} | set(query.tables)
-    if len(tables) != 1 or query.within or not any(e.function for e in query.expressions()):
+    if len(tables) != 1 or query.within or not any(e.function == "count" for e in query.expressions()):
         return False
     table = next(iter(tables))
     key = q.vocabulary.key_column(table)
@@ -304,7 +307,12 @@ def _ranks_by_one_rating(query: Query, q: LinkedQuestion) -> bool:
 
 
 def _counts_money(query: Query, q: LinkedQuestion) -> bool:
-    """`top 10 members by payments`, `payments per quarter`: by their number, or by their amount?"""
+    """`top 10 members by payments`, `payments per quarter`, `total of all hires`, which have a column `total`: by their
+    number, or by their amount?"""
+    totals = {table for table, name in q.vocabulary.columns if name.casefold() == "total"}
+    said = any(x.lower == "total" for x in q.items) and not any(x.lower in ("number", "count") for x in q.items)
+    if said and any(e.function == "count" and e.table in totals for e in query.select):
+        return True
     if [t.lower for t in q.tokens[:2]] == ["how", "many"] and any(_is_of_its_rows(e, q) for e in query.select):
         return True
     if any(x.is_keyword("count", "sup_count") for x in q.items):
@@ -398,6 +406,13 @@ def _grouped_unasked(query: Query, q: LinkedQuestion) -> bool:
     counted = any(e.function == "count" for e in query.select)
     alone = words[:2] == ["how", "many"] and not _ASKED_GROUPS & set(words)
     return alone and counted and bool(query.group) and query.limit is None and query.shape is None
+
+
+def _groups_by_figures(query: Query, q: LinkedQuestion) -> bool:
+    """`total sales in Feb 2024` of a sheet with a column for each month, read as groups by the figures of that one."""
+    if _ASKED_GROUPS & {token.lower for token in q.tokens}:
+        return False
+    return any(e.column is not None and not e.part and q.vocabulary.columns[e.column].is_figure for e in query.group)
 
 
 def _by_for_nothing(query: Query, q: LinkedQuestion) -> bool:

@@ -97,11 +97,22 @@ def by_column(
     if not function and q.items[i].lower in ("most", "least", "fewest"):
         if not figures:
             numeric = Expression("count", column=column.key, table=column.table)
-        elif column.role == "number" and q.plural(j) and q.many_of(c.main_entity, column.table) and _of_all(q):
+        elif (
+            column.role == "number"
+            and (q.plural(j) or _is_unit(q, j, column))
+            and q.many_of(c.main_entity, column.table)
+            and _of_all(q)
+        ):
             numeric = Expression("sum", column.key)  # the guest with the most nights
     finding = ranked(numeric, rank, j)
     alone_shown = c.in_head and not c.entities and not c.query.select
     return replace(finding, shown=(Expression(column=column.key),)) if alone_shown else finding
+
+
+def _is_unit(q: LinkedQuestion, j: int, column: ColumnWord) -> bool:
+    """`the most kg`: the column is named by what it is counted in."""
+    unit = column.column.values.unit if column.column.values else None
+    return unit is not None and q.items[j].lower == unit.lower()
 
 
 def _of_all(q: LinkedQuestion) -> bool:

@@ -69,18 +69,23 @@ def link(
     _add_rows(tokens, spans, vocabulary)
     _add_dates(tokens, spans)
     _add_measures(tokens, spans)
-    periods = _periods(tokens)
+    periods = _periods(tokens, vocabulary)
     _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
     _add_meanings(tokens, spans, known)
     signals = [*keywords(tokens), *periods]
     return linked_by_fallback(tokens, covered(tokens, spans, signals), vocabulary, values)
 
 
-def _periods(tokens: Sequence[Token]) -> list[Keyword]:
-    """Spans that name a period with more than a bare year: `March 2024`, `last month`."""
+def _periods(tokens: Sequence[Token], vocabulary: Vocabulary) -> list[Keyword]:
+    """Spans that name a period with more than a bare year: `March 2024`, `last month`; not the columns of a sheet that
+    has one for each (`Q1`, `Mar 2024`)."""
     signals = []
+    columns = {"".join(filter(str.isalnum, c.name)).casefold() for c in vocabulary.columns.values() if c.numeric}
     for start in range(len(tokens)):
         period = period_at(tokens, start, dt.date(2000, 1, 1))
+        named = tokens[start : start + period.tokens] if period is not None else ()
+        if "".join(filter(str.isalnum, "".join(t.lower for t in named))) in columns:
+            continue
         if period is not None and (period.relative or period.year_only is None) and tokens[start].kind != "quoted":
             signals.append(Keyword("period", period.words, start, start + period.tokens))
     return signals
@@ -344,7 +349,8 @@ def _add_values(
             continue
         if len(covered) == 1:
             token = covered[0]
-            if (
+            coded = token.text.isdecimal() and len(token.text) > 1 and token.text[0] == "0"  # 00120 is no amount
+            if not coded and (
                 token.kind == "number"
                 or (token.number is not None and not token.capital)
                 or (token.kind == "word" and len(token.text) < 2 and not token.capital)

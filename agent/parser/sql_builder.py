@@ -289,6 +289,9 @@ class TreeBuilder:
         if c.against is not None:
             return _COMPARISONS[c.operator](this=left, expression=self._select(c.against).subquery(copy=False))
         values = [self._literal(v, scope.alone) for v in c.values]
+        if c.operator in ("=", "<>") and c.left.column and self._vocabulary.columns[c.left.column].column.is_list:
+            held = exp.EQ(this=values[0], expression=exp.Any(this=exp.Paren(this=left)))
+            return held if c.operator == "=" else exp.Not(this=exp.Paren(this=held))
         if c.operator in ("between", "not between"):
             if c.half_open:
                 within = exp.and_(

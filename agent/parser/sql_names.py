@@ -38,7 +38,8 @@ def identifier(name: str) -> exp.Identifier:
 
 def table_named(table: Table) -> exp.Table:
     """A table by its name, with its namespace where the bare name is not enough."""
-    return exp.Table(this=identifier(table.name), db=identifier(table.namespace) if table.namespace else None)
+    name = table.stored_name or table.name
+    return exp.Table(this=identifier(name), db=identifier(table.namespace) if table.namespace else None)
 
 
 class Names:

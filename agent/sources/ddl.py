@@ -6,14 +6,15 @@ neither a huge nor a deeply nested text exhausts time or stack. No statement is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.errors import TokenError
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from eval.errors import InputError
-from eval.schema import Column, Dialect, ForeignKey, Table
+from eval.schema import FOLDS_UPPER, Column, Dialect, ForeignKey, Table
 from eval.sql import parse
 from eval.sql.dialects import faithful
 
@@ -21,6 +22,10 @@ MAX_TABLES = 1_000
 MAX_COLUMNS = 20_000
 """Of all tables together."""
 MAX_CHARACTERS = 1_000_000
+_VENDOR = 60
+"""Words of one column or constraint that may be its vendor's."""
+_SEPARATOR = re.compile(r"^[ \t]*(?:GO(?:[ \t]+\d+)?|/)[ \t]*;?[ \t]*$", re.IGNORECASE | re.MULTILINE)
+"""Lines that end a batch in the scripts of SQL Server and Oracle."""
 
 
 def read_ddl(text: str, dialect: Dialect) -> tuple[Table, ...]:
@@ -29,18 +34,53 @@ def read_ddl(text: str, dialect: Dialect) -> tuple[Table, ...]:
         raise InputError(f"the schema's text has more than {MAX_CHARACTERS:,} characters")
     tables: list[Table] = []
     columns = 0
-    for statement in _statements(text, dialect):
+    for statement in _statements(_SEPARATOR.sub(";", text), dialect):
         if not statement.lstrip().lower().startswith("create"):
             continue
-        parsed = parse(statement, dialect)
-        if parsed.tree is None:
-            raise InputError(f"a CREATE statement of the schema cannot be read: {parsed.error}")
-        if isinstance(parsed.tree, exp.Create) and isinstance(parsed.tree.this, exp.Schema):
-            tables.append(_table(parsed.tree.this, dialect))
+        tree = _created(statement, dialect)
+        if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
+            tables.append(_table(tree.this, dialect))
             columns += len(tables[-1].columns)
             if len(tables) > MAX_TABLES or columns > MAX_COLUMNS:
                 raise InputError(f"the schema has more than {MAX_TABLES:,} tables or {MAX_COLUMNS:,} columns")
     return tuple(tables)
+
+
+def _created(statement: str, dialect: Dialect) -> exp.Expr | None:
+    """The statement's tree. Where it has clauses of its vendor that cannot be read (`ENABLE`, `USING INDEX …`), each
+    column and constraint is read as far as it can be, and what follows their list is left out. Raises InputError."""
+    parsed = parse(statement, dialect)
+    if parsed.tree is not None:
+        return parsed.tree
+    tokens = faithful(dialect).tokenize(statement)
+    opened = next((k for k, token in enumerate(tokens) if token.token_type == TokenType.L_PAREN), None)
+    head = statement[: tokens[opened].start] if opened is not None else ""
+    parts: list[str] = []
+    for item in _items(tokens[opened:]) if opened is not None else ():
+        for last in range(len(item) - 1, max(0, len(item) - _VENDOR), -1):
+            text = statement[item[0].start : item[last].end + 1]
+            if parse(f"CREATE TABLE t ({text})", dialect).tree is not None:
+                parts.append(text)
+                break
+    short = parse(f"{head}({', '.join(parts)})", dialect) if parts else parsed
+    if short.tree is None:
+        raise InputError(f"a CREATE statement of the schema cannot be read: {parsed.error}")
+    return short.tree
+
+
+def _items(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """What stands between the commas of the first brackets."""
+    depth = 0
+    item: list[Token] = []
+    for token in tokens:
+        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(token.token_type, 0)
+        if depth == 0 or (depth == 1 and token.token_type == TokenType.COMMA):
+            yield item
+            item = []
+            if depth == 0:
+                return
+        elif depth > 1 or token.token_type != TokenType.L_PAREN:
+            item.append(token)
 
 
 def _statements(text: str, dialect: Dialect) -> Iterator[str]:
@@ -62,11 +102,21 @@ def _statements(text: str, dialect: Dialect) -> Iterator[str]:
 
 def _table(created: exp.Schema, dialect: Dialect) -> Table:
     table = created.this
+    exact = []
+    for name in created.find_all(exp.Identifier) if dialect in FOLDS_UPPER else ():
+        if not name.args.get("quoted"):
+            name.set("this", name.name if name.name.islower() else name.name.upper())
+        elif not name.name.isupper():
+            exact.append(name.name)
     name = table.name
     keys: list[ForeignKey] = []
     primary: list[str] = []
     columns: list[Column] = []
     for part in created.expressions:
+        keyed_by = part.find(exp.ClusteredColumnConstraint, exp.NonClusteredColumnConstraint)
+        if isinstance(part, exp.Constraint) and keyed_by and part.find(exp.PrimaryKeyColumnConstraint):
+            primary += [column.name for column in keyed_by.find_all(exp.Column)]
+            continue
         part = part.expressions[0] if isinstance(part, exp.Constraint) and part.expressions else part
         if isinstance(part, exp.PrimaryKey):
             primary += [_named(e) for e in part.expressions]
@@ -89,6 +139,7 @@ def _table(created: exp.Schema, dialect: Dialect) -> Table:
         namespace=table.db or None,
         primary_key=tuple(c.name for n in primary for c in columns if c.name.casefold() == n.casefold()),
         foreign_keys=tuple(keys),
+        exact_names=tuple(dict.fromkeys(exact)),
     )
 
 

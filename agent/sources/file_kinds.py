@@ -14,7 +14,7 @@ from agent.sources.tabular.layout import text_encoding
 Kind = Literal["sqlite", "duckdb", "delimited", "json", "excel", "parquet"]
 TABULAR: frozenset[Kind] = frozenset({"delimited", "json", "excel", "parquet"})
 """Kinds that are imported as tables; several of them make one database."""
-_JSON = re.compile(rb"(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*(\"|\})")
+_JSON = re.compile(rb"(\xef\xbb\xbf)?\s*(\[\s*)?(\{\s*(\"|\})|\[\s*[\"\d\[])")
 
 _PACKED = {
     b"\xd0\xcf\x11\xe0": "it is an Office file of before 2007: save it as .xlsx",

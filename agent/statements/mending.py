@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from agent.models.replies import UnusableReply, extract_sql
 from agent.parser.sql_names import identifier, table_named
+from agent.statements.spelling import as_stored, without_escapes
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Dialect, Schema, Table
@@ -56,6 +57,9 @@ def mended(text: str, database: Database, *, limits: Limits | None = None) -> Me
     parsed = _readable(text, database.dialect, changes)
     if parsed.tree is None:
         return Mended(text, tuple(changes), None, parsed.error or "cannot be read")
+    if (stored := as_stored(parsed.text, schema, database.name)) != parsed.text:
+        changes.append("Names are written as the database has them.")
+        parsed = parse(stored, database.dialect)
     parsed = _in_own_words(parsed, schema, changes)
     parsed = _with_real_names(parsed, schema, changes)
     verdict = check(parsed, schema)
@@ -101,7 +105,7 @@ def _forms(text: str) -> Iterator[tuple[str, str]]:
         text, told = inner, ["what stood around the query is left out"]
         yield text, _sentence(told)
     for change, why in (
-        (_without_escapes, "backslashes are left out"),
+        (without_escapes, "backslashes are left out"),
         (_without_rest, "what follows the query is left out"),
         (_with_whole_operators, "the parts of `>=`, `<=` or `!=` are put together"),
         (_with_one_where, "the second WHERE is a further condition"),
@@ -115,10 +119,6 @@ def _forms(text: str) -> Iterator[tuple[str, str]]:
 def _sentence(parts: list[str]) -> str:
     said = "; ".join(parts)
     return f"{said[:1].upper()}{said[1:]}."
-
-
-def _without_escapes(text: str) -> str:
-    return text.replace("\\_", "_")
 
 
 def _without_rest(text: str) -> str:

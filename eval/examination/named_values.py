@@ -129,7 +129,7 @@ def _texts(table: Table, kept: _Kept, database: Database, cancel: CancelToken | 
     rows = result.rows if result is not None and result.ok else ()
     cells = zip(*rows, strict=True) if rows else ()
     found: Texts = {
-        column: {t.casefold(): t for t in set(some) if isinstance(t, str) and len(t) <= LONGEST_TEXT}
+        column: {t.casefold(): t for t in {t for t in some if isinstance(t, str)} if len(t) <= LONGEST_TEXT}
         for column, some in zip(columns, cells, strict=False)
     }
     if len(kept.tables) < TABLES:

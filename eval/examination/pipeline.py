@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from eval.databases.base import Database, in_statement_thread
 from eval.databases.types import CancelToken, ExecutionResult, Limits
+from eval.examination.column_contents import column_contents
 from eval.examination.named_values import named_values
 from eval.examination.query_plan import full_scans
 from eval.examination.stored_values import stored_constants
@@ -83,6 +84,7 @@ def examine(
         stored=stored_constants(case, database, cancel),
         named=named_values(case, database, cancel),
         full_scans=full_scans(case, database),
+        contents=column_contents(case, database, cancel),
     )
 
 

@@ -31,7 +31,8 @@ def units(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
 
 
 def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
-    """A sentence for each column in doubt that the query computes with; of text, only where its order counts."""
+    """A sentence for each column in doubt that the query computes with; of text, only where its order counts, or where
+    its letters are in doubt."""
     if not _read_from_files(schema):
         return ()
     binding = bind(tree, schema.dialect, schema)
@@ -42,11 +43,15 @@ def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
         values = column.values
         if values is None or isinstance(node.parent, _NOT_READ):
             continue
+        if values.letters:
+            told[f"“{column.name}” in the file: {values.letters}"] = None
         computed = any(isinstance(above, _ORDERED) for above in _above(node))
         if values.doubt and (computed or not holds_text(column)):
             told[f"“{column.name}” in the file: {values.doubt}"] = None
         if computed and values.unit_column and values.unit_column not in names:
             told[f"“{column.name}” is in several units, which “{values.unit_column}” names"] = None
+        if computed and values.direction and (other := values.direction.partition("|")[0]) not in names:
+            told[f"“{column.name}” is money in and out, which “{other}” tells"] = None
     return tuple(told)
 
 

@@ -89,6 +89,9 @@ class Case:
     """The texts that the query compares with columns, looked up (`eval.examination`); empty when nobody looked."""
     named: tuple[StoredConstant, ...] = ()
     """Texts of the question that the query has nowhere and a column of its tables stores; empty when nobody looked."""
+    contents: tuple[str, ...] = ()
+    """Why the answer is in doubt by what the columns hold that the query orders or computes by; empty when nobody
+    looked."""
     relevance: float | None = None
     """0..1, the judge's opinion of whether the result answers the question; None where nobody was asked."""
     prior: float | None = None

@@ -44,7 +44,7 @@ _NEGATED = {"is": "is not", "is not": "is", "is over": "is at most", "is at leas
     "is at most": "is over",
 }
 _UNITS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%Y-%m": "year and month", "%w": "weekday"}
-_DAYS = dict(zip("0123456", "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(), strict=True))
+_DAYS = dict(enumerate(("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")))
 """As `%w` numbers them."""
 _PARTS = ("year", "month", "day", "quarter", "hour", "minute", "second", "week", "weekday", "dayname", "monthname")
 _RANKS = {"row_number": "the number of the row", "rank": "the rank", "dense_rank": "the rank without gaps"}
@@ -217,8 +217,8 @@ class _Words:
             if isinstance(other, exp.Any | exp.All):
                 return f"{self.value(tree.this)} {word} {type(other).__name__.lower()} of {self._inner(other.this)}"
             subject, said = self.value(tree.this), self.value(other)
-            if subject.startswith("the weekday of ") and said.strip("'") in _DAYS:
-                said = _DAYS[said.strip("'")]
+            if subject.startswith("the weekday of ") and said.strip("'").isdecimal():
+                said = _DAYS.get(int(said.strip("'")), said)
             return f"{subject} {word} {said}"
         said = self.value(tree)
         return f"{said} is not true" if negated else f"{said} is true"

@@ -17,4 +17,5 @@ def quoted_column(name: str, table: str | None = None) -> exp.Column:
 
 def table_source(table: Table) -> exp.Table:
     """The table in a FROM clause, with its namespace if it has one."""
-    return exp.Table(this=quoted_name(table.name), db=quoted_name(table.namespace) if table.namespace else None)
+    name = table.stored_name or table.name
+    return exp.Table(this=quoted_name(name), db=quoted_name(table.namespace) if table.namespace else None)

@@ -16,7 +16,7 @@ from sqlglot import parse_one as read_again
 from sqlglot.errors import SqlglotError
 
 from eval.language.lexicon import word_set
-from eval.schema import Dialect, Schema
+from eval.schema import FOLDS_UPPER, Dialect, Schema
 from eval.sql.dialects import render
 from eval.sql.functions import functions
 from eval.sql.nodes import called_name
@@ -29,7 +29,6 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?")
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
 _INTERVALS: frozenset[Dialect] = frozenset({"bigquery", "databricks", "trino", "tsql"})
 """Where one date less another is an interval, or an error, and not a number of days."""
-_FOLDS_UPPER: frozenset[Dialect] = frozenset({"snowflake", "oracle"})
 _INTEGER = re.compile(r"\b(tiny|small|big|medium)?int(eger|\d+)?\b", re.IGNORECASE)
 
 
@@ -46,8 +45,8 @@ def written_in(tree: exp.Expr, dialect: Dialect, schema: Schema) -> exp.Expressi
         _keep_fractions(typed, types, dialect)
         if dialect in _INTERVALS:
             _count_days(typed)
-        if dialect in _FOLDS_UPPER:
-            _leave_bare(typed)
+        if dialect in FOLDS_UPPER:
+            _leave_bare(typed, frozenset(name for table in schema.tables for name in table.exact_names))
         if dialect == "oracle":
             for truth in list(typed.find_all(exp.Boolean)):
                 truth.replace(exp.Literal.number(int(truth.this)))
@@ -59,10 +58,23 @@ def written_in(tree: exp.Expr, dialect: Dialect, schema: Schema) -> exp.Expressi
     for call in list(written.find_all(exp.Anonymous)):
         if call.name.lower() in _WEEKS:
             call.replace(_filled(_WEEK_FORMS[dialect][_WEEKS.index(call.name.lower())], dialect, call.expressions[0]))
+    if dialect == "bigquery":
+        _format_by_type(written, types)
     known = functions(dialect)
     if any(name not in known for node in written.walk() if (name := called_name(node))):
         return None
     return strictly_grouped(written, dialect)
+
+
+def _format_by_type(tree: exp.Expr, types: dict[str, str]) -> None:
+    """BigQuery's FORMAT_DATE takes a DATE alone."""
+    for call in list(tree.find_all(exp.Anonymous)):
+        if call.name.upper() != "FORMAT_DATE":
+            continue
+        column = call.expressions[-1]
+        kind = types.get(column.name.casefold(), "").upper() if isinstance(column, exp.Column) else ""
+        if kind.startswith(("TIMESTAMP", "DATETIME")):
+            call.set("this", f"FORMAT_{re.match(r'[A-Z]+', kind)[0]}")  # type: ignore[index]
 
 
 def _group_by_expressions(tree: exp.Expr) -> None:
@@ -159,10 +171,13 @@ def _keep_fractions(tree: exp.Expr, types: dict[str, str], dialect: Dialect) -> 
         average.set("this", exp.cast(column.copy(), "DOUBLE"))
 
 
-def _leave_bare(tree: exp.Expr) -> None:
-    """A name in capitals alone was most likely made without quotes."""
+def _leave_bare(tree: exp.Expr, exact: frozenset[str]) -> None:
+    """A name in capitals alone was most likely made without quotes; one that was made with them keeps them, and so does
+    a word of the grammar."""
     for name in tree.find_all(exp.Identifier):
-        if name.args.get("quoted") and re.fullmatch(r"[A-Z][A-Z0-9_]*", name.name) and name.name not in _KEYWORDS:
+        if name.name in exact:
+            name.set("quoted", True)
+        elif name.args.get("quoted") and re.fullmatch(r"[A-Z][A-Z0-9_]*", name.name) and name.name not in _KEYWORDS:
             name.set("quoted", False)
 
 

@@ -5,6 +5,8 @@ In: a schema that an import wrote. Out: a semantic model in which `spent` and `r
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from agent.knowledge.semantics.model import Dataset, Expression, Metric, SemanticModel
 from eval.schema import Column, Schema, Table
 from eval.sql.quoted_names import quoted_column
@@ -31,9 +33,16 @@ def _metrics(table: Table, column: Column) -> list[Metric]:
     place = quoted_column(column.name, table.name).sql("duckdb", identify=True)
     unit = column.values.unit or ""
     found = []
+    other, _, out = (column.values.direction or "").partition("|")
     for words, sign, compared in ((SPENT, "-", "<"), (RECEIVED, "", ">")):
         names = [word for word in words if word in free]
         expression = Expression(f"SUM(CASE WHEN {place} {compared} 0 THEN {sign}{place} END)")
         told = f"the {'negative' if sign else 'positive'} amounts of {column.name}"
+        if other:
+            says = quoted_column(other, table.name)
+            value = exp.Literal.string(out)
+            condition = exp.EQ(this=says, expression=value) if sign else exp.NEQ(this=says, expression=value)
+            expression = Expression(f"SUM(CASE WHEN {condition.sql('duckdb', identify=True)} THEN {place} END)")
+            told = f"the amounts of {column.name} where {other} is {'' if sign else 'not '}{out}"
         found += [Metric(names[0], expression, tuple(names[1:]), told, unit)] if names else []
     return found

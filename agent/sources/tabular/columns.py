@@ -12,37 +12,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.sources.tabular import dates, measures, numbers
+from agent.sources.tabular.notation import notation
 from agent.sources.tabular.plan import ColumnPlan, Mark, Order
 from agent.sources.tabular.sql import BLANKS, literal
 from agent.sources.tabular.units import CURRENCIES, KNOWN
 from eval.language.lexicon import open_lexicon
 
+NEVER_COMPUTED = "#CALC!"
+"""In place of a formula that no spreadsheet has computed."""
 Cells = Mapping[str, int]
 """Cells without blanks around them, with how often each occurs."""
-_MISSING_WORDS = (
-    "na n/a #n/a n.a. n.a n/k null none nan - -- --- – — ? ?? ??? . .. nil (blank) (null) (none) [null] "
-    "#null! #ref! #value! #div/0! #name? #num! missing unknown tbd tba tbc k.a. abs abs. dnf dns dnp \\n "
-)
-_MISSING = frozenset(_MISSING_WORDS.split())
+_MISSING = frozenset(word for line in notation("missing") for word in line)
 _NO_ANSWER = re.compile(
     r"(?:no|not|none)\b.{0,12}\b(?:answer(?:ed)?|available|applicable|data|entry|given|known|measured|provided|"
     r"reading|recorded|reply|response|specified|stated|value)|prefer not .{1,20}|do(?:n['’]?t| not) know|declined|"
     r"refused|skipped|absent|excused|keine angabe"
 )
 """How people say that there is no value."""
-_MARKS_IN_TEXT_WORDS = (
-    "n/a #n/a null nan - -- --- – — ? ?? ??? (blank) (null) [null] #null! #ref! #value! #div/0! #name? #num! \\n "
+MARKS_IN_TEXT = frozenset(word for line in notation("missing in text") for word in line)
+_PAIRS = tuple(dict.fromkeys(pair for line in notation("truths") for pair in zip(line[::2], line[1::2], strict=True)))
+_TRUTHS = {word: meant for yes, no in _PAIRS for word, meant in ((yes, True), (no, False))}
+_LANGUAGES = tuple(map(frozenset, notation("truths")))
+_UNMISTAKABLE = frozenset(("yes", "true", "false"))
+"""Words of which one alone in a column says that it holds truths: a column of `NO` alone may be of Norway."""
+_PLAIN_PAIRS = (("yes", "no"), ("true", "false"), ("on", "off"))
+_NO_TRUTHS = re.compile(
+    r"(?i)(?<![a-z])(countr\w*|nation\w*|land|pays|país|state|province|region|lang\w*|sprache|locale|currency|ticker|"
+    r"symbol|element|airport|airline|carrier|code|iso|cc|initials?|(?:sur|last|first|middle|full)?[ _]?names?)(?![a-z])"
 )
-MARKS_IN_TEXT = frozenset(_MARKS_IN_TEXT_WORDS.split())
-"""Fewer: `none`, `unknown` or `NA` may be a category."""
-_YES_AND_NO = (
-    "yes no  true false  y n  t f  on off  1 0  1.0 0.0  ja nein  ja nei  ja nej  ja nee  oui non  si no  sí no  "
-    "sì no  sim não  tak nie  ano ne  kyllä ei  igen nem  evet hayır  ναι όχι  да нет  так ні  "
-    "是 否  はい いいえ  예 아니요"
-)
-_PAIRS = tuple(frozenset(pair.split()) for pair in _YES_AND_NO.split("  ") if not pair.startswith("1"))
-_TRUTHS = {word: k % 2 == 0 for k, word in enumerate(_YES_AND_NO.split())}
-_SURE_TRUTHS = frozenset(("yes", "no", "true", "false"))
+"""Headers that speak against truths in other words than those."""
 _TICKS = frozenset(("x", "✓", "✔", "☑", "√", "•"))
 """Marks of which one alone in a column means yes, and a blank cell no."""
 _SPELLED_ALIKE = re.compile(r"(?i)(^|[\W_])(id|ids|key|hash|token|uuid|guid|url|uri|path|password|slug)($|[\W_])")
@@ -114,7 +112,8 @@ class Decision:
             return f"CASE {word} WHEN {literal(self.tick)} THEN true WHEN '' THEN false END"
         if self.plan.kind == "truth":
             seen = "".join(f"WHEN {column} = {literal(cell)} THEN {_TRUTHS[cell.casefold()]} " for cell in self.truths)
-            place = f"list_position([{', '.join(map(literal, _YES_AND_NO.split()))}], lower({trimmed(column)}))"
+            words = ", ".join(map(literal, (word for pair in _PAIRS for word in pair)))
+            place = f"list_position([{words}], lower({trimmed(column)}))"
             return f"CASE {seen}ELSE nullif({place}, 0) % 2 = 1 END" if seen else f"nullif({place}, 0) % 2 = 1"
         return column
 
@@ -127,7 +126,7 @@ def is_missing(cell: str, kind: str | None) -> bool:
     """Whether a cell says that there is no value."""
     folded = cell.casefold()
     if kind == "text":
-        return folded in MARKS_IN_TEXT
+        return cell in MARKS_IN_TEXT
     return folded in _MISSING or _NO_ANSWER.fullmatch(folded) is not None
 
 
@@ -155,7 +154,11 @@ def decided(
             decision, sure = _decision(plan, of, None, plan.order or order), bool(plan.order) or sure_order
         if not semicolons and decision.number and decision.number.either and any("," in cell for cell in of):
             decision = replace(decision, sure=True)  # a file with commas between its columns hardly has them in numbers
-        result.append(replace(decision, doubt=None) if sure else decision)
+        decision = replace(decision, doubt=None) if sure else decision
+        if bare := of.get(NEVER_COMPUTED):
+            told = f"formulas of {bare:,} cells were never computed: open and save the file in a spreadsheet"
+            decision = replace(decision, doubt=told, sure=False)
+        result.append(decision)
     return result
 
 
@@ -176,13 +179,16 @@ def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | 
         return Decision(plan)
     filled = {cell: count for cell, count in cells.items() if not is_missing(cell, None)}
     if not filled:
-        return Decision(_with(plan, kind=wanted or "text"))
-    if wanted == "truth" or (wanted is None and _are_truths(filled)):
+        empty = numbers.Written(whole=False) if NEVER_COMPUTED in cells and wanted is None else None
+        return Decision(_with(plan, kind="number" if empty else wanted or "text"), number=empty)
+    if wanted == "truth" or (wanted is None and _are_truths(plan.header, filled)):
         truths = tuple(cell for cell in filled if cell.casefold() in _TRUTHS)
         return Decision(_with(plan, kind="truth"), truths=truths[:_SPELLINGS])
     when = dates.written(plan.header, filled, order, forced=wanted is not None) if wanted != "number" else None
     if when and when.why_not is None:
         doubt = "day and month could also be the other way round" if when.either else None
+        if when.several_zones:
+            doubt = "its times are of several time zones; of each, its own clock is read"
         return Decision(_with(plan, kind="date", order=when.order), date=when, doubt=doubt)
     why = when.why_not if when else None
     if wanted == "number" or (wanted is None and not _is_code(plan, filled)):
@@ -190,6 +196,9 @@ def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | 
         if figures:
             return figures
     times = sum(count for cell, count in filled.items() if dates.is_time(cell))
+    if wanted is None and numbers.is_power_or_name(filled):
+        power = next(cell for cell in filled if not cell.isdecimal())
+        why = f"{power} could also be a number" if not numbers.is_identifier(plan.header, filled) else None
     doubt = f"stays text: {why}" if why else None
     return Decision(_with(plan, kind="text"), doubt=doubt, clock=times >= numbers.ENOUGH * sum(filled.values()))
 
@@ -240,16 +249,21 @@ def _with(plan: ColumnPlan, **changes: object) -> ColumnPlan:
     return plan.model_copy(update=changes)
 
 
-def _are_truths(cells: Cells) -> bool:
+def _are_truths(header: str, cells: Cells) -> bool:
+    """Whether the cells are of one language's yes and no, both of which occur."""
     words = {cell.casefold() for cell in cells}
-    return words <= _TRUTHS.keys() and (bool(words & _SURE_TRUTHS) or any(pair <= words for pair in _PAIRS))
+    against = _NO_TRUTHS.search(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", header)) is not None
+    if not any(words <= language for language in _LANGUAGES):
+        return False
+    both = any(yes in words and no in words for yes, no in (_PLAIN_PAIRS if against else _PAIRS) if yes != "1")
+    return both or (len(words) == 1 and words <= _UNMISTAKABLE and not against)
 
 
 def _is_code(plan: ColumnPlan, cells: Cells) -> bool:
     if _NUMBER_OF.search(plan.header) and _are_keys(cells):
         return True
     figures = sum(count for cell, count in cells.items() if cell.lstrip("+").isdecimal())
-    if numbers.is_identifier(plan.header, cells):
+    if numbers.is_identifier(plan.header, cells) or numbers.is_power_or_name(cells):
         return True
     return figures * 2 > sum(cells.values()) and numbers.looks_like_codes(cells)
 
@@ -296,6 +310,9 @@ def _order(decisions: Sequence[Decision], mark: Mark | None) -> tuple[Order | No
 
 
 def _number_doubt(how: numbers.Written, cells: Cells) -> str | None:
+    twice = None if how.unit else numbers.spelled_twice(cells)
+    if twice and all(cell.count(".") == 1 for cell in cells):
+        return f"{twice[0]} and {twice[1]} are one number, and could be two names"
     if how.either:
         commas = any("," in cell for cell in cells)
         between = commas == (how.decimal == ".")

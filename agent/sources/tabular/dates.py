@@ -13,28 +13,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agent.sources.tabular.notation import notation
 from agent.sources.tabular.numbers import ENOUGH, LONGEST
 from agent.sources.tabular.plan import Order
 from agent.sources.tabular.sql import BLANKS, PAD, literal
 
-MONTHS = {
-    name: number
-    for number, names in enumerate((
-        "jan january januar janvier janv januari ene enero gen gennaio janeiro",
-        "feb february februar février févr fév fevrier fevr februari febrero febbraio fev fevereiro",
-        "mar march mär märz mrz mars mrt maart marzo março",
-        "apr april avril avr abr abril aprile",
-        "may mai mei mayo mag maggio maj maio",
-        "jun june juni juin junio giu giugno junho",
-        "jul july juli juillet juil julio lug luglio julho",
-        "aug august août aout augustus ago agosto augusti",
-        "sep sept september septembre septiembre set settembre setembro",
-        "oct october okt oktober octobre octubre ott ottobre out outubro",
-        "nov november novembre noviembre novembro",
-        "dec december dez dezember déc décembre decembre dic diciembre dicembre dezembro",
-    ), 1)
-    for name in names.split()
-}  # fmt: skip
+MONTHS = {name: number for number, names in enumerate(notation("months"), 1) for name in names}
 """The number of a month by its name in English, German, French, Dutch, Spanish, Italian, Portuguese and Swedish."""
 _MONTH = f"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? {1,4})?"
@@ -85,6 +69,8 @@ class Written:
     either: bool = False
     """Whether day and month could be exchanged in every cell, and are not in all the same."""
     zones: bool = False
+    several_zones: bool = False
+    """Whether the clocks are of places further apart than summer time is from winter time."""
     why_not: str | None = None
 
     @property
@@ -125,16 +111,25 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
             fits[next(iter(found)) if len(found) == 1 else "same" if _same_day(found) else "either"] += count
     if not read:
         return None
-    if len(zones - {"", "Z", "UTC", "GMT"}) > 1 or (zones - {"", "Z", "UTC", "GMT"} and zones & {"Z", "UTC", "GMT"}):
-        return Written((), why_not="its times are of several time zones")
+    offsets = {_minutes(zone) for zone in zones} or {0}
+    several = max(offsets) - min(offsets) > 60 or (len(offsets) > 1 and "" in zones)  # an hour is summer time
     days, months = fits["dmy"], fits["mdy"]
     if days and months and min(days, months) > 0.01 * read and not (forced and order):
         return Written((), why_not="some of its dates have the day first and some the month")
-    decided: Order = "dmy" if days > months else "mdy" if months else order or _by_firsts(firsts) or "mdy"
+    dotted: Order | None = "dmy" if all("." in cell for cell in cells) else None  # nobody writes 12.31.2024
+    decided: Order = "dmy" if days > months else "mdy" if months else order or dotted or _by_firsts(firsts) or "mdy"
     decided = order if forced and order else decided
-    either = bool(fits["either"]) and not days and not months and _by_firsts(firsts) is None
+    either = bool(fits["either"]) and not days and not months and not dotted and _by_firsts(firsts) is None
     used = [decided if form == "in figures" else form for form, _ in forms.most_common()]
-    return Written(tuple(used), decided if forms["in figures"] else None, clock, either, bool(zones - {""}))
+    return Written(tuple(used), decided if forms["in figures"] else None, clock, either, bool(zones - {""}), several)
+
+
+def _minutes(zone: str) -> int:
+    """Minutes from UTC; 0 without a zone."""
+    figures = re.sub(r"[^0-9]", "", zone).ljust(4, "0")
+    return (
+        (int(figures[:2]) * 60 + int(figures[2:])) * (-1 if zone.startswith("-") else 1) if zone[-1:].isdigit() else 0
+    )
 
 
 def _by_firsts(days: Mapping[str, set[int]]) -> Order | None:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.tabular import numbers
-from agent.sources.tabular.columns import trimmed
+from agent.sources.tabular.columns import NEVER_COMPUTED, trimmed
 from agent.sources.tabular.layout import RULE
+from agent.sources.tabular.notation import notation
 from agent.sources.tabular.plan import MOST_SHOWN, Row
 from agent.sources.tabular.sql import BLANKS, literal
 from agent.sources.tabular.stage import Staged
@@ -23,15 +24,9 @@ from agent.sources.tabular.stage import Staged
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_WORDS = (
-    "(?:sub[ -]?|grand[ -]?|overall )?"
-    "(?:totals?|sum|summe|gesamt(?:summe)?|zwischensumme|insgesamt|total g[eé]n[eé]ral|suma|totalt|sous-total|totale|"
-    "average|mean|(?:durch)?schnitt|mittelwert|moyenne|[*Σ∑]{1,3})"
-)
+_WORDS = rf"(?:sub[ -]?|grand[ -]?|overall )?(?:{'|'.join(word for line in notation('totals') for word in line)})"
 _TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
-_LABELS = ("total", "sum", "gesamt")
-"""What a cell holds that may be the label of a total."""
 _LABEL_COLUMNS = 3
 _LAST = 12
 """Rows at the end among which notes and totals are looked for."""
@@ -41,6 +36,9 @@ _CANDIDATES = 2000
 _ADDED_UP = 20_000
 """Rows of a file up to which sums are compared with the rows above."""
 _USUAL = 0.95
+_SAMPLE = 5000
+_SIGNS = frozenset("*:†‡§©=…•→#")
+"""What notes are marked with."""
 _NUMBER = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
 
 PLACES = "left_out"
@@ -91,7 +89,7 @@ def _extra(
     engine: DuckDBPyConnection, staged: Staged, texts: Sequence[str], filled: Sequence[int], blanks: int
 ) -> tuple[list[Cells], list[Cells]]:
     """The rows that are no rows of the table, and those that are called totals and stay."""
-    shown = ", ".join(f"coalesce({trimmed(cell)}, '')" for cell in texts)
+    shown = ", ".join(f"coalesce(nullif({trimmed(cell)}, {literal(NEVER_COMPUTED)}), '')" for cell in texts)
     labelled = "".join(f" OR {_may_be_label(cell)}" for cell in texts[:_LABEL_COLUMNS])
     named = [(c, h) for c, h in zip(texts, staged.headers, strict=True) if h]
     repeated = f"OR ({' AND '.join(f'{c} = {literal(h)}' for c, h in named)})" if len(named) > 1 else ""
@@ -103,19 +101,29 @@ def _extra(
             f"ORDER BY rowid LIMIT {_CANDIDATES}"
         ).fetchall()
     ]
+    end, notes = staged.rows, []
+    shapes = _Shapes.of(engine, staged)
+    for row in reversed(candidates):  # what stands below the table is no part of its end
+        if row[0] < staged.rows - _LAST or not shapes.is_note(row[1]):
+            break
+        end = row[0]
+        notes.append(row)
+    candidates = [row for row in candidates if row not in notes]
+    end = candidates[-1][0] + 1 if notes and candidates else end
     called = {at: label for at, cells in candidates if (label := _label(cells)) is not None}
     of_totals = [cells for at, cells in candidates if at in called]
     rows = staged.rows - blanks - len(of_totals)
     enough = min(_USUAL * rows, rows - 3) if rows > 6 else rows - 1 if of_totals else rows - 2
     usual = [n - sum(bool(cells[i]) for cells in of_totals) >= enough for i, n in enumerate(filled)]
-    extra = [row for row in candidates if _is_extra(row, usual, staged, called.get(row[0]))]
+    extra = [row for row in candidates if _is_extra(row, usual, staged, called.get(row[0]), end)]
     rest = [row for row in candidates if row not in extra]
-    unproven = [row for row in rest if row[0] in called or _closes(row, usual, staged)]
+    unproven = [row for row in rest if row[0] in called or shapes.closes(row, usual, end)]
     if unproven and staged.rows <= _ADDED_UP:
         totals = {at for at, _ in extra} | {at for at, _ in unproven}
         proven = _sums(engine, staged, texts, totals, unproven)
         extra = sorted([*extra, *(row for row in unproven if row[0] in proven)])
         unproven = [row for row in unproven if row[0] not in proven]
+    extra = sorted([*extra, *notes])
     if len(extra) * 2 > staged.rows:
         return [], []
     stays = [row for row in unproven if row[0] in called]
@@ -124,9 +132,8 @@ def _extra(
 
 def _may_be_label(cell: str) -> str:
     """Whether a cell begins with no digit, which is by far the fastest to see, and holds a label's word."""
-    words = " OR ".join(f"{cell} ILIKE {literal(f'%{word}%')}" for word in _LABELS)
-    words += f" OR trim({cell}) IN ('*', '**', '***', 'Σ', '∑')"
-    return f"(NOT ({cell} >= '0' AND {cell} < ':') AND ({words}))"
+    words = literal(rf"(?i)(^|[^\pL]){_WORDS}([^\pL]|$)")
+    return f"(NOT ({cell} >= '0' AND {cell} < ':') AND strlen({cell}) < 100 AND regexp_matches({cell}, {words}))"
 
 
 def _label(cells: Sequence[str]) -> int | None:
@@ -140,30 +147,62 @@ def _label(cells: Sequence[str]) -> int | None:
     return next((i for i, cell in enumerate(cells[:_LABEL_COLUMNS]) if _TOTAL.fullmatch(cell)), None)
 
 
-def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | None) -> bool:
+def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | None, end: int) -> bool:
+    """`end`: the place behind the last row that is no note."""
     at, cells = row
     shown = [cell for cell in cells if cell]
     if all(cell == head for cell, head in zip(cells, staged.headers, strict=True) if head) and any(staged.headers):
         return True
     gaps = _has_gaps(cells, usual)
-    is_last = at >= staged.rows - _LAST
+    is_last = at >= end - _LAST
     figures = [cell for cell in shown[1:] if _NUMBER.fullmatch(cell)]
     if label is not None:
         sums = len(figures) == len(shown) - 1 and _TOTAL.fullmatch(shown[0]) is not None
-        return gaps or (sums and at >= staged.rows - 3)
+        return gaps or (sums and at >= end - 3)
     if is_last and len(cells) > 2 and len(shown) == 1 and cells[0] and gaps:
         return not _NUMBER.fullmatch(cells[0])  # a note
     unnamed = not cells[0] and usual[0] and len(shown) * 2 <= len(cells) and staged.rows > 3
-    is_edge = at >= staged.rows - 2 or at < 1
+    is_edge = at >= end - 2 or at < 1
     return is_edge and unnamed and bool(figures or _NUMBER.fullmatch(shown[0]))  # figures, or a balance
 
 
-def _closes(row: Cells, usual: Sequence[bool], staged: Staged) -> bool:
-    """Whether a row stands at the end, with gaps where others have none, and says something before its figures."""
-    at, cells = row
-    if at < staged.rows - _CLOSING or not cells[0] or _NUMBER.fullmatch(cells[0]):
-        return False
-    return _has_gaps(cells, usual) and any(_NUMBER.fullmatch(cell) for cell in cells if cell)
+@dataclass(frozen=True, slots=True)
+class _Shapes:
+    """What the cells of the first column have in common."""
+
+    words: int
+    """The most words of a cell, but for those at the end of the file."""
+    signs: frozenset[str]
+    figures: bool
+    """Whether all hold a digit, as dates and numbers do."""
+
+    @classmethod
+    def of(cls, engine: DuckDBPyConnection, staged: Staged) -> _Shapes:
+        above = f"FROM {staged.raw} WHERE rowid < {max(1, staged.rows - _LAST)} AND c0 <> '' LIMIT {_SAMPLE}"
+        if staged.rows <= _LAST:
+            above = f"FROM {staged.raw} WHERE rowid < {staged.rows // 2 + 1} AND c0 <> ''"
+        cells = [str(cell) for (cell,) in engine.execute(f"SELECT c0 {above}").fetchall()]
+        words = max((len(cell.split()) for cell in cells), default=0)
+        figures = bool(cells) and all(any(c.isdecimal() for c in cell) for cell in cells)
+        return cls(words, frozenset(c for cell in cells for c in cell if c in _SIGNS), figures)
+
+    def is_note(self, cells: Sequence[str]) -> bool:
+        """Whether a row says something in its first cell alone, in other words than the cells above: more of them,
+        or with signs that none of those has."""
+        text = cells[0]
+        if not text or any(cells[1:]) or _NUMBER.fullmatch(text) or len(cells) < 2:
+            return False
+        marked = any(c in _SIGNS and c not in self.signs for c in text)
+        return (len(text.split()) > max(2, self.words)) or marked
+
+    def closes(self, row: Cells, usual: Sequence[bool], end: int) -> bool:
+        """Whether a row stands at the end, says something before its figures, and has gaps where others have none or
+        words where they have figures."""
+        at, cells = row
+        if at < end - _CLOSING or not cells[0] or _NUMBER.fullmatch(cells[0]):
+            return False
+        other = self.figures and not any(c.isdecimal() for c in cells[0])
+        return (other or _has_gaps(cells, usual)) and any(_NUMBER.fullmatch(cell) for cell in cells[1:] if cell)
 
 
 def _has_gaps(cells: Sequence[str], usual: Sequence[bool]) -> bool:

@@ -26,6 +26,7 @@ _COUNTED = word_set("sheet page part table file q quarter h half w wk week kw cw
 _DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun")
 _BY = re.compile(r"(?i)(?<![^\W_])(?:by|per)[\W_]{1,3}([^\W\d_]{3,30})[\W_\d]*\Z")
 """What the parts are of, in the name that they share: `Sales by branch`."""
+_SHEETS, _COLUMNS = 3, 4
 _LETTERS = 2
 """Letters of a name up to which it is a code: `7A`, `B2`."""
 
@@ -77,9 +78,14 @@ def _alone(place: int, file: Named, *, alike: bool = False) -> Together:
 def _tables(places: Sequence[int], files: Sequence[Named], before: Reading) -> list[Together]:
     one = _together(places, files)
     said = {plan.forms for name in (one.table, *(table_name(f.name) for f in files)) if (plan := before.plan_of(name))}
-    if "together" in said or ("apart" not in said and _are_parts([f.name for f in files])):
+    if "together" in said or ("apart" not in said and (_are_parts([f.name for f in files]) or _is_one_form(files))):
         return [one]
     return [_alone(place, file, alike=True) for place, file in zip(places, files, strict=True)]
+
+
+def _is_one_form(files: Sequence[Named]) -> bool:
+    """Whether so many sheets of a workbook have so many columns in common that one form was filled in on each."""
+    return len(files) >= _SHEETS and len(files[0].headers or ()) >= _COLUMNS and len({f.file for f in files}) == 1
 
 
 def _together(places: Sequence[int], files: Sequence[Named]) -> Together:

@@ -12,12 +12,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from agent.sources.errors import SourceRefused
+from agent.sources.tabular.encodings import Encoding, likely_encoding
 from agent.sources.tabular.headers import found_header
 
 _SAMPLE = 256 * 1024
+_TELLING = 1000
+"""Lines beyond ASCII by which an encoding is told."""
 _PIECE = 1 << 20
 _RECORDS = 500
 _CONTROLS = bytes({*range(1, 32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
@@ -31,7 +35,7 @@ FIELD = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    encoding: str
+    encoding: Encoding
     delimiter: str
     headers: tuple[str, ...]
     """Empty texts where there is no header row."""
@@ -72,7 +76,7 @@ def text_encoding(head: bytes) -> str | None:
 def found_layout(path: Path) -> Layout:
     """Raises SourceRefused for what is no text or holds no rows."""
     encoding, ends_alike = _encoding(path)
-    text, is_all = _beginning(path, encoding)
+    text, is_all = _beginning(path, encoding.name)
     lines = io.StringIO(text, newline="").readlines()
     named = re.fullmatch(r"sep=(.)\s*", lines[0], re.IGNORECASE) if lines else None
     delimiter = named[1] if named else _delimiter(lines if is_all else lines[:-1] or lines)
@@ -96,19 +100,25 @@ def found_layout(path: Path) -> Layout:
     )
 
 
-def _encoding(path: Path) -> tuple[str, bool]:
+def _encoding(path: Path) -> tuple[Encoding, bool]:
     """The encoding, and whether all lines end alike."""
     with path.open("rb") as file:
         head = file.read(64 * 1024)
-    encoding = text_encoding(head)
-    if encoding is None:
-        raise SourceRefused("the file is neither text nor a database that is known here")
-    for candidate in (encoding, "cp1252", "latin-1") if encoding.startswith("utf-8") else (encoding,):
+        unicode = text_encoding(head)
+        if unicode is None:
+            raise SourceRefused("the file is neither text nor a database that is known here")
         try:
-            return candidate, _ends_alike(path, candidate)
+            return Encoding(unicode), _ends_alike(path, unicode)
         except UnicodeDecodeError:
-            continue
-    raise SourceRefused("the file's text is in no encoding that is known here (UTF-8, UTF-16, Latin-1)")
+            if not unicode.startswith("utf-8"):
+                raise SourceRefused(f"the file begins as {unicode} and does not go on so") from None
+        file.seek(0)
+        telling = b"".join(islice((line for line in file if not line.isascii()), _TELLING))[:_SAMPLE]
+    likely = likely_encoding(telling) or Encoding("latin-1", "another")
+    try:
+        return likely, _ends_alike(path, likely.name)
+    except UnicodeDecodeError:
+        return Encoding("latin-1", "another"), _ends_alike(path, "latin-1")
 
 
 def _ends_alike(path: Path, encoding: str) -> bool:

@@ -22,8 +22,10 @@ _WITHOUT_FRACTION: dict[Mark, str] = {
     ".": rf"(?:[1-9][0-9]{{0,2}}(?:(?:,[0-9]{{3}})+|,[0-9]{{2}}(?:,[0-9]{{2}})*,[0-9]{{3}}|{_APART})|[0-9]+)",
     ",": rf"(?:[1-9][0-9]{{0,2}}(?:(?:\.[0-9]{{3}})+|{_APART})|[0-9]+)",
 }
+_DASH = "[-–—−]{1,2}"
+"""In place of cents: `300.-`, `€ 12,--`."""
 DIGITS: dict[Mark, str] = {
-    mark: rf"(?:{whole}(?:[{mark}][0-9]*)?|[{mark}][0-9]+)" for mark, whole in _WITHOUT_FRACTION.items()
+    mark: rf"(?:{whole}(?:[{mark}](?:{_DASH}|[0-9]*))?|[{mark}][0-9]+)" for mark, whole in _WITHOUT_FRACTION.items()
 }
 """Numbers by their decimal mark, without sign."""
 _SCALES = {
@@ -35,8 +37,8 @@ _NO_UNIT = frozenset(["am", "pm", "a.m.", "p.m.", "st", "nd", "rd", "th", "uhr"]
 _CELL = re.compile(
     r"(?P<open>\()?\s{0,4}(?P<sign>[+\-−])?\s{0,4}"
     r"(?P<before>[^\s0-9().,+\-−'’][^\s0-9()+\-−'’]{0,4}?)?\s{0,4}(?P<sign2>[+\-−])?\s{0,4}"
-    rf"(?P<digits>[0-9](?:(?:[0-9.,'’]|{_BLANK})*[0-9.,])?|[.,][0-9]+)(?P<exponent>[eE][+-]?[0-9]{{1,3}})?"
-    r"(?P<gap>\s{0,4})(?P<after>[^\s0-9().,+\-−][^0-9()+\-−]{0,18}?)?\s{0,4}(?P<minus>[-−])?\s{0,4}(?P<close>\))?"
+    rf"(?P<digits>[0-9](?:(?:[0-9.,'’]|{_BLANK})*[0-9.,])?|[.,][0-9]+)(?:(?<=[.,]){_DASH})?(?P<exponent>[eE][+-]?[0-9]{{1,3}})?"
+    r"(?P<owed>\s{0,2}[-−](?=\s{0,4}[^\s0-9()]))?(?P<gap>\s{0,4})(?P<after>[^\s0-9().,+\-−][^0-9()+\-−]{0,18}?)?\s{0,4}(?P<minus>[-−])?\s{0,4}(?P<close>\))?"
 )
 _SCALED = re.compile(rf"(?i)({_SCALE})(?:\s+(.*))?")
 _PLAIN = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?|[+-]?\.[0-9]+")
@@ -44,6 +46,13 @@ _IDENTIFIERS = re.compile(
     r"(?i)\b(zip|zip ?codes?|postal|post ?codes?|plz|iban|bic|ssn|isbn|issn|ean|upc|gtin|sku|bar ?codes?|imei|routing|"
     r"(account|card|tax|vat) (id|no|nr|num|number))\b"
 )
+_VERSIONS = re.compile(
+    r"(?i)\b(versions?|release|revision|rev|build|firmware|commit|hash|sha|checksum|serial|model|part|lot|batch|section|"
+    r"chapter|clause|paragraph|uuid|token)\b"
+)
+"""Headers of names that look like numbers: 1.10 comes behind 1.9, and 7512e43 is no power."""
+_POWER = re.compile(r"[0-9]+[eE][0-9]{1,3}")
+"""What may be a power of ten or a name; programs write `1e+05` and `1.5E5`."""
 _PHONES = re.compile(r"(?i)\b(phones?|telephone|tel|mobile|cell|fax)\b")
 _PHONE = 7
 """Figures of a telephone's number."""
@@ -95,12 +104,36 @@ class _Seen:
 
 def is_identifier(header: str, cells: Mapping[str, int]) -> bool:
     """Whether figures in a column of this name are no amounts."""
-    words = re.sub(r"[\W_]+", " ", header)
+    words = re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", header))
+    if _VERSIONS.search(words) and not header.endswith(")"):
+        shown = written(cells, None, forced=False)
+        return shown is None or (shown.unit is None and _may_be_names(cells))
     if _IDENTIFIERS.search(words):
         how = written(cells, None, forced=False)
-        return how is None or (how.unit is None and how.whole)
+        return how is None or (how.unit is None and (how.whole or is_power_or_name(cells)))
     long = sum(count for cell, count in cells.items() if sum(c.isdecimal() for c in cell) >= _PHONE)
     return _PHONES.search(words) is not None and long * 2 > sum(cells.values())
+
+
+def _may_be_names(cells: Iterable[str]) -> bool:
+    """Whether some are written as no amount is: a power without sign or point, or one number in two ways."""
+    values = [float(cell) for cell in cells if re.fullmatch(r"[0-9]{1,9}\.[0-9]{1,9}", cell)]
+    return is_power_or_name(cells) or len(values) > len(set(values)) or len(values) == len(list(cells))
+
+
+def is_power_or_name(cells: Iterable[str]) -> bool:
+    """Whether powers of ten occur only as names are written: `1E5` beside whole numbers."""
+    powers = [cell for cell in cells if _POWER.fullmatch(cell)]
+    return bool(powers) and all(cell.isdecimal() or _POWER.fullmatch(cell) for cell in cells)
+
+
+def spelled_twice(cells: Iterable[str]) -> tuple[str, str] | None:
+    """Two cells that are one number and not one text: `1.1` and `1.10`."""
+    seen: dict[float, str] = {}
+    for cell in cells:
+        if re.fullmatch(r"[0-9]{1,9}\.[0-9]{1,9}", cell) and seen.setdefault(float(cell), cell) != cell:
+            return seen[float(cell)], cell
+    return None
 
 
 def looks_like_codes(cells: Iterable[str]) -> bool:
@@ -162,7 +195,7 @@ def _parsed(cell: str, seen: _Seen, count: int) -> bool:
     match = _CELL.fullmatch(cell.strip()) if len(cell) <= LONGEST else None
     if match is None or (match["open"] is None) != (match["close"] is None):
         return False
-    if sum(match[sign] is not None for sign in ("open", "sign", "sign2", "minus")) > 1:
+    if sum(match[sign] is not None for sign in ("open", "sign", "sign2", "owed", "minus")) > 1:
         return False
     digits = match["digits"].strip()
     fits = "".join(mark for mark, pattern in _WHOLE.items() if pattern.fullmatch(digits))
@@ -217,7 +250,7 @@ def pattern(how: Written) -> str:
     before = f"(?:{unit})?" if unit else ""
     scale = f"(?:(?i:{_SCALE}))?" if how.scaled else ""
     after = f"{PAD}(?:{unit})?" if unit else ""
-    core = f"{before}{PAD}[+−-]?{PAD}{digits}{_EXPONENT}{PAD}{scale}{after}{PAD}"
+    core = f"{before}{PAD}[+−-]?{PAD}{digits}{_EXPONENT}{PAD}(?:[−-]{PAD})?{scale}{after}{PAD}"
     return rf"{PAD}(?:\({PAD}{core}\)|[+−-]?{PAD}{core}|{core}[−-]{PAD})"
 
 
@@ -246,7 +279,7 @@ def _value(column: str, how: Written, kind: str) -> str:
             for names, power in (("k|tsd", "1e3"), ("bn|b|bio|billion", "1e9"), ("mm|mn|mln|mio|million|m", "1e6"))
         )
         value = f"round({value} * CASE {powers} ELSE 1 END, 4)"
-    sign = literal(f"^{PAD}[(−-]|[−-]{PAD}$")
+    sign = literal(f"^{PAD}[(−-]|[^.,–—−-][−-]{PAD}$")
     return f"{value} * CASE WHEN regexp_matches({body}, {sign}) THEN -1 ELSE 1 END"
 
 

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import as_written, extra_rows, groups, repeats, unit_columns, words
+from agent.sources.tabular import amounts, as_written, extra_rows, repeats, words
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed, without_unit
 from agent.sources.tabular.extra_rows import LeftOut
-from agent.sources.tabular.flows import flows
 from agent.sources.tabular.names import column_name, unique_name
 from agent.sources.tabular.plan import (
     MOST_SHOWN,
@@ -38,6 +37,10 @@ _ROUNDS = 4
 _ODD_CELLS = 5000
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
 """Cells with a day above 12, or with decimals that are no thousands."""
+FILLED = "of_group"
+"""The staged column with the filled cells."""
+_FILLED = 0.75
+"""Part of the rows up to which the column may be filled."""
 
 
 class OneTable:
@@ -74,8 +77,8 @@ class OneTable:
             self._found(i, decision, column, odd.get(i, {}), samples[i])
             for i, (decision, column) in enumerate(zip(decisions, names, strict=True))
         ]
-        beside = unit_columns.found(self._engine, self._table, decisions, names)
-        both_ways = flows(self._engine, self._table, decisions, names)
+        beside = amounts.units(self._engine, self._table, decisions, names)
+        both_ways = amounts.flows(self._engine, self._table, decisions, names)
         kept = [
             as_written.Kept(
                 f"c{i}",
@@ -84,11 +87,19 @@ class OneTable:
                     decision.plan.unit or beside.get(of.name, (None, None))[0],
                     beside.get(of.name, (None, None))[1],
                     words.doubt(of, sure=decision.sure),
-                    both_ways.get(of.name),
+                    self._letters(i),
+                    *both_ways.get(of.name, (None, None)),
                 ),
             )
             for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
-            if of.name and (of.changed or decision.plan.unit or of.name in {*beside, *both_ways} or self._tells_part(i))
+            if of.name
+            and (
+                of.changed
+                or decision.plan.unit
+                or of.name in {*beside, *both_ways}
+                or self._tells_part(i)
+                or self._letters(i)
+            )
         ]
         as_written.keep(self._engine, self._table, self._staged, kept)
         heads = zip(self._staged.headers, names, strict=True)
@@ -104,6 +115,14 @@ class OneTable:
             parts=tuple(part.label for part in self._staged.parts),
         )
         return TableReading(plan=plan, found=result)
+
+    def _letters(self, i: int) -> str | None:
+        """Why the letters of a column may be others."""
+        other = self._staged.other_encoding
+        if not other or self._staged.types[i] != "VARCHAR":
+            return None
+        odd = f"SELECT 1 FROM {self._raw} WHERE NOT regexp_full_match({self._cells[i]}, '[\\x00-\\x7f]*') LIMIT 1"
+        return f"the file is no UTF-8; its letters could be those of {other}" if self._all(odd) else None
 
     def _tells_part(self, i: int) -> bool:
         """Whether the column says of which file or sheet a row is."""
@@ -182,11 +201,11 @@ class OneTable:
             return
         plan, column = self._plans()[0], self._cells[0]
         rows = max(self._filled)
-        proposed = self._filled[1] == rows and groups.are_groups(self._engine, self._raw, column, self._where)
+        proposed = self._filled[1] == rows and _are_groups(self._engine, self._raw, column, self._where)
         self._fills = plan.fill if plan.decided and plan.fill is not None else proposed
         if self._fills:
-            groups.fill(self._engine, self._raw, column, self._where)
-            self._cells[0] = groups.FILLED
+            _fill(self._engine, self._raw, column, self._where)
+            self._cells[0] = FILLED
             self._filled[0] = rows
 
     def _plans(self) -> list[ColumnPlan]:
@@ -326,3 +345,23 @@ def _is_plain(decision: Decision) -> bool:
     if decision.number is not None:
         return decision.number.plain
     return decision.date is not None and decision.date.plain and not decision.date.zones
+
+
+def _are_groups(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> bool:
+    """Whether the column begins with a value and every value is written once."""
+    cell = trimmed(column)
+    [(rows, filled, first, different)] = engine.execute(
+        f"SELECT count(*), count(nullif({cell}, '')), first({cell} ORDER BY rowid), count(DISTINCT nullif({cell}, '')) "
+        f"FROM {raw} WHERE {where}"
+    ).fetchall()
+    return bool(first) and 2 <= filled <= _FILLED * rows and different == filled
+
+
+def _fill(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> None:
+    """Add the column `FILLED`."""
+    above = f"last_value(nullif({trimmed(column)}, '') IGNORE NULLS) OVER (ORDER BY rowid)"
+    engine.execute(f"ALTER TABLE {raw} ADD COLUMN {FILLED} VARCHAR")
+    engine.execute(
+        f"UPDATE {raw} SET {FILLED} = filled.v FROM (SELECT rowid AS place, {above} AS v FROM {raw} WHERE {where}) "
+        f"AS filled WHERE {raw}.rowid = filled.place"
+    )

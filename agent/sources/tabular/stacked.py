@@ -53,7 +53,8 @@ def stacked(
         bounds.check(rows, width)
     engine.execute(f"CREATE OR REPLACE TEMP TABLE {extra_rows.PLACES} AS SELECT * FROM {_PLACES}")
     types = ("VARCHAR",) * (width + 1)
-    whole = Staged(_RAW, (*names, header), types, rows, first.row, first.semicolons, tuple(notes), tuple(parts))
+    other = next((staged.other_encoding for _, staged in files if staged.other_encoding), "")
+    whole = Staged(_RAW, (*names, header), types, rows, first.row, first.semicolons, other, tuple(notes), tuple(parts))
     told = LeftOut(
         f"rowid NOT IN (SELECT place FROM {extra_rows.PLACES})",
         _labelled((label, found.rows) for label, found in left_out)[:MOST_SHOWN],

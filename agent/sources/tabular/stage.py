@@ -7,6 +7,7 @@ strict reader refuses is first rewritten by Python's lenient one.
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
+from agent.sources.tabular.json_records import as_records
 from agent.sources.tabular.layout import FIELD, Layout, found_layout
 from agent.sources.tabular.plan import Row
 from agent.sources.tabular.sql import literal, name
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _DEPTH = 5
-_NAMES_OF_ENCODINGS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Staged:
     row: int
     """Number of the first row in the file; 1 for files whose rows have no place in a text."""
     semicolons: bool = False
+    other_encoding: str = ""
+    """One that its text could also be in."""
     notes: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     """Of which it consists, where it is of several; their labels are its last column."""
@@ -84,8 +87,9 @@ def stage(engine: DuckDBPyConnection, path: Path, kind: str, raw: str, bounds: B
     """`folder`: where a file may be rewritten. Raises SourceRefused, SourceTooLarge, duckdb.Error."""
     if kind == "delimited":
         return _delimited(engine, path, raw, bounds, folder)
-    reader = f"read_parquet({literal(str(path))})" if kind == "parquet" else _json_reader(path)
-    return _typed(engine, reader, raw, bounds, as_text=kind == "json")
+    if kind == "parquet":
+        return _typed(engine, f"read_parquet({literal(str(path))})", raw, bounds, as_text=False)
+    return _typed(engine, _json_reader(engine, as_records(path, folder) or path), raw, bounds, as_text=True)
 
 
 def filled(engine: DuckDBPyConnection, raw: str, cells: Sequence[str], where: str = "true") -> list[int]:
@@ -98,8 +102,9 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
     layout = found_layout(path)
     bounds.check(0, len(layout.headers))
     notes = []
-    if layout.encoding in _NAMES_OF_ENCODINGS:
-        notes.append(f"is no UTF-8 and was read as {_NAMES_OF_ENCODINGS[layout.encoding]}")
+    if not layout.encoding.name.startswith("utf"):
+        other = f"; it could also be {layout.encoding.other}" if layout.encoding.other else ""
+        notes.append(f"is no UTF-8 and was read as {layout.encoding.name}{other}")
     if layout.titles:
         notes.append(f"{counted(layout.titles, 'row')} above the table left out")
     if layout.joined:
@@ -110,14 +115,28 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
     strict = not layout.irregular
     if strict and layout.broken:  # the reader skips rows, and not lines
         source, skipped = _recoded(path, layout, folder, skipped), 0
-    elif strict and layout.encoding != "utf-8" and not (layout.encoding == "utf-8-sig" and skipped):
+    elif strict and layout.encoding.name != "utf-8" and not (layout.encoding.name == "utf-8-sig" and skipped):
         source = _recoded(path, layout, folder)
     if not strict or not _read(engine, source, raw, width, skipped, delimiter):
         source, width, note = _rewritten(path, layout, bounds, folder)
         notes += note
         if not _read(engine, source, raw, width, 0, ","):
             raise SourceRefused("the file cannot be read as CSV")
+    _unwrap(engine, raw, width)
     return _staged(engine, raw, layout, width, bounds, notes)
+
+
+def _unwrap(engine: DuckDBPyConnection, raw: str, width: int) -> None:
+    """Take away what keeps a spreadsheet from reading a text as a number: `="00120"`, `'00120`."""
+    forms = {'="': (r'="[^"]*"', "[3:-2]"), "'": (r"'[-+=@]?[0-9][0-9.,/-]*", "[2:]")}
+    wrapped = [(f"c{i}", start) for i in range(width) for start in forms]
+    asked = ", ".join(f"bool_or(starts_with({cell}, {literal(start)}))" for cell, start in wrapped)
+    [found] = engine.execute(f"SELECT {asked} FROM {raw}").fetchall()
+    for (cell, start), occurs in zip(wrapped, found, strict=True):
+        if occurs:
+            form, inner = forms[start]
+            fits = f"regexp_full_match({cell}, {literal(form)})"
+            engine.execute(f"UPDATE {raw} SET {cell} = {cell}{inner} WHERE {fits}")
 
 
 def _staged(
@@ -126,7 +145,8 @@ def _staged(
     rows = _count(engine, raw)
     bounds.check(rows, width)
     headers = (*layout.headers, *[""] * width)[:width]
-    return Staged(raw, headers, ("VARCHAR",) * width, rows, layout.row, layout.delimiter == ";", tuple(notes))
+    other = layout.encoding.other or ""
+    return Staged(raw, headers, ("VARCHAR",) * width, rows, layout.row, layout.delimiter == ";", other, tuple(notes))
 
 
 def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: int, delimiter: str) -> bool:
@@ -159,7 +179,7 @@ def _count(engine: DuckDBPyConnection, raw: str) -> int:
 @contextmanager
 def _opened(path: Path, layout: Layout, skip: int) -> Iterator[TextIO]:
     """The text of a file behind so many lines, its line ends as they are."""
-    with path.open(encoding=layout.encoding, newline="") as file:
+    with path.open(encoding=layout.encoding.name, newline="") as file:
         for _ in range(skip):
             file.readline()
         yield file
@@ -204,8 +224,19 @@ def _rewritten(path: Path, layout: Layout, bounds: Bounds, folder: Path) -> tupl
     return target, width, [note] if strange else []
 
 
-def _json_reader(path: Path) -> str:
-    return f"read_json({literal(str(path))}, format = 'auto', sample_size = -1, maximum_object_size = {16 * FIELD})"
+def _json_reader(engine: DuckDBPyConnection, path: Path) -> str:
+    """Reads numbers with a point, or too large for an integer, as they are written."""
+    size = f"maximum_object_size = {16 * FIELD}"
+    reader = f"read_json({literal(str(path))}, format = 'auto', sample_size = -1, {size})"
+    kinds = dict(_described(engine, f"SELECT * FROM {reader}"))
+    exact = {
+        column: re.sub(r"(?<![\w\"])(DOUBLE|HUGEINT|UBIGINT)(?![\w\"])", "VARCHAR", kind)
+        for column, kind in kinds.items()
+    }
+    if exact == kinds or "json" in map(str.lower, kinds):
+        return reader
+    columns = ", ".join(f"{literal(column)}: {literal(kind)}" for column, kind in exact.items())
+    return f"read_json({literal(str(path))}, format = 'auto', columns = {{{columns}}}, {size})"
 
 
 def _typed(engine: DuckDBPyConnection, reader: str, raw: str, bounds: Bounds, *, as_text: bool) -> Staged:

@@ -37,14 +37,14 @@ def text_changes(engine: DuckDBPyConnection, raw: str, cell: str, plan: ColumnPl
     marks = ", ".join(map(literal, sorted(MARKS_IN_TEXT)))
     ends = " OR ".join(f"{end} < '!' OR {end} > '~'" for end in (cell, f"{cell}[-1]"))  # by far the fastest to see
     blanks = f"({ends}) AND regexp_matches({cell}, {literal(_EDGES)})"
-    marked = f"strlen({cell}) <= {_LONGEST} AND lower({cell}) IN ({marks})"
+    marked = f"strlen({cell}) <= {_LONGEST} AND {cell} IN ({marks})"
     some = "" if fold else f" AND ({blanks} OR {marked})"
     table = f"changed_{cell}"
     key = "lower(regexp_replace(s, '\\s+', ' ', 'g'))" if fold else "s"
     engine.execute(
         f"CREATE OR REPLACE TEMP TABLE {table} AS WITH spelled AS (SELECT {cell} AS v, {trimmed(cell)} AS s, "
         f"count(*) AS n, min(rowid) AS r FROM {raw} WHERE {where} AND {cell} <> ''{some} GROUP BY v), "
-        f"keyed AS (SELECT *, s = '' OR lower(s) IN ({marks}) AS missing, {key} AS k, "
+        f"keyed AS (SELECT *, s = '' OR s IN ({marks}) AS missing, {key} AS k, "
         "sum(n) OVER (PARTITION BY s) AS same FROM spelled), best AS (SELECT *, first_value(s) OVER (PARTITION BY k "
         "ORDER BY same DESC, s = upper(s), s = lower(s), r) AS spelling FROM keyed) SELECT v, s, n, missing, "
         "CASE WHEN NOT missing THEN spelling END AS kept FROM best WHERE missing OR v <> spelling"

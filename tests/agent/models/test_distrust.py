@@ -42,6 +42,7 @@ TASK = {"id": "task_1", "description": "Count the customers.", "depends_on": []}
             "it repeats 'OR (SELECT * FROM plan WHERE plan_type =' without end, counting",
         ),
         ("Four" + "\n" * LOOP_CHARS, "it goes on in blanks without end"),
+        ("Four" + "".join(" \n\t"[i % 3] * (1 + i % 7) for i in range(80)), "it goes on in blanks without end"),
     ],
 )
 def test_what_gives_a_text_away(text: str, why: str) -> None:

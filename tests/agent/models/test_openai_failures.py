@@ -139,6 +139,32 @@ async def test_a_failing_server_is_tried_again(server: OpenAIServer, model_at: M
     assert len(server.requests) == 2
 
 
+@pytest.mark.parametrize(
+    ("status", "said", "calls"),
+    [(503, "Loading model", 9), (503, "Model m is currently loading", 9), (500, "starting up", 9), (503, "full", 5)],
+)
+async def test_a_model_that_is_loading_is_waited_for(
+    server: OpenAIServer, model_at: MakeModel, status: int, said: str, calls: int
+) -> None:
+    server.script(*[error(status, said)] * 8, GOOD)
+    model = model_at(retry=RetryPolicy(first_wait=0.001, longest_wait=0.002))
+    if calls == 9:
+        assert (await model.write_sql(sql_request())).sql == "SELECT 1"
+    else:
+        with pytest.raises(ModelUnavailable):
+            await model.write_sql(sql_request())
+    assert len(server.requests) == calls
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+async def test_no_proxy_is_asked_for_this_machine(
+    server: OpenAIServer, model_at: MakeModel, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    server.script(GOOD)
+    assert (await model_at().write_sql(sql_request())).sql == "SELECT 1"
+
+
 async def test_a_server_that_stays_down_is_given_up_with_growing_waits(
     server: OpenAIServer, model_at: MakeModel
 ) -> None:

@@ -70,6 +70,16 @@ async def test_a_server_that_does_not_stream_is_asked_for_one_piece(server: Open
     assert (await streamed(model_at))[0] == ANSWER
 
 
+@pytest.mark.parametrize(
+    "first", ["retry: 3000\n\n", "event: ping\n\n", "event: ping\ndata: {}\n\n", "data:\n\n", ": hi\n\n"]
+)
+async def test_events_without_data_are_no_pieces(server: OpenAIServer, model_at: MakeModel, first: str) -> None:
+    chunk = '{"choices": [{"index": 0, "delta": {"content": "Four."}, "finish_reason": "stop"}]}'
+    server.script(raw(f"{first}data: {chunk}\n\n{first}data: [DONE]\n\n", content_type="text/event-stream"))
+    assert (await streamed(model_at))[0] == "Four."
+    assert len(server.requests) == 1
+
+
 async def test_a_server_without_stream_options_is_not_sent_them_again(
     server: OpenAIServer, model_at: MakeModel
 ) -> None:

@@ -327,3 +327,13 @@ async def test_json_that_is_labelled_as_text_is_read(server: OpenAIServer, model
     message = {"role": "assistant", "content": '{"reasoning": "", "sql": "SELECT 1"}'}
     server.script(raw(json.dumps({"choices": [{"message": message}]}), content_type="text/plain"))
     assert (await model_at().write_sql(sql_request())).sql == "SELECT 1"
+
+
+async def test_a_grammar_that_lets_blanks_go_on_without_end_is_left(server: OpenAIServer, model_at: MakeModel) -> None:
+    def reply(request: Request) -> Reply:
+        schema = (request.body.get("response_format") or {}).get("type") == "json_schema"
+        return completion('{"reasoning":' + "\n" * 4000) if schema else completion(SQL)
+
+    server.otherwise = reply
+    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+    assert formats(server) == ["json_schema", "json_object"]

@@ -1,0 +1,126 @@
+"""What other columns say of amounts: the unit or currency of those beside them, and whether money came in or went out.
+
+In: a written table, and how its columns were read. Out: by column of amounts its unit or the column that names it row
+by row, and the words for money in and out that it may be asked for by (`agent.knowledge.semantics.flows`), as signs or
+a column of debit and credit tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from agent.knowledge.semantics.flows import RECEIVED, SPENT
+from agent.sources.tabular.columns import Decision
+from agent.sources.tabular.sql import literal, name
+from agent.sources.tabular.units import CURRENCIES, CURRENCY_OF, KNOWN
+from eval.language.lexicon import word_set
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_MOST = 20
+"""Different units of one column."""
+
+_AMOUNT = re.compile(r"(?i)(?<![a-z])(amount|value|sum|transaction|betrag|montant|importe|importo|bedrag)(?![a-z])")
+_NO_FLOW = re.compile(r"(?i)(?<![a-z])(balance|saldo|change|difference|diff|variance|profit|margin|return)(?![a-z])")
+_GOES_OUT = word_set(
+    "debit dr d db out outgoing outflow expense withdrawal paid payment soll s débit débito addebito uscita af"
+)
+_COMES_IN = word_set(
+    "credit cr c in incoming inflow income deposit received receipt haben h crédit crédito accredito bij"
+)
+"""What a column beside amounts without a sign says of them."""
+_OUT, _IN = 0.3, 0.03
+"""Parts of the amounts that are negative and positive at the least; with fewer negative ones they are corrections."""
+
+
+def units(
+    engine: DuckDBPyConnection, table: str, decisions: Sequence[Decision], names: Sequence[str]
+) -> dict[str, tuple[str | None, str | None]]:
+    """(unit, name of the column that names it) by column of numbers; one of the two is None."""
+    known: dict[str, tuple[str | None, str | None]] = {}
+    for i, (decision, column) in enumerate(zip(decisions, names, strict=True)):
+        if not column or decision.plan.kind != "text":
+            continue
+        cell = name(column)
+        rows = engine.execute(f"SELECT DISTINCT {cell} FROM {name(table)} WHERE {cell} <> '' LIMIT {_MOST}").fetchall()
+        written = sorted(str(row[0]) for row in rows)
+        if not written or not all(text.casefold() in CURRENCY_OF or text.casefold() in KNOWN for text in written):
+            continue
+        named = {CURRENCY_OF.get(text.casefold(), text) for text in written}
+        fact = (next(iter(named)), None) if len(named) == 1 else (None, column)
+        known |= {names[at]: fact for at in _beside(i, decisions, names)}
+    return known
+
+
+def _beside(at: int, decisions: Sequence[Decision], names: Sequence[str]) -> Iterator[int]:
+    """The columns of amounts that end where the column of units stands, or else the one behind it."""
+
+    def counts(i: int) -> bool:
+        return 0 <= i < len(names) and bool(names[i]) and decisions[i].number is not None and not decisions[i].plan.unit
+
+    if not counts(at - 1):
+        yield from (i for i in (at + 1,) if counts(i))
+        return
+    yield at - 1
+    i = at - 2
+    while counts(i) and decisions[i].type == "DOUBLE":
+        yield i
+        i -= 1
+
+
+def flows(
+    engine: DuckDBPyConnection, table: str, decisions: Sequence[Decision], names: Sequence[str]
+) -> dict[str, tuple[str, str | None]]:
+    """By column, the words with commas between them, and the column and its value that say that money went out, where
+    the sign does not."""
+    amounts = [column for d, column in zip(decisions, names, strict=True) if column and _may(d, column)]
+    texts = [c for d, c in zip(decisions, names, strict=True) if c and d.plan.kind == "text"]
+    both = _of_both_signs(engine, table, amounts) if amounts else []
+    said = _direction(engine, table, texts) if len(amounts) == 1 and not both else None
+    if len(both) != 1 and not said:
+        return {}
+    words = ", ".join(map(literal, (*SPENT, *RECEIVED)))
+    held = {
+        str(word)
+        for column in texts
+        for [word] in engine.execute(
+            f"SELECT DISTINCT lower({name(column)}) AS v FROM {name(table)} WHERE v IN ({words})"
+        ).fetchall()
+    }
+    taken = held | {column.casefold() for column in names}
+    free = [word for word in (*SPENT, *RECEIVED) if word not in taken]
+    return dict.fromkeys(both or amounts, (",".join(free), said))
+
+
+def _direction(engine: DuckDBPyConnection, table: str, texts: Sequence[str]) -> str | None:
+    """The column that says which way money went, and what it says of money out; None without one such column."""
+    found = []
+    for column in texts:
+        cell = name(column)
+        rows = engine.execute(f"SELECT DISTINCT {cell} FROM {name(table)} WHERE {cell} <> '' LIMIT 3").fetchall()
+        said = [str(value) for (value,) in rows]
+        out = [value for value in said if value.casefold().rstrip(".") in _GOES_OUT]
+        into = [value for value in said if value.casefold().rstrip(".") in _COMES_IN]
+        found += [f"{column}|{out[0]}"] if len(said) == 2 and out and into else []
+    return found[0] if len(found) == 1 else None
+
+
+def _may(decision: Decision, column: str) -> bool:
+    """Whether a column is of amounts that may have come in or gone out."""
+    if decision.number is None or _NO_FLOW.search(column):
+        return False
+    return decision.plan.unit in CURRENCIES or _AMOUNT.search(column.replace("_", " ")) is not None
+
+
+def _of_both_signs(engine: DuckDBPyConnection, table: str, columns: Sequence[str]) -> list[str]:
+    counts = ", ".join(
+        f"count(*) FILTER ({value} < 0), count(*) FILTER ({value} > 0), count({value})" for value in map(name, columns)
+    )
+    [row] = engine.execute(f"SELECT {counts} FROM {name(table)}").fetchall()
+    signs = zip(columns, row[::3], row[1::3], row[2::3], strict=True)
+    return [
+        column for column, out, into, every in signs if every and out >= _OUT * every and into >= max(1, _IN * every)
+    ]

@@ -1,0 +1,133 @@
+"""What the columns hold by which a query orders or computes, where that is not what their types say.
+
+In: a case that ran and its open database. Out: a sentence for each column of which the answer is in doubt: numbers or
+dates that are kept as text and sort by their letters, texts among the numbers of SQLite, dates that are none. One
+bounded statement a column, at most `MOST`; nothing is sent for a query that orders and computes by nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from eval.databases.base import Database
+from eval.databases.types import CancelToken, Limits
+from eval.examination.stored_values import holds_text
+from eval.schema import Column, Table
+from eval.scoring.types import Case
+from eval.sql import check, parsed_from_tree
+from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.scopes import bind
+
+MOST = 4
+"""Columns that are looked at."""
+SAMPLE = 1000
+"""Different values of a column that are looked at."""
+LIMITS = Limits(seconds=0.5, rows=SAMPLE, cell_bytes=200)
+_NEARLY_ALL = 0.8
+_NUMBER = re.compile(r"[-+]?\s{0,2}[$€£¥]?\s{0,2}(\d[\d.,']{0,30})\s{0,2}[%$€£¥]?")
+_DAY_FIRST = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})(?: .*)?")
+_ZERO_DATE = re.compile(r"0000-00-00.*")
+_ORDERED = (exp.Ordered, exp.Min, exp.Max, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+_COMPUTED = (exp.Sum, exp.Avg)
+_SAME_VALUE = (exp.Paren, exp.Alias, exp.Coalesce, exp.And, exp.Or, exp.Not, exp.Where, exp.Having, exp.Order, exp.If)
+
+
+def column_contents(case: Case, database: Database, cancel: CancelToken | None = None) -> tuple[str, ...]:
+    """Empty where nothing is in doubt, and where the look-ups fail or take too long."""
+    tree = case.parsed.tree
+    if tree is None or case.schema is None:
+        return ()
+    told: dict[str, None] = {}
+    asked: set[tuple[str, str]] = set()
+    binding = bind(tree, case.schema.dialect, case.schema)
+    for node in tree.find_all(exp.Column):
+        used = _used(node)
+        found = binding.columns.get(id(node)) if used else None
+        origin = found.origin if found else None
+        table = case.schema.table(origin[0]) if origin else None
+        column = table.column(origin[1]) if table and origin else None
+        if table is None or column is None or (table.name, column.name) in asked or column.values is not None:
+            continue
+        condition = _asked(column, used, database.dialect)
+        if condition is None or len(asked) == MOST:
+            continue
+        asked.add((table.name, column.name))
+        values = _values(table, column, condition, database, cancel)
+        if doubt := _doubt(column, values):
+            told[f"“{column.name}” {doubt}"] = None
+    return tuple(told)
+
+
+def _used(node: exp.Column) -> str:
+    """`ordered`, `computed` or neither: the column itself, and not what a cast or a function makes of it."""
+    above = node.parent
+    while above is not None and not isinstance(above, exp.Query):
+        if isinstance(above, _COMPUTED):
+            return "computed"
+        if isinstance(above, _ORDERED):
+            return "ordered"
+        if not isinstance(above, _SAME_VALUE):
+            return ""
+        above = above.parent
+    return ""
+
+
+def _asked(column: Column, used: str, dialect: str) -> exp.Expr | None:
+    """Which values are worth a look; None where the type leaves no doubt."""
+    cell = quoted_column(column.name)
+    if holds_text(column):
+        return exp.Not(this=exp.Is(this=cell, expression=exp.Null())) if used == "ordered" else None
+    if dialect == "sqlite":
+        kind = exp.Anonymous(this="TYPEOF", expressions=[cell])
+        return exp.EQ(this=kind, expression=exp.Literal.string("text"))
+    if dialect == "mysql" and column.type.lower().startswith(("date", "timestamp")):
+        return exp.LT(this=cell, expression=exp.Literal.string("0001-01-01"))
+    return None
+
+
+def _values(
+    table: Table, column: Column, condition: exp.Expr, database: Database, cancel: CancelToken | None
+) -> list[str]:
+    cell: exp.Expr = quoted_column(column.name)
+    if database.dialect == "mysql":
+        cell = exp.cast(cell, "CHAR", dialect="mysql")
+    query = exp.select(exp.alias_(cell, "v")).distinct().from_(table_source(table)).where(condition).limit(SAMPLE)
+    statement = check(parsed_from_tree(query, database.dialect)).statement
+    result = database.execute(statement, limits=LIMITS, cancel=cancel) if statement is not None else None
+    return [str(row[0]) for row in result.rows] if result is not None and result.ok else []
+
+
+def _doubt(column: Column, values: Sequence[str]) -> str:
+    zero = next((v for v in values if _ZERO_DATE.fullmatch(v)), None)
+    if zero:
+        return f"holds dates that are none ({zero}), which come before all others"
+    if not holds_text(column):
+        odd = [v for v in values if not _is_date(v)]
+        return f"holds texts among its values ({odd[0][:40]!r}), which come behind all numbers" if odd else ""
+    numbers = [(v, number) for v in values if (number := _number(v)) is not None]
+    if len(values) > 1 and len(numbers) >= _NEARLY_ALL * len(values):
+        by_letters, by_number = max(numbers)[0], max(numbers, key=lambda one: one[1])[0]
+        if [v for v, _ in sorted(numbers)] != [v for v, _ in sorted(numbers, key=lambda one: one[1])]:
+            return f"is kept as text, which sorts by its signs: {by_letters} comes behind {by_number}"
+    days = [v for v in values if _DAY_FIRST.fullmatch(v)]
+    if len(values) > 1 and len(days) >= _NEARLY_ALL * len(values):
+        return f"holds dates as text, which sort by their first figures ({max(days)} comes last)"
+    return ""
+
+
+def _is_date(text: str) -> bool:
+    return re.fullmatch(r"\d{4}-\d{2}-\d{2}.*", text) is not None
+
+
+def _number(text: str) -> float | None:
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
+        return None
+    plain = found[1].replace(",", "").replace("'", "")
+    try:
+        return -float(plain) if text.strip().startswith("-") else float(plain)
+    except ValueError:
+        return None

@@ -1,0 +1,53 @@
+"""What a column holds against its type is told where a query orders or computes by it, and nowhere else."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from eval.databases import Database, open_database
+from eval.examination import Query, examine
+
+MADE = """
+CREATE TABLE product (name TEXT, price TEXT, code TEXT, sold TEXT, stock INTEGER, clean INTEGER);
+INSERT INTO product VALUES ('pen', '9.50', '0012', '31/01/2024', 5, 1),
+  ('desk', '120.00', '0120', '02/03/2024', 'n/a', 2), ('box', '1250.00', '1200', '15/12/2023', 250, 3);
+"""
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    path = tmp_path_factory.mktemp("contents") / "a.sqlite"
+    with sqlite3.connect(path) as made:
+        made.executescript(MADE)
+    made.close()
+    with open_database(path) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT name FROM product ORDER BY price DESC LIMIT 1", "“price” is kept as text"),
+        ("SELECT MAX(price) FROM product", "9.50 comes behind 1250.00"),
+        ("SELECT name FROM product WHERE price > '50'", "“price” is kept as text"),
+        ("SELECT name FROM product WHERE price BETWEEN '1' AND '9'", "“price” is kept as text"),
+        ("SELECT MAX(sold) FROM product", "“sold” holds dates as text"),
+        ("SELECT MAX(stock) FROM product", "“stock” holds texts among its values ('n/a')"),
+        ("SELECT AVG(stock) FROM product", "“stock” holds texts among its values"),
+        ("SELECT MAX(CAST(price AS REAL)) FROM product", ""),
+        ("SELECT name FROM product ORDER BY price + 0", ""),
+        ("SELECT name, price FROM product", ""),
+        ("SELECT COUNT(price) FROM product", ""),
+        ("SELECT name FROM product WHERE price = '9.50'", ""),
+        ("SELECT name FROM product ORDER BY code", ""),
+        ("SELECT name FROM product ORDER BY name", ""),
+        ("SELECT SUM(clean) FROM product ORDER BY 1", ""),
+    ],
+)
+def test_what_is_told(database: Database, sql: str, told: str) -> None:
+    contents = examine(Query("?", sql), database).contents
+    assert bool(contents) == bool(told)
+    assert told in "; ".join(contents)
