@@ -75,7 +75,8 @@ def evidence_of(case: Case) -> Ran | None:
 
 
 def estimates(answers: Sequence[Answer]) -> list[Estimate]:
-    """The distinct results, the likeliest first; among equals the one that came first."""
+    """The distinct results, the likeliest first, those that something is proved against last; among equals the one that
+    came first."""
     examined = labelled([one.ran for one in answers])
     groups: dict[int, list[int]] = {}
     for i, one in enumerate(examined):
@@ -107,13 +108,14 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
             features["engine" if ours else "engine_differs"] = log_odds(engine)
             features["engine_agrees"] = float(ours and bool(voting))
         chance = probability(features, weights(FITTED))
-        if all(examined[i].log_odds <= log_odds(NOT_RUN) for i in members):
+        forbidden = all(examined[i].log_odds <= log_odds(NOT_RUN) for i in members)
+        if forbidden:
             chance = min(chance, FORBIDDEN)
         if unread and not any(answers[i].by_engine for i in members):
             chance = min(chance, UNREAD)
         several = (len(voting), len(own)) if len(own) > 1 and voting else None
-        found.append(Estimate(answers[best].place, chance, several, features))
-    return sorted(found, key=lambda e: (-e.probability, e.place))
+        found.append((forbidden, Estimate(answers[best].place, chance, several, features)))
+    return [one for _, one in sorted(found, key=lambda pair: (pair[0], -pair[1].probability, pair[1].place))]
 
 
 TYPICAL, UNLIKELY = -2.5, -12.0
