@@ -42,14 +42,14 @@ def with_names(model: SemanticModel | None, taught: Taught, schema: Schema) -> S
             continue
         dataset = datasets.get(table.name.casefold()) or Dataset(table.name, table.name, table.namespace)
         if condition:
-            field = Field(term, Expression(condition, "database"), datatype="Boolean")
-            dataset = replace(dataset, fields=(*dataset.fields, field))
+            kind = Field(term, Expression(condition, "database"), datatype="Boolean")
+            dataset = replace(dataset, fields=(*dataset.fields, kind))
         elif column is None:
             dataset = replace(dataset, synonyms=(*dataset.synonyms, term))
         else:
-            field = next((f for f in dataset.fields if f.column == column.name), None)
-            others = tuple(f for f in dataset.fields if f is not field)
-            field = field or Field(column.name, Expression(column.name))
+            known = next((f for f in dataset.fields if f.column == column.name), None)
+            others = tuple(f for f in dataset.fields if f is not known)
+            field = known or Field(column.name, Expression(column.name))
             dataset = replace(dataset, fields=(*others, replace(field, synonyms=(*field.synonyms, term))))
         datasets[table.name.casefold()] = dataset
         named = True
@@ -77,9 +77,9 @@ def _place(means: str, schema: Schema) -> tuple[Table, Column | None, str] | Non
 def _condition(means: str, schema: Schema) -> tuple[Table, None, str] | None:
     """The one table that a condition is about, with the condition in its own columns."""
     parsed = as_query(means, schema.dialect)
-    if isinstance(parsed, str) or parsed.tree is None:
+    if isinstance(parsed, str) or not isinstance(parsed.tree, exp.Select):
         return None
-    (said,) = parsed.tree.selects
+    (said,) = parsed.tree.expressions
     of = {column.table for column in said.find_all(exp.Column)}
     table = schema.table(next(iter(of))) if len(of) == 1 else None
     if table is None or not isinstance(said, exp.Predicate | exp.Connector | exp.Not):

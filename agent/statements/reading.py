@@ -330,8 +330,8 @@ class _Counting:
 
     def _enter_figures(self) -> list[exp.Expr]:
         """That a row has what is summed or compared: where nothing else is shown of it, it is not missed without."""
-        aggregates = [one for shown in self._select.expressions for one in shown.find_all(exp.AggFunc)]
-        of = [one.this for one in aggregates if isinstance(one, tuple(_ENTERS)) and not one.this.find(exp.Query)]
+        aggregates: list[exp.Expr] = [one for shown in self._select.expressions for one in shown.find_all(exp.AggFunc)]
+        of = [one.this for one in aggregates if type(one) in _ENTERS and not one.this.find(exp.Query)]
         if len(of) != len(aggregates):
             return []
         return [exp.Not(this=_is_null(one)) for one in of]
