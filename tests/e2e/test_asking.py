@@ -44,7 +44,8 @@ def test_a_question_asked_before_the_page_knows_the_databases_goes_to_the_chosen
     expect(page.get_by_role("heading", name="Enterprise warehouse")).to_be_visible()
     routes: list[Route] = []
     page.route("**/presets", lambda route: routes.append(route), times=1)
-    page.reload()
+    with page.expect_request("**/presets"):
+        page.reload()
     ask(page, "How many current customers do we have?")
     expect(page.locator("#question")).to_have_value("")
     routes[0].continue_()
