@@ -92,11 +92,14 @@ async def as_read(
     question: str, case: Case, database: Database, *, seconds: float
 ) -> tuple[list[ReadingPart], list[LeftOut]]:
     """What the query of a case that ran says, and what it leaves out. Raises DatabaseError; cancelling stops it."""
-    values = await in_turn(value_index, database, case.schema)
-    words = vocabulary(case.schema, values.date_forms)
-    said = await in_turn(reading, case.parsed, case.schema, words)
     slow = case.result is None or case.result.execution_time_ms >= SLOW_MS or seconds <= 0
-    asked = None if slow else await in_turn(counting, case.parsed, case.schema, words)
+
+    def looked_at() -> tuple[list[ReadingPart], tuple[ReadStatement, list[_Count]] | None, Vocabulary]:
+        words = vocabulary(case.schema, value_index(database, case.schema).date_forms)
+        said = reading(case.parsed, case.schema, words)
+        return said, None if slow else counting(case.parsed, case.schema, words), words
+
+    said, asked, words = await in_turn(looked_at)
     return said, await left_out(asked, question, words, database, seconds=seconds) if asked else []
 
 
@@ -317,7 +320,7 @@ class _Counting:
             if any(test.find(exp.Is, exp.Coalesce, exp.NullSafeEQ, exp.NullSafeNEQ) for test in tests):
                 continue
             others = [one for one in self._tests if all(one is not test for test in tests)]
-            widened = self._with_tests(others, exp.or_(exp.and_(*tests), _is_null(tests[0])))
+            widened = self._with_tests(others, exp.or_(exp.and_(*tests), _is_null(tests[0]), copy=False))
             text = f"{{rows}} without {name} {{are}} not included"
             unknown = _rows(*others, _is_null(tests[0]), *self._enter_figures())
             key = self._names.column(next(tests[0].find_all(exp.Column)))
@@ -422,19 +425,19 @@ class _Counting:
 
     def _with_tests(self, tests: Sequence[exp.Expr], further: exp.Expr) -> str:
         changed = self._select.copy()
-        changed.set("where", exp.Where(this=exp.and_(*(one.copy() for one in tests), further)))
+        changed.set("where", exp.Where(this=exp.and_(*tests, further)))
         return render(changed, self._names.dialect)
 
 
 def _is_null(node: exp.Expr) -> exp.Is:
-    return exp.Is(this=exp.paren(node.copy()), expression=exp.Null())
+    return exp.Is(this=exp.paren(node), expression=exp.Null())
 
 
 def _rows(*tests: exp.Expr) -> exp.Count:
     """COUNT of the rows that pass."""
     if not tests:
         return exp.Count(this=exp.Star())
-    passing = exp.and_(*(one.copy() for one in tests))
+    passing = exp.and_(*tests)
     return exp.Count(this=exp.Case(ifs=[exp.If(this=passing, true=exp.Literal.number(1))]))
 
 
