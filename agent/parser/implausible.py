@@ -50,7 +50,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_dates_shown", _shows_only_dates(query, q)),
         (
             "group_open",
-            _by_for_nothing(query, q) or _grouped_unasked(query, q) or _groups_by_figures(query, q),
+            _by_for_nothing(query, q) or _grouped_unasked(query, q) or _groups_by_cells(query, q),
         ),
         ("superlative_open", _ranks_by_nothing(query, q)),
         ("route_open", _two_routes(query, q)),
@@ -408,11 +408,14 @@ def _grouped_unasked(query: Query, q: LinkedQuestion) -> bool:
     return alone and counted and bool(query.group) and query.limit is None and query.shape is None
 
 
-def _groups_by_figures(query: Query, q: LinkedQuestion) -> bool:
-    """`total sales in Feb 2024` of a sheet with a column for each month, read as groups by the figures of that one."""
+def _groups_by_cells(query: Query, q: LinkedQuestion) -> bool:
+    """`total sales in Feb 2024` of a sheet with a column for each month, read as groups by the figures of that one;
+    `total amount due in may` as groups by each day on which something is due."""
     if _ASKED_GROUPS & {token.lower for token in q.tokens}:
         return False
-    return any(e.column is not None and not e.part and q.vocabulary.columns[e.column].is_figure for e in query.group)
+    bounded = {c.left.column for clause in query.where for c in clause if isinstance(c, Condition)}
+    groups = [e.column for e in query.group if e.column is not None and not e.part]
+    return any(q.vocabulary.columns[key].is_figure or key in bounded for key in groups)
 
 
 def _by_for_nothing(query: Query, q: LinkedQuestion) -> bool:
