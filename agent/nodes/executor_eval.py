@@ -147,9 +147,6 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         return _without_statement(step, draft, number, None if abstained else draft.failure.message)
     if draft.error:
         return _without_statement(step, draft, number, draft.error)
-    if step.context.database.dialect == "postgres" or not draft.by_engine:
-        stored = await in_turn(as_stored, draft.sql, await step.context.schema(), step.context.database.name)
-        draft = draft.model_copy(update={"sql": stored})
     query = Query(
         step.question,
         draft.sql,
@@ -158,12 +155,23 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         taught=_taught(step),
     )
     try:
-        case = await examined(query, step.context, draft.confidence if draft.by_engine else None)
+        confidence = draft.confidence if draft.by_engine else None
+        case = await examined(query, step.context, confidence)
+        if step.context.database.dialect == "postgres" or not (draft.by_engine or _names_all(case)):
+            stored = await in_turn(as_stored, draft.sql, case.schema, step.context.database.name)
+            if stored != draft.sql:
+                draft = draft.model_copy(update={"sql": stored})
+                case = await examined(replace(query, sql=stored), step.context, confidence)
     except DatabaseError as error:
         return _without_statement(step, draft, number, str(error))
     if not step.context.execute and case.runnable is not None:
         return await _unsent(step, draft, number, case)
     return await _scored(step, draft, number, case, judged=judged)
+
+
+def _names_all(case: Case) -> bool:
+    """Whether the query parses and all its names are in the database."""
+    return case.parsed.tree is not None and not case.references.phantoms
 
 
 async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:

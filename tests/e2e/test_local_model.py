@@ -49,6 +49,8 @@ def test_a_small_model_is_got_tried_and_answers(
         expect(page.get_by_label("Model", exact=True)).to_have_value("tiny")
         page.get_by_role("button", name="Use it", exact=True).click()
         expect(badge).to_contain_text("tiny")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(badge).to_be_focused()  # what had the focus before has it again
         ask(page, "How many customers are there?")
         answered(page)
         assert server.get("/health").json()["model"] == "tiny"

@@ -23,7 +23,8 @@ def test_a_task_gets_its_sql_with_the_task_named(url: str) -> None:
     assert reply.status_code == 200
     assert reply.json() == {
         "sql": "SELECT COUNT(*) AS customers FROM customers",
-        "reasoning": "customer, number of customer rows. Not executed. About 9 in 10 such answers are right.",
+        "reasoning": "the number of rows (called customers) of customers. Not executed. About 9 in 10 such answers are "
+        "right.",
         "task_id": "t1",
     }
 
