@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.candidates.examination import examined
+from agent.candidates.examination import as_read_once, examined
 from agent.candidates.generation import Written, engine_reading
 from agent.candidates.live import Answer, Estimate, estimates, evidence_of
 from agent.candidates.repair import wrong_with
@@ -30,7 +30,6 @@ from agent.parser.minor_units import NOTE, sql_in_whole_units
 from agent.runtime.context import RunContext
 from agent.runtime.verdict import in_ten
 from agent.statements.mending import mended
-from agent.statements.reading import as_read
 from eval.databases.types import DatabaseError
 from eval.examination import Query
 from eval.scoring import NOT_RUN
@@ -187,7 +186,7 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
 async def _open(one: Said, question: str, context: RunContext) -> bool:
     """Whether another date may be meant than the one that the engine took."""
     assert one.case is not None
-    _, missing = await as_read(question, one.case, context.database, seconds=context.seconds_left / 2)
+    _, missing = await as_read_once(question, one.case, context)
     return any(part.open for part in missing)
 
 

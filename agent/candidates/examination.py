@@ -11,6 +11,8 @@ from dataclasses import replace
 
 from agent.parser.second_opinion import second_opinion
 from agent.runtime.context import RunContext
+from agent.state import LeftOut, ReadingPart
+from agent.statements.reading import as_read
 from eval.examination import Query, examine_async, inspect
 from eval.schema import Schema
 from eval.scoring import Case
@@ -32,6 +34,15 @@ async def examined(query: Query, context: RunContext, own_confidence: float | No
     if own_confidence is not None or not (case.ran and context.model.capabilities.second_opinion):
         return case
     return replace(case, second_opinion=await second_opinion(case.question, context.database, case.schema))
+
+
+async def as_read_once(question: str, case: Case, context: RunContext) -> tuple[list[ReadingPart], list[LeftOut]]:
+    """What the query of a case that ran says, and what it leaves out. Raises DatabaseError."""
+    if case.parsed.text not in context.read:
+        context.read[case.parsed.text] = await as_read(
+            question, case, context.database, seconds=context.seconds_left / 2
+        )
+    return context.read[case.parsed.text]
 
 
 async def _examined(query: Query, context: RunContext) -> Case:

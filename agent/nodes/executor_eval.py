@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-from agent.candidates.examination import examined
+from agent.candidates.examination import as_read_once, examined
 from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.knowledge.schema_context import PREVIEW_ROWS
@@ -21,7 +21,7 @@ from agent.models.protocol import Judgement, JudgeRequest, ModelError, Usage
 from agent.nodes.opinions import why_it_does_not_count
 from agent.runtime.attempts import attempts_at, passes
 from agent.runtime.context import RunContext
-from agent.runtime.probability import SETTLED
+from agent.runtime.probability import DOUBTFUL, SETTLED
 from agent.runtime.summary_start import begin_summary
 from agent.runtime.verdict import of_attempt
 from agent.state import (
@@ -37,7 +37,6 @@ from agent.state import (
     Relevance,
     asked,
 )
-from agent.statements.reading import as_read
 from agent.statements.spelling import as_stored
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
@@ -54,8 +53,6 @@ NOT_CHOSEN = Relevance(score=0.5, reasoning="Not judged: another candidate was c
 NO_JUDGE = Relevance(score=0.5, reasoning="Not judged: the strategy has no judge.")
 SETTLED_BY_EVIDENCE = Relevance(score=0.5, reasoning="Not judged: the evidence settles it.")
 PERFECT = Relevance(score=1.0, reasoning="The best that a judge may say.")
-OPEN = 0.6
-"""The most that rows are likely right while it is open how their values were read, or which rows are meant."""
 NO_OPINION = Relevance(score=0.5, reasoning="Not judged: the model gave no usable opinion.")
 
 _FROM_DRAFT = {"sql", "reasoning", "confidence", "not_understood", "alternatives", "guess", "failure"}
@@ -249,8 +246,7 @@ async def _as_read(step: _Step, result: QueryResult, case: Case) -> QueryResult:
     if not case.ran:
         return result
     try:
-        seconds = step.context.seconds_left / 2
-        said, missing = await as_read(step.question, case, step.context.database, seconds=seconds)
+        said, missing = await as_read_once(step.question, case, step.context)
     except Exception:  # what is said of an answer must not cost the answer
         log.exception("The reading failed inside")
         return result
@@ -272,7 +268,7 @@ def _rated(result: QueryResult, case: Case, seen: tuple[Observation, ...], relev
     scored = score(replace(case, relevance=relevance.score), seen=seen)
     report = _report(scored, case.references, relevance)
     if result.open_readings and report.probability is not None:
-        report = report.model_copy(update={"probability": min(report.probability, OPEN)})
+        report = report.model_copy(update={"probability": min(report.probability, DOUBTFUL)})
     return result.model_copy(update={"score": report.overall, "eval_report": report})
 
 

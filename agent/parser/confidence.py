@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.doubt_registry import DOUBTFUL, DOUBTS, NEVER_SURE
+from agent.parser.doubt_registry import DOUBTS, NEVER_SURE
 from agent.parser.gradient_boosting import Forest, parsed
 from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Clause, Condition, Expression, Membership, Query
@@ -20,6 +20,7 @@ from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from agent.runtime.probability import DOUBTFUL
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import NamedTuple
 
+from agent.runtime.probability import DOUBTFUL
+
 NEVER_SURE = 0.3
 """The highest confidence of a reading that leaves a decisive part of the question open."""
-DOUBTFUL = 0.6
-"""The highest confidence of a reading that always states its doubt."""
 
 
 class Doubt(NamedTuple):

@@ -25,6 +25,7 @@ from eval.threads import in_turn
 if TYPE_CHECKING:
     from agent.knowledge.memory.loader import Memory
     from agent.knowledge.semantics.model import SemanticModel
+    from agent.state import LeftOut, ReadingPart
     from eval.scoring.types import Case
 
 
@@ -65,6 +66,8 @@ class RunContext:
     """Turns of the conversation from this number on are ignored (for a question that is asked again)."""
     examined: dict[str, Case] = field(default_factory=dict)
     """Facts about each query, keyed by its SQL, so that no statement is sent twice."""
+    read: dict[str, tuple[list[ReadingPart], list[LeftOut]]] = field(default_factory=dict)
+    """How each query was read, keyed by its SQL, so that nothing is counted twice."""
     ran: dict[str, ExecutionResult] = field(default_factory=dict)
     """Complete results of statements that were sent, by their SQL."""
     summary_ahead: SummaryAhead | None = None

@@ -2,6 +2,9 @@
 
 STATED_DOUBT = 0.68
 """An answer below it states its probability."""
+DOUBTFUL = 0.60
+"""The highest probability of an answer that always states its doubt: a part of the question, how values were read, or
+which rows are meant is open."""
 OTHER_READING = 0.75
 """Below it, the parser compares its interpretation with the next best one."""
 ENOUGH_CANDIDATES = 0.90

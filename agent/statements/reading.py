@@ -19,12 +19,12 @@ from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocab
 from agent.state import Choice, LeftOut, ReadingPart
 from eval.databases.base import Database
 from eval.databases.types import Limits
-from eval.language.inflection import lemma, root, stem
 from eval.language.tokens import tokenize
 from eval.schema import ForeignKey, Schema, Table
 from eval.scoring import Case
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.in_words import group_keys, pieces
+from eval.sql.quoted_names import quoted_name, table_source
 from eval.sql.scopes import bind
 from eval.sql.stack import with_headroom
 from eval.statement import ReadStatement
@@ -75,15 +75,18 @@ def reading(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> list[Read
 def _by_key(parsed: ParsedQuery, schema: Schema) -> Callable[[exp.Expr], bool]:
     """Tells joins along a key, which need no words."""
     names = _Resolved(parsed, schema)
-    keys = {
-        frozenset(((t.name, own), (k.ref_table, other)))
-        for t in schema.tables
-        for k in t.foreign_keys
-        for own, other in zip(k.columns, k.ref_columns, strict=False)
-    }
+
+    def refers(child: tuple[str, str], parent: tuple[str, str]) -> bool:
+        table = schema.table(child[0])
+        return table is not None and any(
+            (own, key.ref_table, other) == (child[1], *parent)
+            for key in table.foreign_keys
+            for own, other in zip(key.columns, key.ref_columns, strict=False)
+        )
 
     def by_key(on: exp.Expr) -> bool:
-        return isinstance(on, exp.EQ) and frozenset((names.column(on.this), names.column(on.expression))) in keys
+        ends = (names.column(on.this), names.column(on.expression)) if isinstance(on, exp.EQ) else (None, None)
+        return ends[0] is not None and ends[1] is not None and (refers(ends[0], ends[1]) or refers(ends[1], ends[0]))
 
     return by_key
 
@@ -141,8 +144,8 @@ async def left_out(
         log.info("what is left out was not counted: %s", result.error)
         return []
     told = []
+    named = {name for token in tokenize(question) for name in words.affinities(token.lower)}
     *numbers, kept = (number if isinstance(number, int) else 0 for number in result.rows[0])
-    named = _named(question, words)
     for one, number in zip(counts, numbers, strict=False):
         if number > 0:
             verbs = {"are": "is", "do": "does", "make": "makes"} if number == 1 else {}
@@ -152,13 +155,6 @@ async def left_out(
             is_open = unnamed and number > MUCH * (number + kept)
             told.append(LeftOut(kind=one.kind, count=number, text=said, open=is_open, others=others))
     return told
-
-
-def _named(question: str, words: Vocabulary) -> set[str]:
-    """The words of the schema that a question says, in whatever form."""
-    said = [token.lower for token in tokenize(question)]
-    forms = {form for word in said for form in (word, lemma(word), f"~{stem(word)}", f"^{root(word)}")}
-    return {name for form in forms for name, _ in words.forms.get(form, ())}
 
 
 class _Resolved:
@@ -177,6 +173,11 @@ class _Resolved:
         """The name of its source in FROM."""
         found = self._found.get(id(node))
         return found.source.name.casefold() if found and found.source else ""
+
+    def qualifier(self, node: exp.Expr) -> exp.Identifier | None:
+        """That name, as it stands in front of a column."""
+        found = self._found.get(id(node))
+        return quoted_name(found.source.name) if found and found.source else None
 
 
 def _tables(select: exp.Select, schema: Schema) -> dict[str, Table]:
@@ -223,7 +224,7 @@ def _others(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> dict[str,
                 offered[kind] = [
                     Choice(
                         label=f"{other.table}.{other.name}" if key else other.name,
-                        sql=_with_column(parsed, word, other, names, key),
+                        sql=_with_column(parsed, word, other, names, key, words.tables[other.table].table),
                     )
                     for other, key in ways[:CHOICES]
                 ]
@@ -255,30 +256,26 @@ def _stands_for(other: ColumnWord, word: ColumnWord) -> bool:
 
 
 def _with_column(
-    parsed: ParsedQuery, word: ColumnWord, other: ColumnWord, names: _Resolved, key: ForeignKey | None
+    parsed: ParsedQuery, word: ColumnWord, other: ColumnWord, names: _Resolved, key: ForeignKey | None, above: Table
 ) -> str:
-    """The query with one column in place of another, which a key leads to where it is in another table."""
+    """The query with one column in place of another, which a key leads to where it is in a table `above`."""
     select = parsed.tree
     assert isinstance(select, exp.Select)
     changed = select.copy()
     source: exp.Expr | None = None
     for before, node in zip(select.find_all(exp.Column), changed.find_all(exp.Column), strict=True):
-        own = node.args.get("table") or exp.to_identifier(names.source(before))
-        if names.column(before) == word.key:
+        own = node.args.get("table") or names.qualifier(before)
+        if own is not None and names.column(before) == word.key:
             source = own
-            table = _exactly(key.ref_table) if key else own
-            node.replace(exp.Column(this=_exactly(other.name), table=table.copy()))
-        elif key and names.source(before):
+            table = quoted_name(key.ref_table) if key else own
+            node.replace(exp.Column(this=quoted_name(other.name), table=table.copy()))
+        elif key and own is not None:
             node.set("table", own.copy())  # its name may stand in both tables
     if key and source is not None:
-        child = exp.Column(this=_exactly(key.columns[0]), table=source.copy())
-        parent = exp.Column(this=_exactly(key.ref_columns[0]), table=_exactly(key.ref_table))
-        changed = changed.join(exp.Table(this=_exactly(key.ref_table)), on=exp.EQ(this=child, expression=parent))
+        child = exp.Column(this=quoted_name(key.columns[0]), table=source.copy())
+        parent = exp.Column(this=quoted_name(key.ref_columns[0]), table=quoted_name(key.ref_table))
+        changed = changed.join(table_source(above), on=exp.EQ(this=child, expression=parent))
     return render(changed, parsed.dialect)
-
-
-def _exactly(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)
 
 
 # --- what is left out ---
@@ -371,9 +368,7 @@ class _Counting:
             for column in table.columns:
                 if (table.name, column.name) in mentioned or not _marks_deleted(column.name):
                     continue
-                node = exp.column(
-                    exp.to_identifier(column.name, quoted=True), table=exp.to_identifier(source, quoted=True)
-                )
+                node = exp.Column(this=quoted_name(column.name), table=quoted_name(source))
                 marked: exp.Expr = exp.Not(this=_is_null(node))
                 if "BOOL" in column.type.upper():
                     marked = node

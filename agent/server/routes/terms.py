@@ -44,7 +44,7 @@ async def terms(
 ) -> list[TermReply]:
     """The words that you taught for a database, the latest first."""
     records = await services.store.terms(client.owner, preset, rights=client.rights)
-    return [TermReply.model_validate(record, from_attributes=True) for record in records]
+    return [TermReply.of(record) for record in records]
 
 
 @router.post("/terms", status_code=201, responses=refusals(404, 409))
@@ -64,7 +64,7 @@ async def teach(services: CurrentServices, client: CurrentClient, asked: TermIn)
         created=datetime.now(UTC),
     )
     await services.store.teach(record)
-    return TermReply.model_validate(record, from_attributes=True)
+    return TermReply.of(record)
 
 
 @router.delete("/terms/{term_id}", status_code=204, responses=refusals(404))

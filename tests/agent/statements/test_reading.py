@@ -15,6 +15,7 @@ from agent.state import LeftOut, ReadingPart
 from agent.statements.reading import counting, left_out, reading
 from eval.databases import open_database
 from eval.databases.base import Database
+from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql import parse
 
 TABLES = """
@@ -121,6 +122,18 @@ def test_a_date_of_the_row_that_is_referred_to_can_be_taken(tmp_path: Path) -> N
             assert (one.count, one.open) == (2, is_open)
     finally:
         database.close()
+
+
+def test_a_table_of_another_namespace_is_joined_there() -> None:
+    day = Column("Ended", "DATE")
+    trips = Table("Trips", (Column("id", "INTEGER", primary_key=True), day), namespace="ops")
+    key = ForeignKey(("trip_id",), "Trips", ("id",))
+    bags = Table("Bags", (Column("trip_id", "INTEGER"), Column("Sold", "DATE")), foreign_keys=(key,))
+    schema = Schema("postgres", (trips, bags))
+    parsed = parse('SELECT COUNT(*) FROM "Bags" WHERE "Sold" > \'2024-01-01\'', "postgres")
+    (other,) = reading(parsed, schema, vocabulary(schema))[1].others
+    assert 'JOIN "ops"."Trips" ON "Bags"."trip_id" = "Trips"."id"' in other.sql
+    assert '"Trips"."Ended" > ' in other.sql
 
 
 def count(database: Database, sql: str) -> object:
