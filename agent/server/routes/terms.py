@@ -53,7 +53,7 @@ async def teach(services: CurrentServices, client: CurrentClient, asked: TermIn)
     database = await database_of(services, client, asked.preset)
     wrong = await asyncio.to_thread(term_problem, asked.term, asked.means, database)
     if wrong:
-        raise ApiError(409, wrong)
+        raise ApiError(409, wrong, "bad_request")  # asking again would not help
     record = TermRecord(
         term_id=secrets.token_urlsafe(12),
         owner=client.owner,

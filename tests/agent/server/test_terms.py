@@ -70,5 +70,6 @@ def test_what_fits_nothing_is_refused_with_the_reason(harbour: Running, means: s
     refused = harbour.post("/terms", {"preset": preset(harbour), "term": "tub", "means": means})
     assert refused.status_code == 409
     assert means in refused.json()["error"]["message"]
+    assert refused.json()["error"]["kind"] == "bad_request"
     assert harbour.post("/terms", {"preset": preset(harbour), "term": "?", "means": "vessels"}).status_code == 409
     assert harbour.post("/terms", {"preset": "none", "term": "tub", "means": "vessels"}).status_code == 404
