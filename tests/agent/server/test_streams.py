@@ -97,7 +97,7 @@ def test_the_first_event_waits_for_no_model(model_server: Running, endpoint: Ope
 
     endpoint.otherwise = only_once_it_was_seen
     with raw_query(model_server.port, {"question": QUESTION}) as connection:
-        first = read_until(connection, b"data: ")
+        first = read_until(connection, b"\ndata: ")
         seen.set()
         rest = read_until(connection, b'"event":"done"')
 
