@@ -120,7 +120,7 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
         forbidden = all(examined[i].log_odds <= log_odds(NOT_RUN) for i in members)
         if forbidden:
             chance = min(chance, FORBIDDEN)
-        if unread and not any(answers[i].by_engine for i in members):
+        if unread:
             chance = min(chance, UNREAD)
         several = (len(voting), len(own)) if len(own) > 1 and voting else None
         found.append((forbidden, Estimate(answers[best].place, chance, several, features)))
@@ -130,8 +130,8 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
 TYPICAL, UNLIKELY = -2.5, -12.0
 """Log-probabilities of a whole query: of an ordinary one, and the least that is told apart."""
 UNREAD = 0.67
-"""The most, short of sure, of a model's own result for a question with words that the engine finds nowhere: the model
-may know them, or may have passed them over."""
+"""The most, short of sure, of a result for a question with words that the engine finds nowhere: whoever agrees on it may
+have passed them over together."""
 FORBIDDEN = 0.2
 """The most that a result has against each of whose queries something is proved."""
 
