@@ -111,13 +111,19 @@ def _recorded(folder: str, recording: str, *, dialect: str = "sqlite") -> Callab
     def read(bench: Path, recorded: Path) -> Iterator[Question]:
         databases = bench / "spider_dev" / "databases" if folder == "spider_realistic" else None
         answers: dict[str, list[Candidate]] = defaultdict(list)
-        for line in read_lines(recorded / f"{recording}.jsonl"):
+        path = recorded / f"{recording}.jsonl"
+        for line in read_lines(path) if path.exists() else ():
             sql = line["sql"] or ""
             sql = sql if dialect == "sqlite" else translated(sql, dialect_named(dialect), "sqlite")
             answers[line["id"]].append(Candidate(line.get("system") or line["systems"][0], sql, line.get("ex")))
         yield from with_answers(benchmark(bench / folder, databases), answers)
 
     return read
+
+
+def _live(folder: str, family: str) -> Source:
+    """Answers of a served small model (`python -m experiments.live answers`), where somebody recorded them."""
+    return Source(f"live_{folder}", family, _recorded(folder, f"live_{folder}"))
 
 
 def _gold(folder: str, every: int = 1) -> Callable[[Path, Path], Iterator[Question]]:
@@ -190,4 +196,10 @@ SOURCES: tuple[Source, ...] = (
     Source("library", "library", _library, gold_as_answer=True),
     Source("newcomer", "newcomer", _gold("newcomer"), mutants=2, gold_as_answer=True),
     Source("business", "business", _business, mutants=2, gold_as_answer=True),
+    _live("spider_train", "spider_train"),
+    _live("geoquery", "geoquery"),
+    _live("classicmodels", "classicmodels"),
+    _live("bird_superhero", "bird"),
+    _live("real_data", "real_data"),
+    _live("chinook_behaviour", "business"),
 )

@@ -1,9 +1,9 @@
-"""`python -m experiments.live record|fit`: what small models really answer, and how likely each answer is right.
+"""`python -m experiments.live record|fit|answers`: what small models really answer, and how likely each answer is right.
 
 `record` asks a served model the questions of benchmark folders as the cascade would, with nothing left out (the
 engine's reading, the model's query, its repairs, samples), one JSON line a question; it resumes. `fit` learns from such
 files the weights of `agent/candidates/live.txt`, prints what they are worth on each source that was left out, and
-writes them with `--write`.
+writes them with `--write`. `answers` hands the model's queries on to the fit of the judge.
 """
 
 from __future__ import annotations
@@ -65,6 +65,23 @@ def fit(
 
     for line in fitted_on(files, bench, write=write):
         typer.echo(line)
+
+
+@app.command()
+def answers(
+    file: Annotated[Path, typer.Argument(help="What `record` wrote.")],
+    recorded: Annotated[Path, typer.Option(help="Folder of recorded answers.")],
+    system: Annotated[str, typer.Option(help="Who wrote them.")] = "Qwen2.5-Coder 1.5B",
+) -> None:
+    """Write the model's distinct queries into `live_SOURCE.jsonl`, from which `python -m experiments.judge` learns."""
+    found: dict[str, dict[str, None]] = {}
+    for line in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+        written = (reply["sql"] for reply in line["replies"] if reply["sql"] and not reply["by_engine"])
+        told = {"system": system, "id": line["id"].partition(":")[2], "db": line["db"]}
+        found.setdefault(line["source"], {}).update(dict.fromkeys(json.dumps(told | {"sql": sql}) for sql in written))
+    for source, lines in found.items():
+        (recorded / f"live_{source}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        typer.echo(f"{source}: {len(lines)} answers")
 
 
 if __name__ == "__main__":
