@@ -37,7 +37,6 @@ SHOWN = (
     ("sql", "wide", "light"),
     ("board", "wide", "light"),
     ("notes", "wide", "light"),
-    ("model", "wide", "light"),
     ("home", "phone", "light"),
     ("retried", "phone", "dark"),
 )

@@ -7,10 +7,11 @@ distinct result, the likeliest first. What is seen of a result:
 - `engine`, `engine_differs`: the log-odds of the engine's reading, where it gives this result, where it gives another;
 - `no_engine`: the engine reads nothing;
 - `first`: the model's own answer gives it, not only a sample; `share`: the part of the model's answers that do;
+- `engine_within`, `share_within`: another result shows less of the same, and is the engine's, or that of so many of the
+  model's answers: names beside names with their number. `engine_around`, `share_around`: the other shows more;
 - `written`: the log-probability that the model gave to the whole of its likeliest query for it, from `TYPICAL` on and
   at least `UNLIKELY`; 0 where its server tells none;
 - `mended`: only a query that rules made of one that did not run gives it;
-- `superseded`: only a query that was sent back to be repaired gives it;
 - `empty`: there are no rows, or nothing but NULL in them;
 - `unread`: words of the question that the engine finds nowhere in the database, at most three: of the question, not of
   the result.
@@ -20,7 +21,7 @@ The weights are in `live.txt`, written by `python -m experiments.live fit`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.result_groups import Candidate, Ran, labelled, log_odds
 from agent.candidates.weights import probability, weights
 from agent.runtime.probability import STATED_DOUBT
+from eval.metrics.comparison import columns_within
 from eval.scoring import NOT_RUN
 from eval.scoring.types import Case
 
@@ -84,8 +86,11 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
     own = [i for i, one in enumerate(answers) if not one.by_engine and not one.superseded]
     engine = next((one.confidence or 0.0 for one in answers if one.by_engine), None)
     unread = max((one.unread for one in answers), default=0)
+    rows = {label: answers[members[0]].ran.result for label, members in groups.items()}
     found = []
-    for members in groups.values():
+    for label, members in groups.items():
+        less = {other for other, shown in rows.items() if other != label and columns_within(shown, rows[label])}
+        more = {other for other, shown in rows.items() if other != label and columns_within(rows[label], shown)}
         best = max(
             members, key=lambda i: (not answers[i].superseded, not _guessed(answers[i]), examined[i].log_odds, -i)
         )
@@ -96,7 +101,8 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
             "unread": float(min(unread, 3)),
             "first": float(bool(own) and own[0] in members),
             "share": len(voting) / len(own) if own else 0.0,
-            "superseded": float(all(answers[i].superseded for i in members)),
+            "share_within": _part(examined[i].result in less for i in own),
+            "share_around": _part(examined[i].result in more for i in own),
             "mended": float(all(answers[i].mended for i in members)),
             "empty": float(all(value is None for row in answers[best].ran.result.rows for value in row)),
         }
@@ -107,11 +113,14 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
             ours = any(answers[i].by_engine for i in members)
             features["engine" if ours else "engine_differs"] = log_odds(engine)
             features["engine_agrees"] = float(ours and bool(voting))
+            reading = next(examined[i].result for i, one in enumerate(answers) if one.by_engine)
+            features["engine_within"] = float(reading in less)
+            features["engine_around"] = float(reading in more)
         chance = probability(features, weights(FITTED))
         forbidden = all(examined[i].log_odds <= log_odds(NOT_RUN) for i in members)
         if forbidden:
             chance = min(chance, FORBIDDEN)
-        if unread and not any(answers[i].by_engine for i in members):
+        if unread:
             chance = min(chance, UNREAD)
         several = (len(voting), len(own)) if len(own) > 1 and voting else None
         found.append((forbidden, Estimate(answers[best].place, chance, several, features)))
@@ -121,10 +130,15 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
 TYPICAL, UNLIKELY = -2.5, -12.0
 """Log-probabilities of a whole query: of an ordinary one, and the least that is told apart."""
 UNREAD = 0.67
-"""The most, short of sure, of a model's own result for a question with words that the engine finds nowhere: the model
-may know them, or may have passed them over."""
+"""The most, short of sure, of a result for a question with words that the engine finds nowhere: whoever agrees on it may
+have passed them over together."""
 FORBIDDEN = 0.2
 """The most that a result has against each of whose queries something is proved."""
+
+
+def _part(those: Iterable[bool]) -> float:
+    votes = list(those)
+    return sum(votes) / len(votes) if votes else 0.0
 
 
 def _guessed(one: Answer) -> bool:

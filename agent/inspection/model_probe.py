@@ -23,6 +23,7 @@ from agent.inspection.judge_trial import tried as judge_tried
 from agent.knowledge.model_view import model_view
 from agent.knowledge.privacy import Privacy, private
 from agent.models import OFFLINE, shared_model
+from agent.models.discovery import small
 from agent.models.protocol import Model, ModelError, SqlRequest
 from agent.models.trial import Trial, tried
 from agent.parser.second_opinion import second_opinion
@@ -91,28 +92,32 @@ async def probed(settings: ModelSettings, database: Database, privacy: Privacy =
     try:
         schema = await asyncio.to_thread(database.schema)
         asked, right, seconds = await _queries(model, database, schema, privacy, until)
+        middle = round(median(seconds), 2) if seconds else None
+        is_small = await small(chosen)
         judges = None
-        if right and privacy != "schema" and time.monotonic() < until:
+        undecided = right and not any(_concerns(trial, asked, right, middle, small=is_small))
+        if undecided and privacy != "schema" and time.monotonic() < until:
             judges = await _judged(model, database, schema, until)
     finally:
         await model.close()
-    middle = round(median(seconds), 2) if seconds else None
-    strategy, reason = recommended(trial, asked, right, middle, judges=judges)
+    strategy, reason = recommended(trial, asked, right, middle, judges=judges, small=is_small)
     return Probe(trial, asked, right, middle, judges, strategy, reason)
 
 
-def recommended(trial: Trial, asked: int, right: int, seconds: float | None, *, judges: bool | None) -> tuple[str, str]:
+def recommended(
+    trial: Trial, asked: int, right: int, seconds: float | None, *, judges: bool | None, small: bool = False
+) -> tuple[str, str]:
     """The strategy and the first reason for it."""
     if asked and not right:
         return OFFLINE, f"It wrote none of {asked} plain queries right; the built-in engine has them all."
-    for concern in _concerns(trial, asked, right, seconds):
+    for concern in _concerns(trial, asked, right, seconds, small=small):
         return CASCADE, f"{concern}: the built-in engine first, then short calls."
     if judges is False:
         return "standard/no-judge", "Its queries are right, but its judgement does not tell right ones from wrong ones."
     return "standard", "It writes right queries and is fast enough to check them."
 
 
-def _concerns(trial: Trial, asked: int, right: int, seconds: float | None) -> Iterator[str]:
+def _concerns(trial: Trial, asked: int, right: int, seconds: float | None, *, small: bool) -> Iterator[str]:
     if right < asked:
         yield f"It wrote {right} of {asked} plain queries right"
     if trial.copies_example:
@@ -121,6 +126,8 @@ def _concerns(trial: Trial, asked: int, right: int, seconds: float | None) -> It
         yield f"A short query takes {seconds:.0f} s"
     if trial.context_tokens is not None and trial.context_tokens < LEAST_CONTEXT:
         yield f"It reads only {trial.context_tokens:,} tokens at once"
+    if small:
+        yield "It is a small model"
     if not asked:
         yield "Nothing of this database could be tried"
 

@@ -182,6 +182,15 @@ def _listed(base_url: str, key: str) -> ModelServer:
     return server
 
 
+async def small(settings: ModelSettings) -> bool:
+    """Whether the model has at most `SMALL` weights: the one that was fetched, or as `known_small` and `is_small`
+    say."""
+    if settings.local is not None and settings.local.stem == settings.name:
+        return True
+    known = known_small(settings)
+    return await asyncio.to_thread(is_small, settings) if known is None else known
+
+
 def known_small(settings: ModelSettings) -> bool | None:
     """Whether the model at the endpoint has at most `SMALL` weights, as far as its name or an earlier answer tells;
     None where a server on this machine has to be asked (`is_small`)."""

@@ -141,14 +141,10 @@ async def judging_with(config: Settings, model: str) -> JudgingSettings:
     one that was fetched."""
     if "strategy" in config.judging.model_fields_set:
         return config.judging
-    from agent.models.discovery import is_small, known_small
+    from agent.models.discovery import small
 
-    asked_for = config.model.model_copy(update={"name": model})
-    local = config.model.local
-    small = True if local is not None and local.stem == model else known_small(asked_for)
-    if small is None:
-        small = await asyncio.to_thread(is_small, asked_for)
-    return config.judging.model_copy(update={"strategy": CASCADE}) if small else config.judging
+    is_small = await small(config.model.model_copy(update={"name": model}))
+    return config.judging.model_copy(update={"strategy": CASCADE}) if is_small else config.judging
 
 
 def kit_in(folder: str) -> Kit:

@@ -89,6 +89,19 @@ def same_set(gold: ExecutionResult | Rows, other: ExecutionResult | Rows) -> boo
     return _row_set(a for a, _ in pairs) == _row_set(b for _, b in pairs)
 
 
+def columns_within(part: ExecutionResult | Rows, whole: ExecutionResult | Rows) -> bool:
+    """True when `whole` shows what `part` shows, with further columns or other ones in between: as many rows, and for
+    each column of `part` another one of its own with the same values in any order. Without rows nothing is shown."""
+    some, all_of_it = _rows_of(part), _rows_of(whole)
+    if not some or not all_of_it or len(some) != len(all_of_it) or len(some[0]) > len(all_of_it[0]):
+        return False
+    return _column_bags(some) <= _column_bags(all_of_it)
+
+
+def _column_bags(rows: Rows) -> Counter[Hashable]:
+    return Counter(frozenset(Counter(column).items()) for column in _columns(rows))
+
+
 def _rows_of(result: ExecutionResult | Rows) -> Rows | None:
     if isinstance(result, ExecutionResult):
         return result.rows if result.ok else None

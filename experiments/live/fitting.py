@@ -24,6 +24,8 @@ from experiments.judge.fit_measures import calibration_error
 from experiments.logistic_regression import fit
 
 PENALTY = 3.0
+SOURCE_MOST = 1_000
+"""Questions that a larger source weighs as much as: what holds on one kind of question only is not to outweigh all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,14 @@ def fitted_on(files: Sequence[Path], bench: Path, *, write: bool) -> Iterator[st
 
 
 def _weights(found: Sequence[Found]) -> Fit:
-    """Each question counts once, each source as much as another, up to its number of questions."""
+    """A question counts less for each of its results the more there are, a source at most as `SOURCE_MOST`."""
     of_question = Counter(one.question for one in found)
+    of_source = Counter(source for source, _ in {(one.source, one.question) for one in found})
     return fit(
         [one.features for one in found],
         [one.right for one in found],
         penalty=PENALTY,
-        importance=[1 / of_question[one.question] ** 0.5 for one in found],
+        importance=[min(1.0, SOURCE_MOST / of_source[one.source]) / of_question[one.question] ** 0.5 for one in found],
     )
 
 

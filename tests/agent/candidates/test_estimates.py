@@ -52,6 +52,18 @@ def test_the_likelier_result_comes_first_and_a_vote_is_told(firm: Database) -> N
     assert first.probability > second.probability
 
 
+def test_one_that_shows_the_same_and_more_supports_it(firm: Database) -> None:
+    """Names, and names beside their numbers: who asked for names finds them in both."""
+    more = "SELECT id, name FROM customers"
+    beside_less, beside_other = (
+        {e.place: e for e in estimates([answer(firm, 0, more), answer(firm, 1, sql)])}[0] for sql in (NAMES, COUNT)
+    )
+    assert (beside_less.features["share_within"], beside_other.features["share_within"]) == (0.5, 0.0)
+    assert beside_less.probability > beside_other.probability
+    engine = {e.place: e for e in estimates([answer(firm, 0, NAMES, 0.7), answer(firm, 1, more)])}
+    assert engine[1].features["engine_within"] == 1.0
+
+
 def test_a_query_that_was_sent_back_votes_for_nothing(firm: Database) -> None:
     (only, *_) = estimates([answer(firm, 0, NAMES, superseded=True), answer(firm, 1, COUNT)])
     assert (only.place, only.agreeing) == (1, None)
@@ -62,10 +74,12 @@ def test_what_contradicts_the_question_is_not_believed(firm: Database) -> None:
     assert only.probability <= FORBIDDEN
 
 
-def test_a_models_own_result_is_not_sure_where_the_engine_finds_a_word_nowhere(firm: Database) -> None:
-    engine = replace(answer(firm, 0, NAMES, 0.3), unread=1)
+@pytest.mark.parametrize("engines", [NAMES, COUNT])
+def test_nothing_is_sure_where_the_engine_finds_a_word_nowhere(firm: Database, engines: str) -> None:
+    """Also where both say the same: `unpaid invoices` may be all invoices to both."""
+    engine = replace(answer(firm, 0, engines, 0.3), unread=1)
     models = [answer(firm, place, COUNT) for place in (1, 2, 3)]
-    assert all(e.probability <= UNREAD for e in estimates([engine, *models]) if e.place)
+    assert all(e.probability <= UNREAD for e in estimates([engine, *models]))
 
 
 def test_where_the_engine_doubts_what_the_model_wrote_too_the_models_query_is_told(firm: Database) -> None:

@@ -19,8 +19,8 @@ from tests.openai_server import OpenAIServer, Reply, Request, completion, error,
 COUNTING = " ".join(str(n) for n in range(1, 31))
 
 
-def settings(endpoint: OpenAIServer) -> ModelSettings:
-    return ModelSettings(_env_file=None, OPENAI_BASE_URL=endpoint.url, TEXT2SQL_MODEL="m")
+def settings(endpoint: OpenAIServer, name: str = "m") -> ModelSettings:
+    return ModelSettings(_env_file=None, OPENAI_BASE_URL=endpoint.url, TEXT2SQL_MODEL=name)
 
 
 def a_model(
@@ -63,6 +63,15 @@ async def test_a_judge_that_marks_everything_alike_is_not_recommended(endpoint: 
     endpoint.otherwise = a_model(shop, judge=False)
     probe = await probed(settings(endpoint), shop)
     assert (probe.judges, probe.strategy) == (False, "standard/no-judge")
+
+
+async def test_a_small_model_gets_the_engine_beside_it_however_well_it_does(
+    endpoint: OpenAIServer, shop: Database
+) -> None:
+    endpoint.otherwise = a_model(shop)
+    probe = await probed(settings(endpoint, "some-coder-1.5b"), shop)
+    assert (probe.asked, probe.right, probe.strategy) == (3, 3, "cascade")
+    assert probe.judges is None  # its judgement decides nothing any more
 
 
 async def test_a_model_that_copies_its_prompt_gets_the_engine_beside_it(endpoint: OpenAIServer, shop: Database) -> None:

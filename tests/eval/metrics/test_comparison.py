@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.databases.types import ExecutionResult
-from eval.metrics.comparison import same_result, same_set
+from eval.metrics.comparison import columns_within, same_result, same_set
 
 
 def ran(*rows: tuple[object, ...], columns: int | None = None) -> ExecutionResult:
@@ -108,6 +108,17 @@ def test_what_failed_or_was_cut_equals_nothing() -> None:
     assert not same_result(failed, failed, ordered=False)
     cut = ExecutionResult("success", ("a",), ((1,),), truncated=True)
     assert not same_result(ran((1,)), cut, ordered=False)
+
+
+def test_a_result_is_within_one_that_shows_further_columns() -> None:
+    names = ran(("Ana",), ("Bo",))
+    assert columns_within(names, ran((2, "Bo"), (1.0, "Ana")))
+    assert columns_within(ran((1, 2)), ran((2, 3, 1)))
+    assert not columns_within(ran((1, 2), (2, 1)), ran((1, 5), (2, 5)))
+    assert not columns_within(names, ran((1, "Ana"), (2, "Bo"), (3, "Cy")))
+    assert not columns_within(ran((1, 1)), ran((1, 2)))
+    assert not columns_within(ran(columns=1), ran(columns=2))
+    assert not columns_within(names, ExecutionResult("error", error="no such table: x"))
 
 
 def test_birds_comparison_is_of_sets_in_column_order() -> None:
