@@ -22,7 +22,6 @@ from eval.language.words import singular_words
 from eval.schema import Schema, Table
 from eval.sql import check, parse
 from eval.sql.quoted_names import quoted_column, table_source
-from eval.statement import ReadStatement
 
 log = logging.getLogger(__name__)
 

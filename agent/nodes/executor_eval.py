@@ -156,7 +156,7 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         confidence = draft.confidence if draft.by_engine else None
         case = await examined(query, step.context, confidence)
         if step.context.database.dialect == "postgres" or not (
-            draft.by_engine or case.parsed.tree is not None and not case.references.phantoms
+            draft.by_engine or (case.parsed.tree is not None and not case.references.phantoms)
         ):
             stored = await in_turn(as_stored, draft.sql, case.schema, step.context.database.name)
             if stored != draft.sql:

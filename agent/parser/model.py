@@ -6,7 +6,7 @@ In: the protocol's requests. Out: its replies. `engine` does the reading itself;
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlglot import exp

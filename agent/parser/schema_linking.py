@@ -352,7 +352,8 @@ def _add_values(
             if token.lower in FUNCTION_WORDS | NO_VALUE and not named:
                 continue
             if not named and (
-                span_values.start > 0 and tokens[span_values.start - 1].lower == "how" or token.lemma in CALENDAR_UNITS
+                (span_values.start > 0 and tokens[span_values.start - 1].lower == "how")
+                or token.lemma in CALENDAR_UNITS
             ):
                 continue  # `how long`, `how many days`: nobody of these names
             if token.kind != "quoted" and not token.capital and _names_a_group(tokens, span_values.start, spans):

@@ -9,7 +9,7 @@ from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord, split_name
 from agent.parser import periods
 from agent.parser.conditions import LINKS, target_column
-from agent.parser.interpretation import ColumnKey, Condition, Expression
+from agent.parser.interpretation import Condition, Expression
 from agent.parser.mentions import Mention
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding

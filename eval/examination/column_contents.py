@@ -15,7 +15,7 @@ from sqlglot import exp
 from eval.databases.base import Database
 from eval.databases.types import CancelToken, Limits
 from eval.examination.stored_values import holds_text
-from eval.schema import Column, Table
+from eval.schema import Column
 from eval.scoring.types import Case
 from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import quoted_column, table_source
