@@ -23,7 +23,6 @@ from eval.jsonl import LineError, Record, Submit, text_field
 from eval.parallel import Lasting, answer_file, answer_with
 
 if TYPE_CHECKING:
-    from agent.runner import Answer
     from eval.collection import Collection
     from eval.databases.base import Database
     from eval.schema import Schema
@@ -319,15 +318,25 @@ async def _answered(
             database = await asyncio.to_thread(_database, databases, name, dialect)
     except DatabaseError as error:
         raise LineError(str(error)) from None
-    return _line(
-        await run(
-            question,
-            evidence=evidence if isinstance(evidence, str) else "",
-            database=database,
-            model=model,
-            settings=config,
-        )
+    answer = await run(
+        question,
+        evidence=evidence if isinstance(evidence, str) else "",
+        database=database,
+        model=model,
+        settings=config,
     )
+    if answer.status == "error" and answer.error_kind != "sql":
+        return {"error": answer.reason}
+    return {
+        "sql": answer.sql,
+        "confidence": answer.confidence if answer.confidence is not None else 0.0,
+        "abstained": answer.abstained,
+        "reason": answer.reason,
+        "rows": answer.rows,
+        "answer": answer.answer,
+        "retries": sum(attempt.retry_category is not None for attempt in answer.attempts),
+        "seconds": answer.seconds,
+    }
 
 
 def _database(databases: str, name: str, dialect: str | None = None) -> Database:
@@ -349,21 +358,6 @@ def _collection(databases: str) -> Collection:
     direct_logs(verbose=False)
 
     return Collection(databases)
-
-
-def _line(answer: Answer) -> Record:
-    if answer.status == "error" and answer.error_kind != "sql":
-        return {"error": answer.reason}
-    return {
-        "sql": answer.sql,
-        "confidence": answer.confidence if answer.confidence is not None else 0.0,
-        "abstained": answer.abstained,
-        "reason": answer.reason,
-        "rows": answer.rows,
-        "answer": answer.answer,
-        "retries": sum(attempt.retry_category is not None for attempt in answer.attempts),
-        "seconds": answer.seconds,
-    }
 
 
 @contextmanager

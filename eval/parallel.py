@@ -365,7 +365,11 @@ class _Crew:
                 item.future.set_exception(LineError(f"{type(error).__name__}: {first_line(error)}"))
         else:
             for item, reply in zip(task.items, replies, strict=True):
-                _resolve(item.future, reply)
+                kind, value = reply
+                if kind == "done":
+                    item.future.set_result(value)
+                else:
+                    item.future.set_exception(LineError(value))
 
     def _give_up(self, items: Sequence[_Item], error: Exception) -> None:
         """A worker that cannot start says why for all others; nothing is tried again."""
@@ -378,11 +382,3 @@ class _Crew:
         if actor in self._actors:
             self._actors.remove(actor)
             self._actors.append(self._hired())
-
-
-def _resolve(future: Future[Record], reply: _Reply) -> None:
-    kind, value = reply
-    if kind == "done":
-        future.set_result(value)
-    else:
-        future.set_exception(LineError(value))

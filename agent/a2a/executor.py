@@ -87,7 +87,8 @@ class SqlExecutor(AgentExecutor):
         earlier = TaskContext()
         tasks = await self._store.of_context(updater.context_id, context.call_context)
         for task in reversed([task for task in tasks if task.id != updater.task_id]):
-            earlier.heard(_parts([*task.history]), _answer_of(task))
+            answer: dict[str, Any] = json.loads(task.artifacts[0].parts[0].text) if task.artifacts else {}
+            earlier.heard(_parts([*task.history]), answer)
         return earlier
 
     async def _work(self, task: SqlTask, updater: TaskUpdater) -> None:
@@ -112,12 +113,6 @@ class SqlExecutor(AgentExecutor):
 def _part(answer: TaskAnswer) -> Any:
     """JSON in a text part, which clients that join the parts of an answer read as they are."""
     return new_text_part(json.dumps(answer.wire(), ensure_ascii=False), media_type=JSON_TYPE)
-
-
-def _answer_of(task: Task) -> dict[str, Any]:
-    """The JSON of a task's answer; empty without one."""
-    answer: dict[str, Any] = json.loads(task.artifacts[0].parts[0].text) if task.artifacts else {}
-    return answer
 
 
 def _parts(messages: list[Message]) -> Iterator[Any]:

@@ -154,7 +154,9 @@ class SharedEvents(TaskEventStream):
                 await given_up(self._place(), record)
             for version, data in await store.task_events(record.owner if record else "", task_id, position):
                 position = version
-                yield VersionedEvent(event=_event(data), version=TaskVersion(version))
+                response = StreamResponse.FromString(data)
+                event: Event = getattr(response, str(response.WhichOneof("payload")))
+                yield VersionedEvent(event=event, version=TaskVersion(version))
             if record is None or not record.active:
                 return
             await asyncio.sleep(POLL_SECONDS)
@@ -200,12 +202,6 @@ def _record(task: Task, owner: str, version: int) -> TaskRecord:
 def _task(record: TaskRecord) -> Task:
     task: Task = Task.FromString(record.data)
     return task
-
-
-def _event(data: bytes) -> Event:
-    response = StreamResponse.FromString(data)
-    event: Event = getattr(response, str(response.WhichOneof("payload")))
-    return event
 
 
 def _number(version: TaskVersion) -> int:

@@ -117,7 +117,8 @@ def read_task(given: Any, default_dialect: str = "sqlite") -> SqlTask:
         dialect = dialect_named(_dialect(given, structure, default_dialect))
         schema = read_structure(structure, dialect)
     except ValueError as error:
-        raise TaskUnusable(_sentence(error), named) from None
+        text = str(error)
+        raise TaskUnusable(f"{text[:1].upper()}{text[1:]}.", named) from None
     evidence = given.get("evidence")
     return SqlTask(question.strip(), schema, named, evidence.strip() if isinstance(evidence, str) else "")
 
@@ -129,11 +130,6 @@ def _dialect(given: Mapping[str, Any], structure: Any, default: str) -> str:
         if isinstance(dialect, str) and dialect.strip():
             return dialect[:100]
     return default
-
-
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 @dataclass(slots=True)

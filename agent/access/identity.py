@@ -93,11 +93,9 @@ def _attributes(claims: Mapping[str, Any], listed: Mapping[str, Claim]) -> dict[
         several = kind.endswith("s")
         values = value if several and isinstance(value, list) else [value]
         types = _TYPES[kind.removesuffix("s")]  # type: ignore[index]
-        if (several and not isinstance(value, list)) or not all(_is(v, types) for v in values):
+        if (several and not isinstance(value, list)) or not all(
+            isinstance(v, types) and (bool in types or not isinstance(v, bool)) for v in values
+        ):
             raise IdentityRefused(f"The token is refused: its claim {name} is not of the kind {kind}.")
         found[name] = tuple(values) if several else value
     return found
-
-
-def _is(value: Any, types: tuple[type, ...]) -> bool:
-    return isinstance(value, types) and (bool in types or not isinstance(value, bool))

@@ -79,19 +79,16 @@ class ProviderKeys:
 
     async def key(self, name: str | None) -> jwt.PyJWK:
         if time.monotonic() - self._fetched > FRESH_SECONDS or name not in self._keys:
-            self._fetch_beside()
+            # Start a fetch, if none is under way and the last one is long enough ago
+            running = self._fetching is not None and not self._fetching.done()
+            if not running and time.monotonic() - self._tried > PAUSE_SECONDS:
+                self._tried = time.monotonic()
+                self._fetching = asyncio.create_task(self._fetch())
         if name not in self._keys and self._fetching is not None:
             await asyncio.wait({self._fetching}, timeout=WAIT_SECONDS)
         if time.monotonic() - self._fetched > GOOD_SECONDS:
             raise KeysUnavailable("The identity provider's keys cannot be fetched; try again in a little while.")
         return _named(self._keys, name)
-
-    def _fetch_beside(self) -> None:
-        """Start a fetch, if none is under way and the last one is long enough ago."""
-        running = self._fetching is not None and not self._fetching.done()
-        if not running and time.monotonic() - self._tried > PAUSE_SECONDS:
-            self._tried = time.monotonic()
-            self._fetching = asyncio.create_task(self._fetch())
 
     async def _fetch(self) -> None:
         import jwt

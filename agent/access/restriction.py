@@ -243,7 +243,11 @@ def restrict(tree: exp.Expr, allowed: Restriction) -> list[TableView]:
         if not isinstance(table.this, exp.Identifier):
             continue  # a function that gives rows
         if is_cte:
-            _name_anew(table)
+            alias = table.args.get("alias") or exp.TableAlias()
+            if alias.args.get("this") is None:
+                alias.set("this", table.this.copy())
+            table.set("alias", alias)
+            table.set("this", _renamed(table.this))
         else:
             read.append(_replace(table, allowed))
     for column in tree.find_all(exp.Column):
@@ -254,14 +258,6 @@ def restrict(tree: exp.Expr, allowed: Restriction) -> list[TableView]:
 
 def _renamed(name: exp.Identifier) -> exp.Identifier:
     return quoted_name(f"{name.name.casefold()} of the query")
-
-
-def _name_anew(table: exp.Table) -> None:
-    alias = table.args.get("alias") or exp.TableAlias()
-    if alias.args.get("this") is None:
-        alias.set("this", table.this.copy())
-    table.set("alias", alias)
-    table.set("this", _renamed(table.this))
 
 
 def _replace(table: exp.Table, allowed: Restriction) -> TableView:

@@ -55,7 +55,14 @@ class Output:
             if guess := next((attempt.guess for attempt in answer.attempts if attempt.guess), ""):
                 self.complain(f"Without the model (--model offline), the built-in engine would run: {guess}")
         elif self.sql_only:
-            self._show_sql(answer)
+            from agent.cli.report import show_explanation, show_sql
+
+            if answer.status in ("success", "doubtful"):
+                show_sql(self.results, answer.sql)
+            else:
+                self.complain(answer.answer or answer.reason)
+            if self.explain:
+                show_explanation(self.messages, answer)
         else:
             from agent.cli.report import SHOWN_ROWS, show_answer
 
@@ -65,16 +72,6 @@ class Output:
     def complain(self, message: str) -> None:
         """One line on standard error."""
         self.messages.print(Text(one_line(message, 1_000), style="red"), soft_wrap=True)
-
-    def _show_sql(self, answer: Answer) -> None:
-        from agent.cli.report import show_explanation, show_sql
-
-        if answer.status in ("success", "doubtful"):
-            show_sql(self.results, answer.sql)
-        else:
-            self.complain(answer.answer or answer.reason)
-        if self.explain:
-            show_explanation(self.messages, answer)
 
     def _cut(self, answer: Answer) -> Answer:
         if self.max_rows is None or len(answer.rows) <= self.max_rows:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from agent.runner import Answer
-    from agent.state import EvalReport, QueryResult
+    from agent.state import QueryResult
 
 SHOWN_ROWS = 20
 """Rows of a table, unless asked otherwise."""
@@ -84,7 +84,8 @@ def show_explanation(console: Console, answer: Answer) -> None:
     """Print the plan, each attempt with what changed, the seven dimensions, the evidence and what it cost."""
     _show_plan(console, answer)
     _show_attempts(console, answer.attempts)
-    last = _report_of(answer)
+    reports = [a.eval_report for a in answer.attempts if a.eval_report and a.sql == answer.sql]
+    last = reports[-1] if reports else None
     if last:
         notes = last.analysis.notes
         _heading(console, "Score")
@@ -108,7 +109,13 @@ def show_explanation(console: Console, answer: Answer) -> None:
     for other in answer.alternatives:
         _line(console, f"Other reading: {other}")
     _heading(console, "Spent")
-    _line(console, _spent(answer))
+    tokens = answer.tokens
+    parts = [f"{answer.seconds:.2f} s", f"model {answer.model}"]
+    if tokens.calls:
+        parts.append(f"{tokens.calls} model calls")
+        parts.append(f"{tokens.input:,} tokens in ({tokens.cached:,} cached), {tokens.output:,} out")
+        parts.append("cost unknown" if tokens.cost_usd is None else f"${tokens.cost_usd:.4f}")
+    _line(console, " · ".join(parts))
 
 
 _SIGNS: dict[bool | None, str] = {True: "+", False: "-", None: "·"}
@@ -156,22 +163,6 @@ def changes(before: str, after: str) -> Text:
             text.append(f"{{+{' '.join(new[b1:b2])}+}} ", style="green")
     text.rstrip()
     return text
-
-
-def _report_of(answer: Answer) -> EvalReport | None:
-    """The evaluation behind the answer: that of the attempt whose SQL is shown."""
-    reports = [a.eval_report for a in answer.attempts if a.eval_report and a.sql == answer.sql]
-    return reports[-1] if reports else None
-
-
-def _spent(answer: Answer) -> str:
-    tokens = answer.tokens
-    parts = [f"{answer.seconds:.2f} s", f"model {answer.model}"]
-    if tokens.calls:
-        parts.append(f"{tokens.calls} model calls")
-        parts.append(f"{tokens.input:,} tokens in ({tokens.cached:,} cached), {tokens.output:,} out")
-        parts.append("cost unknown" if tokens.cost_usd is None else f"${tokens.cost_usd:.4f}")
-    return " · ".join(parts)
 
 
 def _bar(value: float) -> str:

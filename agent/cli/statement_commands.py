@@ -83,7 +83,13 @@ def fix(
         if made.problem:
             _print(f"It still does not run: {made.problem}")
         else:
-            _show(columns, rows)
+            from agent.cli.console import result_console
+            from agent.cli.table import rows_table
+
+            console = result_console(color=True)
+            console.print(rows_table(console, columns, rows[:_ROWS]))
+            if len(rows) > _ROWS:
+                _print(f"… the first {_ROWS} of {'more than ' * (len(rows) == _IN_JSON)}{len(rows)} rows")
         if chance is not None:
             _print(f"It answers the question in about {round(chance * 10)} of 10 cases like this.")
     raise typer.Exit(_code(made.problem, chance))
@@ -117,13 +123,3 @@ def _print(text: str) -> None:
 
 def _print_json(value: dict[str, Any]) -> None:
     typer.echo(json.dumps(value, ensure_ascii=True, default=str))
-
-
-def _show(columns: list[str], rows: list[list[Any]]) -> None:
-    from agent.cli.console import result_console
-    from agent.cli.table import rows_table
-
-    console = result_console(color=True)
-    console.print(rows_table(console, columns, rows[:_ROWS]))
-    if len(rows) > _ROWS:
-        _print(f"… the first {_ROWS} of {'more than ' * (len(rows) == _IN_JSON)}{len(rows)} rows")

@@ -96,7 +96,12 @@ class Steps:
         """Take in one event of `agent.events`."""
         match event.event:
             case "node" if event.status == "running":
-                self._begin(event)
+                if event.node in _RUNNING:
+                    self._detail, self._good = "", True
+                    self._node, self._began = event.node, time.monotonic()
+                    self._doing = ("starting, and " if self._starting else "") + _RUNNING[event.node] + _of(event)
+                    if self._live:
+                        self._turn(self._doing)
             case "node":
                 self._done(event)
             case "schema":
@@ -121,14 +126,6 @@ class Steps:
             case "token" if self._live:
                 self._characters += len(event.data)
                 self._turn(f"summing up · {counted(self._characters, 'character')}")
-
-    def _begin(self, event: Any) -> None:
-        if event.node in _RUNNING:
-            self._detail, self._good = "", True
-            self._node, self._began = event.node, time.monotonic()
-            self._doing = ("starting, and " if self._starting else "") + _RUNNING[event.node] + _of(event)
-            if self._live:
-                self._turn(self._doing)
 
     def _done(self, event: Any) -> None:
         if self._starting:  # the first step overlaps with loading the rest of the program

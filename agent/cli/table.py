@@ -76,7 +76,9 @@ def _cell(value: Any, longest: int | None) -> Text:
     if isinstance(value, bool):
         return Text("true" if value else "false")
     if isinstance(value, float):
-        return Text(_number(value))
+        exact = repr(value)
+        number = exact if len(exact) <= 15 else f"{value:.12g}"
+        return Text(number)
     if isinstance(value, int):
         return Text(str(value))
     if isinstance(value, dict) and "$blob" in value:
@@ -85,12 +87,6 @@ def _cell(value: Any, longest: int | None) -> Text:
         value = json.dumps(value, ensure_ascii=False)
     text = _cut(_flat(str(value)), longest)
     return Text(f"'{text}'" if text == "NULL" else text)
-
-
-def _number(value: float) -> str:
-    """The shortest readable form of a number, without rounding noise."""
-    exact = repr(value)
-    return exact if len(exact) <= 15 else f"{value:.12g}"
 
 
 def _flat(text: str) -> str:

@@ -35,7 +35,6 @@ from agent.state import Clarification, Clarified, QueryResult
 if TYPE_CHECKING:
     from langgraph.types import Durability
 
-    from agent.conversations.conversation import Graph
 
 _NEVER_MIND = re.compile(
     r"(?:(?:no|ok|okay|oh|well|ah)[,.\s]+)?(?:never ?mind|forget (?:it|that|about it)|cancel(?: that| it)?|drop it|"
@@ -76,9 +75,12 @@ async def _turn_taken(text: str, conversation: Conversation, context: RunContext
     context.may_ask = conversation.may_ask
     context.history_before = conversation.before
     given: Any
-    if _answers(thread, conversation):
+    answers = thread.waiting is not None and (conversation.before is None or conversation.before > thread.turn)
+    if answers:
         if mind := _NEVER_MIND.match(text):
-            await _drop(graph, conversation.thread_id)
+            await graph.aupdate_state(
+                thread_config(conversation.thread_id), {"clarification": None}, as_node="summarizer"
+            )
             if not text[mind.end() :].strip():
                 return TurnEnd({}, dropped=True)
             given = fresh_turn(text[mind.end() :].strip(), evidence, context.database, turn)
@@ -114,11 +116,6 @@ async def _with_rows(result: QueryResult, context: RunContext) -> QueryResult:
     return result.model_copy(update={"data": outcome.rows}) if outcome.status == "success" else result
 
 
-def _answers(thread: ThreadState, conversation: Conversation) -> bool:
-    """Whether this text answers the open clarification; asking an earlier question again does not."""
-    return thread.waiting is not None and (conversation.before is None or conversation.before > thread.turn)
-
-
 def _asked_again(text: str, thread: ThreadState, conversation: Conversation) -> tuple[str, Clarified | None]:
     """The question to run, with the reply to a clarification. The reply has no meaning by itself. When it is asked
     again, it stands for the question that it clarified, or, if that turn never ended, for question and reply
@@ -131,11 +128,6 @@ def _asked_again(text: str, thread: ThreadState, conversation: Conversation) -> 
     if thread.turn == conversation.before and thread.clarified and thread.clarified.reply == text:
         return thread.question, thread.clarified
     return text, None
-
-
-async def _drop(graph: Graph, thread_id: str) -> None:
-    """Clear the thread's open clarification."""
-    await graph.aupdate_state(thread_config(thread_id), {"clarification": None}, as_node="summarizer")
 
 
 @contextlib.contextmanager

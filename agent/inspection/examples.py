@@ -58,16 +58,13 @@ async def answered(questions: Sequence[str], ask: Callable[[str], Awaitable[Answ
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_SECONDS):
             for question in questions:
-                if _without_doubt(await ask(question)):
+                answer = await ask(question)
+                filled = any(cell is not None for row in answer.rows[:1] for cell in row)
+                if answer.status == "success" and not answer.doubts and filled:
                     kept.append(question)
                 if len(kept) == ENOUGH:
                     break
     return kept
-
-
-def _without_doubt(answer: Answer) -> bool:
-    filled = any(cell is not None for row in answer.rows[:1] for cell in row)
-    return answer.status == "success" and not answer.doubts and filled
 
 
 def _verified(database: Database, schema: Schema, judging: JudgingSettings) -> list[str]:
@@ -116,7 +113,9 @@ def _of_table(table: Table, schema: Schema, facts: dict[tuple[str, str], ColumnF
     for column in measures:
         if not _STATISTIC.search(_words(column.name)):
             yield "average", f"What is the average {_words(column.name)} of {things}?"
-    for parent in _parents(table, schema):
+    others = {t.name: t for t in schema.tables if t.name != table.name}
+    parents = [others[key.ref_table] for key in table.foreign_keys if key.ref_table in others]
+    for parent in parents:
         yield "each", f"How many {things} does each {lemma(_words(parent.name))} have?"
     if dates:
         yield "month", f"How many {things} are there per month?"
@@ -147,11 +146,6 @@ def _is_group(column: Column, known: ColumnFacts | None) -> bool:
         repeats = known.distinct in _FEW and known.distinct * 3 <= known.rows
         return known.kind == "text" and not known.key and repeats
     return bool(_GROUP.search(column.name))
-
-
-def _parents(table: Table, schema: Schema) -> Sequence[Table]:
-    others = {t.name: t for t in schema.tables if t.name != table.name}
-    return [others[key.ref_table] for key in table.foreign_keys if key.ref_table in others]
 
 
 def _words(name: str) -> str:

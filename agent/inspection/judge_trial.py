@@ -22,7 +22,6 @@ from eval.language.words import singular_words
 from eval.schema import Schema, Table
 from eval.sql import check, parse
 from eval.sql.quoted_names import quoted_column, table_source
-from eval.statement import ReadStatement
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +65,7 @@ async def tried(model: Model, database: Database, schema: Schema) -> JudgeTrial:
 
 
 async def _mark(model: Model, database: Database, question: str, tree: exp.Select) -> float | None:
-    statement = _statement(database, tree)
+    statement = check(parse(tree.sql(database.dialect), database.dialect)).statement
     if statement is None:
         return None
     result = await database.execute_async(statement, limits=_LIMITS)
@@ -81,10 +80,6 @@ async def _mark(model: Model, database: Database, question: str, tree: exp.Selec
         log.warning("A trial of the judge %s failed: %s", model.name, error)
         return None
     return min(1.0, max(0.0, judgement.score))
-
-
-def _statement(database: Database, tree: exp.Select) -> ReadStatement | None:
-    return check(parse(tree.sql(database.dialect), database.dialect)).statement
 
 
 def _pairs(schema: Schema) -> Iterator[_Played]:

@@ -58,22 +58,18 @@ def history_text(turns: Sequence[Turn]) -> str:
     blocks: list[str] = []
     left = SHOWN_CHARS
     for turn in reversed(turns[-SHOWN_TURNS:]):
-        block = _turn_text(turn)
+        lines = [f"Question {turn.number}: {one_line(turn.question, QUESTION)}"]
+        if turn.asked.strip() != turn.question.strip():
+            lines.append(f"In the user's words: {one_line(turn.asked, QUESTION)}")
+        if turn.sql:
+            lines.append(f"SQL: {one_line(turn.sql, SHOWN_CHARS // 4)}")
+            if turn.columns:
+                lines.append(result_preview(turn.columns, turn.rows, SHOWN_ROWS, CELL))
+        else:
+            lines.append("(no query answered it)")
+        block = "\n".join(lines)
         left -= len(block)
         if left < 0 and blocks:
             break
         blocks.append(block)
     return "\n\n".join(reversed(blocks))
-
-
-def _turn_text(turn: Turn) -> str:
-    lines = [f"Question {turn.number}: {one_line(turn.question, QUESTION)}"]
-    if turn.asked.strip() != turn.question.strip():
-        lines.append(f"In the user's words: {one_line(turn.asked, QUESTION)}")
-    if turn.sql:
-        lines.append(f"SQL: {one_line(turn.sql, SHOWN_CHARS // 4)}")
-        if turn.columns:
-            lines.append(result_preview(turn.columns, turn.rows, SHOWN_ROWS, CELL))
-    else:
-        lines.append("(no query answered it)")
-    return "\n".join(lines)

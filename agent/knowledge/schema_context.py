@@ -62,12 +62,8 @@ def one_line(text: str, longest: int) -> str:
     """`text` on one line: control, format and line-separating characters become spaces; cut with `…` at `longest`."""
     text = text[: longest * 4]
     if not text.isprintable():
-        text = "".join(" " if _breaks_lines(c) else c for c in text)
+        text = "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c for c in text)
     return text if len(text) <= longest else text[: max(longest - 1, 0)] + "…"
-
-
-def _breaks_lines(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +102,8 @@ def schema_context(schema: Schema, *, budget_tokens: int | None = None) -> str:
         blocks = within_budget(described, budget, separator=2)  # of a wide schema, only what fits is written
         if len(blocks) == len(schema.tables):
             return "\n\n".join(blocks)
-    return _fitting(blocks, len(schema.tables), budget)
-
-
-def _fitting(blocks: list[str], tables: int, budget: int) -> str:
-    """The first blocks of so many tables, with a note on the rest."""
+    # The first blocks of so many tables, with a note on the rest
+    tables = len(schema.tables)
     note = "({} more tables not shown)"
     kept = within_budget(blocks, budget - estimate_tokens(note) - 4, separator=2)
     if len(kept) < tables:

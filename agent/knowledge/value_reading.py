@@ -96,7 +96,9 @@ def read_columns(database: Database, schema: Schema) -> list[StoredColumn]:
         if sum(len(c.values) for c in found.values()) > 2 * VALUES_IN_ALL:
             found = _shared(found)
     scanned = time.monotonic() + SCAN_SECONDS
-    for one in sorted((w for w in wanted if _worth_a_scan(w, found)), key=lambda w: _size(w, found)):
+    for one in sorted(
+        (w for w in wanted if _worth_a_scan(w, found)), key=lambda w: len(found[w.table.name, w.column.name].values)
+    ):
         if (seconds := min(scanned, deadline) - time.monotonic()) <= 0:
             break
         key = one.table.name, one.column.name
@@ -253,10 +255,6 @@ def _rows(database: Database, schema: Schema, batch: Sequence[_Wanted]) -> list[
     limits = Limits(seconds=5.0, rows=most, cell_bytes=4 * VALUE_LENGTH)
     result = database.execute(statement, limits=limits)
     return [(int(str(row[0])), row[1]) for row in result.rows] if result.ok else None
-
-
-def _size(one: _Wanted, found: dict[tuple[str, str], StoredColumn]) -> int:
-    return len(found[one.table.name, one.column.name].values)
 
 
 def _worth_a_scan(one: _Wanted, found: dict[tuple[str, str], StoredColumn]) -> bool:

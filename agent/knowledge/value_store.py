@@ -266,7 +266,7 @@ def build(
         written, partial = 0, set()
         for place, (table, column, values) in enumerate(columns):
             file.execute("INSERT OR REPLACE INTO place VALUES (?, ?, ?)", (written + 1, table, column))
-            rows = _with_forms(values)
+            rows = ((singular(folded), value) for value in values if (folded := fold(value)))
             written += _insert(file, islice(rows, (most - written) // (len(columns) - place)))
             if next(rows, None) is not None:
                 partial.add((table, column))
@@ -285,11 +285,6 @@ def _insert(file: sqlite3.Connection, rows: Iterator[tuple[str, str]]) -> int:
         file.execute(f"INSERT INTO stored (form, text) VALUES {marks}", [text for row in batch for text in row])
         written += len(batch)
     return written
-
-
-def _with_forms(values: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of look-up form and value; values without any word are left out."""
-    return ((singular(folded), value) for value in values if (folded := fold(value)))
 
 
 def complete_value_index(database: Database, schema: Schema) -> ValueIndex:

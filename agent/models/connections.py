@@ -91,7 +91,10 @@ class Connections:
     @asynccontextmanager
     async def one(self) -> AsyncIterator[Pool]:
         """The clients for one call."""
-        await self._leave_idle()
+        last = self._pools[-1]
+        if last is not self._pools[0] and not last.calls and time.monotonic() - last.used > IDLE_SECONDS:
+            self._pools.remove(last)
+            await last.http.aclose()
         pool = next((pool for pool in self._pools if pool.calls < CALLS), None) or self._another()
         pool.calls += 1
         try:
@@ -112,9 +115,3 @@ class Connections:
         pool = Pool(http, self._pools[0].client.with_options(http_client=http))
         self._pools.append(pool)
         return pool
-
-    async def _leave_idle(self) -> None:
-        last = self._pools[-1]
-        if last is not self._pools[0] and not last.calls and time.monotonic() - last.used > IDLE_SECONDS:
-            self._pools.remove(last)
-            await last.http.aclose()

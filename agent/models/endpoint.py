@@ -237,17 +237,14 @@ class EndpointClient:
         error.usage = self.usage(ledger)
         raise error
 
-    async def _find_server(self) -> None:
-        """Start the server, or take note that it has been started again."""
+    async def client(self) -> Chat:
+        loop = asyncio.get_running_loop()
+        # Start the server, or take note that it has been started again
         if self._settings.served is not None:
             base_url, key = await self._settings.served()
             if (base_url, key) != (self._base_url, self.key):
                 await self.close()
                 self._base_url, self.key = base_url, key
-
-    async def client(self) -> Chat:
-        loop = asyncio.get_running_loop()
-        await self._find_server()
         if self._chat is None or self._loop is not loop:
             parts = urlsplit(self._base_url)
             if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -78,7 +78,9 @@ def failure_of(error: Exception, *, base_url: str, api_key: str | None) -> Failu
     """Classify an exception. Exceptions that match no rule count as unreadable replies."""
     import openai
 
-    where = _shown(base_url)
+    parts = urlsplit(base_url)
+    host = parts.hostname or base_url
+    where = f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"
     if isinstance(error, openai.APIStatusError):
         return _of_status(error.status_code, error.body, str(error.message), error.response.headers, where, api_key)
     if isinstance(error, openai.APITimeoutError) and "Connect" not in type(_root(error)).__name__:
@@ -137,7 +139,12 @@ def _of_status(
         message = f"The model server at {where} redirects ({status}), which is not followed. Set OPENAI_BASE_URL to the address that it leads to."  # noqa: E501
     elif _TOO_LONG.search(reply):
         message = f"The prompt is too long for the model: {shown}"
-        return Failure(PromptTooLong, message, status=status, reply=reply, sizes=_sizes(reply))
+        # The first two numbers of tokens in the refusal of a prompt: what it has, and what fits, in either
+        # order
+        read = (int(n.replace(",", "")) for n in _TOKENS.findall(reply[:2000]))
+        numbers = [n for n in read if n >= _LEAST_CONTEXT][:2]
+        sizes = (max(numbers), min(numbers)) if len(set(numbers)) == 2 else None
+        return Failure(PromptTooLong, message, status=status, reply=reply, sizes=sizes)
     elif status == 404:
         message = f"The model server at {where} does not know this model or address (404). Check TEXT2SQL_MODEL and OPENAI_BASE_URL (most end in /v1). It said: {shown}"  # noqa: E501
     else:
@@ -205,13 +212,6 @@ def _retry_delay(body: object) -> float | None:
     return None
 
 
-def _sizes(reply: str) -> tuple[int, int] | None:
-    """The first two numbers of tokens in the refusal of a prompt: what it has, and what fits, in either order."""
-    read = (int(n.replace(",", "")) for n in _TOKENS.findall(reply[:2000]))
-    numbers = [n for n in read if n >= _LEAST_CONTEXT][:2]
-    return (max(numbers), min(numbers)) if len(set(numbers)) == 2 else None
-
-
 def _server_text(body: object, message: str) -> str:
     inner = _error_in(body)
     if isinstance(body, Mapping | list):
@@ -241,9 +241,3 @@ def _root(error: BaseException) -> BaseException:
         if "Connect" in type(error).__name__ and "API" not in type(error).__name__:
             break
     return error
-
-
-def _shown(base_url: str) -> str:
-    parts = urlsplit(base_url)
-    host = parts.hostname or base_url
-    return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"

@@ -29,26 +29,20 @@ _SPACE = re.compile(r"\s+")
 async def judged(request: JudgeRequest, ask: Ask) -> Judgement:
     if request.way == "conditions":
         (score, reasoning, conditions), usage = await ask(conditions_prompt(request), CONDITIONS_SCHEMA, _conditions_in)
-        return _by_conditions(request.sql, score, reasoning, conditions, usage)
+        # No better than the share of the conditions that have their place
+        text = _folded(request.sql)
+        unplaced = [condition for condition, place in conditions if not place or _folded(place) not in text]
+        if not unplaced:
+            return Judgement(score, reasoning, usage)
+        share = 1 - len(unplaced) / len(conditions)
+        explanation = f"No part of the query does: {'; '.join(unplaced)}. {reasoning}"
+        return Judgement(min(score, share), explanation.strip(), usage)
     if request.way == "read_back":
         answered, first = await ask(read_back_prompt(request), READ_BACK_SCHEMA, _question_in)
         (score, reasoning), second = await ask(compare_prompt(request, answered), JUDGE_SCHEMA, _judgement_in)
         return Judgement(score, f"Read back: {answered} {reasoning}".strip(), first + second)
     (score, reasoning), usage = await ask(judge_prompt(request), JUDGE_SCHEMA, _judgement_in)
     return Judgement(score, reasoning, usage)
-
-
-def _by_conditions(
-    sql: str, score: float, reasoning: str, conditions: list[tuple[str, str]], usage: Usage
-) -> Judgement:
-    """No better than the share of the conditions that have their place."""
-    text = _folded(sql)
-    unplaced = [condition for condition, place in conditions if not place or _folded(place) not in text]
-    if not unplaced:
-        return Judgement(score, reasoning, usage)
-    share = 1 - len(unplaced) / len(conditions)
-    explanation = f"No part of the query does: {'; '.join(unplaced)}. {reasoning}"
-    return Judgement(min(score, share), explanation.strip(), usage)
 
 
 def _folded(text: str) -> str:

@@ -64,7 +64,18 @@ class _Reader:
             return self._block(at + 3)
         if first in _CLOSING:
             return self._string(at + 1, _CLOSING[first], ends)
-        return self._bare(at)
+        word = _BARE.match(self.text, at)
+        if word is None:
+            raise NotJson("a value is missing")
+        written = word.group()
+        if written.lower() in _WORDS:
+            return _WORDS[written.lower()], word.end()
+        for number in (int, float):
+            try:
+                return number(written), word.end()
+            except ValueError:
+                continue
+        raise NotJson("a bare word is no value")
 
     def _object(self, at: int, depth: int) -> tuple[dict[str, object], int]:
         members: dict[str, object] = {}
@@ -102,7 +113,7 @@ class _Reader:
         pieces: list[str] = []
         text = self.text
         while at < len(text):
-            special = self._special(closing).search(text, at)
+            special = re.compile(rf"[{closing}\\]").search(text, at)
             if special is None:
                 break
             stop = special.start()
@@ -116,10 +127,6 @@ class _Reader:
                 pieces.append(closing)
                 at = stop + 1
         raise CutOff("a string is cut off")
-
-    @staticmethod
-    def _special(closing: str) -> re.Pattern[str]:
-        return re.compile(rf"[{closing}\\]")
 
     def _escape(self, at: int) -> tuple[str, int]:
         letter = self.text[at : at + 1]
@@ -150,20 +157,6 @@ class _Reader:
         if end < 0:
             raise CutOff("a string is cut off")
         return self.text[at:end], end + 3
-
-    def _bare(self, at: int) -> tuple[object, int]:
-        word = _BARE.match(self.text, at)
-        if word is None:
-            raise NotJson("a value is missing")
-        written = word.group()
-        if written.lower() in _WORDS:
-            return _WORDS[written.lower()], word.end()
-        for number in (int, float):
-            try:
-                return number(written), word.end()
-            except ValueError:
-                continue
-        raise NotJson("a bare word is no value")
 
     def _blank(self, at: int, *, commas: bool = False) -> int:
         """Skip white space and comments; between members also commas, because models write too many or too few."""

@@ -239,7 +239,11 @@ class OpenAIModel:
                     repaired = True
                     ledger.cap = min(2 * ledger.cap, OUTPUT_TOKENS) if cut else ledger.cap
                 log.info("unusable reply, asking again: %s", error)
-                repair = _repair(error, reply, schema)
+                form = "one SQL statement in a ```sql block" if schema is None else json.dumps(schema)
+                asked = fill(template("repair").user, {"problem": str(error), "schema": form})
+                # What is not to be believed is not shown again: it would be copied once more.
+                echo = "" if isinstance(error, Distrusted) else _sendable(visible_text(reply.text)[:_ECHO])
+                repair = [("assistant", echo), ("user", asked)] if echo else [("user", asked)]
                 continue
             self._endpoint.learn(quirks, proven=schema is not None)
             return value
@@ -262,14 +266,6 @@ def _messages(prompt: Prompt, *, structured: bool = True) -> Messages:
 def _sendable(text: str) -> str:
     """The text without lone surrogates, which broken database values may hold and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _repair(error: UnusableReply, reply: Reply, schema: dict[str, Any] | None) -> Messages:
-    form = "one SQL statement in a ```sql block" if schema is None else json.dumps(schema)
-    asked = fill(template("repair").user, {"problem": str(error), "schema": form})
-    # What is not to be believed is not shown again: it would be copied once more.
-    echo = "" if isinstance(error, Distrusted) else _sendable(visible_text(reply.text)[:_ECHO])
-    return [("assistant", echo), ("user", asked)] if echo else [("user", asked)]
 
 
 def _wrong(error: UnusableReply, reply: Reply) -> str:

@@ -54,18 +54,16 @@ class PromptLog:
             "error": error,
         }
         try:
-            self._append((json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+            line = (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+            with contextlib.suppress(FileNotFoundError):
+                if self.path.stat().st_size + len(line) > self.max_bytes:
+                    self.path.replace(self.path.with_name(self.path.name + ".1"))
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            file = os.open(self.path, flags, 0o600)
+            try:
+                os.fchmod(file, 0o600)
+                os.write(file, line)
+            finally:
+                os.close(file)
         except OSError as failure:
             log.error("The log of prompts could not be written: %s", failure.strerror)
-
-    def _append(self, line: bytes) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            if self.path.stat().st_size + len(line) > self.max_bytes:
-                self.path.replace(self.path.with_name(self.path.name + ".1"))
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        file = os.open(self.path, flags, 0o600)
-        try:
-            os.fchmod(file, 0o600)
-            os.write(file, line)
-        finally:
-            os.close(file)

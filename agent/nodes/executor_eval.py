@@ -144,17 +144,20 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         return _without_statement(step, draft, number, None if abstained else draft.failure.message)
     if draft.error:
         return _without_statement(step, draft, number, draft.error)
+    known = (step.state.get("evidence", ""), step.context.taught)
     query = Query(
         step.question,
         draft.sql,
         reasoning=draft.reasoning,
         plan_confidence=step.plan_confidence,
-        taught=_taught(step),
+        taught=" ".join(filter(None, known))[:_TAUGHT].casefold(),
     )
     try:
         confidence = draft.confidence if draft.by_engine else None
         case = await examined(query, step.context, confidence)
-        if step.context.database.dialect == "postgres" or not (draft.by_engine or _names_all(case)):
+        if step.context.database.dialect == "postgres" or not (
+            draft.by_engine or (case.parsed.tree is not None and not case.references.phantoms)
+        ):
             stored = await in_turn(as_stored, draft.sql, case.schema, step.context.database.name)
             if stored != draft.sql:
                 draft = draft.model_copy(update={"sql": stored})
@@ -162,13 +165,13 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
     except DatabaseError as error:
         return _without_statement(step, draft, number, str(error))
     if not step.context.execute and case.runnable is not None:
-        return await _unsent(step, draft, number, case)
+        # The attempt of a valid statement when no statement may be run. The engine's own compiler checks the
+        # statement if it can. There are no rows, and so no score
+        assert case.runnable is not None
+        refusal = await step.context.database.refusal_async(case.runnable)
+        status = "error" if refusal else "success"
+        return _result(step, draft, number, sql=case.runnable.sql, status=status, error=refusal)
     return await _scored(step, draft, number, case, judged=judged)
-
-
-def _names_all(case: Case) -> bool:
-    """Whether the query parses and all its names are in the database."""
-    return case.parsed.tree is not None and not case.references.phantoms
 
 
 async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged: bool) -> QueryResult:
@@ -215,12 +218,6 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
 
 _TAUGHT = 100_000
 """Characters of what was taught that are looked through."""
-
-
-def _taught(step: _Step) -> str:
-    """What the writer knew besides the question, in lower case: values and numbers in it may stand in its query."""
-    known = (step.state.get("evidence", ""), step.context.taught)
-    return " ".join(filter(None, known))[:_TAUGHT].casefold()
 
 
 def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[str]]:
@@ -270,15 +267,6 @@ def _rated(result: QueryResult, case: Case, seen: tuple[Observation, ...], relev
     if result.open_readings and report.probability is not None:
         report = report.model_copy(update={"probability": min(report.probability, DOUBTFUL)})
     return result.model_copy(update={"score": report.overall, "eval_report": report})
-
-
-async def _unsent(step: _Step, draft: Draft, number: int, case: Case) -> QueryResult:
-    """The attempt of a valid statement when no statement may be run. The engine's own compiler checks the statement if
-    it can. There are no rows, and so no score."""
-    assert case.runnable is not None
-    refusal = await step.context.database.refusal_async(case.runnable)
-    status = "error" if refusal else "success"
-    return _result(step, draft, number, sql=case.runnable.sql, status=status, error=refusal)
 
 
 def _without_statement(step: _Step, draft: Draft, number: int, error: str | None) -> QueryResult:

@@ -94,6 +94,11 @@ async def _reply(question: str, state: AgentState, context: RunContext) -> tuple
 async def _request(question: str, state: AgentState, context: RunContext) -> PlanRequest:
     schema = await context.schema()
     clarified = state.get("clarified")
+    # Whether the plan may include the query: not if several candidates are wanted, or if the team's knowledge
+    # is part of the call that writes the query
+    strategy = context.strategy
+    one_query = strategy.generator == "query" and strategy.candidates == 1
+    plan_writes = strategy.plan_sql and one_query and context.memory is None and context.model.capabilities.remote
     return PlanRequest(
         question,
         schema.dialect,
@@ -101,7 +106,7 @@ async def _request(question: str, state: AgentState, context: RunContext) -> Pla
         schema,
         state.get("evidence", ""),
         history=_earlier(state, context),
-        write_sql=_plan_writes(context),
+        write_sql=plan_writes,
         may_ask=context.may_ask and clarified is None,
         clarified=clarified,
         ran=context.ran,
@@ -118,14 +123,6 @@ def _values_kept(plan: QueryPlan, question: str) -> QueryPlan:
 
 
 _NUMBER = re.compile(r"\d+")
-
-
-def _plan_writes(context: RunContext) -> bool:
-    """Whether the plan may include the query: not if several candidates are wanted, or if the team's knowledge is part
-    of the call that writes the query."""
-    strategy = context.strategy
-    one_query = strategy.generator == "query" and strategy.candidates == 1
-    return strategy.plan_sql and one_query and context.memory is None and context.model.capabilities.remote
 
 
 def _in_conversation(state: AgentState, context: RunContext) -> bool:

@@ -19,7 +19,11 @@ def join(q: LinkedQuestion, r: ReadingState, finding: Finding) -> None:
         r.draft.used.difference_update(range(q.items[i].start, q.items[i].end))
     for table in finding.entities:
         r.entity(table)
-    _join_shown(r, finding)
+    if finding.hidden:
+        r.query.select = [e for e in r.query.select if e not in finding.hidden]
+    r.query.select.extend(finding.shown)
+    if finding.once is not None:
+        r.query.distinct = finding.once
     r.sink.extend(finding.clauses)
     if finding.absent:
         r.absent(finding.absent)
@@ -28,21 +32,6 @@ def join(q: LinkedQuestion, r: ReadingState, finding: Finding) -> None:
         _add(q, r, condition)
     if finding.alternatives and (not finding.conditions or (r.sink and r.sink[-1][-1] == finding.conditions[-1])):
         r.sink[-1] = (*r.sink[-1], *finding.alternatives)
-    _join_order(r, finding)
-    _join_notes(r, finding)
-    for name, value in finding.changes.items():
-        setattr(r, name, value)
-
-
-def _join_shown(r: ReadingState, finding: Finding) -> None:
-    if finding.hidden:
-        r.query.select = [e for e in r.query.select if e not in finding.hidden]
-    r.query.select.extend(finding.shown)
-    if finding.once is not None:
-        r.query.distinct = finding.once
-
-
-def _join_order(r: ReadingState, finding: Finding) -> None:
     if finding.reordered:
         r.query.order = []
     r.query.order.extend(finding.order)
@@ -50,6 +39,9 @@ def _join_order(r: ReadingState, finding: Finding) -> None:
         r.query.limit = finding.limit or None
     if finding.offset is not None:
         r.query.offset = finding.offset
+    _join_notes(r, finding)
+    for name, value in finding.changes.items():
+        setattr(r, name, value)
 
 
 def _join_notes(r: ReadingState, finding: Finding) -> None:

@@ -94,7 +94,11 @@ def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | No
     if after == "table":
         return _rows_of(q.table_of(k), k)
     if after == "column":
-        return _column_target(q, c, k)
+        # A column of numbers is compared directly; for any other column its distinct values are counted
+        column = c.column_of(k)
+        if (column.numeric and column.role != "id") or holds_figures(q, column):
+            return Expression(column=column.key), Finding((k,))
+        return Expression("count", column=column.key, table=column.table, distinct=True), Finding((k,))
     mention = q.items[k].mention if after == "measure" else None
     amount = measure(q, c.entities, mention.measure) if mention is not None else None
     if amount is None:
@@ -104,14 +108,6 @@ def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | No
 
 def _rows_of(table: str, k: int) -> Target:
     return Expression("count", table=table), Finding((k,), (table,))
-
-
-def _column_target(q: LinkedQuestion, c: Context, k: int) -> Target:
-    """A column of numbers is compared directly; for any other column its distinct values are counted."""
-    column = c.column_of(k)
-    if (column.numeric and column.role != "id") or holds_figures(q, column):
-        return Expression(column=column.key), Finding((k,))
-    return Expression("count", column=column.key, table=column.table, distinct=True), Finding((k,))
 
 
 def _target_of_context(q: LinkedQuestion, c: Context, i: int) -> Expression | None:

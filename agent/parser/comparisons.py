@@ -59,7 +59,8 @@ def _compare_at(q: LinkedQuestion, c: Context, i: int) -> Findings:
     named_before = target_column(q, c, i)
     for j in range(i + 1, min(len(q.items), i + 7)):
         sort = q.sorts[j]
-        finding = _against_aggregate(q, c, i, j, operator, target) if _is_aggregate(q, j) else None
+        extreme = q.items[j].is_keyword("sup") and q.items[j].lower in ("lowest", "highest", "smallest", "largest")
+        finding = _against_aggregate(q, c, i, j, operator, target) if q.items[j].is_keyword("agg") or extreme else None
         finding = finding or _against_period(q, c, i, j, operator)
         if finding is not None:
             yield finding
@@ -116,11 +117,6 @@ def _operator_meant(
 
 _SIZES = {"larger": ">", "bigger": ">", "higher": ">", "longer": ">", "smaller": "<", "shorter": "<"}
 """Adjectives that compare the column named before them."""
-
-
-def _is_aggregate(q: LinkedQuestion, j: int) -> bool:
-    extreme = q.items[j].is_keyword("sup") and q.items[j].lower in ("lowest", "highest", "smallest", "largest")
-    return q.items[j].is_keyword("agg") or extreme
 
 
 def _against_period(q: LinkedQuestion, c: Context, i: int, j: int, operator: str) -> Finding | None:

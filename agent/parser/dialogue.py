@@ -157,7 +157,11 @@ def _settled(question: str, clarified: Clarified, schema: Schema, values: ValueI
     changed = restate(reply, [earlier], schema, values)
     if changed is None and _ASKS.match(reply) and not read(reply, schema, values).abstained:
         return reply
-    if option := _fitting(reply, options):
+    # The only option that contains all words of the reply
+    words = _content(reply.casefold())
+    sharing = [option for option in options if words and words <= _content(option.casefold())]
+    fitting = sharing[0] if len(sharing) == 1 else None
+    if option := fitting:
         return _with(question, option, schema, values)
     for candidate in (changed, reply, f"{question.rstrip('?!. ')} {reply}", f"{question.rstrip('?!. ')} by {reply}"):
         if candidate and not read(candidate, schema, values).abstained:
@@ -180,13 +184,6 @@ def _chosen(reply: str, options: list[str]) -> str | None:
 
 
 _ASKS = re.compile(r"(?:how|which|what|who|where|when|list|show|give|count|find|is|are|do|does)\b", re.IGNORECASE)
-
-
-def _fitting(reply: str, options: list[str]) -> str | None:
-    """The only option that contains all words of the reply."""
-    words = _content(reply.casefold())
-    sharing = [option for option in options if words and words <= _content(option.casefold())]
-    return sharing[0] if len(sharing) == 1 else None
 
 
 def _content(text: str) -> set[str]:

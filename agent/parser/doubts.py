@@ -48,7 +48,11 @@ def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other
         return f"the question is taken to be about {about}; name what you want listed if not"
     if "value_fuzzy" in draft.doubts and (i := _fuzzy_value(q)) is not None:
         return f"“{q.items[i].lower}” is taken as {_meaning(q, draft.query, i)}; write the value in quotes if not"
-    i = _weakest_column(q, draft.query)
+    # The item that names a column of the query least exactly; None if all names are exact
+    named = ((i, x.mention) for i, x in enumerate(q.items) if q.sorts[i] == "column" and x.mention is not None)
+    scores = [(used[1], i) for i, mention in named if (used := _column_used(mention, draft.query)) is not None]
+    score, weakest = min(scores, default=(1.0, 0))
+    i = weakest if score < 0.95 else None
     if i is not None and not _is_name(q.items[i].lower, column := _meaning(q, draft.query, i)):
         return f"“{q.items[i].lower}” is taken as {column}; ask with the column's name if another one is meant"
     if plans and (through := _through(plans[-1], draft.query, q.vocabulary)):
@@ -114,14 +118,6 @@ def _fuzzy_value(q: LinkedQuestion) -> int | None:
     """The first item that is only similar to a stored value."""
     values = ((i, x.mention.values[:1]) for i, x in enumerate(q.items) if q.sorts[i] == "value" and x.mention)
     return next((i for i, hits in values if hits and hits[0].score < 0.85), None)
-
-
-def _weakest_column(q: LinkedQuestion, query: Query) -> int | None:
-    """The item that names a column of the query least exactly; None if all names are exact."""
-    named = ((i, x.mention) for i, x in enumerate(q.items) if q.sorts[i] == "column" and x.mention is not None)
-    scores = [(used[1], i) for i, mention in named if (used := _column_used(mention, query)) is not None]
-    score, weakest = min(scores, default=(1.0, 0))
-    return weakest if score < 0.95 else None
 
 
 def _column_used(mention: Mention, query: Query) -> tuple[ColumnWord, float] | None:

@@ -346,7 +346,8 @@ class _Parser:
         avoid: frozenset[object] = frozenset(),
     ) -> _Attempt:
         words, today = self._known.vocabulary, self._known.today
-        spend(_work(items))
+        columns = sum(len(x.mention.columns) for x in items if x.mention is not None)
+        spend(20 * len(items) + len(items) ** 2 // 15 + columns // 2)
         q = linked_question(tokens, items, words, self._graph, self._known.values, today, avoid)
         draft = read_items(q)
         unread = (*not_understood(q, draft), *wording.lost)
@@ -358,7 +359,12 @@ class _Parser:
             draft.guess = wording.doubt
         if wording.shape is not None and not fitted(draft.query, wording.shape, words):
             return _Attempt(wording, q, draft, unread, problem="I could not tell what to compute.")
-        _assume_periods(draft, wording)
+        # Note the compared periods that depend on today's date
+        for span in wording.shape.periods if wording.shape is not None else ():
+            if span.relative:
+                dated = next(c.left.column for c in draft.query.where[-1] if isinstance(c, Condition))
+                draft.assumed.extend([(dated, span.start)] if dated is not None else [])
+                draft.any_year = draft.any_year or span.any_year
         repaired(draft, q)
         less_discounts(draft, words, self._rows.observed_of)
         doubted(draft, q)
@@ -434,28 +440,12 @@ def _verified(*_database: Hashable) -> dict[str, bool]:
 _MOST_VERIFIED = 500
 
 
-def _work(items: Sequence[Item]) -> int:
-    """The steps of reading these items: some rules look at all pairs of them, others at all columns that one may
-    mean."""
-    columns = sum(len(x.mention.columns) for x in items if x.mention is not None)
-    return 20 * len(items) + len(items) ** 2 // 15 + columns // 2
-
-
 _MARGIN = 0.08
 """How much more likely another reading must be than the first to replace it."""
 _WORSE = 0.15
 """How much less likely the next best reading may be; a first reading with an empty result is replaced by any other."""
 _CLOSE_CHOICES = 6
 """The number of choices that are changed, one at a time, when another reading is requested."""
-
-
-def _assume_periods(draft: Draft, wording: Wording) -> None:
-    """Note the compared periods that depend on today's date."""
-    for span in wording.shape.periods if wording.shape is not None else ():
-        if span.relative:
-            dated = next(c.left.column for c in draft.query.where[-1] if isinstance(c, Condition))
-            draft.assumed.extend([(dated, span.start)] if dated is not None else [])
-            draft.any_year = draft.any_year or span.any_year
 
 
 _CLAUSES = ("aggregates", "group", "conditions", "having", "ordered", "superlative", "negation", "subquery")

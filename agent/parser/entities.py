@@ -124,7 +124,11 @@ def _readable_alone(tree: exp.Expression) -> exp.Expression:
     """The statement; one that reads one table has no alias for it."""
     selects = every(tree, exp.Select)
     if len(selects) == 1 and len(_sources(selects[0])) == 1:
-        _without_alias(selects[0])
+        # A statement that reads one table needs no alias for it
+        select = selects[0]
+        for column in every(select, exp.Column):
+            column.set("table", None)
+        _sources(select)[0].set("alias", None)
     return tree
 
 
@@ -158,13 +162,6 @@ def _each_once(select: exp.Select) -> None:
             extreme = exp.Max if ordered.args.get("desc") else exp.Min
             ordered.set("this", extreme(this=ordered.this))
         select.group_by(*(e.copy() for e in select.expressions), copy=False)
-
-
-def _without_alias(select: exp.Select) -> None:
-    """A statement that reads one table needs no alias for it."""
-    for column in every(select, exp.Column):
-        column.set("table", None)
-    _sources(select)[0].set("alias", None)
 
 
 @lru_cache(maxsize=8)

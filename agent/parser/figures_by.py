@@ -19,7 +19,14 @@ def figures_by(q: LinkedQuestion, r: ReadingState) -> None:
     query = r.query
     if query.limit is not None or query.group or query.within or query.intersect is not None:
         return
-    _days_counted(r)
+    # `sunny days per year`: the days are the rows that are counted
+    parts = {e.column for kind, e in r.groups if kind == "column" and isinstance(e, Expression) and e.part}
+    r.query.select[:] = [
+        Expression("count", table=e.column[0])
+        if e.column in parts and not e.function and not e.part and e.column
+        else e
+        for e in r.query.select
+    ]
     against = [k for k, x in enumerate(q.items) if x.lower in _AGAINST]
     by = compared(query) if against else None
     if by is not None and by not in query.select:
@@ -88,14 +95,3 @@ def _time_of(q: LinkedQuestion, query: Query) -> Expression | None:
     if len(dated) != 1:
         return None
     return Expression(column=dated[0].key, part="year" if dated[0].role == "date" else "")
-
-
-def _days_counted(r: ReadingState) -> None:
-    """`sunny days per year`: the days are the rows that are counted."""
-    parts = {e.column for kind, e in r.groups if kind == "column" and isinstance(e, Expression) and e.part}
-    r.query.select[:] = [
-        Expression("count", table=e.column[0])
-        if e.column in parts and not e.function and not e.part and e.column
-        else e
-        for e in r.query.select
-    ]

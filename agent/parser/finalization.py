@@ -418,20 +418,17 @@ def _both(entities: Sequence[str], query: Query, both: bool) -> None:
             (one, first), (other, second) = equal[a], equal[b]
             if first.left != second.left:
                 continue
-            if _either(query, first):
+            # `orders in both 2023 and 2024`, `average price of both tea and coffee`: rows of the one and rows
+            # of the other, since no row is both and a figure is of them all
+            own = bool({t for e in query.select for t in e.tables} & set(first.tables))
+            counted_alone = len(query.select) == 1 and query.select[0].function == "count"
+            either = own if first.half_open or counted_alone else query.aggregates()
+            if either:
                 query.where[one] = (first, second)
                 del query.where[other]
             else:
                 _intersect(entities, query, one, other)
             return
-
-
-def _either(query: Query, condition: Condition) -> bool:
-    """`orders in both 2023 and 2024`, `average price of both tea and coffee`: rows of the one and rows of the other,
-    since no row is both and a figure is of them all."""
-    own = bool({t for e in query.select for t in e.tables} & set(condition.tables))
-    counted_alone = len(query.select) == 1 and query.select[0].function == "count"
-    return own if condition.half_open or counted_alone else query.aggregates()
 
 
 def _same_equal(one: Condition | Membership, other: Condition | Membership) -> bool:

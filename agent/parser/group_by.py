@@ -30,23 +30,15 @@ def _entity_key(q: LinkedQuestion, table: str) -> ColumnKey | None:
     return key.key if key is not None else None
 
 
-def _amounts_first(q: LinkedQuestion, query: Query) -> bool:
-    """`How many orders are in each region?` shows the number first, `orders per region` shows the region first.
-
-    Learned from how people write the query for such questions: after `for each`, `in each` or `different` in a whole
-    sentence the aggregate comes first in two of three; after `per`, `by` and `does each … have` the group does.
-    """
-    sentence = q.tokens[0].lower in _SENTENCE and len(query.select) >= 1 and all(e.function for e in query.select)
-    texts = [x.lower for x in q.items if x.is_keyword("group")]
-    return sentence and bool(texts) and all(t in _AFTER for t in texts)
-
-
 def group(q: LinkedQuestion, c: Context) -> Finding:
     """Complete the query's groups, and the projections, sums and ranks of each group, in place. Returns the doubts."""
     query = c.query
     if _rank_within(q, query, c.groups):
         return Finding()
-    amounts_first = _amounts_first(q, query)
+    # `How many orders are in each region?` shows the number first, `orders per region` shows the region first
+    sentence = q.tokens[0].lower in _SENTENCE and len(query.select) >= 1 and all(e.function for e in query.select)
+    texts = [x.lower for x in q.items if x.is_keyword("group")]
+    amounts_first = sentence and bool(texts) and all(t in _AFTER for t in texts)
     _sum_for_rank(q, query, c.ranked_by)
     _sum_for_groups(q, query, c.groups)
     _rank_by_shown_figures(query)
@@ -146,7 +138,7 @@ def _key_of_shown(q: LinkedQuestion, c: Context, entity: str, plain: list[Expres
     """The key of the entity whose name is shown, so that two rows with the same name stay separate."""
     key = _entity_key(q, entity)
     named = {c.key for c in q.naming_columns(entity)}
-    alone = _commonest(c) and len(plain) == 1
+    alone = (Expression("count") in c.query.ordered_by() and len(c.entities) <= 1) and len(plain) == 1
     apart = key is not None and not alone and any(p.column in named or p.column == key for p in plain)
     return [Expression(column=key)] if apart else []
 
@@ -201,11 +193,6 @@ def _sum_for_groups(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
                     query.select[k] = Expression("sum", column.key, factor=e.factor)
 
 
-def _commonest(c: Context) -> bool:
-    """Whether rows are ranked by the frequency of the value shown (`the most common type`)."""
-    return Expression("count") in c.query.ordered_by() and len(c.entities) <= 1
-
-
 def _sum_for_rank(q: LinkedQuestion, query: Query, ranked_by: bool) -> None:
     """`top 5 customers by order amount`: when one row shown has many amounts, their sum ranks it."""
     plain = [e for e in query.select if not e.function and e.column]
@@ -232,7 +219,13 @@ def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
     if not (c.empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
         return False
     if c.empty_too and not c.query.group and not c.query.aggregates():
-        return _lists_below(q, c)
+        # Whether rows of the first table are listed next to rows that refer to them, so that rows without any
+        # can stay
+        first = c.query.select[0].tables[0] if c.query.select and c.query.select[0].tables else ""
+        others = [t for t in c.entities if t != first]
+        whole = c.query.limit is None and c.query.intersect is None
+        own = all(t == first for part in c.query.restrictions() for t in part.tables)
+        return bool(first and others) and whole and own and all(q.many_of(first, t) for t in others)
     groups = {t for e in c.query.group for t in e.tables}
     counted = [e for e in c.query.select if e.function]
     return (
@@ -244,12 +237,3 @@ def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
         and c.query.intersect is None
         and all(t in groups for part in c.query.restrictions() for t in part.tables)
     )
-
-
-def _lists_below(q: LinkedQuestion, c: Context) -> bool:
-    """Whether rows of the first table are listed next to rows that refer to them, so that rows without any can stay."""
-    first = c.query.select[0].tables[0] if c.query.select and c.query.select[0].tables else ""
-    others = [t for t in c.entities if t != first]
-    whole = c.query.limit is None and c.query.intersect is None
-    own = all(t == first for part in c.query.restrictions() for t in part.tables)
-    return bool(first and others) and whole and own and all(q.many_of(first, t) for t in others)

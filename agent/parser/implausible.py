@@ -30,6 +30,11 @@ _RATINGS = word_set("rating star score csat nps satisfaction feedback")
 def doubted(draft: Draft, q: LinkedQuestion) -> None:
     """State the doubts of a draft in place."""
     query = draft.query
+    # `do smokers tip more`, `was 2015 warmer than 2014`: a comparison to be told with both figures
+    compares_yes_or_no = q.tokens[0].lower in _YES_OR_NO and any(
+        x.is_keyword("cmp_adj", "cmp", "sup") and (k + 1 >= len(q.items) or q.sorts[k + 1] != "number")
+        for k, x in enumerate(q.items)
+    )
     for name, holds in (
         ("date_averaged", _averages_dates(query, q)),
         ("versions_open", any(_keeps_versions(q, t, query) for t in _joined(query))),
@@ -57,7 +62,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("second_question_open", _asks_twice(query, q)),
         ("idle_table", _joins_for_nothing(query, q)),
         ("deed_of_rows", _dates_a_deed(query, q)),
-        ("yes_or_no_compared", _compares_yes_or_no(q) and query.shape is None and not query.group),
+        ("yes_or_no_compared", compares_yes_or_no and query.shape is None and not query.group),
         ("days_of_a_kind", _counts_days_of_a_kind(query, q)),
         ("column_of_many", _lists_column_of_many(query, q)),
         ("amount_listed", _lists_amounts(query, q)),
@@ -89,14 +94,6 @@ _CAME = word_set(
     "registered joined added enrolled signed hired employed created acquired gained born named called aged"
 )
 """What a date of a person's own says."""
-
-
-def _compares_yes_or_no(q: LinkedQuestion) -> bool:
-    """`do smokers tip more`, `was 2015 warmer than 2014`: a comparison to be told with both figures."""
-    return q.tokens[0].lower in _YES_OR_NO and any(
-        x.is_keyword("cmp_adj", "cmp", "sup") and (k + 1 >= len(q.items) or q.sorts[k + 1] != "number")
-        for k, x in enumerate(q.items)
-    )
 
 
 def _counts_days_of_a_kind(query: Query, q: LinkedQuestion) -> bool:
@@ -441,12 +438,10 @@ def _two_routes(query: Query, q: LinkedQuestion) -> bool:
         *(t for part in query.restrictions() for t in part.tables),
     }
     pairs = ((a, b) for a in joined for b in joined if a < b and not q.graph.between(a, b))
-    return any(len(links) > 1 and not links & joined for links in (_links(q, a, b) for a, b in pairs))
-
-
-def _links(q: LinkedQuestion, one: str, other: str) -> set[str]:
-    """The tables whose rows refer to both."""
-    return set(q.graph.referring(one)) & set(q.graph.referring(other))
+    return any(
+        len(links) > 1 and not links & joined
+        for links in (set(q.graph.referring(a)) & set(q.graph.referring(b)) for a, b in pairs)
+    )
 
 
 _AND_WHAT = re.compile(

@@ -163,18 +163,6 @@ class JoinGraph:
                         left, right = ((one, own), (other, there)) if owner_first else ((other, there), (one, own))
                         self._add(Edge(left[0], (left[1],), right[0], (right[1],), True, chance=not owned))
 
-    def _strange(self, edge: Edge, hints: frozenset[str]) -> float:
-        """Cost of one of several keys between two tables. It is lower when the question contains the key's words (`home
-        team`, or `departing` for `departure_airport`), and higher for each word that is neither in the question nor
-        part of the other table's name."""
-        hinted = hints | {root(w) for w in hints}
-        known = {*self._vocabulary.tables[edge.right].words}
-        words = [w for c in edge.left_columns for w in self._vocabulary.columns[edge.left, c].words]
-        known.update(w for c in edge.right_columns for w in self._vocabulary.columns[edge.right, c].words)
-        own = [w for w in words if w not in known]
-        matches = sum(w in hinted or root(w) in hinted for w in own)
-        return -0.1 * min(matches, 2) + 0.02 * min(len(own) - matches, 4)
-
     def edges(self, table: str) -> tuple[Edge, ...]:
         return tuple(self._edges.get(table, ()))
 
@@ -245,7 +233,16 @@ class JoinGraph:
                 if up and edge.right == here and not edge.single and here not in named:
                     step += FAN_OUT
                 if len(self.between(here, there)) > 1:
-                    step += self._strange(edge, hints)
+                    # Cost of one of several keys between two tables. It is lower when the question contains the
+                    # key's words (`home team`, or `departing` for `departure_airport`), and higher for each
+                    # word that is neither in the question nor part of the other table's name
+                    hinted = hints | {root(w) for w in hints}
+                    known = {*self._vocabulary.tables[edge.right].words}
+                    words = [w for c in edge.left_columns for w in self._vocabulary.columns[edge.left, c].words]
+                    known.update(w for c in edge.right_columns for w in self._vocabulary.columns[edge.right, c].words)
+                    own = [w for w in words if w not in known]
+                    matches = sum(w in hinted or root(w) in hinted for w in own)
+                    step += -0.1 * min(matches, 2) + 0.02 * min(len(own) - matches, 4)
                 heapq.heappush(heap, (cost + step, count, there, rises, [*path, (there, edge)]))
         return None
 

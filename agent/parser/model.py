@@ -6,7 +6,7 @@ In: the protocol's requests. Out: its replies. `engine` does the reading itself;
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlglot import exp
@@ -149,18 +149,14 @@ class OfflineModel:
             tree = view.expand(reading.tree)
             reading = replace(reading, tree=tree, sql=readable(tree, dialect))
             if computed:
-                reading = replace(reading, confidence=max(reading.confidence, confidence(_defined(reading.features))))
+                stated = dict.fromkeys(("joins", "unnamed tables", "inferred joins", "joins by chance"), 0.0)
+                defined = {**reading.features, **stated, "entities": min(reading.features.get("entities", 1.0), 1.0)}
+                reading = replace(reading, confidence=max(reading.confidence, confidence(defined)))
         return reading
 
 
 def _through(view: ModelView, look: Look) -> Look:
     return lambda tree: look(view.expand(tree))
-
-
-def _defined(observed: Mapping[str, float]) -> dict[str, float]:
-    """The features of a reading of defined columns: their tables and joins are stated by the semantic model."""
-    stated = dict.fromkeys(("joins", "unnamed tables", "inferred joins", "joins by chance"), 0.0)
-    return {**observed, **stated, "entities": min(observed.get("entities", 1.0), 1.0)}
 
 
 def _usage(started: float) -> Usage:

@@ -168,7 +168,9 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     if c.counting:
         named = replace(named, changes={**named.changes, "counting": ""})
         if _amount_counted(q, c, column) or _units_counted(q, c, column):
-            yield replace(named, shown=(_amount(c, column),))
+            beside = any(e.column and not e.function and e.column[0] == column.table for e in c.query.select)
+            amount = Expression("" if beside and not c.groups else "sum", column=column.key)
+            yield replace(named, shown=(amount,))
             return
         if (agreed := _agreed(q, c, column)) is not None:
             yield replace(named, shown=(Expression("count", table=column.table),), conditions=(agreed,))
@@ -191,12 +193,6 @@ def _agreed(q: LinkedQuestion, c: Context, column: ColumnWord) -> Condition | No
     if c.counting != "rows" or c.share or c.distinct or not (is_flag(q.values, column) or answers):
         return None
     return says(q.values, column, wanted=True)
-
-
-def _amount(c: Context, column: ColumnWord) -> Expression:
-    """`how many seats` when a column holds that number."""
-    beside = any(e.column and not e.function and e.column[0] == column.table for e in c.query.select)
-    return Expression("" if beside and not c.groups else "sum", column=column.key)
 
 
 def _counted(q: LinkedQuestion, share: bool, i: int, column: ColumnWord) -> Expression:

@@ -46,7 +46,12 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
     _absent_by_shown(query, q)
     if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
         query.order = [(e, False) for e in query.group if e.part]
-        _dated_only(query, q)
+        # `parcels collected per month`: rows without the date belong to no month
+        restricted = {c.left.column for c in query.conditions()}
+        dates = [e.column for e in query.group if e.part and e.column is not None and not query.keep_empty]
+        for date in dates:
+            if date not in restricted and q.vocabulary.columns[date].column.nullable:
+                query.where.append((Condition(Expression(column=date), "not null"),))
     _highest_first(query, q)
 
 
@@ -83,15 +88,6 @@ def _rows_of_one(draft: Draft, q: LinkedQuestion) -> None:
             query.select = [rows if e is count else e for e in query.select]
             query.tables = [referring[0] if t == own.name else t for t in query.tables]
             draft.notes.append(f"{q.vocabulary.tables[referring[0]].plural} are counted")
-
-
-def _dated_only(query: Query, q: LinkedQuestion) -> None:
-    """`parcels collected per month`: rows without the date belong to no month."""
-    restricted = {c.left.column for c in query.conditions()}
-    dates = [e.column for e in query.group if e.part and e.column is not None and not query.keep_empty]
-    for date in dates:
-        if date not in restricted and q.vocabulary.columns[date].column.nullable:
-            query.where.append((Condition(Expression(column=date), "not null"),))
 
 
 def _absent_by_shown(query: Query, q: LinkedQuestion) -> None:

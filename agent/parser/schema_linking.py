@@ -71,7 +71,14 @@ def link(
     _add_measures(tokens, spans)
     periods = _periods(tokens, vocabulary)
     _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
-    _add_meanings(tokens, spans, known)
+    # The evidence's meaning of a phrase replaces all other meanings of the words
+    lemmas = [t.lemma for t in tokens]
+    for meaning in known:
+        length = len(meaning.phrase)
+        for start in range(len(tokens) - length + 1):
+            if tuple(lemmas[start : start + length]) == meaning.phrase:
+                columns = {c.key: (c, 1.0) for c in meaning.columns}
+                spans[start, start + length] = Span(columns=columns, values=meaning.values, matched=length + 1)
     signals = [*keywords(tokens), *periods]
     return linked_by_fallback(tokens, covered(tokens, spans, signals), vocabulary, values)
 
@@ -319,23 +326,8 @@ def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -
                 break
 
 
-def _add_meanings(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], known: Sequence[Meaning]) -> None:
-    """The evidence's meaning of a phrase replaces all other meanings of the words."""
-    lemmas = [t.lemma for t in tokens]
-    for meaning in known:
-        length = len(meaning.phrase)
-        for start in range(len(tokens) - length + 1):
-            if tuple(lemmas[start : start + length]) == meaning.phrase:
-                columns = {c.key: (c, 1.0) for c in meaning.columns}
-                spans[start, start + length] = Span(columns=columns, values=meaning.values, matched=length + 1)
-
-
 _SAME_TEXT = 0.97
 _INFLECTED = 0.9
-
-
-def _asks_how(tokens: Sequence[Token], at: int) -> bool:
-    return at > 0 and tokens[at - 1].lower == "how"
 
 
 def _add_values(
@@ -359,7 +351,10 @@ def _add_values(
             named = token.kind == "quoted" or token.capital or _describes_rows(tokens, span_values, spans)
             if token.lower in FUNCTION_WORDS | NO_VALUE and not named:
                 continue
-            if not named and (_asks_how(tokens, span_values.start) or token.lemma in CALENDAR_UNITS):
+            if not named and (
+                (span_values.start > 0 and tokens[span_values.start - 1].lower == "how")
+                or token.lemma in CALENDAR_UNITS
+            ):
                 continue  # `how long`, `how many days`: nobody of these names
             if token.kind != "quoted" and not token.capital and _names_a_group(tokens, span_values.start, spans):
                 continue

@@ -158,13 +158,10 @@ def _time_of(tree: exp.Select, query: Query) -> exp.Expr:
 def _share(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure = _figure(tree, query)
     share = _percent(figure.copy(), _over(exp.Sum(this=figure.copy())))
-    _shown_in_place(tree, query, exp.alias_(share, "share_percent"))
-    return tree
-
-
-def _shown_in_place(tree: exp.Select, query: Query, new: exp.Expr) -> None:
+    new = exp.alias_(share, "share_percent")
     at = next(k for k, e in enumerate(query.select) if e.function)
     tree.expressions[at].replace(new)
+    return tree
 
 
 def _growth(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:

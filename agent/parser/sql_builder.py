@@ -118,7 +118,8 @@ class TreeBuilder:
     def _select(self, query: Query) -> exp.Select:
         plan = self._plan(query)
         select = exp.Select()
-        references = _references(query)
+        compared = (v for c in query.conditions() for v in c.values if isinstance(v, Expression))
+        references = list(dict.fromkeys((e.column[0], e.via) for e in (*query.select, *compared) if e.via and e.column))
         alone = len(plan.tables) == 1 and not references
         scope = _Scope(query, plan, alone)
         counted = [self._expression(e, scope) for e in query.select]
@@ -208,7 +209,9 @@ class TreeBuilder:
         if e.part or e.function or ordered or e.since is not None or self._is_number(e.column):
             inner = self._moment(e.column, alone)
         if e.part:
-            return self._dates.part(inner, self._declared(e.column), e.part)
+            word = self._vocabulary.columns[e.column]
+            declared = "timestamp" if word.form else word.column.type
+            return self._dates.part(inner, declared, e.part)
         if e.since is not None:
             inner = self._dates.elapsed(self._moment(e.since, alone), inner, e.unit)
         if e.factor is not None:
@@ -228,11 +231,6 @@ class TreeBuilder:
     def _is_number(self, key: ColumnKey) -> bool:
         """Whether a date is stored as seconds, which nobody reads."""
         return self._vocabulary.columns[key].form in (UNIX, UNIX_MS)
-
-    def _declared(self, key: ColumnKey) -> str:
-        """The type of a column as the database declares it; a date in a form of its own is read as a timestamp."""
-        word = self._vocabulary.columns[key]
-        return "timestamp" if word.form else word.column.type
 
     def _count(self, e: Expression, scope: _Scope) -> exp.Expr:
         query, plan, alone = scope.query, scope.plan, scope.alone
@@ -376,12 +374,6 @@ def _join(select: exp.Select, table: exp.Table, on: exp.Expr, *, left: bool) -> 
     """Join a table to a SELECT in place; sqlglot's own builder parses a text to know the kind of join."""
     kind = {"side": "LEFT"} if left else {"kind": "INNER"}
     select.append("joins", exp.Join(this=table, on=on, **kind))
-
-
-def _references(query: Query) -> list[tuple[str, str]]:
-    """The tables whose rows refer to other rows of theirs in this query, with the referring columns."""
-    compared = (v for c in query.conditions() for v in c.values if isinstance(v, Expression))
-    return list(dict.fromkeys((e.column[0], e.via) for e in (*query.select, *compared) if e.via and e.column))
 
 
 _AGGREGATES: dict[str, type[exp.Expr]] = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}

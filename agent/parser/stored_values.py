@@ -9,7 +9,7 @@ from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord, split_name
 from agent.parser import periods
 from agent.parser.conditions import LINKS, target_column
-from agent.parser.interpretation import ColumnKey, Condition, Expression
+from agent.parser.interpretation import Condition, Expression
 from agent.parser.mentions import Mention
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
@@ -30,14 +30,20 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     for k in (i - 1, i + 1):
         for table in _named_together(q, i, k):
             near[table] = near.get(table, 0.0) + 0.4
-    hit = c.choose_value(_at_this_end(mention.values, q.previous_word(i)), near, target)
+    before = q.previous_word(i)
+    meant = [h for h in mention.values if _ENDS.get(before, frozenset()) & set(split_name(h.column))]
+    hit = c.choose_value(tuple(meant) or mention.values, near, target)
     key = (hit.table, hit.column)
     left = Expression(column=key)
     same = {h.value for h in mention.values if (h.table, h.column) == key and h.score == hit.score}
     if len(same) > 1 and hit.score < 0.9:
         condition, spellings = Condition(left, "like", (f"%{mention.text}%",)), []
     else:
-        condition, spellings = Condition(left, "=", (hit.value,)), _other_spellings(q, key, hit.value)
+        plain = hit.value.strip().casefold()
+        other_spellings = [v for v in q.values.values(*key) if v != hit.value and v.strip().casefold() == plain][
+            :_SPELLINGS
+        ]
+        condition, spellings = Condition(left, "=", (hit.value,)), other_spellings
     word = q.vocabulary.columns.get(key)
     return Finding(
         (i,) if following is None else (i, i + 1),
@@ -54,12 +60,6 @@ _ENDS = {
     "to": word_set("to destination dest arrival arrive end dropoff receiver target"),
 }
 """Words of the columns that hold where a thing comes from, and where it goes."""
-
-
-def _at_this_end(hits: tuple[ValueHit, ...], before: str) -> tuple[ValueHit, ...]:
-    """`from Brooklyn`, `to Queens`: of the columns that hold the value, the one for that end."""
-    meant = [h for h in hits if _ENDS.get(before, frozenset()) & set(split_name(h.column))]
-    return tuple(meant) or hits
 
 
 def _column_of_last_value(q: LinkedQuestion, c: Context, i: int) -> ColumnWord | None:
@@ -90,12 +90,6 @@ def _doubts(mention: Mention, hit: ValueHit, target: ColumnWord | None) -> tuple
 
 
 _SPELLINGS = 5
-
-
-def _other_spellings(q: LinkedQuestion, key: ColumnKey, value: str) -> list[str]:
-    """A value that is stored in several ways (`Leeds`, `leeds`) is meant in all of them."""
-    plain = value.strip().casefold()
-    return [v for v in q.values.values(*key) if v != value and v.strip().casefold() == plain][:_SPELLINGS]
 
 
 def _named_together(q: LinkedQuestion, i: int, k: int) -> set[str]:

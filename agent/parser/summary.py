@@ -173,7 +173,11 @@ def _single(value: object, question: str, units: Sequence[str], flag: bool) -> s
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if number and (match := _HOW_MANY.match(phrase)):
         what = f"{match['what']}{match['rest'] or match['rest2'] or ''}"
-        if _names_things(what) and (value != 1 or not _PLURAL.match(what)):
+        # Whether `there are … what` is English: no `concerts occurred`, and no `paid in May`
+        first, second = [*what.lower().split(), "in"][:2]
+        nameless = participle(first) and re.fullmatch(_JOINING, second)
+        names_things = bool(_PHRASE_ONLY.fullmatch(what)) and not nameless and not _DID.match(what)
+        if names_things and (value != 1 or not _PLURAL.match(what)):
             return f"There {'is' if value == 1 else 'are'} {shown} {what}."
         if _STATED.match(what):
             return f"{shown} {what}."
@@ -184,13 +188,6 @@ def _single(value: object, question: str, units: Sequence[str], flag: bool) -> s
     if number and _PHRASE.match(phrase):
         return f"{phrase[:1].upper()}{phrase[1:]}: {shown}."
     return f"The answer is {shown}."
-
-
-def _names_things(what: str) -> bool:
-    """Whether `there are … what` is English: no `concerts occurred`, and no `paid in May`."""
-    first, second = [*what.lower().split(), "in"][:2]
-    nameless = participle(first) and re.fullmatch(_JOINING, second)
-    return bool(_PHRASE_ONLY.fullmatch(what)) and not nameless and not _DID.match(what)
 
 
 def _row(columns: Sequence[str], row: Sequence[object], units: Sequence[str] = ()) -> str:
@@ -282,19 +279,16 @@ def _cell(value: object, unit: str = "") -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return _decimal(value)
+        # A measured number without binary noise: thousands set apart, two decimals at most, three digits below
+        # one
+        if not math.isfinite(value):
+            return str(value)
+        if value == int(value) and abs(value) < 1e15:
+            return f"{int(value):,}"
+        if len(repr(value).partition(".")[2]) <= 2:
+            return f"{value:,}"
+        return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
     return _plain(str(value))
-
-
-def _decimal(value: float) -> str:
-    """A measured number without binary noise: thousands set apart, two decimals at most, three digits below one."""
-    if not math.isfinite(value):
-        return str(value)
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    if len(repr(value).partition(".")[2]) <= 2:
-        return f"{value:,}"
-    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
 
 
 def _plain(text: str) -> str:

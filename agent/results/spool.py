@@ -44,7 +44,8 @@ def spool(database: Database, statement: ReadStatement, path: Path, limits: Limi
             with closing(sqlite3.connect(path, isolation_level=None)) as file:
                 writer = SpoolWriter(file, stream.columns)
                 for batch in stream:
-                    _check_room(path)
+                    if shutil.disk_usage(path.parent).free < FREE_BYTES:
+                        raise ResultError("there is no room on the disk to keep this result")
                     writer.add(batch)
                 _check_status(stream)
                 writer.finish(database, stream.sql, stream.truncated, stream.execution_time_ms)
@@ -115,8 +116,3 @@ class SpoolWriter:
 def _check_status(stream: RowStream) -> None:
     if stream.status not in (None, "success"):
         raise StatementFailed(stream.status, stream.error or "the statement failed")
-
-
-def _check_room(path: Path) -> None:
-    if shutil.disk_usage(path.parent).free < FREE_BYTES:
-        raise ResultError("there is no room on the disk to keep this result")

@@ -78,7 +78,9 @@ def serve_command(
     if problem:
         _refuse(problem)
     if reload:
-        _serve_with_reload(host, port, config)
+        import uvicorn
+
+        uvicorn.run("agent.server:app", host=host, port=port, reload=True, **options(config.server))
         return
     try:
         raise typer.Exit(_serve(host, port, url, config) if count == 1 else run_workers(host, port, url, config, count))
@@ -100,12 +102,6 @@ def _serve(host: str, port: int, url: str | None, config: Settings) -> int:
         )
     except ValueError as error:
         _refuse(str(error))
-
-
-def _serve_with_reload(host: str, port: int, config: Settings) -> None:
-    import uvicorn
-
-    uvicorn.run("agent.server:app", host=host, port=port, reload=True, **options(config.server))
 
 
 def _refuse(problem: str) -> NoReturn:

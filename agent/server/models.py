@@ -72,23 +72,20 @@ class SharedModels:
         endpoint. Raises StoreError."""
         sealed = await self._store.sealed_preference(_PREFERENCE)
         if sealed != self._sealed:
-            self._taken(sealed)
+            try:
+                chosen = KeptModel.model_validate(json.loads(self._store.unsealed(sealed))) if sealed else None
+            except SecretMissing as error:
+                log.warning("The kept setting of the model is left out: %s", error)
+                chosen = None
+            self._replace()
+            self._sealed = sealed
+            self.strategy = chosen.strategy if chosen else None
+            self.settings = self.changed(chosen) if chosen else self._configured
         if not (self.settings.offline or self.settings.has_model):
             found, note = await asyncio.to_thread(named, self.settings)
             if found.name:
                 log.info("%s", note)
                 self.settings = found
-
-    def _taken(self, sealed: str | None) -> None:
-        try:
-            chosen = KeptModel.model_validate(json.loads(self._store.unsealed(sealed))) if sealed else None
-        except SecretMissing as error:
-            log.warning("The kept setting of the model is left out: %s", error)
-            chosen = None
-        self._replace()
-        self._sealed = sealed
-        self.strategy = chosen.strategy if chosen else None
-        self.settings = self.changed(chosen) if chosen else self._configured
 
     def _replace(self) -> None:
         if self._default is not None:

@@ -73,7 +73,10 @@ async def begin(
     question = asked.question.strip()
     if problem := question_problem(question):
         raise ApiError(413 if question else 400, problem)
-    _require_room(services)
+    try:
+        services.runs.require_room()
+    except Busy:
+        raise _busy() from None
     preset_id = asked.preset
     if asked.thread_id and not preset_id:
         thread = await services.store.thread(client.owner, asked.thread_id)
@@ -100,13 +103,6 @@ async def begin(
             fresh=asked.thread_id is None,
             call=call,
         )
-    except Busy:
-        raise _busy() from None
-
-
-def _require_room(services: Services) -> None:
-    try:
-        services.runs.require_room()
     except Busy:
         raise _busy() from None
 

@@ -244,7 +244,16 @@ async def _resolved(host: str, port: int) -> list[Address]:
 
 def _check_address(host: str, address: Address, hosts: frozenset[str]) -> None:
     for seen in _with_embedded(address):
-        if _is_never_allowed(seen):
+        is_never_allowed = (
+            seen.is_link_local
+            or seen.is_multicast
+            or seen.is_unspecified
+            or (seen.version == 4 and seen.is_reserved)
+            or (seen.version == 4 and seen in ipaddress.ip_network("0.0.0.0/8"))
+            or getattr(seen, "scope_id", None) is not None
+            or seen in _METADATA
+        )
+        if is_never_allowed:
             raise SourceRefused(f"{host} leads to an address that may never be connected from here")
         if not _is_allowed(host, seen, hosts):
             raise SourceRefused(f"{host} is not among the hosts that may be connected from here")
@@ -259,18 +268,6 @@ def _with_embedded(address: Address) -> list[Address]:
     if not address.is_loopback and any(address in network for network in _EMBEDS_IPV4):
         inner.append(ipaddress.IPv4Address(address.packed[-4:]))
     return inner if address.ipv4_mapped is not None else [address, *inner]
-
-
-def _is_never_allowed(address: Address) -> bool:
-    return (
-        address.is_link_local
-        or address.is_multicast
-        or address.is_unspecified
-        or (address.version == 4 and address.is_reserved)
-        or (address.version == 4 and address in ipaddress.ip_network("0.0.0.0/8"))
-        or getattr(address, "scope_id", None) is not None
-        or address in _METADATA
-    )
 
 
 def _is_allowed(host: str, address: Address, hosts: frozenset[str]) -> bool:

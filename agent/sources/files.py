@@ -73,7 +73,10 @@ def _opened(
         state = f"{VERSION}\n{seen}{_state(_saved(named[0]))}"  # another version may read them better
         if not store.sources(owner=state):
             before = _planned(named[0]) or _earlier(folder)
-            _forget_earlier(folder)
+            # Remove imports of earlier states, except the latest one, which running questions may still read
+            imports = sorted((f for f in folder.iterdir() if f.is_dir()), key=lambda f: f.stat().st_mtime)
+            for place in imports[:-1]:
+                shutil.rmtree(place, ignore_errors=True)
             try:
                 asyncio.run(_imported(files, store, state, before, on_note, review))
             except (SourceError, OSError):
@@ -150,13 +153,6 @@ def _settled(files: list[Path]) -> str:
         if _state(files) == state:
             return state
     raise SourceRefused("it is still being written")
-
-
-def _forget_earlier(folder: Path) -> None:
-    """Remove imports of earlier states, except the latest one, which running questions may still read."""
-    imports = sorted((f for f in folder.iterdir() if f.is_dir()), key=lambda f: f.stat().st_mtime)
-    for place in imports[:-1]:
-        shutil.rmtree(place, ignore_errors=True)
 
 
 def _data_files(path: Path) -> list[Path]:

@@ -127,16 +127,12 @@ def _without_rest(text: str) -> str:
     return text[: len(kept)] if kept.strip() else text
 
 
-def _outside_quotes(text: str, pattern: re.Pattern[str], new: str) -> str:
+def _with_whole_operators(text: str) -> str:
     kept, place = [], 0
     for quoted in _QUOTED.finditer(text):
-        kept += [pattern.sub(new, text[place : quoted.start()]), quoted.group()]
+        kept += [_SPLIT_OPERATOR.sub(r"\1=", text[place : quoted.start()]), quoted.group()]
         place = quoted.end()
-    return "".join([*kept, pattern.sub(new, text[place:])])
-
-
-def _with_whole_operators(text: str) -> str:
-    return _outside_quotes(text, _SPLIT_OPERATOR, r"\1=")
+    return "".join([*kept, _SPLIT_OPERATOR.sub(r"\1=", text[place:])])
 
 
 def _with_one_where(text: str) -> str:

@@ -220,7 +220,8 @@ def _others(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> dict[str,
             if word is None or word.role != wanted or (figure and not node.find_ancestor(*_ENTERS)):
                 continue
             if kind not in offered and not (kind == "groups" and "rows" in offered):
-                ways = [*_beside(word, words), *([] if figure else _above(word, named, schema, words))]
+                beside = [(other, None) for other in words.by_table[word.table] if _stands_for(other, word)]
+                ways = [*beside, *([] if figure else _above(word, named, schema, words))]
                 offered[kind] = [
                     Choice(
                         label=f"{other.table}.{other.name}" if key else other.name,
@@ -229,11 +230,6 @@ def _others(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> dict[str,
                     for other, key in ways[:CHOICES]
                 ]
     return offered
-
-
-def _beside(word: ColumnWord, words: Vocabulary) -> list[tuple[ColumnWord, None]]:
-    """The columns of the same table that may be meant instead."""
-    return [(other, None) for other in words.by_table[word.table] if _stands_for(other, word)]
 
 
 def _above(

@@ -52,7 +52,9 @@ class Base:
         self._sealer = sealer
         self._engine = _engine(location)
         self._for_writing = self._engine.execution_options(writes=True)
-        self._for_reading = self._engine if location.sqlite else _one_by_one(self._engine)
+        self._for_reading = (
+            self._engine if location.sqlite else self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        )
         self._reading = started_threads(_READERS if location.sqlite else _SERVER_THREADS, "state")
         self._writing = started_threads(1, "state-writer") if location.sqlite else self._reading
 
@@ -126,12 +128,6 @@ def has_news(connection: Any) -> bool:
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))
-
-
-def _one_by_one(engine: Engine) -> Engine:
-    """Statements without a transaction around them. PostgreSQL's transactions show each statement what is committed
-    then, so for reading they would only add round trips."""
-    return engine.execution_options(isolation_level="AUTOCOMMIT")
 
 
 def _engine(location: Location) -> Engine:

@@ -44,7 +44,8 @@ def serve_at(
     try:
         if card_url is not None:
             checked_card_url(card_url)
-        with _listening(host, port) as listener:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family, backlog=1024) as listener:
             port = listener.getsockname()[1]
             card_url = card_url or default_card_url(host, port)
             app = app_with(card_url)
@@ -63,12 +64,6 @@ def serve_at(
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
         refuse(f"Cannot listen at {host}:{port}: {reason}.", CANNOT_START)
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes any free one. Raises OSError."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=1024)
 
 
 def _run(made: object, listener: socket.socket, log_level: str) -> None:

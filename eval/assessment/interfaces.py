@@ -56,7 +56,19 @@ def interface_in(card: Mapping[str, Any], participant_url: str) -> Interface | N
     best = min(interfaces, key=lambda one: (one.binding != "JSONRPC", one.version != "1.0"), default=None)
     if best is None:
         return None
-    return Interface(_at_host(best.url, participant_url), best.version, best.binding)
+    # The path that a card says, on the participant's host. A participant that is reached below a path, through
+    # a proxy that does not rewrite its card, keeps that path in front
+    here = urlsplit(participant_url)
+    try:
+        there = urlsplit(best.url)
+        path, elsewhere = there.path, there.netloc != here.netloc
+    except ValueError:
+        path, elsewhere = "/", True
+    path = path if path.startswith("/") else f"/{path}"
+    base = here.path.rstrip("/")
+    if elsewhere and base and path != base and not path.startswith(f"{base}/"):
+        path = base + path
+    return Interface(f"{here.scheme}://{here.netloc}{path}", best.version, best.binding)
 
 
 def _of_1_0(card: Mapping[str, Any]) -> Iterator[Interface]:
@@ -79,22 +91,6 @@ def _of_0_3(card: Mapping[str, Any]) -> Iterator[Interface]:
     for entry in _maps(card.get("additionalInterfaces")):
         if str(entry.get("transport")).upper() == "JSONRPC" and isinstance(entry.get("url"), str):
             yield Interface(entry["url"])
-
-
-def _at_host(url: str, participant_url: str) -> str:
-    """The path that a card says, on the participant's host. A participant that is reached below a path, through a
-    proxy that does not rewrite its card, keeps that path in front."""
-    here = urlsplit(participant_url)
-    try:
-        there = urlsplit(url)
-        path, elsewhere = there.path, there.netloc != here.netloc
-    except ValueError:
-        path, elsewhere = "/", True
-    path = path if path.startswith("/") else f"/{path}"
-    base = here.path.rstrip("/")
-    if elsewhere and base and path != base and not path.startswith(f"{base}/"):
-        path = base + path
-    return f"{here.scheme}://{here.netloc}{path}"
 
 
 def task_in(result: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -120,14 +120,20 @@ class Caller:
                 self._found = True
         if self._interface:
             try:
-                return await self._by_a2a(self._interface, message)
+                task = task_in(await self._call(self._interface, *self._interface.send(message)))
+                pause = 0.1
+                while state(task) in ("submitted", "working"):  # the server does not wait, although asked to
+                    await asyncio.sleep(pause)
+                    pause = min(1.0, pause * 1.5)
+                    task = task_in(await self._call(self._interface, self._interface.get, {"id": task.get("id")}))
+                contents = parts(task)
+                if not contents and state(task) not in ("", "completed"):
+                    raise _Failed(Answer(failure="no_sql", error=f"The task ended as {state(task)!r} without a word."))
+                return read_answer(contents, str(message["task_id"]))
             except _NoA2A as problem:
                 if self.whom.protocol == "a2a":
                     raise _Failed(Answer(failure="unreadable", error=str(problem))) from None
                 self._interface = None
-        return await self._by_rest(message)
-
-    async def _by_rest(self, message: Mapping[str, Any]) -> Answer:
         url = self.whom.url if urlsplit(self.whom.url).path.endswith("/generate") else f"{self.whom.url}/generate"
         status, body = await self._exchange("POST", url, message)
         reply = _loaded(body)
@@ -137,18 +143,6 @@ class Caller:
         return read_answer(
             [reply if isinstance(reply, Mapping) else body.decode("utf-8", "replace")], str(message["task_id"])
         )
-
-    async def _by_a2a(self, interface: Interface, message: Mapping[str, Any]) -> Answer:
-        task = task_in(await self._call(interface, *interface.send(message)))
-        pause = 0.1
-        while state(task) in ("submitted", "working"):  # the server does not wait, although asked to
-            await asyncio.sleep(pause)
-            pause = min(1.0, pause * 1.5)
-            task = task_in(await self._call(interface, interface.get, {"id": task.get("id")}))
-        contents = parts(task)
-        if not contents and state(task) not in ("", "completed"):
-            raise _Failed(Answer(failure="no_sql", error=f"The task ended as {state(task)!r} without a word."))
-        return read_answer(contents, str(message["task_id"]))
 
     async def _call(self, interface: Interface, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The result of one method."""

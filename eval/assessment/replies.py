@@ -47,10 +47,13 @@ def _from_object(reply: Mapping[str, Any], task_id: str) -> Answer:
     problem = reply.get("error")
     named = reply.get("task_id")
     note = "" if named is None or str(named) == task_id else "The reply names another task_id."
+    value = reply.get("confidence")
+    number = _amount(value)
+    within_one = number if number is not None and number <= 1 else None
     answer = Answer(
         sql=sql,
         reasoning=_words(reply.get("reasoning")),
-        confidence=_within_one(reply.get("confidence")),
+        confidence=within_one,
         tokens=_tokens(reply),
         cost=_amount(next((reply[key] for key in ("cost", "cost_usd") if key in reply), None)),
         note=note,
@@ -137,11 +140,6 @@ def _amount(value: Any) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) and number >= 0 else None
-
-
-def _within_one(value: Any) -> float | None:
-    number = _amount(value)
-    return number if number is not None and number <= 1 else None
 
 
 def _tokens(reply: Mapping[str, Any]) -> int | None:

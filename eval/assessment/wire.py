@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from eval.databases import Database, Limits
 from eval.databases.values import json_rows
-from eval.schema import Schema, Table
+from eval.schema import Table
 from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import table_source
 from eval.tasks.library.task import Task
@@ -38,7 +38,10 @@ def structure_message(database: Database, samples: int = 0) -> dict[str, Any]:
     for table in schema.tables:
         described = _table(table)
         if samples:
-            described["sample_rows"] = _sample(database, schema, table, samples)
+            query = exp.select("*").from_(table_source(table)).limit(samples)
+            statement = check(parsed_from_tree(query, schema.dialect)).statement
+            result = database.execute(statement, limits=_SAMPLE_LIMITS) if statement else None
+            described["sample_rows"] = json_rows(result.rows) if result and result.ok else []
         tables.append(described)
     return {"tables": tables}
 
@@ -70,10 +73,3 @@ def _table(table: Table) -> dict[str, Any]:
     if table.namespace:
         described["namespace"] = table.namespace
     return described
-
-
-def _sample(database: Database, schema: Schema, table: Table, count: int) -> list[list[Any]]:
-    query = exp.select("*").from_(table_source(table)).limit(count)
-    statement = check(parsed_from_tree(query, schema.dialect)).statement
-    result = database.execute(statement, limits=_SAMPLE_LIMITS) if statement else None
-    return json_rows(result.rows) if result and result.ok else []

@@ -295,7 +295,12 @@ class _Remote(_Session):
         self._pool = pool
         self.client.close = self._close  # type: ignore[method-assign]
         backend: Any = self.client._backend  # type: ignore[attr-defined]
-        backend.http_retries = _no_redirects()
+        # A server that was checked must not send the driver to another one
+        from urllib3.util import Retry
+
+        backend.http_retries = Retry(
+            total=None, connect=0, read=0, redirect=0, status=0, other=0, raise_on_redirect=True
+        )
         # a profile with readonly = 1 accepts no setting at all, one with readonly = 2 all but readonly itself
         profile = {name: known.value for name, known in self.client.server_settings.items() if name == "readonly"}
         self._mode = str(profile.get("readonly", "0"))
@@ -355,13 +360,6 @@ def _keep_sockets(pool: Any) -> list[Any]:
     secure = type("SecurePool", (HTTPSConnectionPool,), {"ConnectionCls": Secure})
     pool.pool_classes_by_scheme = {"http": plain, "https": secure}
     return sockets
-
-
-def _no_redirects() -> Any:
-    """A server that was checked must not send the driver to another one."""
-    from urllib3.util import Retry
-
-    return Retry(total=None, connect=0, read=0, redirect=0, status=0, other=0, raise_on_redirect=True)
 
 
 def _connect_error(target: Target, message: str) -> DatabaseError:

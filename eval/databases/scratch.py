@@ -49,7 +49,12 @@ class ScratchDatabase(Database):
         self.dialect: Dialect = schema.dialect
         self.name = name
         self.url = f"scratch:///{schema.fingerprint[:16]}"
-        self._schema = _with_certain_keys(schema)
+        # Add foreign keys inferred from names alone, by the rule for tables without rows; given keys stay
+        # unchanged
+        empty = replace(schema, tables=tuple(replace(table, row_count=0) for table in schema.tables))
+        inferred = with_inferred_keys(empty, lambda _: [])
+        tables = zip(schema.tables, inferred.tables, strict=True)
+        self._schema = replace(schema, tables=tuple(replace(t, foreign_keys=i.foreign_keys) for t, i in tables))
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._engine: Database | None = None
         if schema.dialect in ("sqlite", "duckdb"):
@@ -103,14 +108,6 @@ def scratch_database(schema: Schema, name: str = "scratch", isolation: Isolation
     only compiles statements, which always terminates. Raises DatabaseError with the engine's own message when it cannot
     hold a table (a duplicate name, more columns than it allows), DriverMissing when its driver is not installed."""
     return ScratchDatabase(schema, name, isolation)
-
-
-def _with_certain_keys(schema: Schema) -> Schema:
-    """Add foreign keys inferred from names alone, by the rule for tables without rows; given keys stay unchanged."""
-    empty = replace(schema, tables=tuple(replace(table, row_count=0) for table in schema.tables))
-    inferred = with_inferred_keys(empty, lambda _: [])
-    tables = zip(schema.tables, inferred.tables, strict=True)
-    return replace(schema, tables=tuple(replace(t, foreign_keys=i.foreign_keys) for t, i in tables))
 
 
 def _built(schema: Schema, path: Path, isolation: Isolation) -> Database:

@@ -138,25 +138,8 @@ class SparkConnection:
 
     def _begin_session(self) -> None:
         self.session = self._options.get("session_id") or str(uuid.uuid4())
-        self._configure(_BARRIERS | _READS_AS_CHECKED)
-        catalogue, _, database = self._target.database.rpartition(".")
-        if catalogue:
-            self._set_current("set_current_catalog", "catalog_name", catalogue)
-        self._set_current("set_current_database", "db_name", database)
-
-    def _set_current(self, command: str, field: str, name: str) -> None:
-        request = self.plan_request(str(uuid.uuid4()))
-        setattr(getattr(request.plan.root.catalog, command), field, name)
-        try:
-            self._rows(request, _SESSION_SECONDS)
-        except DatabaseUnreachable:
-            raise
-        except DatabaseError as e:
-            text = f"no database {self._target.database!r} on the server at {self._target.where}: {e}"
-            raise DatabaseNotFound(text) from None
-
-    def _configure(self, settings: dict[str, str]) -> None:
-        """Set what the server lets a session set, then make sure that it reads texts as they are checked."""
+        # Set what the server lets a session set, then make sure that it reads texts as they are checked
+        settings = _BARRIERS | _READS_AS_CHECKED
         for key, value in settings.items():
             request = self.request(self.messages.ConfigRequest)
             request.operation.set.pairs.add(key=key, value=value)
@@ -174,6 +157,21 @@ class SparkConnection:
                 raise DatabaseError(
                     f"the server reads SQL with {pair.key} = {pair.value} and does not let this session change it"
                 )
+        catalogue, _, database = self._target.database.rpartition(".")
+        if catalogue:
+            self._set_current("set_current_catalog", "catalog_name", catalogue)
+        self._set_current("set_current_database", "db_name", database)
+
+    def _set_current(self, command: str, field: str, name: str) -> None:
+        request = self.plan_request(str(uuid.uuid4()))
+        setattr(getattr(request.plan.root.catalog, command), field, name)
+        try:
+            self._rows(request, _SESSION_SECONDS)
+        except DatabaseUnreachable:
+            raise
+        except DatabaseError as e:
+            text = f"no database {self._target.database!r} on the server at {self._target.where}: {e}"
+            raise DatabaseNotFound(text) from None
 
     # Our own statements
 

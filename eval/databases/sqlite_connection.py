@@ -107,16 +107,13 @@ class Connection:
         raw.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
         if sys.version_info >= (3, 12):
             raw.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
-        self._connect_rtrees()
-        self.enter_tier(0)
-        raw.set_progress_handler(self._stop, _STEPS)
-
-    def _connect_rtrees(self) -> None:
-        """Use the R-Tree module once in advance: it prepares its own INSERTs on first use, which the authorizer would
-        deny."""
+        # Use the R-Tree module once in advance: it prepares its own INSERTs on first use, which the authorizer
+        # would deny
         with suppress(sqlite3.Error):
             for (name,) in self.raw.execute(_RTREES).fetchall():
                 self.raw.execute(f"SELECT 1 FROM {quoted((name,), 'sqlite')} LIMIT 0").close()
+        self.enter_tier(0)
+        raw.set_progress_handler(self._stop, _STEPS)
 
     def enter_tier(self, tier: int) -> None:
         """Switch tiers. Setting the authorizer again expires the prepared statements that another tier allowed."""
@@ -214,23 +211,20 @@ class Reading:
                 self.end()
                 self._overcome(e)
             self.begin()
-            self._skip_given()
+            # After a restart, skip the rows that were already delivered
+            if self._given and self._run.start_over is not None:
+                self._run.start_over()
+                self._given = 0
+            if self._given and "random" in self._run.sql.lower():
+                raise DatabaseError("the rows changed while they were read; run the query again")
+            assert self._cursor is not None
+            for _ in islice(self._cursor, self._given):
+                pass
 
     def end(self) -> None:
         if self._cursor is not None:
             self._cursor.close()
             self._cursor = None
-
-    def _skip_given(self) -> None:
-        """After a restart, skip the rows that were already delivered."""
-        if self._given and self._run.start_over is not None:
-            self._run.start_over()
-            self._given = 0
-        if self._given and "random" in self._run.sql.lower():
-            raise DatabaseError("the rows changed while they were read; run the query again")
-        assert self._cursor is not None
-        for _ in islice(self._cursor, self._given):
-            pass
 
     def _overcome(self, problem: sqlite3.DatabaseError) -> None:
         """Prepare for another attempt, or raise when the problem cannot be overcome."""

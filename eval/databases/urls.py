@@ -150,26 +150,23 @@ def _file_kind(path: Path) -> Dialect:
     if size == 0:
         raise DatabaseError(f"{path} is empty (0 bytes), not a database")
     if head.startswith(_SQLITE_MAGIC[: len(head)]):
-        _check_sqlite_size(path, head, size)
+        if size < 512 or len(head) < 100:
+            raise DatabaseError(f"{path} is truncated: a SQLite file has at least 512 bytes, this one {size:,}")
+        page_size = int.from_bytes(head[16:18], "big")
+        page_size = 65536 if page_size == 1 else page_size
+        pages = int.from_bytes(head[28:32], "big")
+        counts_are_valid = head[24:28] == head[92:96]
+        journals = (Path(f"{path}-wal"), Path(f"{path}-journal"))
+        if counts_are_valid and size < pages * page_size and not any(j.exists() for j in journals):
+            raise DatabaseError(
+                f"{path} is truncated: its header promises {pages * page_size:,} bytes, it has {size:,}"
+            )
         return "sqlite"
     if head[8:12] == _DUCKDB_MAGIC:
         if size < 12 * 1024:
             raise DatabaseError(f"{path} is truncated: a DuckDB file has at least 12,288 bytes, this one {size:,}")
         return "duckdb"
     raise DatabaseError(f"{path} is neither a SQLite nor a DuckDB database ({_looks_like(head)})")
-
-
-def _check_sqlite_size(path: Path, head: bytes, size: int) -> None:
-    """Header fields: https://www.sqlite.org/fileformat2.html#the_database_header"""
-    if size < 512 or len(head) < 100:
-        raise DatabaseError(f"{path} is truncated: a SQLite file has at least 512 bytes, this one {size:,}")
-    page_size = int.from_bytes(head[16:18], "big")
-    page_size = 65536 if page_size == 1 else page_size
-    pages = int.from_bytes(head[28:32], "big")
-    counts_are_valid = head[24:28] == head[92:96]
-    journals = (Path(f"{path}-wal"), Path(f"{path}-journal"))
-    if counts_are_valid and size < pages * page_size and not any(j.exists() for j in journals):
-        raise DatabaseError(f"{path} is truncated: its header promises {pages * page_size:,} bytes, it has {size:,}")
 
 
 def _looks_like(head: bytes) -> str:

@@ -38,7 +38,12 @@ def json_value(value: Value) -> JSON:
     if isinstance(value, float):
         return value if math.isfinite(value) else _not_finite(value)
     if isinstance(value, Decimal):
-        return _decimal(value)
+        if not value.is_finite():
+            return "NaN" if value.is_nan() else ("Infinity" if value > 0 else "-Infinity")
+        if value == value.to_integral_value() and abs(value.adjusted()) < 400:
+            return int(value)
+        number = float(value)
+        return number if math.isfinite(number) and Decimal(repr(number)) == value else format(value, "f")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return {"$blob": base64.b64encode(value).decode("ascii"), "size": len(bytes(value))}
     if isinstance(value, (date, time)):  # datetime is a subclass of date
@@ -62,15 +67,6 @@ def interval_text(value: timedelta) -> str:
         clock += f".{size.microseconds:06}".rstrip("0")
     days = f"{size.days} day{'' if size.days == 1 else 's'} " if size.days else ""
     return f"{sign}{days}{clock}"
-
-
-def _decimal(value: Decimal) -> JSON:
-    if not value.is_finite():
-        return "NaN" if value.is_nan() else ("Infinity" if value > 0 else "-Infinity")
-    if value == value.to_integral_value() and abs(value.adjusted()) < 400:
-        return int(value)
-    number = float(value)
-    return number if math.isfinite(number) and Decimal(repr(number)) == value else format(value, "f")
 
 
 def _not_finite(value: float) -> str:

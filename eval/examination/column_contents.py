@@ -15,7 +15,7 @@ from sqlglot import exp
 from eval.databases.base import Database
 from eval.databases.types import CancelToken, Limits
 from eval.examination.stored_values import holds_text
-from eval.schema import Column, Table
+from eval.schema import Column
 from eval.scoring.types import Case
 from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import quoted_column, table_source
@@ -55,7 +55,13 @@ def column_contents(case: Case, database: Database, cancel: CancelToken | None =
         if condition is None or len(asked) == MOST:
             continue
         asked.add((table.name, column.name))
-        values = _values(table, column, condition, database, cancel)
+        cell: exp.Expr = quoted_column(column.name)
+        if database.dialect == "mysql":
+            cell = exp.cast(cell, "CHAR", dialect="mysql")
+        query = exp.select(exp.alias_(cell, "v")).distinct().from_(table_source(table)).where(condition).limit(SAMPLE)
+        statement = check(parsed_from_tree(query, database.dialect)).statement
+        result = database.execute(statement, limits=LIMITS, cancel=cancel) if statement is not None else None
+        values = [str(row[0]) for row in result.rows] if result is not None and result.ok else []
         if doubt := _doubt(column, values):
             told[f"“{column.name}” {doubt}"] = None
     return tuple(told)
@@ -88,24 +94,12 @@ def _asked(column: Column, used: str, dialect: str) -> exp.Expr | None:
     return None
 
 
-def _values(
-    table: Table, column: Column, condition: exp.Expr, database: Database, cancel: CancelToken | None
-) -> list[str]:
-    cell: exp.Expr = quoted_column(column.name)
-    if database.dialect == "mysql":
-        cell = exp.cast(cell, "CHAR", dialect="mysql")
-    query = exp.select(exp.alias_(cell, "v")).distinct().from_(table_source(table)).where(condition).limit(SAMPLE)
-    statement = check(parsed_from_tree(query, database.dialect)).statement
-    result = database.execute(statement, limits=LIMITS, cancel=cancel) if statement is not None else None
-    return [str(row[0]) for row in result.rows] if result is not None and result.ok else []
-
-
 def _doubt(column: Column, values: Sequence[str]) -> str:
     zero = next((v for v in values if _ZERO_DATE.fullmatch(v)), None)
     if zero:
         return f"holds dates that are none ({zero}), which come before all others"
     if not holds_text(column):
-        odd = [v for v in values if not _is_date(v)]
+        odd = [v for v in values if not re.fullmatch(r"\d{4}-\d{2}-\d{2}.*", v) is not None]
         return f"holds texts among its values ({odd[0][:40]!r}), which come behind all numbers" if odd else ""
     numbers = [(v, number) for v in values if (number := _number(v)) is not None]
     if len(values) > 1 and len(numbers) >= _NEARLY_ALL * len(values):
@@ -116,10 +110,6 @@ def _doubt(column: Column, values: Sequence[str]) -> str:
     if len(values) > 1 and len(days) >= _NEARLY_ALL * len(values):
         return f"holds dates as text, which sort by their first figures ({max(days)} comes last)"
     return ""
-
-
-def _is_date(text: str) -> bool:
-    return re.fullmatch(r"\d{4}-\d{2}-\d{2}.*", text) is not None
 
 
 def _number(text: str) -> float | None:

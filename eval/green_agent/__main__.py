@@ -86,18 +86,14 @@ def scenario(
         refuse(f"{out} cannot be written: {error.strerror}")
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
-    _print_ranking(outcome)
-
-
-def _print_ranking(artifact: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table("rank", "participant", "overall", "EX", "95 % interval", "no answer")
-    for entry in artifact["rankings"]:
+    for entry in outcome["rankings"]:
         low, high = entry["execution_accuracy_interval"]
-        errors = artifact["participants"][entry["participant"]]["error_metrics"]
+        errors = outcome["participants"][entry["participant"]]["error_metrics"]
         table.add_row(
             str(entry["rank"]),
             Text(str(entry["participant"])),

@@ -51,7 +51,14 @@ def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
         try:
             asked = read_request(given)
             if "text/event-stream" in request.headers.get("accept", ""):
-                return _streamed(evaluator, asked)
+                # Server-sent events of `/assess`: `progress` with a sentence, then `artifact`, or `error`
+                return _events(
+                    evaluator,
+                    asked,
+                    progress=lambda message: {"event": "progress", "message": message},
+                    artifact=lambda artifact: {"event": "artifact", "data": artifact},
+                    error=lambda message: {"event": "error", "message": message},
+                )
             if request.url.path.endswith("/stream"):
                 return _streamed_as_task(evaluator, asked)
             artifact = await while_there(request, _whole(evaluator, asked))
@@ -95,17 +102,6 @@ async def _whole(evaluator: Evaluator, asked: AssessmentRequest) -> dict[str, An
             if isinstance(step, dict):
                 return step
     raise AssertionError("an assessment ends with its artifact")
-
-
-def _streamed(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
-    """Server-sent events of `/assess`: `progress` with a sentence, then `artifact`, or `error`."""
-    return _events(
-        evaluator,
-        asked,
-        progress=lambda message: {"event": "progress", "message": message},
-        artifact=lambda artifact: {"event": "artifact", "data": artifact},
-        error=lambda message: {"event": "error", "message": message},
-    )
 
 
 def _streamed_as_task(evaluator: Evaluator, asked: AssessmentRequest) -> Response:

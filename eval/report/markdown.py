@@ -32,7 +32,9 @@ def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult])
         ]
         lines += ["", "## EX by form of SQL", "", *_by(participants, "form", [f.by_feature for f in participants])]
         lines += ["", "## Mistakes", "", *_mistakes(participants)]
-        lines += ["", "## Dimensions, mean over all tasks", "", *_dimensions(participants)]
+        rows = ((md(f.participant), *(f"{value:.2f}" for value in f.dimensions.values())) for f in participants)
+        dimensions = md_table(("participant", *(name.replace("_", " ") for name in participants[0].dimensions)), rows)
+        lines += ["", "## Dimensions, mean over all tasks", "", *dimensions]
         failed = sorted({task for f in participants for task in f.gold_failures})
         if failed:
             lines += ["", f"Gold failed for {len(failed)} tasks, which count as wrong: {md(', '.join(failed))}."]
@@ -111,11 +113,6 @@ def _mistakes(participants: Sequence[Figures]) -> list[str]:
         return ["None."]
     rows = ((md(c), *(str(f.categories[c]) for f in participants)) for c in categories)
     return md_table(("category", *(md(f.participant) for f in participants)), rows)
-
-
-def _dimensions(participants: Sequence[Figures]) -> list[str]:
-    rows = ((md(f.participant), *(f"{value:.2f}" for value in f.dimensions.values())) for f in participants)
-    return md_table(("participant", *(name.replace("_", " ") for name in participants[0].dimensions)), rows)
 
 
 def _wrong(of: Figures, wrong: Sequence[TaskResult]) -> list[str]:

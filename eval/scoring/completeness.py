@@ -27,16 +27,12 @@ def completeness(case: Case, seen: Sequence[Observation]) -> tuple[float, str]:
     if case.result is None or not case.result.ok:
         return 0.0, "There is no result."
     if case.gold is not None:
-        return _against_gold(case)
+        assert case.gold is not None
+        assert case.result is not None
+        expected, actual = len(case.gold.rows), len(case.result.rows)
+        if case.gold.columns and len(case.result.columns) < len(case.gold.columns):
+            return 0.5, f"{len(case.result.columns)} of {len(case.gold.columns)} columns."
+        if actual >= expected:
+            return 1.0, ""
+        return actual / expected, f"{actual} of {expected} rows."
     return charged(SIGNS, seen)
-
-
-def _against_gold(case: Case) -> tuple[float, str]:
-    assert case.gold is not None
-    assert case.result is not None
-    expected, actual = len(case.gold.rows), len(case.result.rows)
-    if case.gold.columns and len(case.result.columns) < len(case.gold.columns):
-        return 0.5, f"{len(case.result.columns)} of {len(case.gold.columns)} columns."
-    if actual >= expected:
-        return 1.0, ""
-    return actual / expected, f"{actual} of {expected} rows."

@@ -111,7 +111,11 @@ def correctness(
     if case.estimate is not None:
         from_evidence = case.estimate
     elif _is_own(case):
-        from_evidence = _own(case.own_confidence, seen, fitted)
+        # The writer's own figure, lowered by what contradicts the query; what confirms it is in the figure
+        # already
+        against = sum(fitted.weights.get(o.name, 0.0) * o.value for o in contradicting(seen))
+        own = case.own_confidence or 0.0
+        from_evidence = own if against == 0 else logistic(logit(own) + against)
     else:
         from_evidence = fitted.probability(seen, case.prior)
     if confirmed:
@@ -126,13 +130,6 @@ def correctness(
 
 def _is_own(case: Case) -> bool:
     return case.own_confidence is not None
-
-
-def _own(confidence: float | None, seen: Sequence[Observation], fitted: Coefficients) -> float:
-    """The writer's own figure, lowered by what contradicts the query; what confirms it is in the figure already."""
-    against = sum(fitted.weights.get(o.name, 0.0) * o.value for o in contradicting(seen))
-    own = confidence or 0.0
-    return own if against == 0 else logistic(logit(own) + against)
 
 
 def contradicting(seen: Iterable[Observation]) -> list[Observation]:

@@ -277,7 +277,22 @@ class _Sizes:
             return max(0.01 * max((abs(end) for end in ends if end is not None), default=1), 0.01)
         lambdas = [a for a in call.expressions if isinstance(a, exp.Lambda)]
         if lambdas and name in FOLDS:
-            return self._folded(call, lambdas, names)
+            state, *items = lambdas[0].expressions
+            size = max(self.size(a, names) for a in call.expressions if not isinstance(a, exp.Lambda))
+            inner = names.copy()
+            for item in items:
+                inner.columns["", item.name.casefold()] = 1.0
+            before, self._where = self._where, f" in each step of {call.name}"
+            self._folds += 1
+            for _ in range(_STEPS):
+                inner.columns["", state.name.casefold()] = size
+                following = self.size(lambdas[0].this, inner)
+                if following <= size:
+                    break
+                size = following
+            self._folds -= 1
+            self._where = before
+            return size
         if lambdas and name in MAPPING:
             lists = [a for a in call.expressions if not isinstance(a, exp.Lambda)]
             return max(
@@ -295,24 +310,6 @@ class _Sizes:
         for parameter in parameters:
             inner.columns["", parameter.name.casefold()] = size / count
         return max(size, count * self.size(body, inner))
-
-    def _folded(self, call: exp.Expr, lambdas: list[exp.Lambda], names: _Names) -> float:
-        state, *items = lambdas[0].expressions
-        size = max(self.size(a, names) for a in call.expressions if not isinstance(a, exp.Lambda))
-        inner = names.copy()
-        for item in items:
-            inner.columns["", item.name.casefold()] = 1.0
-        before, self._where = self._where, f" in each step of {call.name}"
-        self._folds += 1
-        for _ in range(_STEPS):
-            inner.columns["", state.name.casefold()] = size
-            following = self.size(lambdas[0].this, inner)
-            if following <= size:
-                break
-            size = following
-        self._folds -= 1
-        self._where = before
-        return size
 
 
 def _count(items: exp.Expr) -> float:

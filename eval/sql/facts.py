@@ -72,6 +72,11 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
     written = tuple(render(p.unalias(), dialect) for p in projection)
     shown = {id(n) for p in projection for n in p.dfs(prune=lambda n: isinstance(n, exp.Query))}
     group = select.args.get("group") if select is not None else None
+    ctes = {cte.alias.casefold() for cte in every(tree, exp.CTE)}
+    base_tables = sum(
+        isinstance(t.this, exp.Identifier) and (bool(t.db) or t.name.casefold() not in ctes)
+        for t in every(tree, exp.Table)
+    )
     return QueryFacts(
         projection=written,
         projects_star=any(p.is_star and not p.find(exp.Count) for p in projection),
@@ -92,7 +97,7 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
         negations=_negations(tree, any(join.side in ("LEFT", "RIGHT", "FULL") for join in joins)),
         cartesian=bool(loose),
         literals=tuple(_constants(tree, binding)),
-        from_tables=_base_tables(tree),
+        from_tables=base_tables,
         unlinked=loose,
         join_columns=tuple(dict.fromkeys(join_columns(binding))),
     )
@@ -235,11 +240,3 @@ def _only_column(node: exp.Expr) -> exp.Column | None:
             return None
         only = item if isinstance(item, exp.Column) else only
     return only
-
-
-def _base_tables(tree: exp.Expression) -> int:
-    ctes = {cte.alias.casefold() for cte in every(tree, exp.CTE)}
-    return sum(
-        isinstance(t.this, exp.Identifier) and (bool(t.db) or t.name.casefold() not in ctes)
-        for t in every(tree, exp.Table)
-    )

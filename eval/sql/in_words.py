@@ -115,7 +115,16 @@ class _Words:
             return [*lines, Piece("shown", f"`{self._sql(tree)}`")]
         before, joins = self._several, tree.args.get("joins") or []
         self._several = before or bool(joins)
-        self._tables.append(_called(tree))
+        # The sources of a SELECT by their names in the query: a table's own name, where it stands there once
+        sources = [one.this for one in (tree.args.get("from_"), *(tree.args.get("joins") or ())) if one is not None]
+        tables = [one.name.lower() for one in sources if isinstance(one, exp.Table)]
+        once = {
+            one.alias_or_name.lower(): one.name
+            for one in sources
+            if isinstance(one, exp.Table) and tables.count(one.name.lower()) == 1
+        }
+        called = {one.alias_or_name.lower(): one.alias_or_name for one in sources} | once
+        self._tables.append(called)
         try:
             return lines + self._select(tree, joins) + self._end(tree)
         finally:
@@ -302,7 +311,14 @@ class _Words:
         if isinstance(tree, exp.Filter):
             return f"{self.value(tree.this)} where {self.condition(tree.expression.this)}"
         if isinstance(tree, exp.Window):
-            return self._window(tree)
+            said = self.value(tree.this)
+            if order := tree.args.get("order"):
+                said += f" by {self._ordered(order.expressions)}"
+            if parts := tree.args.get("partition_by"):
+                said += f" within each {_listed([*map(self.value, parts)])}"
+            if spec := tree.args.get("spec"):
+                said += f" (over `{self._sql(spec)}`)"
+            return said
         if isinstance(tree, exp.Case):
             return self._case(tree)
         if isinstance(tree, exp.Cast):
@@ -333,16 +349,6 @@ class _Words:
         if name == "date_trunc" and len(said) == 2:
             return f"the {given[0].name.lower()} of {said[1]}"
         return ""
-
-    def _window(self, tree: exp.Window) -> str:
-        said = self.value(tree.this)
-        if order := tree.args.get("order"):
-            said += f" by {self._ordered(order.expressions)}"
-        if parts := tree.args.get("partition_by"):
-            said += f" within each {_listed([*map(self.value, parts)])}"
-        if spec := tree.args.get("spec"):
-            said += f" (over `{self._sql(spec)}`)"
-        return said
 
     def _case(self, tree: exp.Case) -> str:
         said = []
@@ -390,18 +396,6 @@ def _periods(words: _Words, tests: list[exp.Expr]) -> list[str]:
             said.append(f"{words.value(low.this)} is from {bounds}")
             tests[:] = [one for one in tests if one is not low and one is not high]
     return said
-
-
-def _called(tree: exp.Select) -> dict[str, str]:
-    """The sources of a SELECT by their names in the query: a table's own name, where it stands there once."""
-    sources = [one.this for one in (tree.args.get("from_"), *(tree.args.get("joins") or ())) if one is not None]
-    tables = [one.name.lower() for one in sources if isinstance(one, exp.Table)]
-    once = {
-        one.alias_or_name.lower(): one.name
-        for one in sources
-        if isinstance(one, exp.Table) and tables.count(one.name.lower()) == 1
-    }
-    return {one.alias_or_name.lower(): one.alias_or_name for one in sources} | once
 
 
 def _listed(said: Sequence[str]) -> str:

@@ -40,7 +40,11 @@ def parse(sql: str, dialect: Dialect) -> ParsedQuery:
     except _Unreadable as problem:
         return ParsedQuery(sql, dialect, None, str(problem))
     if dialect == "sqlite" and ("`" in sql or "[" in sql):
-        _mark_quotes(tree, sql)
+        # Record how names were quoted; the tree records only that they were
+        for name in tree.find_all(exp.Identifier):
+            start = name.meta.get("start")
+            if name.args.get("quoted") and isinstance(start, int) and sql[start] in "`[":
+                name.meta[QUOTE] = sql[start]
     if dialect in WRITTEN_DIALECTS:
         named_units(tree)
     return ParsedQuery(sql, dialect, tree)
@@ -108,14 +112,6 @@ def _tokens(sql: str, dialect: Dialect, language: SqlglotDialect) -> list[Token]
     if error:
         raise _Unreadable(error)
     return [token for token in tokens if token.token_type != TokenType.SEMICOLON]
-
-
-def _mark_quotes(tree: exp.Expression, sql: str) -> None:
-    """Record how names were quoted; the tree records only that they were."""
-    for name in tree.find_all(exp.Identifier):
-        start = name.meta.get("start")
-        if name.args.get("quoted") and isinstance(start, int) and sql[start] in "`[":
-            name.meta[QUOTE] = sql[start]
 
 
 def parsed_from_tree(tree: exp.Expression, dialect: Dialect) -> ParsedQuery:

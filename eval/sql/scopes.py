@@ -54,7 +54,17 @@ class _Binder(FromClause):
         if isinstance(node, exp.Select):
             return self._select(node, outer, ctes)
         if isinstance(node, exp.SetOperation):
-            return self._set_operation(node, outer, ctes, cte)
+            branches: list[exp.Expr] = [node.expression]
+            left: exp.Expr = node.this
+            while isinstance(left, exp.SetOperation) and not any(left.args.get(k) for k in ("with_", "order", "limit")):
+                branches.append(left.expression)
+                left = left.this
+            first = self.query(left, outer, ctes, cte)
+            if cte is not None and cte.relation is None:
+                cte.relation = first
+            relations = [first, *(self.query(branch, outer, ctes) for branch in reversed(branches))]
+            self._after(node, relations, outer, ctes)
+            return Relation(first.outputs, first.open)
         if isinstance(node, exp.Values):
             return self._values(node, outer, ctes)
         if isinstance(node, exp.Subquery):
@@ -114,21 +124,6 @@ class _Binder(FromClause):
             entry.relation = self._renamed(relation, names)
             entry.busy = False
         return entry.relation or Relation([], open=True)
-
-    def _set_operation(
-        self, node: exp.SetOperation, outer: Scope | None, ctes: Ctes | None, cte: Cte | None
-    ) -> Relation:
-        branches: list[exp.Expr] = [node.expression]
-        left: exp.Expr = node.this
-        while isinstance(left, exp.SetOperation) and not any(left.args.get(k) for k in ("with_", "order", "limit")):
-            branches.append(left.expression)
-            left = left.this
-        first = self.query(left, outer, ctes, cte)
-        if cte is not None and cte.relation is None:
-            cte.relation = first
-        relations = [first, *(self.query(branch, outer, ctes) for branch in reversed(branches))]
-        self._after(node, relations, outer, ctes)
-        return Relation(first.outputs, first.open)
 
     def _after(self, node: exp.Expr, relations: list[Relation], outer: Scope | None, ctes: Ctes | None) -> None:
         """ORDER BY and LIMIT after a whole query see only its output columns (in SQLite, those of any branch)."""
@@ -307,7 +302,7 @@ class _Binder(FromClause):
             return Output(name)
         if any(True for _ in islice(inner.dfs(), _LONGEST_NAME, None)):
             return Output(None)
-        return Output(_squeezed(render(inner, self.dialect)))
+        return Output("".join(render(inner, self.dialect).split()))
 
 
 def _star(sources: Iterable[Source]) -> list[Output]:
@@ -324,10 +319,6 @@ def _once(outputs: list[Output]) -> list[Output]:
     for output in outputs:
         seen.setdefault(output.name, output)
     return list(seen.values())
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
 
 
 def _is_aggregate(node: exp.Expr, dialect: Dialect) -> bool:

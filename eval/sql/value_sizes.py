@@ -198,14 +198,12 @@ def _seconds(node: exp.Expr | None) -> float | None:
 def _growth(name: str, call: exp.Expr) -> int:
     """The largest factor by which the result of a call can be longer than its longest argument."""
     if name == "repeat":
-        return max(most_number(argument(call, 1)) or 0, 1) * _text_length(argument(call, 0))
+        node = argument(call, 0)
+        text_length = max(len(node.name), 1) if isinstance(node, exp.Literal) else 1
+        return max(most_number(argument(call, 1)) or 0, 1) * text_length
     if name in QUOTING:
         return 2
     return replacement_factor(call) if name in REPLACING else 1
-
-
-def _text_length(node: exp.Expr | None) -> int:
-    return max(len(node.name), 1) if isinstance(node, exp.Literal) else 1
 
 
 def _series_reason(name: str, call: exp.Expr) -> str | None:

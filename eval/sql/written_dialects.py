@@ -40,13 +40,11 @@ def named_units(tree: exp.Expression) -> None:
     for call in list(tree.find_all(exp.Anonymous)):
         if any(part in call.name.lower() for part in _TAKES_UNIT):
             for argument in list(call.expressions):
-                if _is_bare_name(argument) and argument.name.lower() in _UNITS:
+                name = argument.this if isinstance(argument, exp.Column) and not argument.args.get("table") else None
+                if (
+                    isinstance(name, exp.Identifier) and not name.args.get("quoted")
+                ) and argument.name.lower() in _UNITS:
                     argument.replace(exp.Var(this=argument.name))
-
-
-def _is_bare_name(node: exp.Expr) -> bool:
-    name = node.this if isinstance(node, exp.Column) and not node.args.get("table") else None
-    return isinstance(name, exp.Identifier) and not name.args.get("quoted")
 
 
 def _faithful(

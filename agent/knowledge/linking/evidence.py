@@ -72,7 +72,17 @@ def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
     """The evidence for every table and column."""
     known = words_of(schema)
     asked = _asked(question, known, values)
-    hit = _hits(values)
+    # By column, the strength of the question's best value match in it: lower where many columns hold the same
+    # value
+    hits: dict[Key, float] = {}
+    for match in values:
+        best = match.hits[0].score
+        near = {(h.table, h.column): h.score for h in reversed(match.hits) if h.score >= best - 0.15}
+        spread = 1 / (1 + 0.3 * (len(near) - 1))
+        plain = match.text.islower() and not match.quoted and " " not in match.text
+        for key, score in near.items():
+            hits[key] = max(hits.get(key, 0.0), score * spread * (0.6 if plain else 1.0))
+    hit = hits
     alone = _alone(values)
     comments = _comment_words(schema)
     referenced = Counter(k.ref_table for t in schema.tables for k in t.foreign_keys)
@@ -277,20 +287,6 @@ def _lexical(row: Row) -> float:
 def _share(words: frozenset[str], asked: _Asked) -> float:
     """The share of a comment that the question mentions; two content words count as all of it."""
     return min(1.0, len(words & asked.lemmas) / 2) if words else 0.0
-
-
-def _hits(values: Sequence[Match]) -> dict[Key, float]:
-    """By column, the strength of the question's best value match in it: lower where many columns hold the same
-    value."""
-    hits: dict[Key, float] = {}
-    for match in values:
-        best = match.hits[0].score
-        near = {(h.table, h.column): h.score for h in reversed(match.hits) if h.score >= best - 0.15}
-        spread = 1 / (1 + 0.3 * (len(near) - 1))
-        plain = match.text.islower() and not match.quoted and " " not in match.text
-        for key, score in near.items():
-            hits[key] = max(hits.get(key, 0.0), score * spread * (0.6 if plain else 1.0))
-    return hits
 
 
 def _alone(values: Sequence[Match]) -> frozenset[Key]:

@@ -52,7 +52,8 @@ def matches(question: str, values: ValueIndex) -> tuple[Match, ...]:
     covered: set[int] = set()
     for span in values.spans([w.group() for w in words]):
         text = question[words[span.start].start() : words[span.end - 1].end()]
-        if _is_ordinary(text) and not any(h.value == text for h in span.hits):
+        is_ordinary = all(word.lower() in FUNCTION_WORDS for word in _WORD.findall(text))
+        if is_ordinary and not any(h.value == text for h in span.hits):
             continue
         results.append(Match(text, _best(span.hits)))
         if span.hits[0].score >= 0.9:
@@ -65,11 +66,6 @@ def matches(question: str, values: ValueIndex) -> tuple[Match, ...]:
             if end - start > 1 and hits[0].score >= _PART:
                 covered.update(range(start, end))
     return tuple(results)
-
-
-def _is_ordinary(text: str) -> bool:
-    """Whether the text is an ordinary question word (`all`, `name`), which a column of short texts may also hold."""
-    return all(word.lower() in FUNCTION_WORDS for word in _WORD.findall(text))
 
 
 def _best(hits: Iterable[ValueHit]) -> tuple[ValueHit, ...]:

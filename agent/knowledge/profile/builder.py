@@ -141,13 +141,17 @@ class _Work:
         if ref is not None and self._reads and now < self._deadline:
             until = min(self._deadline, now + TABLE_SECONDS / 2)
             looked = orphans(self._database, table, key, ref, until=until)
+        # Whether the database guarantees that this key is unique
+        wanted = {c.casefold() for c in key.columns}
+        promised = [table.primary_key, *(i.columns for i in table.indexes if i.unique)]
+        is_unique = any(p and {c.casefold() for c in p} <= wanted for p in promised)
         return KeyFacts(
             table=table.name,
             columns=key.columns,
             ref_table=key.ref_table,
             ref_columns=key.ref_columns,
             inferred=key.inferred,
-            cardinality="1:1" if _is_unique(table, key.columns) else "n:1",
+            cardinality="1:1" if is_unique else "n:1",
             checked=looked[0] if looked else None,
             orphans=looked[1] if looked else 0,
         )
@@ -159,13 +163,6 @@ def _sign(table: Table, read: Rows) -> str:
     for row in read.cells:
         digest.update(repr(row).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:32]
-
-
-def _is_unique(table: Table, columns: tuple[str, ...]) -> bool:
-    """Whether the database guarantees that this key is unique."""
-    wanted = {c.casefold() for c in columns}
-    promised = [table.primary_key, *(i.columns for i in table.indexes if i.unique)]
-    return any(p and {c.casefold() for c in p} <= wanted for p in promised)
 
 
 def _without_values(facts: ColumnFacts) -> ColumnFacts:

@@ -94,7 +94,7 @@ def _under_way_or_begun(
 
 
 def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Path | None) -> Profile:
-    place, key = _place(database, privacy), _key(database, schema)
+    place, key = _place(database, privacy), digest(f"{schema.fingerprint}|{data_state(database)}")
     try:
         path: Path | None = cache_folder(cache_dir) / "profiles" / f"{place}.json"
     except OSError:
@@ -107,7 +107,10 @@ def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Pa
     if known is None or known.key != key or not known.profile.complete:
         profile = compute_profile(database, schema, seconds=PROFILE_SECONDS, before=profile, privacy=privacy)
         if path is not None:
-            _store(path, _Kept(key, schema.fingerprint, profile))
+            kept = _Kept(key, schema.fingerprint, profile)
+            with contextlib.suppress(OSError, ValueError):
+                written = {"key": kept.key, "fingerprint": kept.fingerprint, "profile": kept.profile.as_json()}
+                write_private(path, json.dumps(written, separators=(",", ":")))
     assert profile is not None
     with _lock:
         _memory[place] = _Kept(key, schema.fingerprint, profile, time.monotonic())
@@ -121,20 +124,9 @@ def _place(database: Database, privacy: Privacy) -> str:
     return digest(f"{_FORMAT}|{privacy}|{database.url}")
 
 
-def _key(database: Database, schema: Schema) -> str:
-    return digest(f"{schema.fingerprint}|{data_state(database)}")
-
-
 def _load(path: Path) -> _Kept | None:
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
         return _Kept(str(stored["key"]), str(stored["fingerprint"]), profile_from_json(stored["profile"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None
-
-
-def _store(path: Path, kept: _Kept) -> None:
-    """Write the file atomically."""
-    with contextlib.suppress(OSError, ValueError):
-        written = {"key": kept.key, "fingerprint": kept.fingerprint, "profile": kept.profile.as_json()}
-        write_private(path, json.dumps(written, separators=(",", ":")))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from agent.knowledge.profile.facts import ColumnFacts, Profile
+from agent.knowledge.profile.facts import Profile
 from agent.knowledge.profile.sections import note
 from agent.knowledge.schema_context import estimate_tokens, one_line, within_budget
 
@@ -57,16 +57,13 @@ def _lines(
             yield f"{c.table}.{c.column}: {note(c, samples=0, values=_VALUES, cell=40)}"
     for c in facts:
         if c.formats and not c.values:
-            yield f"{c.table}.{c.column}: {_written(c)}"
+            form = c.formats[0]
+            shown = form.name if form.share > 0.95 else f"{form.name} ({form.share:.0%})"
+            written = shown + (f", {c.low} to {c.high}" if c.low is not None else f", e.g. {form.example}")
+            yield f"{c.table}.{c.column}: {written}"
     for c in facts:
         if c.kind == "date" and c.low is not None:
             yield f"{c.table}.{c.column}: {c.low} to {c.high}"
     for pattern in profile.patterns:
         if pattern.table in tables and pattern.kind == "hierarchy":
             yield f"{pattern.table}: {pattern.text}"
-
-
-def _written(c: ColumnFacts) -> str:
-    form = c.formats[0]
-    shown = form.name if form.share > 0.95 else f"{form.name} ({form.share:.0%})"
-    return shown + (f", {c.low} to {c.high}" if c.low is not None else f", e.g. {form.example}")

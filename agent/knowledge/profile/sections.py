@@ -69,24 +69,20 @@ def sections(schema: Schema, profile: Profile, budget: int | None = None) -> tup
         parts = tuple(Section(name, title, tuple(write(schema, profile, depth))) for name, title, write in _SECTIONS)
         if sum(s.tokens for s in parts) <= budget:
             return parts
-    return _cut(parts, budget)
+    # Give each section a fair share of the budget: the unused part of a short section goes to the longer ones
+    left = budget
+    kept: dict[str, Section] = {}
+    by_length = sorted(parts, key=lambda s: s.tokens)
+    for number, section in enumerate(by_length):
+        share = left // (len(by_length) - number)
+        kept[section.name] = _shortened(section, share)
+        left -= kept[section.name].tokens
+    return tuple(kept[s.name] for s in parts)
 
 
 def as_text(sections: tuple[Section, ...]) -> str:
     """Sections one after another, with an empty line between them."""
     return "\n\n".join(s.text for s in sections)
-
-
-def _cut(sections: tuple[Section, ...], budget: int) -> tuple[Section, ...]:
-    """Give each section a fair share of the budget: the unused part of a short section goes to the longer ones."""
-    left = budget
-    kept: dict[str, Section] = {}
-    by_length = sorted(sections, key=lambda s: s.tokens)
-    for number, section in enumerate(by_length):
-        share = left // (len(by_length) - number)
-        kept[section.name] = _shortened(section, share)
-        left -= kept[section.name].tokens
-    return tuple(kept[s.name] for s in sections)
 
 
 def _shortened(section: Section, budget: int) -> Section:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from agent.knowledge.semantics.model import Dataset, Field, SemanticModel
-from eval.schema import Column, ForeignKey, Schema, Table
+from eval.schema import Column, ForeignKey, Schema
 
 
 @lru_cache(maxsize=32)
@@ -26,7 +26,13 @@ def described(schema: Schema, model: SemanticModel) -> Schema:
         place = (table.namespace or "", table.name)
         dataset = of_table.get(place)
         if dataset is not None:
-            table = _with_descriptions(table, dataset)
+            of_column: dict[str, Field] = {f.column.casefold(): f for f in dataset.fields if f.column}
+            columns = tuple(_described_column(c, of_column.get(c.name.casefold())) for c in table.columns)
+            table = replace(
+                table,
+                columns=columns,
+                comment=_comment(table.comment, dataset.description, (dataset.name, *dataset.synonyms), table.name),
+            )
         if place in keys:
             table = replace(table, foreign_keys=(*table.foreign_keys, *keys[place]))
         tables.append(table)
@@ -36,16 +42,6 @@ def described(schema: Schema, model: SemanticModel) -> Schema:
 def _place(schema: Schema, dataset: Dataset) -> tuple[str, str]:
     table = dataset.table_in(schema)
     return (table.namespace or "", table.name) if table else ("", "")
-
-
-def _with_descriptions(table: Table, dataset: Dataset) -> Table:
-    of_column: dict[str, Field] = {f.column.casefold(): f for f in dataset.fields if f.column}
-    columns = tuple(_described_column(c, of_column.get(c.name.casefold())) for c in table.columns)
-    return replace(
-        table,
-        columns=columns,
-        comment=_comment(table.comment, dataset.description, (dataset.name, *dataset.synonyms), table.name),
-    )
 
 
 def _described_column(column: Column, field: Field | None) -> Column:

@@ -180,18 +180,14 @@ def _passed(
     start, end = pairs[0]
     unit = _unit_named(match.groupdict().get("unit") or "") or _unit(start, end, known)
     shape = Shape("days", span=(start.key, end.key), function=_FUNCTIONS[(function or "").lower()], unit=unit)
-    rows = _described(of, known, end) or known.vocabulary.tables[end.table].plural
+    table = known.table(of.split()[-1] if of else "")
+    described = of if table is not None and table.name == end.table else ""
+    rows = described or known.vocabulary.tables[end.table].plural
     return Wording(f"number of {rows}{match['rest'] or ''}", shape)
 
 
 def _unit_named(word: str) -> Unit | None:
     return _UNITS.get(word.lower().rstrip("s"))
-
-
-def _described(words: str, known: Known, end: ColumnWord) -> str:
-    """The rows as the question describes them (`urgent tickets`); empty where it names other rows (`guests`)."""
-    table = known.table(words.split()[-1] if words else "")
-    return words if table is not None and table.name == end.table else ""
 
 
 def _of_rows(pairs: _Pairs, rows: str | None, known: Known) -> _Pairs:

@@ -35,11 +35,7 @@ def _section(section: Section) -> list[str]:
 
 
 def _line(cells: Iterable[Any]) -> str:
-    return "| " + " | ".join(_cell(c) for c in cells) + " |"
-
-
-def _cell(value: Any) -> str:
-    return escaped(cell_text(value)).replace("|", "\\|")
+    return "| " + " | ".join(escaped(cell_text(c)).replace("|", "\\|") for c in cells) + " |"
 
 
 def cell_text(value: Any) -> str:

@@ -66,7 +66,13 @@ def protect(
     from agent.server.telemetry.requests import RequestTelemetry
 
     tokens = Tokens.of(settings, database)
-    origins = _cors_origins(settings)
+    from urllib.parse import urlsplit
+
+    origins = frozenset(origin.rstrip("/") for origin in listed(settings.cors_origins))
+    for origin in origins:
+        parts = urlsplit(origin)
+        if parts.scheme not in ("http", "https") or not parts.hostname or f"{parts.scheme}://{parts.netloc}" != origin:
+            raise ValueError(f"TEXT2SQL_CORS_ORIGINS: {origin!r} is no origin; write it like https://host:port.")
     # The layer added last is the outermost.
     app.add_middleware(
         BodyLimit, limit=settings.max_body, upload_limit=max_upload or settings.max_body, seconds=settings.body_seconds
@@ -119,14 +125,3 @@ def uvicorn_options() -> dict[str, object]:
         "access_log": False,
         "log_config": None,
     }
-
-
-def _cors_origins(settings: ServerSettings) -> frozenset[str]:
-    from urllib.parse import urlsplit
-
-    origins = frozenset(origin.rstrip("/") for origin in listed(settings.cors_origins))
-    for origin in origins:
-        parts = urlsplit(origin)
-        if parts.scheme not in ("http", "https") or not parts.hostname or f"{parts.scheme}://{parts.netloc}" != origin:
-            raise ValueError(f"TEXT2SQL_CORS_ORIGINS: {origin!r} is no origin; write it like https://host:port.")
-    return origins

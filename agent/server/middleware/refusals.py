@@ -19,7 +19,11 @@ async def refuse(
 ) -> None:
     """Respond with an error. If the request has a body, the connection is closed, so that the unread body is not
     parsed as the next request."""
-    close = {"Connection": "close"} if _has_body(scope) else {}
+    has_body = any(
+        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+        for name, value in scope["headers"]
+    )
+    close = {"Connection": "close"} if has_body else {}
     response = error_response(
         status,
         message,
@@ -28,10 +32,3 @@ async def refuse(
         headers={**close, **(headers or {})},
     )
     await response(scope, receive, send)
-
-
-def _has_body(scope: Scope) -> bool:
-    return any(
-        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
-        for name, value in scope["headers"]
-    )

@@ -23,7 +23,6 @@ from agent.results import (
     ResultError,
     ResultGone,
     Sort,
-    SqlOutcome,
     StatementFailed,
     check_sql,
     export,
@@ -64,11 +63,17 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
     started = datetime.now(UTC)
     database = await preset.database()
     outcome = await ran(services, database, asked.sql)
+    named: dict[str, list[PhantomName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
+    for phantom in outcome.phantoms:
+        named[phantom.kind].append(PhantomName.of(phantom))
+    phantoms = Phantoms(
+        tables=named["table"], columns=named["column"], functions=named["function"], ambiguous=named["ambiguous"]
+    )
     reply = SqlReply(
         allowed=outcome.allowed,
         reason=outcome.reason,
         sql=outcome.sql,
-        phantoms=_phantoms(outcome),
+        phantoms=phantoms,
         **first_rows(outcome),
         run_id=uuid.uuid4().hex,
     )
@@ -160,21 +165,6 @@ async def export_rows(
 async def _kept(services: Services, client: Client, run_id: str, task: str | None) -> KeptResult:
     """The whole result behind a run. Raises ApiError (404 no such run, task or result; 400 its statement fails)."""
     record = client.sees(required(await services.store.run(client.owner, run_id), "run"))
-    text = _statement(record, task)
-    preset = await services.presets.find(client, record.preset)
-    try:
-        database = await preset.opened()
-        checked = await check_sql(database, text, schema_ttl=services.settings.database.schema_ttl)
-        if checked.statement is None:
-            raise ApiError(404, f"This run has no result: {checked.reason}")
-        return await services.results.keep(database, checked.statement, owner=client.owner)
-    except DatabaseError as error:
-        raise ApiError(503, str(error)) from error
-    except ResultError as error:
-        raise _refusal(error) from error
-
-
-def _statement(record: RunRecord, task: str | None) -> str:
     answer = record.answer or {}
     if task is None:
         sql = record.sql if record.status in ("success", "doubtful") else ""
@@ -186,7 +176,18 @@ def _statement(record: RunRecord, task: str | None) -> str:
         sql = str(best.get("sql") or "") if best else ""
     if not sql:
         raise ApiError(404, "This run has no result.")
-    return sql
+    text = sql
+    preset = await services.presets.find(client, record.preset)
+    try:
+        database = await preset.opened()
+        checked = await check_sql(database, text, schema_ttl=services.settings.database.schema_ttl)
+        if checked.statement is None:
+            raise ApiError(404, f"This run has no result: {checked.reason}")
+        return await services.results.keep(database, checked.statement, owner=client.owner)
+    except DatabaseError as error:
+        raise ApiError(503, str(error)) from error
+    except ResultError as error:
+        raise _refusal(error) from error
 
 
 def _refusal(error: ResultError) -> ApiError:
@@ -222,12 +223,3 @@ def _filters(given: list[str] | None) -> list[Filter]:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
-
-
-def _phantoms(outcome: SqlOutcome) -> Phantoms:
-    named: dict[str, list[PhantomName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
-    for phantom in outcome.phantoms:
-        named[phantom.kind].append(PhantomName.of(phantom))
-    return Phantoms(
-        tables=named["table"], columns=named["column"], functions=named["function"], ambiguous=named["ambiguous"]
-    )

@@ -136,17 +136,12 @@ def _is_done(event: StoredEvent) -> bool:
 _NAME = slice(len('{"event":"'), None)
 
 
-def _frame(event: StoredEvent, named: bool) -> bytes:
-    """`named`: with the name in an `event:` field, too, for clients that listen by name; others would not hear it."""
-    name = "event: " + event.data[_NAME].partition('"')[0] + "\n" if named else ""
-    return f"id: {event.number}\n{name}data: {event.data}\n\n".encode()
-
-
 def _pieces(events: Iterable[StoredEvent], named: bool) -> Iterator[bytes]:
     gathered: list[bytes] = []
     size = 0
     for event in events:
-        frame = _frame(event, named)
+        name = "event: " + event.data[_NAME].partition('"')[0] + "\n" if named else ""
+        frame = f"id: {event.number}\n{name}data: {event.data}\n\n".encode()
         if gathered and size + len(frame) > PIECE_BYTES:
             yield b"".join(gathered)
             gathered, size = [], 0

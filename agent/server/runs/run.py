@@ -145,20 +145,7 @@ class LiveRun:
         started = time.monotonic()
         keeping = asyncio.create_task(self._keep())
         await asyncio.wait({self._working})
-        status = self._conclude()
-        if self._giving_up is not None:
-            self._giving_up.cancel()
-        self._over = True
-        self._wake.set()
-        await keeping
-        done = self._elapsed or DoneEvent(data=DoneInfo(elapsed=round(time.monotonic() - started, 4)))
-        await self._finish(status, done)
-        self._watch.ended(status)
-        self.log.add(as_json(done))
-        self.log.end()
-
-    def _conclude(self) -> RunStatus:
-        """Emit the reason for the end if the work has not done so; returns the record's status."""
+        # Emit the reason for the end if the work has not done so; returns the record's status
         assert self._working is not None
         outcome = self._outcome
         self._send_pending()
@@ -171,7 +158,17 @@ class LiveRun:
             log.error("A run failed inside", exc_info=error)
             self._say(ErrorEvent(data=ErrorInfo(message=f"Something went wrong inside: {type(error).__name__}.")))
             outcome.status = "error"
-        return "error" if outcome.status == "running" else outcome.status
+        status = "error" if outcome.status == "running" else outcome.status
+        if self._giving_up is not None:
+            self._giving_up.cancel()
+        self._over = True
+        self._wake.set()
+        await keeping
+        done = self._elapsed or DoneEvent(data=DoneInfo(elapsed=round(time.monotonic() - started, 4)))
+        await self._finish(status, done)
+        self._watch.ended(status)
+        self.log.add(as_json(done))
+        self.log.end()
 
     def _say(self, event: Event) -> None:
         self._watch.observe(event)
@@ -212,18 +209,15 @@ class LiveRun:
                         await self._wake.wait()
                 self._wake.clear()
                 if not self._over:
-                    await self._flush()
+                    events = self.log.after(self._stored)
+                    if events:
+                        self._unstored = 0
+                        await self._store.append_events(self.record.run_id, events)
+                        self._stored = events[-1].number
         except StateUnavailable as error:
             log.warning("The events of a run are kept at its end: %s", error)
         except Exception:
             log.exception("The events of a run could not be kept")
-
-    async def _flush(self) -> None:
-        events = self.log.after(self._stored)
-        if events:
-            self._unstored = 0
-            await self._store.append_events(self.record.run_id, events)
-            self._stored = events[-1].number
 
     async def _finish(self, status: RunStatus, done: DoneEvent) -> None:
         until = time.monotonic() + AWAY_SECONDS

@@ -96,7 +96,11 @@ def where_it_failed(_: Any, __: str, event: EventDict) -> EventDict:
 
 def without_secrets(settings: Settings) -> Processor:
     """A processor that removes this process's tokens and keys, and anything that looks like one, from a line."""
-    hide = _hider(_secrets(settings))
+    secrets = [settings.model.api_key.get_secret_value()] if settings.model.api_key else []
+    if settings.server.tokens:
+        secrets += [entry.partition("=")[2].strip() for entry in settings.server.tokens.get_secret_value().split(",")]
+    secrets = [secret for secret in secrets if len(secret) >= 4]
+    hide = _hider(secrets)
 
     def processor(_: Any, __: str, event: EventDict) -> EventDict:
         return {
@@ -129,10 +133,3 @@ def _hider(secrets: list[str]) -> Callable[[str], str]:
         return _KEY.sub(_HIDDEN, _BEARER.sub(f"Bearer {_HIDDEN}", text))
 
     return hide
-
-
-def _secrets(settings: Settings) -> list[str]:
-    secrets = [settings.model.api_key.get_secret_value()] if settings.model.api_key else []
-    if settings.server.tokens:
-        secrets += [entry.partition("=")[2].strip() for entry in settings.server.tokens.get_secret_value().split(",")]
-    return [secret for secret in secrets if len(secret) >= 4]

@@ -56,25 +56,22 @@ class RequestTelemetry:
                 raise
             finally:
                 request_answered(span, _template(scope), status)
-                _tell(scope, status, time.perf_counter() - started, streams=streams)
-
-
-def _tell(scope: Scope, status: int, seconds: float, *, streams: bool) -> None:
-    route = _template(scope)
-    method = scope["method"] if scope["method"] in METHODS else "OTHER"
-    metrics.requests.labels(method, route, str(status)).inc()
-    metrics.request_seconds.labels(route).observe(seconds)
-    client = client_in(scope)
-    say = log.debug if route in QUIET and status < 500 else log.info
-    fields = {
-        "method": method,
-        "path": scope["path"][:_PATH],
-        "status": status,
-        "ms": round(seconds * 1000, 1),
-        "client": client.name if client else None,
-        "stream": streams,
-    }
-    say("request", extra=fields)
+                seconds = time.perf_counter() - started
+                route = _template(scope)
+                method = scope["method"] if scope["method"] in METHODS else "OTHER"
+                metrics.requests.labels(method, route, str(status)).inc()
+                metrics.request_seconds.labels(route).observe(seconds)
+                client = client_in(scope)
+                say = log.debug if route in QUIET and status < 500 else log.info
+                fields = {
+                    "method": method,
+                    "path": scope["path"][:_PATH],
+                    "status": status,
+                    "ms": round(seconds * 1000, 1),
+                    "client": client.name if client else None,
+                    "stream": streams,
+                }
+                say("request", extra=fields)
 
 
 def _template(scope: Scope) -> str:

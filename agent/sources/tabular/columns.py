@@ -140,7 +140,9 @@ def decided(
 ) -> list[Decision]:
     """A decision for each column. `gaps`: whether some of its cells are blank."""
     first = [
-        _ticks(plan, of) if blank and _may_be_ticks(plan, of) else _decision(plan, of, plan.decimal, plan.order)
+        Decision(_with(plan, kind="truth"), tick=next(iter(of)).casefold())
+        if blank and _may_be_ticks(plan, of)
+        else _decision(plan, of, plan.decimal, plan.order)
         for plan, of, blank in zip(plans, cells, gaps, strict=True)
     ]
     mark, sure_mark = _mark(first, semicolons)
@@ -166,10 +168,6 @@ def _may_be_ticks(plan: ColumnPlan, cells: Cells) -> bool:
     wanted = plan.kind if plan.decided or plan.kind in ("left out", "as it is") else "truth"
     words = {cell.casefold() for cell in cells}
     return wanted == "truth" and len(words) == 1 and words <= _TICKS
-
-
-def _ticks(plan: ColumnPlan, cells: Cells) -> Decision:
-    return Decision(_with(plan, kind="truth"), tick=next(iter(cells)).casefold())
 
 
 def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | None) -> Decision:

@@ -89,7 +89,7 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     clock = False
     compact, serial = forced or bool(_DATE_NAME.search(header)), forced or bool(_SERIAL_NAME.search(header))
     for cell, count in cells.items():
-        if serial and _is_serial(cell):
+        if serial and (re.fullmatch(_SERIAL, cell) is not None and int(cell[:5]) in _SERIALS):
             read += count
             forms[SERIAL] += count
             clock = clock or "." in cell
@@ -138,10 +138,6 @@ def _by_firsts(days: Mapping[str, set[int]]) -> Order | None:
     if day_first == {1} and len(month_first) > 2:
         return "dmy"
     return "mdy" if month_first == {1} and len(day_first) > 2 else None
-
-
-def _is_serial(cell: str) -> bool:
-    return re.fullmatch(_SERIAL, cell) is not None and int(cell[:5]) in _SERIALS
 
 
 def _found(cell: str, compact: bool) -> Iterator[tuple[str, re.Match[str]]]:

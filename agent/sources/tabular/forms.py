@@ -76,7 +76,14 @@ def _alone(place: int, file: Named, *, alike: bool = False) -> Together:
 
 
 def _tables(places: Sequence[int], files: Sequence[Named], before: Reading) -> list[Together]:
-    one = _together(places, files)
+    names = [file.name for file in files]
+    labels = _labels(names)
+    books = {file.file for file in files}
+    common = next(iter(books)) if len(books) == 1 else " ".join(w for w in _words(names[0]) if w in _shared(names))
+    of = _BY.search(common)
+    what = _kind(labels) or (of[1].title() if of else "Sheet" if len(books) == 1 else "File")
+    header = what if what.casefold() not in {h.casefold() for h in files[0].headers or ()} else "Part"
+    one = Together(tuple(places), table_name(common or "records"), header, labels)
     said = {plan.forms for name in (one.table, *(table_name(f.name) for f in files)) if (plan := before.plan_of(name))}
     if "together" in said or ("apart" not in said and (_are_parts([f.name for f in files]) or _is_one_form(files))):
         return [one]
@@ -86,17 +93,6 @@ def _tables(places: Sequence[int], files: Sequence[Named], before: Reading) -> l
 def _is_one_form(files: Sequence[Named]) -> bool:
     """Whether so many sheets of a workbook have so many columns in common that one form was filled in on each."""
     return len(files) >= _SHEETS and len(files[0].headers or ()) >= _COLUMNS and len({f.file for f in files}) == 1
-
-
-def _together(places: Sequence[int], files: Sequence[Named]) -> Together:
-    names = [file.name for file in files]
-    labels = _labels(names)
-    books = {file.file for file in files}
-    common = next(iter(books)) if len(books) == 1 else " ".join(w for w in _words(names[0]) if w in _shared(names))
-    of = _BY.search(common)
-    what = _kind(labels) or (of[1].title() if of else "Sheet" if len(books) == 1 else "File")
-    header = what if what.casefold() not in {h.casefold() for h in files[0].headers or ()} else "Part"
-    return Together(tuple(places), table_name(common or "records"), header, labels)
 
 
 def _labels(names: Sequence[str]) -> tuple[str, ...]:

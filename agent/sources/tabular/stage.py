@@ -122,12 +122,7 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
         notes += note
         if not _read(engine, source, raw, width, 0, ","):
             raise SourceRefused("the file cannot be read as CSV")
-    _unwrap(engine, raw, width)
-    return _staged(engine, raw, layout, width, bounds, notes)
-
-
-def _unwrap(engine: DuckDBPyConnection, raw: str, width: int) -> None:
-    """Take away what keeps a spreadsheet from reading a text as a number: `="00120"`, `'00120`."""
+    # Take away what keeps a spreadsheet from reading a text as a number: `="00120"`, `'00120`
     forms = {'="': (r'="[^"]*"', "[3:-2]"), "'": (r"'[-+=@]?[0-9][0-9.,/-]*", "[2:]")}
     wrapped = [(f"c{i}", start) for i in range(width) for start in forms]
     asked = ", ".join(f"bool_or(starts_with({cell}, {literal(start)}))" for cell, start in wrapped)
@@ -137,6 +132,7 @@ def _unwrap(engine: DuckDBPyConnection, raw: str, width: int) -> None:
             form, inner = forms[start]
             fits = f"regexp_full_match({cell}, {literal(form)})"
             engine.execute(f"UPDATE {raw} SET {cell} = {cell}{inner} WHERE {fits}")
+    return _staged(engine, raw, layout, width, bounds, notes)
 
 
 def _staged(

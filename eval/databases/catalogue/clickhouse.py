@@ -60,7 +60,8 @@ def read_schema(rows: Rows, count: Rows) -> Schema:
     for table, name, kind, default_kind, default, comment in rows(_COLUMNS):
         if table in drafts:
             shown = str(default) if default_kind == "DEFAULT" and default else None
-            drafts[table].columns.append(Column(name, kind, _nullable(kind), False, shown, comment or None))
+            nullable = kind.startswith(("Nullable(", "LowCardinality(Nullable(", "Variant(", "Dynamic"))
+            drafts[table].columns.append(Column(name, kind, nullable, False, shown, comment or None))
     _keep_unique_keys(drafts, keys, count)
     return Schema("clickhouse", tuple(d.table() for d in drafts.values() if d.columns))
 
@@ -92,10 +93,6 @@ def _columns_of(key: str) -> tuple[str, ...]:
     if len(expressions) == 1 and isinstance(expressions[0], exp.Paren | exp.Tuple):
         expressions = expressions[0].expressions or [expressions[0].this]
     return tuple(c.name for c in expressions) if all(isinstance(c, exp.Column) for c in expressions) else ()
-
-
-def _nullable(kind: str) -> bool:
-    return kind.startswith(("Nullable(", "LowCardinality(Nullable(", "Variant(", "Dynamic"))
 
 
 _GRANT = re.compile(r"GRANT (.+?) ON (\S+) TO ")

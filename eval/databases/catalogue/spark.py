@@ -57,25 +57,21 @@ def _described(draft: Draft, describe: Rows) -> bool:
             columns.append((name, value, comment))
         elif section.startswith("Partition"):
             partitions.append(name)
-        else:
-            _detail(draft, name, value)
+        # A line of the details: the comment, the statistics of ANALYZE TABLE, or a key constraint (which
+        # informs only)
+        elif name == "Comment":
+            draft.comment = value
+        elif name == "Statistics" and (match := _STATISTICS.match(value)) and match[2]:
+            draft.row_count, draft.estimated = int(match[2]), True
+        elif match := _FOREIGN_KEY.search(value):
+            key, reference, ref_columns = (_names(match[part]) for part in (1, 2, 3))
+            draft.foreign_keys.append(ForeignKey(key, reference[-1], ref_columns))
+        elif match := _PRIMARY_KEY.search(value):
+            draft.primary_key = _names(match[1])
     for name, value, comment in columns:
         note = "; ".join(filter(None, (comment, "partition column" if name in partitions else None)))
         draft.columns.append(Column(name, value, comment=note or None))
     return True
-
-
-def _detail(draft: Draft, name: str, value: str) -> None:
-    """A line of the details: the comment, the statistics of ANALYZE TABLE, or a key constraint (which informs only)."""
-    if name == "Comment":
-        draft.comment = value
-    elif name == "Statistics" and (match := _STATISTICS.match(value)) and match[2]:
-        draft.row_count, draft.estimated = int(match[2]), True
-    elif match := _FOREIGN_KEY.search(value):
-        key, reference, ref_columns = (_names(match[part]) for part in (1, 2, 3))
-        draft.foreign_keys.append(ForeignKey(key, reference[-1], ref_columns))
-    elif match := _PRIMARY_KEY.search(value):
-        draft.primary_key = _names(match[1])
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -76,7 +76,8 @@ def read_schema(connection: sqlite3.Connection) -> Schema:
             )
         )
     resolved = _resolve_keys(tables)
-    small = _is_small(connection)
+    pages, page_size = connection.execute("SELECT * FROM pragma_page_count, pragma_page_size").fetchone()
+    small = bool(pages * page_size <= _COUNT_ALL_BELOW_BYTES)
     return Schema("sqlite", tuple(_counted(connection, t, small) for t in resolved))
 
 
@@ -150,11 +151,6 @@ def _resolve_keys(tables: list[Table]) -> list[Table]:
                 keys.append(ForeignKey(own_names, target.name, ref_names))
         resolved.append(replace(table, foreign_keys=tuple(keys)))
     return resolved
-
-
-def _is_small(connection: sqlite3.Connection) -> bool:
-    pages, page_size = connection.execute("SELECT * FROM pragma_page_count, pragma_page_size").fetchone()
-    return bool(pages * page_size <= _COUNT_ALL_BELOW_BYTES)
 
 
 def _counted(connection: sqlite3.Connection, table: Table, small: bool) -> Table:

@@ -88,7 +88,9 @@ _IN_ANY_CASE = (limit_unasked, never_true)
 def _proving(r: Reading) -> frozenset[str]:
     """The observations that prove a conflict of this query."""
     doubtful = set()
-    if not _one_direction(r):
+    numbers = (c for c in r.constants if c.operator in ("<", "<=", ">", ">="))
+    one_direction = any(_NUMBER.fullmatch(c.value) for c in numbers) or not _AGE.search(r.question)
+    if not one_direction:
         doubtful.add("comparison_direction")
     if _WRITTEN_DATE.search(r.question) or _EITHER_NUMBER.search(r.question):
         doubtful.add("number_missing")
@@ -112,12 +114,6 @@ _FIGURE_ASKED = re.compile(
     r"\b(?:averages?|avg|mean|totals?|sum|maximum|minimum)\b"
 )
 """The word for the figure stands before the conditions."""
-
-
-def _one_direction(r: Reading) -> bool:
-    """Whether a comparison can be told from its opposite: who is older was born before."""
-    numbers = (c for c in r.constants if c.operator in ("<", "<=", ">", ">="))
-    return any(_NUMBER.fullmatch(c.value) for c in numbers) or not _AGE.search(r.question)
 
 
 _AGE = re.compile(r"\b(?:old|older|young|younger|elder|senior|junior)\b")

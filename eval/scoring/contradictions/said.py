@@ -114,7 +114,7 @@ def may_be_meant(constant: Constant, r: Reading) -> bool:
         return True
     if not left:
         return False
-    if " " not in value and any(w.endswith("est") or _praises(w) for w in left):
+    if " " not in value and any(w.endswith("est") or w in _gradable() for w in left):
         return True  # `the fastest` is the one of the greatest speed
     return any(_stands_for(value, w) for w in left) or _a_code(value, left) or _foreign(constant)
 
@@ -122,11 +122,6 @@ def may_be_meant(constant: Constant, r: Reading) -> bool:
 @cache
 def _gradable() -> frozenset[str]:
     return frozenset(light_stem(f) for f, (_, degree) in adjectives().items() if " " not in f and degree != "base")
-
-
-def _praises(word: str) -> bool:
-    """Whether it is an adjective that grades."""
-    return word in _gradable()
 
 
 def _number_meant(value: str, r: Reading) -> bool:

@@ -84,7 +84,8 @@ def superlative_unmet(r: Reading) -> Proofs:
     if r.constants and not (intent.singular and len(r.rows) > 1):
         return  # a value may be the extreme one
     said = {w.casefold() for w in superlatives(r.case.question)}
-    columns = _names_of_columns(r)
+    parts = (w for _, c in r.case.references.columns for w in re.findall(r"[^\W\d_]+", c.replace("_", " ")))
+    columns = frozenset(w.casefold() for w in parts)
     if said & {"first", "last", "top"} or columns & (said | {"max", "min", "maximum", "minimum", "highest", "lowest"}):
         return
     yield Proof("superlative_unmet", "", f"The question asks for the {min(said)}; nothing in the query looks for it.")
@@ -110,8 +111,3 @@ def unconditioned(r: Reading) -> Proofs:
 
 
 _LETTER = re.compile(r"\b(?:starts?|begins?|ends?|beginning|starting|ending) with (?:the )?(?:letter )?['\"]?[A-Z]\b")
-
-
-def _names_of_columns(r: Reading) -> frozenset[str]:
-    parts = (w for _, c in r.case.references.columns for w in re.findall(r"[^\W\d_]+", c.replace("_", " ")))
-    return frozenset(w.casefold() for w in parts)

@@ -63,7 +63,9 @@ def never_true(r: Reading) -> Proofs:
         for one, other in combinations(tests, 2):
             both = isinstance(one, exp.EQ), isinstance(other, exp.EQ)
             same = one.expression.name.casefold() == other.expression.name.casefold()
-            if _same_column(one.this, other.this) and any(both) and same != all(both):
+            tables = {c.table.casefold() for c in (one.this, other.this) if isinstance(c, exp.Column)} - {""}
+            same_column = one.this.name.casefold() == other.this.name.casefold() and len(tables) < 2
+            if same_column and any(both) and same != all(both):
                 place = f"{one.sql()} AND {other.sql()}"
                 yield Proof("never_true", place, f"No row can meet both {one.sql()} and {other.sql()}.")
                 return
@@ -84,15 +86,11 @@ def _equals_text(test: exp.Expr, texts: frozenset[str]) -> bool:
     return isinstance(test.expression, exp.Literal | exp.Column) and test.expression.name in texts
 
 
-def _same_column(one: exp.Expr, other: exp.Expr) -> bool:
-    tables = {c.table.casefold() for c in (one, other) if isinstance(c, exp.Column)} - {""}
-    return one.name.casefold() == other.name.casefold() and len(tables) < 2
-
-
 def value_named(r: Reading) -> Proofs:
     """A text that the question names, that a column of the query's tables stores, and that the query has nowhere."""
     known = r.used_words
-    grouped = _grouped_columns(r)
+    groups = [s.args["group"] for s in every(r.tree, exp.Select) if s.args.get("group")]
+    grouped = frozenset(c.name for g in groups for c in every(g, exp.Column))
     if any(_a_key(c) and not said(c, r) for c in r.constants):
         return  # `id = 7` may be the blue one
     for found in r.case.named:
@@ -177,11 +175,6 @@ def _stands_in(value: str, r: Reading) -> bool:
     return any(u[:1] == folded[:1] for u in codes) or any(folded[:4] in u for u in used if len(folded) > _SHORT)
 
 
-def _grouped_columns(r: Reading) -> frozenset[str]:
-    groups = [s.args["group"] for s in every(r.tree, exp.Select) if s.args.get("group")]
-    return frozenset(c.name for g in groups for c in every(g, exp.Column))
-
-
 _RELATION = re.compile(
     r"\b(?:in|of|at|for|by|with|without|from|through|to|on|via|than|where|who|whose|that|which|named|called|is|are|was|were)\b"
 )
@@ -214,17 +207,13 @@ def _a_value(found: StoredConstant, r: Reading) -> bool:
         return capitals and _qualifies(found.value.casefold(), r)
     if written or " " in found.value or not {"name", "titl"} & set(name_words(found.column)):
         return True
-    return _one_of_few(found, r) and _qualifies(found.value.casefold(), r)
+    small = r.case.question == r.case.question.lower()
+    one_of_few = small and (found.among <= _FEW or found.value.casefold() in countries()[0])
+    return one_of_few and _qualifies(found.value.casefold(), r)
 
 
 _FEW = 100
 """Texts of a column up to which they are kinds of things rather than things."""
-
-
-def _one_of_few(found: StoredConstant, r: Reading) -> bool:
-    """`Rock songs`, `capital of australia`: a kind or a country is meant however it is written."""
-    small = r.case.question == r.case.question.lower()
-    return small and (found.among <= _FEW or found.value.casefold() in countries()[0])
 
 
 def _beside_used(value: str, r: Reading) -> bool:

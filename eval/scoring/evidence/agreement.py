@@ -63,7 +63,8 @@ def _alike(opinion: SecondOpinion, case: Case) -> Observations:
     """The same rows; weightier where another query found them, for then no slip is shared."""
     assert opinion.result is not None
     assert case.result is not None
-    if _empty(case):
+    empty = bool(case.tables_read) and all(table.row_count == 0 for table in case.tables_read)
+    if empty:
         return
     text = "An independent reading of the question returns the same rows."
     yield Observation("second_reading_agrees", 1, text)
@@ -76,11 +77,6 @@ def _alike(opinion: SecondOpinion, case: Case) -> Observations:
     elif not same_result(opinion.result, case.result, ordered=True):
         text = "An independent reading of the question returns these rows in another order."
         yield Observation("second_reading_ordered_otherwise", 1, text)
-
-
-def _empty(case: Case) -> bool:
-    """Whether the query's tables hold no rows: all queries agree there, so agreement says nothing."""
-    return bool(case.tables_read) and all(table.row_count == 0 for table in case.tables_read)
 
 
 def _left_out(r: Reading, opinion: SecondOpinion) -> Observations:

@@ -69,7 +69,14 @@ Asked = Mapping[tuple[float | str, str], frozenset[str]]
 
 def observe(reading: Reading) -> Observations:
     tree = reading.tree
-    if _turned_round(tree):
+    # Whether the query excludes what it looks for, so that its comparisons may be the opposite of the
+    # question's
+    turned_round = bool(every(tree, exp.Except)) or any(
+        isinstance(node.this.unnest(), exp.In | exp.Exists | exp.Connector | exp.Predicate)
+        and not isinstance(node.this, exp.Like)
+        for node in every(tree, exp.Not)
+    )
+    if turned_round:
         return
     asked = _asked(reading.question)
     written = _written(tree) if asked else {}
@@ -119,15 +126,6 @@ def _beside(
             text = f"The question says “{shown}”, and the query compares with {min(found)} {value + step:g}."
             yield Observation("bound_strictness", 1, text)
             return
-
-
-def _turned_round(tree: exp.Expr) -> bool:
-    """Whether the query excludes what it looks for, so that its comparisons may be the opposite of the question's."""
-    return bool(every(tree, exp.Except)) or any(
-        isinstance(node.this.unnest(), exp.In | exp.Exists | exp.Connector | exp.Predicate)
-        and not isinstance(node.this, exp.Like)
-        for node in every(tree, exp.Not)
-    )
 
 
 def _asked(question: str) -> Asked:

@@ -237,21 +237,17 @@ _FIRST = re.compile(
 )
 
 
-def _first_named(r: Reading) -> bool | None:
-    """Whether `the highest first` asks for a falling order; None where nothing of that kind is said."""
-    found = _FIRST.search(r.question)
-    return None if found is None else found[1] in _DOWNWARDS
-
-
 def _order(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
-    falling = _first_named(r)
+    found = _FIRST.search(r.question)
+    falling = None if found is None else found[1] in _DOWNWARDS
     in_steps = bool(r.tree.args.get("with_") or facts.window_functions)  # the order meant may be that of a window
     if falling is not None and facts.order_by and not in_steps and (facts.order_by[0][1] == "desc") != falling:
         yield Observation("order_reversed", 1, "The rows are ordered in the other direction.")
         return
     if intent.order and not facts.order_by:
-        if _ranks_in_windows(r) or _orders_things(r):
+        ranks_in_windows = any(w.args.get("order") for w in every(r.tree, exp.Window))
+        if ranks_in_windows or _orders_things(r):
             return
         yield Observation("order_missing", 1, "The question asks for an order, but the query gives none.")
     elif intent.order:
@@ -261,11 +257,6 @@ def _order(r: Reading) -> Observations:
             yield Observation("order_matched", 1, "The rows are in the order that the question asks for.")
     elif facts.order_by and facts.limit is None:
         yield Observation("order_unasked", 1, "The query orders its rows; the question does not ask for an order.")
-
-
-def _ranks_in_windows(r: Reading) -> bool:
-    """`Rank the shops by sales`: a column with the rank is an order, too."""
-    return any(w.args.get("order") for w in every(r.tree, exp.Window))
 
 
 def _orders_things(r: Reading) -> bool:

@@ -34,15 +34,13 @@ def observe(reading: Reading) -> Observations:
         yield Observation("table_only_joined", float(min(idle, 2)))
     if facts.group_by and reading.select is not None:
         yield from _groups(reading)
-    if _membership(reading):
+    membership = any(
+        i.args.get("query") is not None and not isinstance(i.parent, exp.Not) for i in every(reading.tree, exp.In)
+    )
+    if membership:
         yield Observation("membership_subquery", 1)
     if facts.joins and not facts.group_by and "count" in facts.output_aggregates and not facts.count_distinct:
         yield Observation("count_over_join", 1)
-
-
-def _membership(r: Reading) -> bool:
-    """`IN (SELECT ...)`: what a join would say, but without its repeated rows."""
-    return any(i.args.get("query") is not None and not isinstance(i.parent, exp.Not) for i in every(r.tree, exp.In))
 
 
 def _off_keys(r: Reading) -> tuple[str, str] | None:

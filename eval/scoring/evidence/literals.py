@@ -57,7 +57,13 @@ def _question_side(r: Reading) -> Observations:
     known |= {float(n) for _, c in r.case.references.columns for n in _DIGITS.findall(c)}
     written = r.case.parsed.text.casefold() if years else text
     days = _LAST_DAY if any(_year_of(c) for c in r.constants) else 0
-    ages = _ages(r)
+    # The ages that the dates of a query stand for today, where the question is about age
+    today = dt.date.today().year
+    ages = (
+        {float(today - year) for c in r.constants if (year := _year_of(c)) and year <= today}
+        if compares_ages(r)
+        else set()
+    )
     absent = [n for n in numbers if n > days and not _meets(n, known | ages) and _digits(n) not in written]
     unbounded = [y for y in years if not any(str(y + step) in written for step in (0, 1, -1))]
     if unbounded:
@@ -95,16 +101,6 @@ def _years(r: Reading) -> frozenset[int]:
 def compares_ages(r: Reading) -> bool:
     """Whether the question is about age (`older than 60`) and the query compares dates: the older, the smaller."""
     return _AGE.search(r.question) is not None and any(_year_of(c) or "year" in c.value for c in r.constants)
-
-
-def _ages(r: Reading) -> set[float]:
-    """The ages that the dates of a query stand for today, where the question is about age."""
-    today = dt.date.today().year
-    return (
-        {float(today - year) for c in r.constants if (year := _year_of(c)) and year <= today}
-        if compares_ages(r)
-        else set()
-    )
 
 
 def _year_of(constant: Constant) -> int | None:

@@ -58,7 +58,13 @@ class Day:
 
 def observe(reading: Reading) -> Observations:
     named = [*days_in(reading.question), *_months_in(reading.question)]
-    written = _written(reading)
+    # The days and months of the query's constants
+    days = set()
+    for constant in reading.constants:
+        match = _WRITTEN.match(constant.value)
+        if match and _YEARS[0] <= int(match[1]) <= _YEARS[1] and 1 <= int(match[2]) <= 12:
+            days.add(Day(int(match[1]), int(match[2]), int(match[3] or 0)))
+    written = frozenset(days)
     if named and written:
         missing = next((d for d in named if not _looked_at(d, written, reading)), None)
         if missing is not None:
@@ -99,16 +105,6 @@ def _months_in(question: str) -> list[Day]:
     return [
         Day(int(m[2]), _MONTHS[m[1]]) for m in _MONTH.finditer(question) if not _SHOWN.search(question[: m.start()])
     ]
-
-
-def _written(r: Reading) -> frozenset[Day]:
-    """The days and months of the query's constants."""
-    days = set()
-    for constant in r.constants:
-        match = _WRITTEN.match(constant.value)
-        if match and _YEARS[0] <= int(match[1]) <= _YEARS[1] and 1 <= int(match[2]) <= 12:
-            days.add(Day(int(match[1]), int(match[2]), int(match[3] or 0)))
-    return frozenset(days)
 
 
 def _looked_at(day: Day, written: frozenset[Day], r: Reading) -> bool:

@@ -49,7 +49,8 @@ def _table(r: Reading, name: str) -> Table | None:
 def _multiplies(r: Reading, select: exp.Select) -> dict[str, set[str]]:
     """For each table that a SELECT itself joins, those in reach of it that hold several rows for one of its own."""
     steps: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-    beside = _beside(r, select)
+    names = [t.name for s in from_items(select) if isinstance(s, exp.Table) and (t := _table(r, s.name)) is not None]
+    beside = set(names) if len(set(names)) == len(names) else set()
     for (one, one_column), (other, other_column) in r.case.facts.join_columns if len(beside) > 1 else ():
         if one != other and one in beside and other in beside:
             steps[one].append((other, not _unique(_table(r, other), other_column)))
@@ -68,12 +69,6 @@ def _multiplies(r: Reading, select: exp.Select) -> dict[str, set[str]]:
                     left.append((table, multiplied or several))
         reached[start] = many
     return reached
-
-
-def _beside(r: Reading, select: exp.Select) -> set[str]:
-    """The real tables of a SELECT's own FROM; none where it selects from itself twice or keeps one row of several."""
-    names = [t.name for s in from_items(select) if isinstance(s, exp.Table) and (t := _table(r, s.name)) is not None]
-    return set(names) if len(set(names)) == len(names) else set()
 
 
 def _anti_join(select: exp.Select) -> bool:

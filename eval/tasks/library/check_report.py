@@ -16,8 +16,7 @@ from rich.table import Table
 from eval.databases import Database
 from eval.schema import Dialect
 from eval.tasks.library import DIFFICULTIES, tasks
-from eval.tasks.library.checks import Report, check_tasks, demos_on
-from eval.tasks.library.task import Task
+from eval.tasks.library.checks import check_tasks, demos_on
 
 
 def check_and_print(
@@ -41,11 +40,6 @@ def check_and_print(
             opened |= {demo.dialect: demos for demo in demos.values()}
         bar = progress.add_task("tasks", total=len(chosen))
         report = check_tasks(chosen, opened, jobs=jobs, on_done=lambda: progress.advance(bar))
-    _print(chosen, report)
-    return bool(chosen) and not report.violations
-
-
-def _print(chosen: Sequence[Task], report: Report) -> None:
     out = Console()
     table = Table("engine", "golds that hold", "wrong queries that fail", "seconds in the engine")
     for verdict in report.engines:
@@ -60,3 +54,4 @@ def _print(chosen: Sequence[Task], report: Report) -> None:
     out.print(f"{len(chosen)} tasks: " + ", ".join(f"{counts[level]} {level}" for level in DIFFICULTIES))
     for violation in report.violations:
         out.print(f"{violation.task} on {violation.engine}: {violation.what}", markup=False, soft_wrap=True)
+    return bool(chosen) and not report.violations

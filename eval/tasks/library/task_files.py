@@ -106,7 +106,12 @@ def _task(blocks: list[_Block], database: str, file: str) -> Task:
     for block in queries:
         if block.mark == "ON":
             base, query = wordings[-1]
-            wordings[-1] = base, Query(query.sql, query.variants + _variants(block, file))
+            dialects: dict[str, Dialect] = {dialect: dialect for dialect in DIALECTS}
+            named = [name.strip() for name in block.text.split(",")]
+            if unknown := [name for name in named if name not in dialects]:
+                raise TaskFileError(f"{file}:{block.line}: {unknown[0]!r} is not one of {', '.join(dialects)}")
+            variants = tuple((dialects[name], block.query) for name in named)
+            wordings[-1] = base, Query(query.sql, query.variants + variants)
         elif block.mark == "WRONG" or not wordings:
             wordings.append((block, Query(block.query)))
         else:
@@ -132,11 +137,3 @@ def _head(block: _Block, file: str) -> tuple[str, str, tuple[str, ...]]:
     if unknown := [tag for tag in tags if tag not in TAGS]:
         raise TaskFileError(f"{where}: {name}: unknown tag {unknown[0]!r}; tags.py lists the tags")
     return name, difficulty, tags
-
-
-def _variants(block: _Block, file: str) -> tuple[tuple[Dialect, str], ...]:
-    dialects: dict[str, Dialect] = {dialect: dialect for dialect in DIALECTS}
-    named = [name.strip() for name in block.text.split(",")]
-    if unknown := [name for name in named if name not in dialects]:
-        raise TaskFileError(f"{file}:{block.line}: {unknown[0]!r} is not one of {', '.join(dialects)}")
-    return tuple((dialects[name], block.query) for name in named)
