@@ -130,8 +130,8 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
 TYPICAL, UNLIKELY = -2.5, -12.0
 """Log-probabilities of a whole query: of an ordinary one, and the least that is told apart."""
 UNREAD = 0.67
-"""The most, short of sure, of a result for a question with words that the engine finds nowhere: whoever agrees on it may
-have passed them over together."""
+"""The most, short of sure, of a result for a question with words that the engine finds nowhere: those who agree on it
+may all have passed them over."""
 FORBIDDEN = 0.2
 """The most that a result has against each of whose queries something is proved."""
 
