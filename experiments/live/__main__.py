@@ -1,4 +1,4 @@
-"""`python -m experiments.live record|fit|answers`: what small models really answer, and how likely each answer is right.
+"""`python -m experiments.live record|fit|answers`: what small models really answer, and how likely each is right.
 
 `record` asks a served model the questions of benchmark folders as the cascade would, with nothing left out (the
 engine's reading, the model's query, its repairs, samples), one JSON line a question; it resumes. `fit` learns from such

@@ -26,7 +26,7 @@ from eval.scoring.contradictions.figures import aggregate_differs, figure_missin
 from eval.scoring.contradictions.numbers import number_foreign, period_open, year_foreign, year_unused
 from eval.scoring.contradictions.proof import Proof, Proofs
 from eval.scoring.contradictions.shown import limit_unasked, order_wrong, superlative_unmet, unconditioned
-from eval.scoring.contradictions.values import name_unused, never_true, value_foreign, value_named
+from eval.scoring.contradictions.values import idle_condition, name_unused, never_true, value_foreign, value_named
 from eval.scoring.evidence.familiarity import supposes
 from eval.scoring.evidence.question_reading import Observation, Reading
 
@@ -48,6 +48,7 @@ CHECKS: tuple[Callable[[Reading], Proofs], ...] = (
     value_named,
     name_unused,
     never_true,
+    idle_condition,
     number_foreign,
     year_foreign,
     year_unused,
@@ -81,7 +82,7 @@ def contradictions(reading: Reading, seen: Sequence[Observation]) -> tuple[Proof
     return (*observed, *(proof for check in CHECKS for proof in check(reading)))
 
 
-_IN_ANY_CASE = (limit_unasked, never_true)
+_IN_ANY_CASE = (limit_unasked, never_true, idle_condition)
 """What is proved of a query whose question supposes something that is not in the data."""
 
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 from eval.language.inflection import light_stem
 from eval.language.lexicon import countries
 from eval.language.words import STOPWORDS, akin, name_words, question_words
-from eval.scoring.aspects import is_key_name
+from eval.scoring.aspects import is_key_name, owners, tables_by_alias
 from eval.scoring.contradictions.numbers import NAMED_YEAR
 from eval.scoring.contradictions.proof import Proof, Proofs
 from eval.scoring.contradictions.said import left_over, may_be_meant, names_left, said
@@ -69,6 +69,41 @@ def never_true(r: Reading) -> Proofs:
                 place = f"{one.sql()} AND {other.sql()}"
                 yield Proof("never_true", place, f"No row can meet both {one.sql()} and {other.sql()}.")
                 return
+
+
+def idle_condition(r: Reading) -> Proofs:
+    """Parts of a query that change nothing, so that something else was meant: `food = 'cake' AND food <> 'tart'` (of
+    9,685 golds none), an order of the one row that aggregates give, a key that is to be NULL where each row has one."""
+    for select in every(r.tree, exp.Select):
+        where = select.args.get("where")
+        tests = [t for t in _terms(where.this) if isinstance(t, exp.EQ | exp.NEQ)] if where else []
+        for one, other in combinations(tests, 2):
+            texts = isinstance(one.expression, exp.Literal) and isinstance(other.expression, exp.Literal)
+            if texts and type(one) is not type(other) and one.this == other.this and one.expression != other.expression:
+                idle = one if isinstance(one, exp.NEQ) else other
+                yield Proof("idle_condition", idle.sql(), f"Where the other condition holds, {idle.sql()} always does.")
+                return
+        ordered = select.args.get("order")
+        figures = [one for one in select.expressions if one.find(exp.AggFunc) and not one.find(exp.Window)]
+        if ordered and not select.args.get("group") and len(figures) == len(select.expressions) > 0:
+            shown = {column for one in figures for column in one.find_all(exp.Column)}
+            if any(not o.find(exp.AggFunc) and not shown & set(o.find_all(exp.Column)) for o in ordered.expressions):
+                yield Proof("idle_condition", ordered.sql(), "The query gives one row, and orders it.")
+                return
+        if not any(join.side for join in select.args.get("joins") or ()):
+            for test in every(where, exp.Is) if where else ():
+                alone = not isinstance(test.parent, exp.Not) and test.find_ancestor(exp.Select) is select
+                if alone and isinstance(test.expression, exp.Null) and _always_there(test.this, select, r):
+                    yield Proof("idle_condition", test.sql(), f"No row can meet {test.sql()}: each has one.")
+                    return
+
+
+def _always_there(column: exp.Expr, select: exp.Select, r: Reading) -> bool:
+    schema = r.case.schema
+    found = owners(column, tables_by_alias(select), schema) if isinstance(column, exp.Column) else []
+    known = schema.table(found[0][0]) if len(found) == 1 else None
+    declared = known.column(found[0][1]) if known is not None else None
+    return declared is not None and (declared.primary_key or not declared.nullable)
 
 
 def _terms(condition: exp.Expr) -> list[exp.Expr]:
