@@ -51,7 +51,7 @@ DOUBTS = MappingProxyType(
         "idle_table": Doubt(
             DOUBTFUL, "rows are kept that belong to something named by a similar word; leave that word out if not meant"
         ),
-        "route_open": Doubt(DOUBTFUL, "several tables link what you name; name the one that is meant"),
+        "route_open": Doubt(DOUBTFUL, "what you name is linked in several ways; name the one that is meant"),
         "deed_of_rows": Doubt(
             DOUBTFUL, "the date says when they were recorded, not when they did it; name another date if one is meant"
         ),

@@ -431,13 +431,20 @@ def _ranks_by_nothing(query: Query, q: LinkedQuestion) -> bool:
 
 
 def _two_routes(query: Query, q: LinkedQuestion) -> bool:
-    """`carers of clients in York`, whom both visits and care plans link, and neither is named."""
+    """`carers of clients in York`, whom both visits and care plans link, and neither is named; or two keys of one
+    table."""
     joined = {
         *query.tables,
         *(t for e in query.expressions() for t in e.tables),
         *(t for part in query.restrictions() for t in part.tables),
     }
-    pairs = ((a, b) for a in joined for b in joined if a < b and not q.graph.between(a, b))
+    pairs = [(a, b) for a in joined for b in joined if a < b]
+    said = frozenset(t.lower for t in q.tokens if t.kind == "word")
+    for one, other in pairs:
+        named = sorted(q.graph.spoken(edge, said)[0] for edge in q.graph.between(one, other) if not edge.chance)
+        if len(named) > 1 and named[-1] == named[-2]:
+            return True  # `packages of Leo`, who has sent some and received others
+    pairs = [(a, b) for a, b in pairs if not q.graph.between(a, b)]
     return any(
         len(links) > 1 and not links & joined
         for links in (set(q.graph.referring(a)) & set(q.graph.referring(b)) for a, b in pairs)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from agent.knowledge.effort import spend
 from agent.knowledge.vocabulary import Vocabulary
 from eval.language.inflection import root
+from eval.language.lexicon import open_lexicon, word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,13 @@ class JoinPlan:
 FAN_OUT = 4.0
 """Cost of going up to a shared parent and down again to another of its children: such a join pairs rows that only share
 a parent, which is rarely meant. Any path over real links with up to this many more steps is cheaper."""
+
+
+_WAYS = (
+    (word_set("from depart leav originat"), word_set("source origin departure start from")),
+    (word_set("to into arriv land go"), word_set("destination dest arrival end target to")),
+)
+"""Roots of words that tell one end of a way from the other, and how columns call that end."""
 
 
 class JoinGraph:
@@ -198,6 +206,18 @@ class JoinGraph:
             rest = [t for t in rest if t != target and t not in joined]
         return JoinPlan(root, tuple(steps))
 
+    def spoken(self, edge: Edge, hints: frozenset[str]) -> tuple[int, int]:
+        """How many words of a key, other than those of the table and the key that it refers to, the question says
+        (`home team`; `received` for `recipient`, `departing` for `departure_airport`), and how many it does not."""
+        hinted = hints | {root(w) for w in hints}
+        hinted |= {name for way, names in _WAYS for name in names if way & hinted}
+        known = {*self._vocabulary.tables[edge.right].words}
+        words = [w for c in edge.left_columns for w in self._vocabulary.columns[edge.left, c].words]
+        known.update(w for c in edge.right_columns for w in self._vocabulary.columns[edge.right, c].words)
+        own = [w for w in words if w not in known]
+        said = sum(any(one in hinted or root(one) in hinted for one in (w, *open_lexicon(w))) for w in own)
+        return said, len(own) - said
+
     def _path(
         self, sources: set[str], target: str, named: frozenset[str], hints: frozenset[str]
     ) -> tuple[float, list[tuple[str, Edge]]] | None:
@@ -233,16 +253,8 @@ class JoinGraph:
                 if up and edge.right == here and not edge.single and here not in named:
                     step += FAN_OUT
                 if len(self.between(here, there)) > 1:
-                    # Cost of one of several keys between two tables. It is lower when the question contains the
-                    # key's words (`home team`, or `departing` for `departure_airport`), and higher for each
-                    # word that is neither in the question nor part of the other table's name
-                    hinted = hints | {root(w) for w in hints}
-                    known = {*self._vocabulary.tables[edge.right].words}
-                    words = [w for c in edge.left_columns for w in self._vocabulary.columns[edge.left, c].words]
-                    known.update(w for c in edge.right_columns for w in self._vocabulary.columns[edge.right, c].words)
-                    own = [w for w in words if w not in known]
-                    matches = sum(w in hinted or root(w) in hinted for w in own)
-                    step += -0.1 * min(matches, 2) + 0.02 * min(len(own) - matches, 4)
+                    said, unsaid = self.spoken(edge, hints)
+                    step += -0.1 * min(said, 2) + 0.02 * min(unsaid, 4)
                 heapq.heappush(heap, (cost + step, count, there, rises, [*path, (there, edge)]))
         return None
 
