@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from agent.knowledge.vocabulary import split_name
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.measures import money_column
@@ -424,8 +425,19 @@ def _by_for_nothing(query: Query, q: LinkedQuestion) -> bool:
     return any(groups) or any(q.items[k + 1].is_keyword("count", "agg") for k in said)
 
 
+_EXTREMES = word_set("highest lowest largest smallest longest shortest biggest greatest tallest deepest")
+_LISTED = word_set("list show give are all each every")
+
+
 def _ranks_by_nothing(query: Query, q: LinkedQuestion) -> bool:
-    """`the three best carers` read as any three."""
+    """`the three best carers` read as any three, `the smallest town of the largest county` as the first of one order,
+    `what is the highest point of the country` as all cells of a column `highest_point`."""
+    if query.limit is not None and len(query.order) > 1 and len({t for e, _ in query.order for t in e.tables}) > 1:
+        return True
+    rest = (query.where, query.base, query.group, query.order, query.limit, query.having)
+    shown = query.select[0].column if len(query.select) == 1 and not query.select[0].function else None
+    if shown is not None and not any(rest) and {*split_name(shown[1])} & _EXTREMES:
+        return not any(t.lower in _LISTED for t in q.tokens)
     unordered = query.limit is not None and not (query.order or query.default_order or query.within)
     return unordered and query.shape is None and any(x.is_keyword("sup", "sup_adj", "sup_count") for x in q.items)
 

@@ -7,6 +7,7 @@ short paths to long ones, and among equal paths the one through tables that the 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -97,10 +98,19 @@ a parent, which is rarely meant. Any path over real links with up to this many m
 
 
 _WAYS = (
-    (word_set("from depart leav originat"), word_set("source origin departure start from")),
-    (word_set("to into arriv land go"), word_set("destination dest arrival end target to")),
+    (
+        word_set("from depart leav originat"),
+        word_set("from origin source departure depart start pickup sender home begin"),
+    ),
+    (word_set("to into arriv land go"), word_set("to destination dest arrival arrive end dropoff receiver target")),
 )
-"""Roots of words that tell one end of a way from the other, and how columns call that end."""
+"""Roots of words that tell where a thing comes from, or where it goes, and how columns call that end."""
+
+
+def ends_said(words: Iterable[str]) -> frozenset[str]:
+    """Names of the end of a way that these words tell."""
+    said = {root(word) for word in words}
+    return frozenset(name for way, names in _WAYS for name in names if way & said)
 
 
 class JoinGraph:
@@ -209,8 +219,7 @@ class JoinGraph:
     def spoken(self, edge: Edge, hints: frozenset[str]) -> tuple[int, int]:
         """How many words of a key, other than those of the table and the key that it refers to, the question says
         (`home team`; `received` for `recipient`, `departing` for `departure_airport`), and how many it does not."""
-        hinted = hints | {root(w) for w in hints}
-        hinted |= {name for way, names in _WAYS for name in names if way & hinted}
+        hinted = hints | {root(w) for w in hints} | ends_said(hints)
         known = {*self._vocabulary.tables[edge.right].words}
         words = [w for c in edge.left_columns for w in self._vocabulary.columns[edge.left, c].words]
         known.update(w for c in edge.right_columns for w in self._vocabulary.columns[edge.right, c].words)

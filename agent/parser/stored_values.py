@@ -10,6 +10,7 @@ from agent.knowledge.vocabulary import ColumnWord, split_name
 from agent.parser import periods
 from agent.parser.conditions import LINKS, target_column
 from agent.parser.interpretation import Condition, Expression
+from agent.parser.joins import ends_said
 from agent.parser.mentions import Mention
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
@@ -30,8 +31,8 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     for k in (i - 1, i + 1):
         for table in _named_together(q, i, k):
             near[table] = near.get(table, 0.0) + 0.4
-    before = q.previous_word(i)
-    meant = [h for h in mention.values if _ENDS.get(before, frozenset()) & set(split_name(h.column))]
+    ends = ends_said(x.lower for x in q.items[max(0, i - 2) : i])
+    meant = [h for h in mention.values if ends & set(split_name(h.column))]
     hit = c.choose_value(tuple(meant) or mention.values, near, target)
     key = (hit.table, hit.column)
     left = Expression(column=key)
@@ -49,17 +50,10 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
         (i,) if following is None else (i, i + 1),
         conditions=(condition,),
         alternatives=tuple(Condition(left, "=", (v,)) for v in spellings),
-        doubts=_doubts(mention, hit, target),
+        doubts=_doubts(mention, hit, target, named=bool(target or meant)),
         small_doubts=("value_fuzzy",) if 0.7 <= hit.score < 0.85 else (),
         changes={"last_column": None, "value_column": (i, word) if word is not None else c.value_column},
     )
-
-
-_ENDS = {
-    "from": word_set("from origin source departure depart start pickup sender home begin"),
-    "to": word_set("to destination dest arrival arrive end dropoff receiver target"),
-}
-"""Words of the columns that hold where a thing comes from, and where it goes."""
 
 
 def _column_of_last_value(q: LinkedQuestion, c: Context, i: int) -> ColumnWord | None:
@@ -77,7 +71,7 @@ def _column_after(q: LinkedQuestion, i: int) -> ColumnWord | None:
     return next((column for column, score in columns if column.key in keys and score >= 0.7), None)
 
 
-def _doubts(mention: Mention, hit: ValueHit, target: ColumnWord | None) -> tuple[str, ...]:
+def _doubts(mention: Mention, hit: ValueHit, target: ColumnWord | None, *, named: bool) -> tuple[str, ...]:
     """Why the value may be another one, or may be meant in another column."""
     key = (hit.table, hit.column)
     rivals = {(h.table, h.column) for h in mention.values if h.score >= hit.score - 0.01} - {key}
@@ -85,6 +79,9 @@ def _doubts(mention: Mention, hit: ValueHit, target: ColumnWord | None) -> tuple
         "value_other_column": target is not None and key != target.key,
         "value_fuzzy": hit.score < 0.7,
         "value_ambiguous": bool(rivals) and target is None,
+        # `flights of ATO`, which is stored as `source_airport` and as `dest_airport`
+        "column_of_many": not named
+        and any(t == hit.table and set(split_name(c)) & set(split_name(hit.column)) for t, c in rivals),
     }
     return tuple(name for name, doubtful in holds.items() if doubtful)
 

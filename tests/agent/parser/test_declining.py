@@ -40,7 +40,13 @@ def test_a_greeting_before_a_question_does_not_hide_it(schema: Schema, values: V
 
 @pytest.mark.parametrize(
     "question",
-    ["members with high fines", "loans of the previous owner", "average of members", "old books"],
+    [
+        "members with high fines",
+        "loans of the previous owner",
+        "average of members",
+        "old books",
+        "the cheapest book of the oldest author",
+    ],
 )
 def test_a_doubt_names_a_word_and_a_decline_the_guess(schema: Schema, values: ValueIndex, question: str) -> None:
     reading = read(question, schema, values)

@@ -113,6 +113,8 @@ def test_a_table_to_which_two_thousand_refer_is_joined_quickly() -> None:
         ("trips leaving from Oslo", "origin_port_id"),
         ("trips to Oslo", "destination_port_id"),
         ("how many trips arrive in Oslo", "destination_port_id"),
+        ("how many legs into ATO", "dest_airport"),
+        ("how many legs leave from ATO", "source_airport"),
     ],
 )
 def test_the_questions_words_choose_between_two_keys_to_one_table(tmp_path: Path, question: str, key: str) -> None:
@@ -120,8 +122,9 @@ def test_the_questions_words_choose_between_two_keys_to_one_table(tmp_path: Path
     assert key in reading.sql.lower(), reading.sql
 
 
-def test_where_no_word_chooses_between_two_keys_the_reading_is_doubtful(tmp_path: Path) -> None:
-    reading = _read("how many parcels of Lee are there", tmp_path)
+@pytest.mark.parametrize("question", ["how many parcels of Lee are there", "how many ATO legs are there"])
+def test_where_no_word_chooses_between_two_keys_the_reading_is_doubtful(tmp_path: Path, question: str) -> None:
+    reading = _read(question, tmp_path)
     assert reading.confidence < STATED_DOUBT
 
 
@@ -142,6 +145,8 @@ def _posted(folder: Path) -> Database:
         " recipient_id INTEGER REFERENCES people(id));"
         "CREATE TABLE trips (id INTEGER PRIMARY KEY, ship TEXT, origin_port_id INTEGER REFERENCES ports(id),"
         " destination_port_id INTEGER REFERENCES ports(id));"
+        "CREATE TABLE legs (id INTEGER PRIMARY KEY, source_airport TEXT, dest_airport TEXT);"
+        "INSERT INTO legs VALUES (1, 'ATO', 'RIX'), (2, 'RIX', 'ATO'), (3, 'OSL', 'ATO');"
         "INSERT INTO people VALUES (1, 'Lee'), (2, 'Kim'); INSERT INTO ports VALUES (1, 'Oslo'), (2, 'Riga');"
         "INSERT INTO parcels VALUES (1, 'books', 1, 2), (2, 'shoes', 2, 1);"
         "INSERT INTO trips VALUES (1, 'Anna', 1, 2), (2, 'Bela', 2, 1);"
