@@ -43,7 +43,11 @@ _NEGATED = {"is": "is not", "is not": "is", "is over": "is at most", "is at leas
     "is under": "is at least",
     "is at most": "is over",
 }
-_UNITS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%Y-%m": "year and month", "%w": "weekday"}
+_UNITS = {
+    "%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%Y-%m": "year and month", "%w": "weekday",
+    "YYYY": "year", "MM": "month", "DD": "day", "HH24": "hour", "YYYY-MM": "year and month", "D": "weekday",
+}  # fmt: skip
+"""What forms of dates keep: SQLite's, DuckDB's and MySQL's, then PostgreSQL's."""
 _DAYS = dict(enumerate(("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")))
 """As `%w` numbers them."""
 _PARTS = ("year", "month", "day", "quarter", "hour", "minute", "second", "week", "weekday", "dayname", "monthname")
@@ -343,8 +347,8 @@ class _Words:
             return " or, where that is missing, ".join(said)
         if name == "nullif" and len(said) == 2:
             return f"{said[0]} (missing where it is {said[1]})"
-        if name in ("strftime", "date_format") and len(said) == 2:
-            text, moment = given if name == "strftime" else given[::-1]
+        if name in ("strftime", "date_format", "to_char") and len(said) == 2:
+            text, moment = given if isinstance(given[0], exp.Literal) else given[::-1]  # SQLite names the form first
             return f"the {_UNITS[text.name]} of {self.value(moment)}" if text.name in _UNITS else ""
         if name == "date_trunc" and len(said) == 2:
             return f"the {given[0].name.lower()} of {said[1]}"

@@ -6,6 +6,7 @@ what came of it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,9 @@ class OneTable:
         ]
         beside = amounts.units(self._engine, self._table, decisions, names)
         both_ways = amounts.flows(self._engine, self._table, decisions, names)
+        heads = list(zip(self._staged.headers, names, strict=True))
+        often = Counter(head.casefold() for head, _ in heads)
+        twins = {name: f"several columns are headed {h!r}" for h, name in heads if h and often[h.casefold()] > 1}
         kept = [
             as_written.Kept(
                 f"c{i}",
@@ -86,7 +90,7 @@ class OneTable:
                 Values(
                     decision.plan.unit or beside.get(of.name, (None, None))[0],
                     beside.get(of.name, (None, None))[1],
-                    words.doubt(of, sure=decision.sure),
+                    words.doubt(of, sure=decision.sure) or twins.get(of.name),
                     self._letters(i),
                     *both_ways.get(of.name, (None, None)),
                 ),
@@ -96,13 +100,12 @@ class OneTable:
             and (
                 of.changed
                 or decision.plan.unit
-                or of.name in {*beside, *both_ways}
+                or of.name in {*beside, *both_ways, *twins}
                 or self._tells_part(i)
                 or self._letters(i)
             )
         ]
         as_written.keep(self._engine, self._table, self._staged, kept)
-        heads = zip(self._staged.headers, names, strict=True)
         renamed = [f"{head!r} is {column}" for head, column in heads if head and column not in ("", head)]
         result = TableFound(
             rows=repeated.rows,

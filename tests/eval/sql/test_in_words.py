@@ -44,6 +44,20 @@ def test_a_query_is_said(sql: str) -> None:
     assert " ".join(explained(parse(sql, "sqlite"))) == SAID[sql]
 
 
+@pytest.mark.parametrize(
+    ("dialect", "month"),
+    [
+        ("sqlite", "STRFTIME('%Y-%m', d)"),
+        ("duckdb", "STRFTIME(d, '%Y-%m')"),
+        ("mysql", "DATE_FORMAT(d, '%Y-%m')"),
+        ("postgres", "TO_CHAR(d, 'YYYY-MM')"),
+    ],
+)
+def test_a_month_is_said_in_each_dialect(dialect: str, month: str) -> None:
+    (said, *_) = explained(parse(f"SELECT {month} FROM t", dialect))
+    assert said == "Shows the year and month of d of t."
+
+
 def left_out(sql: str, schema: Schema) -> list[str]:
     """Tables, columns and constants of the query that are not in the words."""
     parsed = parse(sql, "sqlite")

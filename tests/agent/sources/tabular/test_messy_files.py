@@ -12,6 +12,7 @@ from agent.sources.tabular.plan import ColumnPlan, Reading, TablePlan, TableRead
 from agent.sources.tabular.stage import Bounds
 from agent.sources.tabular.tables import File, import_tables
 from agent.sources.tabular.words import notes
+from eval.databases import open_database
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "imports" / "messy_files.txt"
 
@@ -167,3 +168,12 @@ def test_groups_stay_as_they_are_where_that_is_decided(tmp_path: Path) -> None:
     table, _ = imported(tmp_path, data, edited(first, "team", fill=False))
 
     assert table[1:] == ["A | ann", "NULL | bo", "B | cy", "NULL | di"]
+
+
+def test_two_columns_of_one_heading_are_told_with_each_answer(tmp_path: Path) -> None:
+    imported(tmp_path, b"Dept,Budget,Budget,Owner\nIT,12,15,Kim\nHR,8,9,Lee\n")
+    (tmp_path / "out").rename(tmp_path / "out.duckdb")
+    table = open_database(str(tmp_path / "out.duckdb")).schema().table("t")
+    assert table is not None
+    told = {column.name: column.values.doubt for column in table.columns if column.values}
+    assert told == dict.fromkeys(("Budget", "Budget_2"), "several columns are headed 'Budget'")
