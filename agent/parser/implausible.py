@@ -305,11 +305,12 @@ def _ranks_by_one_rating(query: Query, q: LinkedQuestion) -> bool:
 
 
 def _counts_money(query: Query, q: LinkedQuestion) -> bool:
-    """`top 10 members by payments`, `payments per quarter`, `total of all hires`, which have a column `total`: by their
-    number, or by their amount?"""
+    """`top 10 members by payments`, `payments per quarter`, `total unpaid bills`, `total of all hires`, which have a
+    column `total`: by their number, or by their amount?"""
     totals = {table for table, name in q.vocabulary.columns if name.casefold() == "total"}
     said = any(x.lower == "total" for x in q.items) and not any(x.lower in ("number", "count") for x in q.items)
-    if said and any(e.function == "count" and e.table in totals for e in query.select):
+    rows = [e.table for e in query.select if e.function == "count" and e.table and not e.column]
+    if said and any(table in totals or money_column(q, table) is not None for table in rows):
         return True
     if [t.lower for t in q.tokens[:2]] == ["how", "many"] and any(_is_of_its_rows(e, q) for e in query.select):
         return True

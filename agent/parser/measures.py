@@ -30,7 +30,8 @@ _AMOUNTS = (
     ("revenue",),
 )
 MONEY_ROWS = word_set(
-    "payment deposit withdrawal sale expense cost revenue invoice refund donation salary fee purchase"
+    "payment deposit withdrawal sale expense cost revenue invoice refund donation salary fee purchase bill charge fine"
+    " wage bonus"
 )
 """Tables whose rows are sums of money, so that `average payments` may be amounts."""
 
@@ -52,7 +53,7 @@ def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
     if not set(q.vocabulary.tables[table].words) & MONEY_ROWS:
         return None
     numeric = [c for c in q.vocabulary.by_table[table] if c.role == "number"]
-    called = ([c for c in numeric if c.words[-len(w) :] == w] for w in _AMOUNTS)
+    called = ([c for c in numeric if w in (c.words[-len(w) :], c.words[-len(w) - 1 : -1])] for w in _AMOUNTS)  # in cents
     return min(next(filter(None, called), []), key=lambda c: len(c.words), default=None)
 
 
