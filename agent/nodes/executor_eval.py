@@ -155,9 +155,8 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
     try:
         confidence = draft.confidence if draft.by_engine else None
         case = await examined(query, step.context, confidence)
-        if step.context.database.dialect == "postgres" or not (
-            draft.by_engine or (case.parsed.tree is not None and not case.references.phantoms)
-        ):
+        fits = case.runnable is not None and not case.references.phantoms
+        if step.context.database.dialect == "postgres" or not (draft.by_engine or fits):
             stored = await in_turn(as_stored, draft.sql, case.schema, step.context.database.name)
             if stored != draft.sql:
                 draft = draft.model_copy(update={"sql": stored})
@@ -165,9 +164,7 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
     except DatabaseError as error:
         return _without_statement(step, draft, number, str(error))
     if not step.context.execute and case.runnable is not None:
-        # The attempt of a valid statement when no statement may be run. The engine's own compiler checks the
-        # statement if it can. There are no rows, and so no score
-        assert case.runnable is not None
+        # no statement may be run: the engine's own compiler checks it if it can; without rows there is no score
         refusal = await step.context.database.refusal_async(case.runnable)
         status = "error" if refusal else "success"
         return _result(step, draft, number, sql=case.runnable.sql, status=status, error=refusal)

@@ -80,3 +80,12 @@ async def test_a_model_is_corrected_by_the_engines_own_words(
         assert [a.retry_category for a in answer.attempts] == ["hallucination", None]
         assert answer.rows == [[480]]
         assert answer.status == "success"
+
+
+async def test_a_model_may_name_the_opened_mysql_database(loaded: Callable[[str], str], config: Settings) -> None:
+    url = loaded("mysql_url")
+    with open_database(url) as database:
+        model = ScriptedModel(f"SELECT COUNT(*) FROM {database.name}.customers", relevance=0.9)
+        answer = await run("How many customers are there?", database=database, model=model, settings=config)
+        assert answer.rows == [[480]]
+        assert answer.sql == "SELECT COUNT(*) FROM customers"
