@@ -25,7 +25,7 @@ class LocalModel:
     memory: int
     """Bytes that its server takes."""
     accuracy: float | None = None
-    """0..1: execution accuracy on 40 questions of Spider's development set with the strategy `cascade`; None: not
+    """0..1: execution accuracy on questions of Spider's development set with the strategy `cascade`; None: not
     measured (docs/measurements.md)."""
     seconds: float | None = None
     """Of a question, in the middle, on one core; None: not measured."""
@@ -62,6 +62,8 @@ CATALOGUE = (
         sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
         licence="Apache-2.0",
         memory=900_000_000,
+        accuracy=0.80,
+        seconds=4.1,
     ),
 )
 """The default first."""
