@@ -28,8 +28,8 @@ from agent.server.replies import (
 from agent.server.routes.answers import DOCUMENTS, refusals
 from agent.server.routes.kept import DocumentFormat, document_response
 from agent.server.services import CurrentServices, Services
+from agent.store.base import CURSOR
 from agent.store.feedback import CONFIRMED
-from agent.store.page_cursors import CURSOR
 from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
 
 router = APIRouter(tags=["history"])
