@@ -84,8 +84,8 @@ class ApiError(Text2SQLError):
 
 
 def required(record: Record | None, what: str) -> Record:
-    """The record that was looked up. Raises ApiError 404 if there is none."""
-    if record is None:
+    """The record that was looked up, or whether it was removed. Raises ApiError 404 if there is none."""
+    if record is None or record is False:
         raise ApiError(404, f"There is no such {what}.")
     return record
 

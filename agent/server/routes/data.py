@@ -28,10 +28,9 @@ from agent.results import (
     export,
 )
 from agent.server.access import Client, CurrentClient
-from agent.server.documents import disposition
 from agent.server.errors import ApiError, required
 from agent.server.replies import PhantomName, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
-from agent.server.routes.answers import refusals
+from agent.server.routes.answers import disposition, refusals
 from agent.server.services import CurrentServices, Services
 from agent.server.statements import first_rows, ran
 from agent.store.records import RunRecord
