@@ -121,22 +121,8 @@ class ProfileReply(Reply):
 
     @classmethod
     def of(cls, report: ProfileReport) -> ProfileReply:
-        profile = report.profile
-        return cls(
-            database=report.database,
-            dialect=profile.dialect,
-            fingerprint=report.fingerprint,
-            privacy=report.privacy,
-            tokens=report.tokens,
-            seconds=profile.seconds,
-            complete=profile.complete,
-            sections=[ProfileSection.of(section) for section in report.sections],
-            tables=list(profile.tables),
-            columns=list(profile.columns),
-            keys=list(profile.keys),
-            patterns=list(profile.patterns),
-            guidance=list(profile.guidance),
-        )
+        own = {name: report if hasattr(report, name) else report.profile for name in cls.model_fields}
+        return super().of({name: getattr(place, name) for name, place in own.items()})
 
 
 class QuestionIn(BaseModel):
