@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.inspection.schema import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
-from agent.store.records import RunRecord, RunStatus, Verdict
+from agent.store.records import FirstRows, RunRecord, RunStatus, Verdict
 
 
 class Reply(BaseModel):
@@ -282,21 +282,15 @@ class Phantoms(Reply):
     ambiguous: list[PhantomName] = Field(default_factory=list)
 
 
-class SqlReply(Reply):
+class SqlReply(FirstRows):
+    """The rows beyond those here are given by `/runs/{run_id}/rows`."""
+
     allowed: bool
     reason: str | None
     """Why it may not run."""
     sql: str
     """What was sent."""
     phantoms: Phantoms
-    status: Literal["success", "error", "timeout", "refused"]
-    columns: list[str]
-    rows: list[list[Any]]
-    """At most 200; the rest by `/runs/{run_id}/rows`."""
-    rows_returned: int
-    truncated: bool
-    error: str | None
-    execution_time_ms: float
     run_id: str
 
 
