@@ -63,9 +63,7 @@ class Steps:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._status:
-            self._status.stop()
-            self._status = None
+        self.rest()
 
     def start(self) -> None:
         """Say that the program is loading itself; that has ended when the first step has."""

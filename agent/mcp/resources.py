@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -108,20 +109,6 @@ def _table(table: Table) -> TableInfo:
     keys = {
         key.columns[0]: f"{key.ref_table}.{key.ref_columns[0]}" for key in table.foreign_keys if len(key.columns) == 1
     }
-    return TableInfo(
-        name=f"{table.namespace}.{table.name}" if table.namespace else table.name,
-        kind=table.kind,
-        rows=table.row_count,
-        comment=table.comment,
-        columns=[
-            ColumnInfo(
-                name=c.name,
-                type=c.type,
-                nullable=c.nullable,
-                primary_key=c.primary_key,
-                foreign_key=keys.get(c.name),
-                comment=c.comment,
-            )
-            for c in table.columns
-        ],
-    )
+    columns = [ColumnInfo(**asdict(column), foreign_key=keys.get(column.name)) for column in table.columns]
+    name = f"{table.namespace}.{table.name}" if table.namespace else table.name
+    return TableInfo(name=name, kind=table.kind, rows=table.row_count, comment=table.comment, columns=columns)

@@ -3,7 +3,7 @@
 In: a database and a statement. Out: pages as JSON values, files as chunks of bytes, or a `ResultError` for the user.
 """
 
-from agent.results.edited import CheckedSql, SqlOutcome, check_sql, run_sql
+from agent.results.edited import CheckedSql, SqlOutcome, UnknownName, check_sql, run_sql
 from agent.results.errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
 from agent.results.export import MEDIA_TYPES, Export, Format, export
 from agent.results.facts import ColumnFacts
@@ -27,6 +27,7 @@ __all__ = [
     "Sort",
     "SqlOutcome",
     "StatementFailed",
+    "UnknownName",
     "check_sql",
     "export",
     "run_sql",

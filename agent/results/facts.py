@@ -1,7 +1,7 @@
 """Facts about each column of a kept result, gathered while its rows are written.
 
-In: columns of values, batch by batch. Out: a `ColumnFacts` for each: enough for the page to align and chart the column
-and to offer filters, and for an export to choose a type before the first row is written.
+In: columns of values, batch by batch. Out: a `ColumnFacts` for each: enough to align and filter the column, and for an
+export to choose a type before the first row is written.
 """
 
 from __future__ import annotations
@@ -9,16 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from eval.databases.types import Value
 from eval.databases.values import json_value
-
-MAX_DISTINCT = 1000
-_MAX_SHOWN = 200
-"""Maximum characters of a text shown as the minimum or maximum."""
 
 Kind = Literal["number", "text", "date", "datetime", "boolean", "blob", "mixed", "empty"]
 
@@ -36,7 +32,6 @@ _KIND_OF: dict[type, Kind] = {
     list: "text",
     dict: "text",
 }
-_NUMBERS = frozenset({int, float, Decimal})
 
 
 class ColumnFacts(BaseModel):
@@ -50,12 +45,8 @@ class ColumnFacts(BaseModel):
     """By the values, not by a declaration: `mixed` holds several kinds, `empty` nothing but NULL."""
     types: tuple[str, ...]
     """Python's names of the types met, sorted: `int`, `Decimal`, `datetime`, …"""
-    nulls: int
-    minimum: Any = None
-    """As JSON; None where values have no one order (mixed, blobs, lists). NaN is passed over."""
-    maximum: Any = None
-    distinct: int | None = None
-    """Number of distinct values without NULL; None when there are more than `MAX_DISTINCT`."""
+    zoned: bool | None = None
+    """Whether its times have a zone; None where some have one and some have none, or there are no times."""
     digits: int = 0
     """Most digits before the point among int and Decimal."""
     scale: int = 0
@@ -68,31 +59,16 @@ class FactGatherer:
     def __init__(self, name: str) -> None:
         self._name = name
         self._types: set[type] = set()
-        self._nulls = 0
-        self._distinct: set[Value] | None = set()
-        self._least: Any = None
-        self._most: Any = None
-        self._ordered = True
+        self._zoned: set[bool] = set()
         self._digits = 0
         self._scale = 0
 
     def add(self, column: Sequence[Value], types: set[type]) -> None:
         """Take some values; `types` are the types of these cells."""
         own = types - {type(None)}
-        if own != types:
-            self._nulls += sum(cell is None for cell in column)
-            column = [cell for cell in column if cell is not None]
-        if not own:
-            return
         self._types |= own
-        if self._distinct is not None:
-            try:
-                self._distinct.update(column)
-            except TypeError:  # lists and dicts
-                self._distinct.update(map(repr, column))
-            if len(self._distinct) > MAX_DISTINCT:
-                self._distinct = None
-        self._bound(column, own)
+        if datetime in own and len(self._zoned) < 2:
+            self._zoned |= {cell.tzinfo is not None for cell in column if isinstance(cell, datetime)}
         if own & {int, Decimal}:
             self._measure(column, own)
 
@@ -103,29 +79,10 @@ class FactGatherer:
             name=str(json_value(self._name)),
             kind=kind,
             types=tuple(sorted(kind.__name__ for kind in self._types)),
-            nulls=self._nulls,
-            minimum=_shown(self._least) if self._ordered else None,
-            maximum=_shown(self._most) if self._ordered else None,
-            distinct=len(self._distinct) if self._distinct is not None else None,
+            zoned=self._zoned == {True} if len(self._zoned) == 1 else None,
             digits=self._digits,
             scale=self._scale,
         )
-
-    def _bound(self, column: Sequence[Value], own: set[type]) -> None:
-        self._ordered = self._ordered and (len(self._types) == 1 or self._types <= _NUMBERS)
-        if not self._ordered or own & {bytes, list, dict}:
-            self._ordered = False
-            return
-        known: list[Any] = list(column)
-        if own & {float, Decimal}:
-            known = [cell for cell in known if cell == cell]
-        ends = [end for end in (self._least, self._most) if end is not None]
-        if not known:
-            return
-        try:
-            self._least, self._most = min([min(known), *ends]), max([max(known), *ends])
-        except (TypeError, ArithmeticError):  # times with and without a zone
-            self._ordered = False
 
     def _measure(self, column: Sequence[Value], own: set[type]) -> None:
         if int in own:
@@ -138,8 +95,3 @@ class FactGatherer:
                     assert isinstance(exponent, int)
                     self._scale = max(self._scale, -exponent)
                     self._digits = max(self._digits, cell.adjusted() + 1)
-
-
-def _shown(value: Value) -> Any:
-    shown = json_value(value)
-    return shown[:_MAX_SHOWN] if isinstance(shown, str) else shown

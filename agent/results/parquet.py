@@ -70,7 +70,9 @@ class _Column:
         if len(types) == 1 and (kind := next(iter(types))) in simple:
             self.type, self._convert = simple[kind], None
         elif types == {"datetime"}:
-            self.type, self._convert = self._moments(facts)
+            if facts.zoned is not None:  # else some have a zone, and some have none
+                self.type = pa.timestamp("us", tz="UTC" if facts.zoned else None)
+                self._convert = _in_utc if facts.zoned else None
         elif types == {"int"} and facts.digits <= 18:
             self.type, self._convert = pa.int64(), None
         elif types and types <= {"int", "Decimal"} and facts.digits + facts.scale <= 76:
@@ -78,14 +80,6 @@ class _Column:
             self.type, self._convert = kind(max(1, facts.digits + facts.scale), facts.scale), _decimal
         elif types and types <= {"int", "float"} and facts.digits <= 15:
             self.type, self._convert = pa.float64(), float  # type: ignore[assignment]
-
-    def _moments(self, facts: ColumnFacts) -> tuple[Any, Callable[[Value], Any] | None]:
-        import pyarrow as pa
-
-        if facts.minimum is None:  # some with a zone, some without
-            return pa.string(), text_of
-        aware = datetime.fromisoformat(facts.minimum).tzinfo is not None
-        return (pa.timestamp("us", tz="UTC"), _in_utc) if aware else (pa.timestamp("us"), None)
 
     def array(self, cells: Sequence[Value]) -> Any:
         import pyarrow as pa

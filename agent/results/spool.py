@@ -13,10 +13,9 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.results.cells import stored_cell, stored_column
+from agent.results.cells import stored_column
 from agent.results.errors import ResultError, StatementFailed
 from agent.results.facts import FactGatherer
 from eval.databases.base import Database
@@ -48,7 +47,7 @@ def spool(database: Database, statement: ReadStatement, path: Path, limits: Limi
                         raise ResultError("there is no room on the disk to keep this result")
                     writer.add(batch)
                 _check_status(stream)
-                writer.finish(database, stream.sql, stream.truncated, stream.execution_time_ms)
+                writer.finish(truncated=stream.truncated)
     except sqlite3.Error as e:
         path.unlink(missing_ok=True)
         raise ResultError(f"the result cannot be kept: {e}") from None
@@ -93,15 +92,10 @@ class SpoolWriter:
         self._file.executemany(self._insert, zip(*stored, strict=True))
         self._rows += len(batch)
 
-    def finish(self, database: Database, sql: str, truncated: bool, execution_time_ms: float) -> None:
+    def finish(self, *, truncated: bool = False) -> None:
         about = {
-            "database": database.name,
-            "dialect": database.dialect,
-            "sql": stored_cell(sql)[0],
             "row_count": self._rows,
             "truncated": truncated,
-            "execution_time_ms": round(execution_time_ms, 3),
-            "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "columns": [gatherer.facts().model_dump(mode="json") for gatherer in self._gatherers],
             "exact": sorted(self._exact),
         }

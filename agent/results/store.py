@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import secrets
 import shutil
 import sqlite3
@@ -25,21 +24,19 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from agent.config import LimitSettings
-from agent.results.errors import BadRequest, ResultError, ResultGone
+from agent.results.errors import ResultError, ResultGone
 from agent.results.facts import ColumnFacts
-from agent.results.pages import MAX_PAGE, Filter, Page, Sort, count_rows, holds, read_rows, selection
+from agent.results.pages import Filter, Page, Sort, count_rows, holds, read_rows, selection
 from agent.results.spool import spool
 from agent.runtime.private_folder import private_folder
 from eval.databases.base import Database, in_statement_thread
 from eval.databases.types import CancelToken, DatabaseError, Limits, Value
 from eval.databases.values import json_value
-from eval.schema import Dialect
 from eval.statement import ReadStatement
 
 _ABANDONED_SECONDS = 3600.0
 _SWEEP_SECONDS = 30.0
 _GONE = "this result is no longer kept; run the query again"
-_ID = re.compile(r"[0-9a-f]{40}")
 
 
 class KeptResult(BaseModel):
@@ -49,19 +46,11 @@ class KeptResult(BaseModel):
 
     id: str
     """Identifies the result for its owner; nobody else can use it."""
-    database: str
-    dialect: Dialect
-    sql: str
-    """What was sent."""
     columns: list[ColumnFacts]
     row_count: int
     """Rows kept."""
     truncated: bool
     """True when the statement had more rows, or a cell was cut, at a limit."""
-    execution_time_ms: float
-    """Duration of the single run, including reading and writing."""
-    created_at: str
-    """ISO 8601, UTC."""
     _path: Path = PrivateAttr()
     _exact: list[int] = PrivateAttr()
 
@@ -69,8 +58,6 @@ class KeptResult(BaseModel):
         self, offset: int = 0, limit: int = 100, sort: Sequence[Sort] = (), filters: Sequence[Filter] = ()
     ) -> Page:
         """Rows `offset` to `offset + limit`, filtered, then sorted. Raises BadRequest, ResultGone."""
-        if offset < 0 or not 1 <= limit <= MAX_PAGE:
-            raise BadRequest(f"a page starts at 0 or later and has 1 to {MAX_PAGE:,} rows")
         chosen = selection(self.columns, self._exact, sort, filters)
         with self.opened() as file:
             total, exact = count_rows(file, chosen, self.row_count)
@@ -243,7 +230,5 @@ class ResultStore:
         return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
     def _path(self, result_id: str, owner: str) -> Path:
-        if not _ID.fullmatch(result_id):
-            raise ResultGone("this is no result's id")
         mark = hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         return self._folder / f"{mark}-{result_id}.result"

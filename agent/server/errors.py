@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, TooMany, client_message
 from eval.errors import Text2SQLError
@@ -84,8 +84,8 @@ class ApiError(Text2SQLError):
 
 
 def required(record: Record | None, what: str) -> Record:
-    """The record that was looked up. Raises ApiError 404 if there is none."""
-    if record is None:
+    """The record that was looked up, or whether it was removed. Raises ApiError 404 if there is none."""
+    if record is None or record is False:
         raise ApiError(404, f"There is no such {what}.")
     return record
 
@@ -93,7 +93,7 @@ def required(record: Record | None, what: str) -> Record:
 def error_response(
     status: int, message: str, *, kind: Kind | None = None, request_id: str = "", headers: dict[str, str] | None = None
 ) -> JSONResponse:
-    """The one form of a refusal, also for middleware that has no route."""
+    """The one form of a refusal."""
     body = ErrorReply(
         error=ErrorBody(kind=kind or _KIND_OF.get(status, "internal"), message=message, request_id=request_id)
     )
@@ -153,3 +153,25 @@ def _refusal(
 def request_id(scope: Scope) -> str:
     """The id that the outermost layer gave the request; empty outside of it."""
     return str(scope.get("state", {}).get("request_id", ""))
+
+
+async def refuse(
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    status: int,
+    message: str,
+    *,
+    kind: Kind | None = None,
+    headers: dict[str, str] | None = None,
+) -> None:
+    """Respond with an error from a layer in front of the routes. If the request has a body, the connection is closed,
+    so that the unread body is not parsed as the next request."""
+    has_body = any(
+        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+        for name, value in scope["headers"]
+    )
+    close = {"Connection": "close"} if has_body else {}
+    headers = {**close, **(headers or {})}
+    response = error_response(status, message, kind=kind, request_id=request_id(scope), headers=headers)
+    await response(scope, receive, send)

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.inspection.schema import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
-from agent.store.records import RunRecord, RunStatus, Verdict
+from agent.store.records import FirstRows, RunRecord, RunStatus, Verdict
 
 
 class Reply(BaseModel):
@@ -121,22 +121,8 @@ class ProfileReply(Reply):
 
     @classmethod
     def of(cls, report: ProfileReport) -> ProfileReply:
-        profile = report.profile
-        return cls(
-            database=report.database,
-            dialect=profile.dialect,
-            fingerprint=report.fingerprint,
-            privacy=report.privacy,
-            tokens=report.tokens,
-            seconds=profile.seconds,
-            complete=profile.complete,
-            sections=[ProfileSection.of(section) for section in report.sections],
-            tables=list(profile.tables),
-            columns=list(profile.columns),
-            keys=list(profile.keys),
-            patterns=list(profile.patterns),
-            guidance=list(profile.guidance),
-        )
+        own = {name: report if hasattr(report, name) else report.profile for name in cls.model_fields}
+        return super().of({name: getattr(place, name) for name, place in own.items()})
 
 
 class QuestionIn(BaseModel):
@@ -296,21 +282,15 @@ class Phantoms(Reply):
     ambiguous: list[PhantomName] = Field(default_factory=list)
 
 
-class SqlReply(Reply):
+class SqlReply(FirstRows):
+    """The rows beyond those here are given by `/runs/{run_id}/rows`."""
+
     allowed: bool
     reason: str | None
     """Why it may not run."""
     sql: str
     """What was sent."""
     phantoms: Phantoms
-    status: Literal["success", "error", "timeout", "refused"]
-    columns: list[str]
-    rows: list[list[Any]]
-    """At most 200; the rest by `/runs/{run_id}/rows`."""
-    rows_returned: int
-    truncated: bool
-    error: str | None
-    execution_time_ms: float
     run_id: str
 
 

@@ -7,7 +7,6 @@ the server shuts down. Its headers prevent compression and caching by proxies.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import AsyncGenerator
 from typing import Any, cast
@@ -31,31 +30,41 @@ LAST_WORD_SECONDS = 3.0
 """At shutdown, streams have this long after the drain, in which the readers of runs that were stopped are told."""
 
 
-class RunStream(EventSourceResponse):
-    """The events of one run. Headers: `X-Run-ID` and, where there is one, `X-Thread-ID`."""
+class EventStream(EventSourceResponse):
+    """Server-sent events with a heartbeat, which no proxy keeps or compresses."""
 
-    def __init__(self, events: AsyncGenerator[bytes, None], record: RunRecord, runs: LiveRuns, run: LiveRun | None):
-        headers = {"X-Run-ID": record.run_id, "Cache-Control": "no-store, no-transform"}
-        if record.thread_id:
-            headers["X-Thread-ID"] = record.thread_id
+    def __init__(self, events: AsyncGenerator[Any, None], headers: dict[str, str] | None = None, **more: Any) -> None:
         super().__init__(
             events,
-            headers=headers,
+            headers={"Cache-Control": "no-store, no-transform", **(headers or {})},
             ping=HEARTBEAT_SECONDS,
             ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
             sep="\n",
             send_timeout=WRITE_SECONDS,
-            shutdown_event=cast(anyio.Event, _ShutdownNotice(runs)),
-            shutdown_grace_period=runs.drain_seconds + LAST_WORD_SECONDS,
+            **more,
         )
+
+
+class RunStream(EventStream):
+    """The events of one run. Headers: `X-Run-ID` and, where there is one, `X-Thread-ID`."""
+
+    def __init__(self, events: AsyncGenerator[bytes, None], record: RunRecord, runs: LiveRuns, run: LiveRun | None):
+        headers = {"X-Run-ID": record.run_id} | ({"X-Thread-ID": record.thread_id} if record.thread_id else {})
+        notice, grace = cast(anyio.Event, _ShutdownNotice(runs)), runs.drain_seconds + LAST_WORD_SECONDS
+        super().__init__(events, headers, shutdown_event=notice, shutdown_grace_period=grace)
         self._run = run
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with _reading(self._run):
-            try:
-                await super().__call__(scope, receive, send)
-            except SendTimeoutError:
-                log.info("A client read nothing for %g seconds and was disconnected", WRITE_SECONDS)
+        """A reader counts from before the first byte, so that a client that leaves at once stops its run too."""
+        if self._run is not None:
+            self._run.enter()
+        try:
+            await super().__call__(scope, receive, send)
+        except SendTimeoutError:
+            log.info("A client read nothing for %g seconds and was disconnected", WRITE_SECONDS)
+        finally:
+            if self._run is not None:
+                self._run.leave()
 
 
 def stream_live(run: LiveRun, store: Store, runs: LiveRuns, after: int = 0, *, named: bool = False) -> RunStream:
@@ -75,15 +84,3 @@ class _ShutdownNotice:
 
     def set(self) -> None:
         self._runs.drain()
-
-
-@contextlib.contextmanager
-def _reading(run: LiveRun | None) -> Any:
-    """Count a reader from before the first byte, so that a client that leaves at once stops its run too."""
-    if run is not None:
-        run.enter()
-    try:
-        yield
-    finally:
-        if run is not None:
-            run.leave()

@@ -5,25 +5,13 @@ In: SQL, an open database. Out: its outcome under the server's limits; what ever
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 from agent.results import SqlOutcome, run_sql
 from agent.server.runs.encoding import few_rows
 from agent.server.services import Services
 from eval.databases.base import Database
 from eval.databases.types import Limits
-
-
-class FirstRows(TypedDict):
-    """What `SqlReply` and `KeptRows` have in common."""
-
-    status: Literal["success", "error", "timeout", "refused"]
-    columns: list[str]
-    rows: list[list[Any]]
-    rows_returned: int
-    truncated: bool
-    error: str | None
-    execution_time_ms: float
 
 
 async def ran(services: Services, database: Database, sql: str) -> SqlOutcome:
@@ -33,8 +21,8 @@ async def ran(services: Services, database: Database, sql: str) -> SqlOutcome:
     return await run_sql(database, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
 
 
-def first_rows(outcome: SqlOutcome) -> FirstRows:
-    """The outcome with as many rows as a reply holds. A statement that was cancelled has failed."""
+def first_rows(outcome: SqlOutcome) -> dict[str, Any]:
+    """The fields of `FirstRows`, with as many rows as a reply holds. A statement that was cancelled has failed."""
     return {
         "status": "error" if outcome.status == "cancelled" else outcome.status,
         "columns": outcome.columns,

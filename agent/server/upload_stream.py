@@ -12,10 +12,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 from pydantic import BaseModel
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import ServerSentEvent
 
 from agent.server.errors import ApiError, error_response
-from agent.server.sse import HEARTBEAT_SECONDS, WRITE_SECONDS
+from agent.server.sse import EventStream
 from agent.sources.uploads import Progress
 
 MEDIA = "text/event-stream"
@@ -29,17 +29,9 @@ UPLOADED: dict[int | str, dict[str, Any]] = {
 Work = Callable[[Progress], Awaitable[BaseModel]]
 
 
-def stream_upload(work: Work) -> EventSourceResponse:
+def stream_upload(work: Work) -> EventStream:
     """`work` raises ApiError."""
-    return EventSourceResponse(
-        _messages(work),
-        status_code=201,
-        headers={"Cache-Control": "no-store, no-transform"},
-        ping=HEARTBEAT_SECONDS,
-        ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
-        sep="\n",
-        send_timeout=WRITE_SECONDS,
-    )
+    return EventStream(_messages(work), status_code=201)
 
 
 async def _messages(work: Work) -> AsyncGenerator[ServerSentEvent, None]:

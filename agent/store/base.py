@@ -9,21 +9,23 @@ order for one thread instead of polling the file's lock.
 from __future__ import annotations
 
 import asyncio
+import re
 import select
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, Connection, Engine, RowMapping, Select, and_, create_engine, event, or_, text
+from pydantic import BaseModel
+from sqlalchemy import Column, Connection, Engine, Select, and_, create_engine, event, or_, text
 from sqlalchemy.exc import InvalidatePoolError
 
+from agent.store.columns import micros, moment
 from agent.store.encryption import Sealer
-from agent.store.errors import told_plainly
+from agent.store.errors import BadCursor, told_plainly
 from agent.store.location import Location, private_file
-from agent.store.page_cursors import cursor, page_size, position
 from agent.store.tables import migrate
 from eval.threads import started_threads
 
@@ -39,7 +41,12 @@ _SERVER_THREADS = 24
 
 T = TypeVar("T")
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+R = TypeVar("R", bound=BaseModel)
+
+LARGEST_PAGE = 200
+CURSOR = r"^[0-9]{1,17}-[A-Za-z0-9_-]{1,200}$"
+"""Where the next page of records begins, newest first: time and id of the last record of a page. It is no secret: the
+page holds only the owner's records."""
 
 
 class Base:
@@ -81,26 +88,37 @@ class Base:
         """Run `work` and return its result. Raises StoreError."""
         return await self._done(work, self._reading, self._for_reading.connect)
 
-    async def _first(self, query: Select[Any]) -> RowMapping | None:
-        """The first row that a query selects. Raises StoreError."""
-        return await self._read(lambda connection: connection.execute(query).mappings().first())
+    async def _first(self, record: type[R], query: Select[Any]) -> R | None:
+        """The first record that a query selects. Raises StoreError."""
+        row = await self._read(lambda connection: connection.execute(query).mappings().first())
+        return None if row is None else record.model_validate(dict(row))
 
-    async def _all(self, query: Select[Any], given: Mapping[str, Any] | None = None) -> Sequence[RowMapping]:
-        """All rows that a query selects; `given`: the values of its parameters. Raises StoreError."""
-        return await self._read(lambda connection: connection.execute(query, given).mappings().all())
+    async def _all(self, record: type[R], query: Select[Any], given: Mapping[str, Any] | None = None) -> list[R]:
+        """All records that a query selects; `given`: the values of its parameters. Raises StoreError."""
+        rows = await self._read(lambda connection: connection.execute(query, given).mappings().all())
+        return [record.model_validate(dict(row)) for row in rows]
 
     async def _page(
-        self, query: Select[Any], when: Column[int], record_id: Column[str], limit: int, before: str | None
-    ) -> tuple[Sequence[RowMapping], str | None]:
-        """The latest rows that a query selects, and the cursor of the next page. Raises BadCursor, StoreError."""
+        self,
+        record: type[R],
+        query: Select[Any],
+        when: Column[datetime],
+        key: Column[str],
+        limit: int,
+        before: str | None,
+    ) -> tuple[list[R], str | None]:
+        """The latest records that a query selects, and the cursor of the next page. Raises BadCursor, StoreError."""
         if before is not None:
-            at, last = position(before)
-            query = query.where(or_(when < at, and_(when == at, record_id < last)))
-        size = page_size(limit)
-        query = query.order_by(when.desc(), record_id.desc()).limit(size + 1)
-        rows = await self._all(query)
-        more = cursor(rows[size - 1][when], rows[size - 1][record_id]) if len(rows) > size else None
-        return rows[:size], more
+            if re.fullmatch(CURSOR.strip("^$"), before) is None:
+                raise BadCursor("This is not a cursor that was given out here.")
+            at, _, last = before.partition("-")
+            query = query.where(or_(when < moment(int(at)), and_(when == moment(int(at)), key < last)))
+        size = max(1, min(limit, LARGEST_PAGE))
+        records = await self._all(record, query.order_by(when.desc(), key.desc()).limit(size + 1))
+        if len(records) <= size:
+            return records, None
+        end = records[size - 1]
+        return records[:size], f"{micros(getattr(end, when.name))}-{getattr(end, key.name)}"
 
     async def _write(self, work: Callable[[Connection], T]) -> T:
         """Do `work` in one transaction, all or nothing. Raises StoreError."""
@@ -161,32 +179,3 @@ def _engine(location: Location) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
-
-
-def micros(moment: datetime) -> int:
-    """Microseconds since 1970 UTC."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def moment(micros: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=micros)
-
-
-def now() -> int:
-    return micros(datetime.now(UTC))
-
-
-def row_values(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A record's fields as a table holds them: times as microseconds, text as `storable`."""
-    return {name: _row_value(value) for name, value in fields.items()}
-
-
-def _row_value(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return micros(value)
-    return storable(value) if isinstance(value, str) else value
-
-
-def storable(text: str) -> str:
-    """Text that every database accepts: PostgreSQL has no NUL, and neither database accepts a lone surrogate."""
-    return text.replace("\x00", "�").encode("utf-8", "replace").decode()

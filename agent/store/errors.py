@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError, StatementError
 
 from eval.errors import InputError, Text2SQLError
 
@@ -100,5 +100,7 @@ def told_plainly(place: str) -> Iterator[None]:
         if error.connection_invalidated or type(error.orig).__name__ in ("OperationalError", "PoolTimeout"):
             raise StateUnavailable(f"The state database {place} does not answer.") from error
         raise StoreError(f"The state database {place} refused a statement ({type(error.orig).__name__}).") from error
+    except StatementError as error:
+        raise error.orig or error from None  # a value that cannot be stored, as NaN in JSON
     except (OSError, SQLAlchemyError) as error:
         raise StateUnavailable(f"The state database {place} does not answer ({type(error).__name__}).") from error

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select, update
 
-from agent.store.base import Base, moment, row_values, storable
+from agent.store.base import Base
 from agent.store.errors import NotFound
 from agent.store.records import FeedbackRecord, Verdict
 from agent.store.tables import feedback, runs
@@ -22,13 +22,12 @@ MOST = 1_000
 class FeedbackStore(Base):
     async def add_feedback(self, record: FeedbackRecord) -> None:
         """Store a verdict; it becomes the verdict of its run. Raises NotFound for a run that is not the owner's."""
-        values = row_values(record.model_dump())
-        its_run = update(runs).where(runs.c.owner == record.owner, runs.c.run_id == values["run_id"])
+        its_run = update(runs).where(runs.c.owner == record.owner, runs.c.run_id == record.run_id)
 
         def kept(connection: Connection) -> None:
             if not connection.execute(its_run.values(feedback=record.verdict)).rowcount:
                 raise NotFound("There is no such run.")
-            connection.execute(feedback.insert(), values)
+            connection.execute(feedback.insert(), record.model_dump())
 
         await self._write(kept)
 
@@ -43,14 +42,8 @@ class FeedbackStore(Base):
         """The latest verdict of each run, newest first; `verdicts` filters by the latest verdict, `rights` by what the
         run was seen with."""
         query = _latest(preset is not None, verdicts is not None, rights is not None)
-        given = {
-            "owner": owner,
-            "rights": rights or "",
-            "preset": storable(preset or ""),
-            "verdicts": list(verdicts or ()),
-        }
-        rows = await self._all(query, given)
-        return [FeedbackRecord.model_validate(dict(one) | {"created": moment(one["created"])}) for one in rows]
+        given = {"owner": owner, "rights": rights or "", "preset": preset or "", "verdicts": list(verdicts or ())}
+        return await self._all(FeedbackRecord, query, given)
 
     async def confirmed(
         self, owner: str, preset: str | None = None, *, rights: str | None = None

@@ -6,38 +6,33 @@ holds the ids of its answers; an answer that is removed leaves every board of it
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Table, delete, func, select, update
+from sqlalchemy import Connection, Table, delete, func, select, update
 
-from agent.store.base import Base, moment, now, row_values, storable
+from agent.store.base import Base
 from agent.store.errors import TooMany
 from agent.store.records import BoardRecord, KeptRecord
 from agent.store.tables import boards, kept
 
 MOST = 1_000
 """Maximum number of kept answers and of boards of one owner."""
-_TIMES = ("created", "updated")
-_JSON = ("chart", "parameters", "result", "tiles")
 
 
 class KeptStore(Base):
     async def keep(self, answer: KeptRecord) -> None:
         """Raises TooMany."""
-        await self._write(lambda connection: _added(connection, kept, answer.owner, _values(answer.model_dump())))
+        await self._write(lambda connection: _added(connection, kept, answer))
 
     async def kept(self, owner: str) -> list[KeptRecord]:
         """The latest first."""
         query = select(kept).where(kept.c.owner == owner).order_by(kept.c.created.desc(), kept.c.kept_id).limit(MOST)
-        rows = await self._all(query)
-        return [KeptRecord.model_validate(_read(one)) for one in rows]
+        return await self._all(KeptRecord, query)
 
     async def kept_answer(self, owner: str, kept_id: str) -> KeptRecord | None:
-        query = select(kept).where(kept.c.owner == owner, kept.c.kept_id == storable(kept_id))
-        row = await self._first(query)
-        return KeptRecord.model_validate(_read(row)) if row else None
+        query = select(kept).where(kept.c.owner == owner, kept.c.kept_id == kept_id)
+        return await self._first(KeptRecord, query)
 
     async def change_kept(self, answer: KeptRecord, **changed: Any) -> KeptRecord:
         """Store other values of an answer (fields of `KeptRecord`) and return it with them."""
@@ -48,11 +43,11 @@ class KeptStore(Base):
         """Remove an answer, also from the owner's boards. False when the owner has none of that id."""
 
         def removed(connection: Connection) -> bool:
-            mine = delete(kept).where(kept.c.owner == owner, kept.c.kept_id == storable(kept_id))
+            mine = delete(kept).where(kept.c.owner == owner, kept.c.kept_id == kept_id)
             if not connection.execute(mine).rowcount:
                 return False
             for row in connection.execute(select(boards).where(boards.c.owner == owner)).mappings().all():
-                board = BoardRecord.model_validate(_read(row))
+                board = BoardRecord.model_validate(dict(row))
                 left = [tile for tile in board.tiles if tile.kept_id != kept_id]
                 if len(left) < len(board.tiles):
                     _changed(connection, boards, "board_id", board.board_id, {"tiles": left})
@@ -62,64 +57,40 @@ class KeptStore(Base):
 
     async def add_board(self, board: BoardRecord) -> None:
         """Raises TooMany."""
-        await self._write(lambda connection: _added(connection, boards, board.owner, _values(board.model_dump())))
+        await self._write(lambda connection: _added(connection, boards, board))
 
     async def boards(self, owner: str) -> list[BoardRecord]:
         """The one changed last first."""
         query = select(boards).where(boards.c.owner == owner).order_by(boards.c.updated.desc(), boards.c.board_id)
-        rows = await self._all(query.limit(MOST))
-        return [BoardRecord.model_validate(_read(one)) for one in rows]
+        return await self._all(BoardRecord, query.limit(MOST))
 
     async def board(self, owner: str, board_id: str) -> BoardRecord | None:
-        query = select(boards).where(boards.c.owner == owner, boards.c.board_id == storable(board_id))
-        row = await self._first(query)
-        return BoardRecord.model_validate(_read(row)) if row else None
+        query = select(boards).where(boards.c.owner == owner, boards.c.board_id == board_id)
+        return await self._first(BoardRecord, query)
 
     async def shared_board(self, share: str) -> BoardRecord | None:
         """The board whose link holds this secret, whoever owns it."""
-        query = select(boards).where(boards.c.share == storable(share))
-        row = await self._first(query)
-        return BoardRecord.model_validate(_read(row)) if row else None
+        query = select(boards).where(boards.c.share == share)
+        return await self._first(BoardRecord, query)
 
     async def change_board(self, board: BoardRecord, **changed: Any) -> BoardRecord:
         """Store other values of a board (fields of `BoardRecord`) and return it with them."""
-        changed |= {"updated": moment(now())}
+        changed |= {"updated": datetime.now(UTC)}
         await self._write(lambda c: _changed(c, boards, "board_id", board.board_id, changed))
         return board.model_copy(update=changed)
 
     async def remove_board(self, owner: str, board_id: str) -> bool:
         """Remove a board; its answers stay. False when the owner has none of that id."""
-        mine = delete(boards).where(boards.c.owner == owner, boards.c.board_id == storable(board_id))
+        mine = delete(boards).where(boards.c.owner == owner, boards.c.board_id == board_id)
         return await self._write(lambda connection: bool(connection.execute(mine).rowcount))
 
 
-def _added(connection: Connection, table: Table, owner: str, values: Mapping[str, Any]) -> None:
-    count = connection.scalar(select(func.count()).select_from(table).where(table.c.owner == owner)) or 0
-    if count >= MOST:
+def _added(connection: Connection, table: Table, record: KeptRecord | BoardRecord) -> None:
+    mine = select(func.count()).select_from(table).where(table.c.owner == record.owner)
+    if (count := connection.scalar(mine) or 0) >= MOST:
         raise TooMany(f"You have {count:,} of them already, which is the most: remove some first.")
-    connection.execute(table.insert(), values)
+    connection.execute(table.insert(), record.model_dump())
 
 
-def _changed(connection: Connection, table: Table, key: str, value: str, changed: Mapping[str, Any]) -> None:
-    connection.execute(update(table).where(table.c[key] == value).values(**_values(changed)))
-
-
-def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A record's fields as the table holds them."""
-    values = dict(fields)
-    for name in values.keys() & set(_JSON):
-        values[name] = None if values[name] is None else json.dumps(values[name], default=_plain, allow_nan=False)
-    return row_values(values)
-
-
-def _plain(value: Any) -> Any:
-    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value.isoformat()
-
-
-def _read(row: RowMapping) -> dict[str, Any]:
-    values = dict(row)
-    for name in values.keys() & set(_TIMES):
-        values[name] = moment(values[name])
-    for name in values.keys() & set(_JSON):
-        values[name] = None if values[name] is None else json.loads(values[name])
-    return values
+def _changed(connection: Connection, table: Table, key: str, value: str, changed: dict[str, Any]) -> None:
+    connection.execute(update(table).where(table.c[key] == value).values(**changed))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, text
 
-from agent.store.base import Base, storable
+from agent.store.base import Base
+from agent.store.columns import storable
 
 _NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
 _LEVEL = f"LEAST(:burst, r.level + GREATEST(0, {_NOW} - r.at) * :per_micro)"

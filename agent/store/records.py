@@ -108,8 +108,8 @@ class KeptParameter(_Record):
     kind: Literal["text", "number"]
 
 
-class KeptRows(_Record):
-    """The first rows that a kept answer's statement returned, and when."""
+class FirstRows(_Record):
+    """What came of a statement, with its first rows."""
 
     status: Literal["success", "error", "timeout", "refused"]
     columns: list[str]
@@ -119,6 +119,11 @@ class KeptRows(_Record):
     truncated: bool
     error: str | None
     execution_time_ms: float
+
+
+class KeptRows(FirstRows):
+    """The first rows that a kept answer's statement returned, and when."""
+
     sql: str
     refreshed: datetime
 

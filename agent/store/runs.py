@@ -11,9 +11,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, delete, literal_column, select, text, update
+from sqlalchemy import Connection, and_, bindparam, delete, literal_column, select, text, update
 
-from agent.store.base import Base, moment, now, row_values, storable
+from agent.store.base import Base
+from agent.store.columns import now, storable
 from agent.store.records import RunRecord, RunStatus, StoredEvent
 from agent.store.tables import events as streamed
 from agent.store.tables import runs, threads
@@ -39,7 +40,8 @@ class RunStore(Base):
 
     def _insert_run(self, connection: Connection, run: RunRecord, instance: str, lease_seconds: float) -> None:
         leased = now() + int(lease_seconds * 1e6) if run.status == "running" else 0
-        connection.execute(runs.insert(), {**_values(run), "instance": instance, "leased_until": leased})
+        values = run.model_dump() | {"short": run.short or _short(run.answer)}
+        connection.execute(runs.insert(), {**values, "instance": instance, "leased_until": leased})
 
     async def finish_run(
         self,
@@ -60,10 +62,10 @@ class RunStore(Base):
             "status": status,
             "seconds": seconds,
             "score": score,
-            "sql": storable(sql),
-            "model": storable(model),
-            "short": storable(_short(answer)),
-            "answer": None if answer is None else json.dumps(answer, allow_nan=False),
+            "sql": sql,
+            "model": model,
+            "short": _short(answer),
+            "answer": answer,
             "leased_until": 0,
         }
 
@@ -79,9 +81,8 @@ class RunStore(Base):
         return await self._write(finished)
 
     async def run(self, owner: str, run_id: str) -> RunRecord | None:
-        query = select(*_LISTED, runs.c.answer).where(runs.c.owner == owner, runs.c.run_id == storable(run_id))
-        row = await self._first(query)
-        return _record(row) if row else None
+        query = select(*_LISTED, runs.c.answer).where(runs.c.owner == owner, runs.c.run_id == run_id)
+        return await self._first(RunRecord, query)
 
     async def runs(
         self, owner: str, *, thread_id: str | None = None, limit: int = 50, before: str | None = None
@@ -89,9 +90,8 @@ class RunStore(Base):
         """The latest runs first, without their answers, and the cursor of the next page. Raises BadCursor."""
         query = select(*_LISTED).where(runs.c.owner == owner)
         if thread_id is not None:
-            query = query.where(runs.c.thread_id == storable(thread_id))
-        rows, more = await self._page(query, runs.c.started, runs.c.run_id, limit, before)
-        return [_record(row) for row in rows], more
+            query = query.where(runs.c.thread_id == thread_id)
+        return await self._page(RunRecord, query, runs.c.started, runs.c.run_id, limit, before)
 
     async def mark_interrupted(self) -> int:
         """Mark runs whose instance is gone as `interrupted`; returns how many. If the server was only slow and the run
@@ -127,18 +127,6 @@ def insert_events(connection: Connection, run_id: str, sent: Sequence[StoredEven
     )
 
 
-def _values(run: RunRecord) -> dict[str, Any]:
-    answer = None if run.answer is None else json.dumps(run.answer, allow_nan=False)
-    return row_values(run.model_dump(exclude={"answer"}) | {"answer": answer, "short": run.short or _short(run.answer)})
-
-
 def _short(answer: dict[str, Any] | None) -> str:
     text = str((answer or {}).get("answer") or (answer or {}).get("final_answer") or "")
     return text if len(text) <= SHORT else text[: SHORT - 1] + "…"
-
-
-def _record(row: RowMapping | Row[Any]) -> RunRecord:
-    values = dict(row)
-    answer = values.pop("answer", None)
-    started = moment(values.pop("started"))
-    return RunRecord(**values, started=started, answer=json.loads(answer) if answer else None)

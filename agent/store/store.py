@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, delete, select, update
 
 from agent.config import StateSettings
-from agent.store.base import now
+from agent.store.columns import now
 from agent.store.encryption import Sealer
 from agent.store.errors import StateUnavailable, StateUnusable, ThreadBusy, told_plainly
 from agent.store.feedback import FeedbackStore
@@ -94,7 +95,7 @@ class Store(
     async def prune(self, days: float) -> int:
         """Delete threads that were last used more than `days` ago with everything that belongs to them, and older runs
         outside of threads; running ones are kept. Returns how many threads and runs."""
-        oldest = now() - int(days * 86_400e6)
+        oldest = datetime.now(UTC) - timedelta(days=days)
         old = select(threads.c.owner, threads.c.thread_id).where(threads.c.updated < oldest)
         rows = await self._read(lambda connection: connection.execute(old).all())
         removed = 0

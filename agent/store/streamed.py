@@ -7,10 +7,11 @@ its answer. They are therefore pruned by age and by size.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, func, select
 
-from agent.store.base import Base, now, storable
+from agent.store.base import Base
 from agent.store.records import StoredEvent
 from agent.store.runs import insert_events
 from agent.store.tables import events, runs
@@ -27,21 +28,15 @@ class EventStore(Base):
             return
         await self._write(lambda connection: insert_events(connection, run_id, sent))
 
-    async def events_after(self, run_id: str, number: int = 0, *, owner: str | None = None) -> list[StoredEvent]:
-        """The events of a run from `number` + 1 on, in order; none if `owner` is given and the run is not theirs."""
-        query = select(events.c.number, events.c.data).where(events.c.run_id == storable(run_id))
-        query = query.where(events.c.number > number).order_by(events.c.number)
-        if owner is not None:
-            query = query.join(runs, runs.c.run_id == events.c.run_id).where(runs.c.owner == owner)
-        rows = await self._read(lambda connection: connection.execute(query).all())
-        return [StoredEvent(number=one.number, data=one.data) for one in rows]
+    async def events_after(self, run_id: str, number: int = 0) -> list[StoredEvent]:
+        """The events of a run from `number` + 1 on, in order."""
+        its = select(events.c.number, events.c.data).where(events.c.run_id == run_id, events.c.number > number)
+        return await self._all(StoredEvent, its.order_by(events.c.number))
 
     async def last_event(self, run_id: str) -> StoredEvent | None:
         """The event with the highest number; None where none is stored."""
-        query = select(events.c.number, events.c.data).where(events.c.run_id == storable(run_id))
-        query = query.order_by(events.c.number.desc()).limit(1)
-        row = await self._read(lambda connection: connection.execute(query).first())
-        return None if row is None else StoredEvent(number=row.number, data=row.data)
+        its = select(events.c.number, events.c.data).where(events.c.run_id == run_id)
+        return await self._first(StoredEvent, its.order_by(events.c.number.desc()).limit(1))
 
     async def prune_events(self, *, days: float = EVENT_DAYS, size: int = EVENT_BYTES) -> int:
         """Delete the events of runs that began more than `days` ago, then those of the oldest runs while all events
@@ -52,7 +47,7 @@ class EventStore(Base):
             .group_by(runs.c.run_id, runs.c.started, runs.c.status)
             .order_by(runs.c.started.desc())
         )
-        oldest = now() - int(days * 86_400e6)
+        oldest = datetime.now(UTC) - timedelta(days=days)
         rows = await self._read(lambda connection: connection.execute(per_run).all())
         total = 0
         expired: list[str] = []

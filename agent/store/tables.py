@@ -1,14 +1,15 @@
 """The tables of the state database, and the migration of older states.
 
-In: an open connection inside a transaction. Out: the tables in their current version. Times are integer microseconds
-since 1970 UTC, which sort and compare alike on both databases. JSON is stored as text, which holds anything that JSON
-can escape.
+In: an open connection inside a transaction. Out: the tables in their current version. Most hold the fields of a record,
+so a new field of a record needs a new step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from pydantic import BaseModel
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -26,51 +27,36 @@ from sqlalchemy import (
     update,
 )
 
+from agent.store.columns import Words, columns_of
 from agent.store.errors import StateUnusable
+from agent.store.records import (
+    BoardRecord,
+    FeedbackRecord,
+    KeptRecord,
+    RunRecord,
+    SourceRecord,
+    TermRecord,
+    ThreadRecord,
+)
 
 metadata = MetaData()
 
 version = Table("text2sql_state", metadata, Column("version", Integer, nullable=False))
 
 
-def _rights() -> Column[str]:
-    return Column("rights", Text, nullable=False, server_default="")
+def _table(record: type[BaseModel], name: str, *more: Column[Any] | Index, unique: str = "") -> Table:
+    """A table with a column for each field of a record; `unique`: the one whose values are all different."""
+    columns = [*columns_of(record)]
+    for column in columns:
+        column.unique = column.name == unique or None
+    return Table(name, metadata, *columns, *more)
 
 
-threads = Table(
-    "text2sql_threads",
-    metadata,
-    Column("thread_id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
-    _rights(),
-    Column("title", Text, nullable=False),
-    Column("preset", Text, nullable=False),
-    Column("turns", Integer, nullable=False),
-    Column("created", BigInteger, nullable=False),
-    Column("updated", BigInteger, nullable=False),
-    Index("text2sql_threads_latest", "owner", "updated", "thread_id"),
-)
+threads = _table(ThreadRecord, "text2sql_threads", Index("text2sql_threads_latest", "owner", "updated", "thread_id"))
 
-runs = Table(
+runs = _table(
+    RunRecord,
     "text2sql_runs",
-    metadata,
-    Column("run_id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
-    _rights(),
-    Column("thread_id", Text),
-    Column("turn", Integer, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("preset", Text, nullable=False),
-    Column("question", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("started", BigInteger, nullable=False),
-    Column("seconds", Float),
-    Column("score", Float),
-    Column("sql", Text, nullable=False),
-    Column("model", Text, nullable=False),
-    Column("short", Text, nullable=False),
-    Column("answer", Text),
-    Column("feedback", Text),
     Column("instance", Text, nullable=False),
     Column("leased_until", BigInteger, nullable=False),
     Index("text2sql_runs_latest", "owner", "started", "run_id"),
@@ -81,84 +67,17 @@ runs = Table(
 events = Table(
     "text2sql_events",
     metadata,
-    Column("run_id", Text, primary_key=True),
+    Column("run_id", Words, primary_key=True),
     Column("number", Integer, primary_key=True),
-    Column("data", Text, nullable=False),
+    Column("data", Words, nullable=False),
     Column("size", Integer, nullable=False),
 )
 
-feedback = Table(
-    "text2sql_feedback",
-    metadata,
-    Column("feedback_id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
-    _rights(),
-    Column("run_id", Text, nullable=False),
-    Column("preset", Text, nullable=False),
-    Column("question", Text, nullable=False),
-    Column("sql", Text, nullable=False),
-    Column("verdict", Text, nullable=False),
-    Column("comment", Text, nullable=False),
-    Column("created", BigInteger, nullable=False),
-    Index("text2sql_feedback_of_run", "owner", "run_id", "created"),
-)
-
-sources = Table(
-    "text2sql_sources",
-    metadata,
-    Column("source_id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("dialect", Text, nullable=False),
-    Column("location", Text, nullable=False),
-    Column("created", BigInteger, nullable=False),
-    Index("text2sql_sources_of_owner", "owner", "created"),
-)
-
-kept = Table(
-    "text2sql_kept",
-    metadata,
-    Column("kept_id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
-    _rights(),
-    Column("title", Text, nullable=False),
-    Column("question", Text, nullable=False),
-    Column("preset", Text, nullable=False),
-    Column("sql", Text, nullable=False),
-    Column("dialect", Text, nullable=False),
-    Column("chart", Text, nullable=False),
-    Column("parameters", Text, nullable=False),
-    Column("result", Text),
-    Column("created", BigInteger, nullable=False),
-    Index("text2sql_kept_latest", "owner", "created", "kept_id"),
-)
-
-boards = Table(
-    "text2sql_boards",
-    metadata,
-    Column("board_id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("tiles", Text, nullable=False),
-    Column("share", Text, unique=True),
-    Column("created", BigInteger, nullable=False),
-    Column("updated", BigInteger, nullable=False),
-    Index("text2sql_boards_of_owner", "owner", "updated"),
-)
-
-terms = Table(
-    "text2sql_terms",
-    metadata,
-    Column("term_id", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
-    _rights(),
-    Column("preset", Text, nullable=False),
-    Column("term", Text, nullable=False),
-    Column("means", Text, nullable=False),
-    Column("created", BigInteger, nullable=False),
-    Index("text2sql_terms_of_preset", "owner", "preset", "created"),
-)
+feedback = _table(FeedbackRecord, "text2sql_feedback", Index("text2sql_feedback_of_run", "owner", "run_id", "created"))
+sources = _table(SourceRecord, "text2sql_sources", Index("text2sql_sources_of_owner", "owner", "created"))
+kept = _table(KeptRecord, "text2sql_kept", Index("text2sql_kept_latest", "owner", "created", "kept_id"))
+boards = _table(BoardRecord, "text2sql_boards", Index("text2sql_boards_of_owner", "owner", "updated"), unique="share")
+terms = _table(TermRecord, "text2sql_terms", Index("text2sql_terms_of_preset", "owner", "preset", "created"))
 
 preferences = Table(
     "text2sql_preferences",
@@ -170,16 +89,16 @@ preferences = Table(
 tasks = Table(
     "text2sql_tasks",
     metadata,
-    Column("task_id", Text, primary_key=True),
-    Column("owner", Text, primary_key=True),
-    Column("context_id", Text, nullable=False),
+    Column("task_id", Words, primary_key=True),
+    Column("owner", Words, primary_key=True),
+    Column("context_id", Words, nullable=False),
     Column("state", Integer, nullable=False),
     Column("active", Integer, nullable=False),
     Column("ended", Integer, nullable=False),
     Column("updated", BigInteger, nullable=False),
     Column("data", LargeBinary, nullable=False),
     Column("version", Integer, nullable=False),
-    Column("instance", Text, nullable=False),
+    Column("instance", Words, nullable=False),
     Column("leased_until", BigInteger, nullable=False),
     Column("saved", BigInteger, nullable=False),
     Index("text2sql_tasks_latest", "owner", "context_id", "updated"),
@@ -189,8 +108,8 @@ tasks = Table(
 task_events = Table(
     "text2sql_task_events",
     metadata,
-    Column("task_id", Text, primary_key=True),
-    Column("owner", Text, primary_key=True),
+    Column("task_id", Words, primary_key=True),
+    Column("owner", Words, primary_key=True),
     Column("version", Integer, primary_key=True),
     Column("data", LargeBinary, nullable=False),
 )
@@ -198,7 +117,7 @@ task_events = Table(
 rates = Table(
     "text2sql_rates",
     metadata,
-    Column("key", Text, primary_key=True),
+    Column("key", Words, primary_key=True),
     Column("level", Float, nullable=False),
     Column("at", BigInteger, nullable=False),
 )
@@ -206,27 +125,16 @@ rates = Table(
 shares = Table(
     "text2sql_shares",
     metadata,
-    Column("key", Text, primary_key=True),
-    Column("instance", Text, primary_key=True),
+    Column("key", Words, primary_key=True),
+    Column("instance", Words, primary_key=True),
     Column("held", Integer, nullable=False),
     Column("leased_until", BigInteger, nullable=False),
 )
 
 
-def _first(connection: Connection) -> None:
-    metadata.create_all(connection)
-
-
-def _kept_answers(connection: Connection) -> None:
-    metadata.create_all(connection, tables=[kept, boards])
-
-
-def _preferences(connection: Connection) -> None:
-    metadata.create_all(connection, tables=[preferences])
-
-
-def _several_processes(connection: Connection) -> None:
-    metadata.create_all(connection, tables=[tasks, task_events, rates, shares])
+def _made(*made: Table) -> Callable[[Connection], None]:
+    """A step that makes these tables; without any, all."""
+    return lambda connection: metadata.create_all(connection, tables=made or None)
 
 
 def _rights_beside_owners(connection: Connection) -> None:
@@ -242,17 +150,13 @@ def _rights_beside_owners(connection: Connection) -> None:
             connection.execute(update(table).where(table.c.owner == owner).values(of_both))
 
 
-def _terms(connection: Connection) -> None:
-    metadata.create_all(connection, tables=[terms])
-
-
 STEPS: tuple[Callable[[Connection], None], ...] = (
-    _first,
-    _kept_answers,
-    _preferences,
-    _several_processes,
+    _made(),
+    _made(kept, boards),
+    _made(preferences),
+    _made(tasks, task_events, rates, shares),
     _rights_beside_owners,
-    _terms,
+    _made(terms),
 )
 """Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 

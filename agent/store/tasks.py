@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, RowMapping, and_, delete, func, or_, select, update
+from sqlalchemy import Connection, RowMapping, Select, and_, delete, func, or_, select, update
 
-from agent.store.base import Base, now, storable
+from agent.store.base import Base
+from agent.store.columns import now
 from agent.store.runs import LEASE_SECONDS
 from agent.store.tables import task_events, tasks
 
@@ -44,7 +46,7 @@ class TaskStore(Base):
         """Store the task and the event behind its change; returns the new version. None where the stored version is
         not `task.version`, or, with `overwrite`, where the stored task has ended or is not there."""
         values = {
-            "context_id": storable(task.context_id),
+            "context_id": task.context_id,
             "state": task.state,
             "active": int(task.active),
             "ended": int(task.ended),
@@ -54,7 +56,7 @@ class TaskStore(Base):
             "leased_until": now() + int(LEASE_SECONDS * 1e6) if task.active else 0,
             "saved": now(),
         }
-        key = {"owner": task.owner, "task_id": storable(task.task_id)}
+        key = {"owner": task.owner, "task_id": task.task_id}
         its = and_(tasks.c.owner == key["owner"], tasks.c.task_id == key["task_id"])
 
         def saved(connection: Connection) -> int | None:
@@ -75,15 +77,13 @@ class TaskStore(Base):
         return await self._write(saved)
 
     async def task(self, owner: str, task_id: str) -> TaskRecord | None:
-        query = select(tasks).where(tasks.c.owner == owner, tasks.c.task_id == storable(task_id))
-        row = await self._first(query)
-        return _record(row) if row else None
+        query = select(tasks).where(tasks.c.owner == owner, tasks.c.task_id == task_id)
+        return await self._read(lambda connection: _first(connection, query))
 
     async def task_of_id(self, task_id: str) -> TaskRecord | None:
         """The task whoever owns it, for one who has been shown to; the server makes the ids."""
-        query = select(tasks).where(tasks.c.task_id == storable(task_id))
-        row = await self._first(query)
-        return _record(row) if row else None
+        query = select(tasks).where(tasks.c.task_id == task_id)
+        return await self._read(lambda connection: _first(connection, query))
 
     async def tasks(
         self,
@@ -99,7 +99,7 @@ class TaskStore(Base):
         0 is any; `since`: in nanoseconds."""
         query = select(tasks).where(tasks.c.owner == owner)
         if context_id:
-            query = query.where(tasks.c.context_id == storable(context_id))
+            query = query.where(tasks.c.context_id == context_id)
         if state:
             query = query.where(tasks.c.state == state)
         if since is not None:
@@ -120,7 +120,7 @@ class TaskStore(Base):
         """The events behind later versions than `after`, each with its version, in order."""
         query = (
             select(task_events.c.version, task_events.c.data)
-            .where(task_events.c.owner == owner, task_events.c.task_id == storable(task_id))
+            .where(task_events.c.owner == owner, task_events.c.task_id == task_id)
             .where(task_events.c.version > after)
             .order_by(task_events.c.version)
         )
@@ -130,7 +130,7 @@ class TaskStore(Base):
     async def delete_task(self, owner: str, task_id: str) -> None:
         def deleted(connection: Connection) -> None:
             for table in (task_events, tasks):
-                its = and_(table.c.owner == owner, table.c.task_id == storable(task_id))
+                its = and_(table.c.owner == owner, table.c.task_id == task_id)
                 connection.execute(delete(table).where(its))
 
         await self._write(deleted)
@@ -146,6 +146,11 @@ class TaskStore(Base):
                 connection.execute(delete(task_events).where(its))
 
         await self._write(pruned)
+
+
+def _first(connection: Connection, query: Select[Any]) -> TaskRecord | None:
+    row = connection.execute(query).mappings().first()
+    return None if row is None else _record(row)
 
 
 def _record(row: RowMapping) -> TaskRecord:

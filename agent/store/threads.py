@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, RowMapping, and_, bindparam, delete, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, or_, select, update
 
-from agent.store.base import moment, now, storable
+from agent.store.columns import storable
 from agent.store.errors import NotFound, ThreadBusy
 from agent.store.records import RunRecord, ThreadRecord
 from agent.store.runs import LEASE_SECONDS, RunStore
@@ -40,27 +41,27 @@ def new_thread_id() -> str:
 def _counted(connection: Connection, run: RunRecord, *, fresh: bool) -> ThreadRecord:
     """The run's thread with this turn's number; `fresh`: the thread is created. Raises NotFound for a thread that is
     not the owner's."""
-    at, preset = now(), storable(run.preset)
+    at = datetime.now(UTC)
     if fresh:
-        values = {
-            "thread_id": run.thread_id,
-            "owner": run.owner,
-            "rights": run.rights,
-            "title": storable(_title(run.question)),
-            "preset": preset,
-            "turns": 1,
-            "created": at,
-            "updated": at,
-        }
-        connection.execute(threads.insert(), values)
-        return _record(values)
-    given = {"its_owner": run.owner, "its_id": storable(str(run.thread_id)), "new_updated": at, "new_preset": preset}
+        thread = ThreadRecord(
+            thread_id=str(run.thread_id),
+            owner=run.owner,
+            rights=run.rights,
+            title=_title(storable(run.question)),
+            preset=run.preset,
+            turns=1,
+            created=at,
+            updated=at,
+        )
+        connection.execute(threads.insert(), thread.model_dump())
+        return thread
+    given = {"its_owner": run.owner, "its_id": run.thread_id, "new_updated": at, "new_preset": run.preset}
     row = connection.execute(_COUNTED, given).mappings().first()
     if row is None:
         raise NotFound("There is no such thread.")
     if run.rights and row["rights"] != run.rights:  # what it holds was seen with these
         raise NotFound("This conversation was held with other rights. Begin a new one.")
-    return _record(row)
+    return ThreadRecord.model_validate(dict(row))
 
 
 class ThreadStore(RunStore):
@@ -100,9 +101,8 @@ class ThreadStore(RunStore):
             await asyncio.sleep(_AGAIN_SECONDS)
 
     async def thread(self, owner: str, thread_id: str) -> ThreadRecord | None:
-        query = select(threads).where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
-        row = await self._first(query)
-        return _record(row) if row else None
+        query = select(threads).where(threads.c.owner == owner, threads.c.thread_id == thread_id)
+        return await self._first(ThreadRecord, query)
 
     async def threads(
         self, owner: str, *, limit: int = 50, before: str | None = None, search: str | None = None
@@ -110,27 +110,26 @@ class ThreadStore(RunStore):
         """The threads, most recently used first, and the cursor of the next page. With `search`, the threads whose
         title or one of whose questions holds each of its words. Raises BadCursor."""
         query = select(threads).where(threads.c.owner == owner)
-        for word in storable(search or "").split():
+        for word in (search or "").split():
             asked = select(runs.c.thread_id).where(
                 runs.c.owner == owner, runs.c.question.icontains(word, autoescape=True)
             )
             found_in = threads.c.title.icontains(word, autoescape=True)
             query = query.where(or_(found_in, threads.c.thread_id.in_(asked)))
-        rows, more = await self._page(query, threads.c.updated, threads.c.thread_id, limit, before)
-        return [_record(row) for row in rows], more
+        return await self._page(ThreadRecord, query, threads.c.updated, threads.c.thread_id, limit, before)
 
     async def rename_thread(self, owner: str, thread_id: str, title: str) -> ThreadRecord:
         """Raises NotFound for a thread that is not the owner's."""
         renamed = (
             update(threads)
-            .where(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
-            .values(title=storable(_title(title)) or "Untitled")
+            .where(threads.c.owner == owner, threads.c.thread_id == thread_id)
+            .values(title=_title(title) or "Untitled")
             .returning(*threads.c)
         )
         row = await self._write(lambda connection: connection.execute(renamed).mappings().first())
         if row is None:
             raise NotFound("There is no such thread.")
-        return _record(row)
+        return ThreadRecord.model_validate(dict(row))
 
     async def delete_thread(self, owner: str, thread_id: str) -> bool:
         """Remove a thread with its runs, their events and verdicts, and its checkpoints. False when there is none of
@@ -138,7 +137,7 @@ class ThreadStore(RunStore):
         loop = asyncio.get_running_loop()
 
         def removed(connection: Connection) -> bool:
-            mine = and_(threads.c.owner == owner, threads.c.thread_id == storable(thread_id))
+            mine = and_(threads.c.owner == owner, threads.c.thread_id == thread_id)
             if connection.scalar(select(threads.c.thread_id).where(mine).with_for_update()) is None:
                 return False
             if self._busy(connection, thread_id):
@@ -158,8 +157,3 @@ class ThreadStore(RunStore):
 def _title(question: str) -> str:
     text = " ".join(question.split())
     return text if len(text) <= TITLE else text[: TITLE - 1] + "…"
-
-
-def _record(row: RowMapping | Row[Any] | dict[str, Any]) -> ThreadRecord:
-    values = dict(row)
-    return ThreadRecord(**values | {"created": moment(values["created"]), "updated": moment(values["updated"])})

@@ -6,8 +6,7 @@ In: records of the store. Out: text in which no value, name or answer can become
 from __future__ import annotations
 
 from agent.server.documents.content import Document, of_board, of_thread
-from agent.server.documents.file_name import disposition
 from agent.server.documents.html import as_html
 from agent.server.documents.markdown import as_markdown
 
-__all__ = ["Document", "as_html", "as_markdown", "disposition", "of_board", "of_thread"]
+__all__ = ["Document", "as_html", "as_markdown", "of_board", "of_thread"]

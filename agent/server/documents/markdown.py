@@ -28,7 +28,8 @@ def _section(section: Section) -> list[str]:
     if section.sql:
         parts.append(_fenced(section.sql))
     if section.columns:
-        lines = [_line(section.columns), "|" + " --- |" * len(section.columns), *map(_line, section.rows)]
+        sides = " | ".join("---:" if _is_numeric(column) else "---" for column in _columns(section))
+        lines = [_line(section.columns), f"| {sides} |", *map(_line, section.rows)]
         parts.append("\n".join(lines))
     parts += [f"*{escaped(line)}*" for line in (section.note, section.facts) if line]
     return parts
@@ -36,6 +37,15 @@ def _section(section: Section) -> list[str]:
 
 def _line(cells: Iterable[Any]) -> str:
     return "| " + " | ".join(escaped(cell_text(c)).replace("|", "\\|") for c in cells) + " |"
+
+
+def _columns(section: Section) -> list[list[Any]]:
+    return [[row[place] for row in section.rows] for place in range(len(section.columns))]
+
+
+def _is_numeric(values: Iterable[Any]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
 
 
 def cell_text(value: Any) -> str:

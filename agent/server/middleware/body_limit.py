@@ -12,8 +12,8 @@ import time
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agent.server.errors import refuse
 from agent.server.middleware.addresses import header_values
-from agent.server.middleware.refusals import refuse
 
 UPLOAD_PATH = "/databases/upload"
 UPLOAD_TIME_FACTOR = 20

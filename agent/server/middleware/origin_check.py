@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agent.server.errors import refuse
 from agent.server.middleware.addresses import header_values, host_name, is_loopback
-from agent.server.middleware.refusals import refuse
 from agent.server.middleware.tokens import Tokens
 
 

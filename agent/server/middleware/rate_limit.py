@@ -8,9 +8,9 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.server.access import client_in
+from agent.server.errors import refuse
 from agent.server.limits import Limits
 from agent.server.middleware.addresses import is_open, peer
-from agent.server.middleware.refusals import refuse
 
 
 class RateLimit:

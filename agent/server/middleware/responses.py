@@ -14,8 +14,8 @@ import uuid
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agent.server.errors import refuse
 from agent.server.middleware.addresses import header_values, is_open
-from agent.server.middleware.refusals import refuse
 
 log = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.access import Access, BadPolicies, Identity, IdentityRefused, KeysUnavailable, Person, access_of
 from agent.server.access import Client
+from agent.server.errors import refuse
 from agent.server.limits import Limits
 from agent.server.middleware.addresses import header_values, is_local, is_open, peer
-from agent.server.middleware.refusals import refuse
 from eval.errors import InputError
 
 if TYPE_CHECKING:

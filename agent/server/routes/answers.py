@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
+import unicodedata
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
-from fastapi import Header, Response
+from fastapi import Header, Query, Response
 from pydantic import BaseModel
+
+from agent.server.documents import Document, as_html, as_markdown
 
 _MEANING = {
     400: "The request makes no sense as it is.",
@@ -45,6 +50,25 @@ DOCUMENTS: dict[int | str, dict[str, Any]] = {
         "content": {kind: {"schema": {"type": "string"}} for kind in ("text/html", "text/markdown")},
     }
 }
+
+DocumentFormat = Annotated[Literal["html", "markdown"], Query(alias="format")]
+LONGEST_NAME = 60
+"""Characters of a file's name without its ending."""
+
+
+def document_response(document: Document, wanted: Literal["html", "markdown"]) -> Response:
+    """A document as a file that is named after its title."""
+    text, ending = (as_html(document), "html") if wanted == "html" else (as_markdown(document), "md")
+    return Response(text, media_type=f"text/{wanted}; charset=utf-8", headers=disposition(document.title, ending))
+
+
+def disposition(title: str, ending: str) -> dict[str, str]:
+    """The headers of a file that is named after the title: in plain ASCII for old programs, and as it is for others."""
+    name = "-".join(re.findall(r"\w+", title.lower()))[:LONGEST_NAME].strip("-_") or "text2sql"
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode() or "text2sql"
+    value = f"attachment; filename=\"{plain}.{ending}\"; filename*=UTF-8''{quote(f'{name}.{ending}')}"
+    return {"Content-Disposition": value, "Cache-Control": "no-store"}
+
 
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {

@@ -24,14 +24,14 @@ from agent.results import (
     ResultGone,
     Sort,
     StatementFailed,
+    UnknownName,
     check_sql,
     export,
 )
 from agent.server.access import Client, CurrentClient
-from agent.server.documents import disposition
 from agent.server.errors import ApiError, required
-from agent.server.replies import PhantomName, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
-from agent.server.routes.answers import refusals
+from agent.server.replies import Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
+from agent.server.routes.answers import disposition, refusals
 from agent.server.services import CurrentServices, Services
 from agent.server.statements import first_rows, ran
 from agent.store.records import RunRecord
@@ -63,12 +63,10 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
     started = datetime.now(UTC)
     database = await preset.database()
     outcome = await ran(services, database, asked.sql)
-    named: dict[str, list[PhantomName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
+    named: dict[str, list[UnknownName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
     for phantom in outcome.phantoms:
-        named[phantom.kind].append(PhantomName.of(phantom))
-    phantoms = Phantoms(
-        tables=named["table"], columns=named["column"], functions=named["function"], ambiguous=named["ambiguous"]
-    )
+        named[phantom.kind].append(phantom)
+    phantoms = Phantoms.of({kind if kind == "ambiguous" else f"{kind}s": names for kind, names in named.items()})
     reply = SqlReply(
         allowed=outcome.allowed,
         reason=outcome.reason,

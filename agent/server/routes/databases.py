@@ -10,7 +10,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
 from agent.server.access import CurrentClient
-from agent.server.errors import ApiError
+from agent.server.errors import ApiError, required
 from agent.server.replies import DatabaseIn, PresetReply
 from agent.server.routes.answers import refusals
 from agent.server.services import CurrentServices
@@ -105,11 +105,9 @@ async def change_plan(services: CurrentServices, client: CurrentClient, source_i
 
 
 @router.delete("/databases/{source_id}", status_code=204, responses=refusals(404))
-async def remove(services: CurrentServices, client: CurrentClient, source_id: SourceId) -> Response:
+async def remove(services: CurrentServices, client: CurrentClient, source_id: SourceId) -> None:
     """Take a database of yours away. An uploaded one is deleted; a connected one is only forgotten."""
-    if not await services.sources.remove(client.name, source_id):
-        raise ApiError(404, "There is no such database of yours.")
-    return Response(status_code=204)
+    required(await services.sources.remove(client.name, source_id), "database of yours")
 
 
 async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:

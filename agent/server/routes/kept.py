@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Response
 
 from agent.server.access import Client, CurrentClient
-from agent.server.documents import as_html, as_markdown, disposition, of_board
+from agent.server.documents import of_board
 from agent.server.errors import ApiError, required
 from agent.server.kept import as_seen, database_of, parameters_of, refreshed
 from agent.server.kept_replies import (
@@ -24,7 +24,7 @@ from agent.server.kept_replies import (
     RefreshIn,
     ShareReply,
 )
-from agent.server.routes.answers import DOCUMENTS, refusals
+from agent.server.routes.answers import DOCUMENTS, DocumentFormat, document_response, refusals
 from agent.server.services import CurrentServices, Services
 from agent.store.records import BoardRecord, KeptRecord
 
@@ -33,7 +33,6 @@ router = APIRouter(tags=["boards"])
 KeptId = Annotated[str, Path(max_length=200)]
 BoardId = Annotated[str, Path(max_length=200)]
 Share = Annotated[str, Path(max_length=200, description="The secret part of a board's link.")]
-DocumentFormat = Annotated[Literal["html", "markdown"], Query(alias="format")]
 
 
 @router.get("/kept", responses=refusals())
@@ -80,11 +79,9 @@ async def change_kept(
 
 
 @router.delete("/kept/{kept_id}", status_code=204, responses=refusals(404))
-async def remove_kept(services: CurrentServices, client: CurrentClient, kept_id: KeptId) -> Response:
+async def remove_kept(services: CurrentServices, client: CurrentClient, kept_id: KeptId) -> None:
     """Keep an answer no longer; it also leaves your boards."""
-    if not await services.store.remove_kept(client.owner, kept_id):
-        raise ApiError(404, "There is no such kept answer.")
-    return Response(status_code=204)
+    required(await services.store.remove_kept(client.owner, kept_id), "kept answer")
 
 
 @router.post("/kept/{kept_id}/refresh", responses=refusals(404))
@@ -145,11 +142,9 @@ async def change_board(
 
 
 @router.delete("/boards/{board_id}", status_code=204, responses=refusals(404))
-async def remove_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> Response:
+async def remove_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> None:
     """Remove a board; its answers stay kept."""
-    if not await services.store.remove_board(client.owner, board_id):
-        raise ApiError(404, "There is no such board.")
-    return Response(status_code=204)
+    required(await services.store.remove_board(client.owner, board_id), "board")
 
 
 @router.post("/boards/{board_id}/share", responses=refusals(404))
@@ -164,10 +159,9 @@ async def share_board(services: CurrentServices, client: CurrentClient, board_id
 
 
 @router.delete("/boards/{board_id}/share", status_code=204, responses=refusals(404))
-async def unshare_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> Response:
+async def unshare_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> None:
     """End sharing: the link leads nowhere any more."""
     await services.store.change_board(await _board(services, client.owner, board_id), share=None)
-    return Response(status_code=204)
 
 
 @router.get("/boards/{board_id}/export", response_class=Response, responses={**DOCUMENTS, **refusals(404)})
@@ -204,16 +198,6 @@ async def refresh_shared(
     answer = await _answer(services, client, record.owner, kept_id)
     rows = await refreshed(services, client, answer, asked.values)
     return KeptReply.of(answer.model_copy(update={"result": rows}))
-
-
-def document_response(document: Any, wanted: Literal["html", "markdown"]) -> Response:
-    """A document as a file that is named after its title."""
-    text, kind, ending = (
-        (as_html(document), "text/html; charset=utf-8", "html")
-        if wanted == "html"
-        else (as_markdown(document), "text/markdown; charset=utf-8", "md")
-    )
-    return Response(text, media_type=kind, headers=disposition(document.title, ending))
 
 
 async def _answer(services: Services, client: Client, owner: str, kept_id: str) -> KeptRecord:

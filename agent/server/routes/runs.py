@@ -25,11 +25,10 @@ from agent.server.replies import (
     VerifiedPair,
     Waiting,
 )
-from agent.server.routes.answers import DOCUMENTS, refusals
-from agent.server.routes.kept import DocumentFormat, document_response
+from agent.server.routes.answers import DOCUMENTS, DocumentFormat, document_response, refusals
 from agent.server.services import CurrentServices, Services
+from agent.store.base import CURSOR
 from agent.store.feedback import CONFIRMED
-from agent.store.page_cursors import CURSOR
 from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
 
 router = APIRouter(tags=["history"])
@@ -92,11 +91,9 @@ async def thread(services: CurrentServices, client: CurrentClient, thread_id: Th
 
 
 @router.delete("/threads/{thread_id}", status_code=204, responses=refusals(404, 409))
-async def forget_thread(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> Response:
+async def forget_thread(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> None:
     """Remove a conversation with all its runs."""
-    if not await services.store.delete_thread(client.owner, thread_id):
-        raise ApiError(404, "There is no such thread.")
-    return Response(status_code=204)
+    required(await services.store.delete_thread(client.owner, thread_id), "thread")
 
 
 @router.get(

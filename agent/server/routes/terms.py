@@ -7,12 +7,12 @@ import secrets
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from agent.inspection.memory import term_problem
 from agent.server.access import CurrentClient
-from agent.server.errors import ApiError
+from agent.server.errors import ApiError, required
 from agent.server.kept import database_of
 from agent.server.replies import Reply
 from agent.server.routes.answers import refusals
@@ -68,8 +68,6 @@ async def teach(services: CurrentServices, client: CurrentClient, asked: TermIn)
 
 
 @router.delete("/terms/{term_id}", status_code=204, responses=refusals(404))
-async def forget(services: CurrentServices, client: CurrentClient, term_id: TermId) -> Response:
+async def forget(services: CurrentServices, client: CurrentClient, term_id: TermId) -> None:
     """Forget a word that you taught."""
-    if not await services.store.forget(client.owner, term_id):
-        raise ApiError(404, "There is no such term.")
-    return Response(status_code=204)
+    required(await services.store.forget(client.owner, term_id), "term")

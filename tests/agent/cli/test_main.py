@@ -208,13 +208,6 @@ def test_a_bad_setting_is_named(type_: Type, tmp_path: Path) -> None:
     assert "sk-secret" not in done.stderr
 
 
-def test_an_unknown_option_is_a_wrong_use(type_: Type) -> None:
-    done = type_("--no-such-option", "x")
-
-    assert done.exit_code == 2
-    assert "No such option" in done.stderr
-
-
 def test_a_model_answers_and_its_failed_attempt_is_seen(type_: Type, shop_file: Path, server: OpenAIServer) -> None:
     server.script(
         completion(PLAN),

@@ -21,7 +21,6 @@ import pytest
 from agent.results import BadRequest, ExtraMissing, Filter, Sort, export
 from agent.results.spool import SpoolWriter
 from agent.results.store import KeptResult
-from eval.databases import open_database
 from tests.samples import sampled
 
 COLUMNS: dict[str, list[Any]] = {
@@ -44,11 +43,16 @@ COLUMNS: dict[str, list[Any]] = {
 
 
 def kept(folder: Path, columns: dict[str, list[Any]], truncated: bool = False) -> KeptResult:
+    return written(folder, tuple(columns), list(zip(*columns.values(), strict=True)), truncated=truncated)
+
+
+def written(folder: Path, names: tuple[str, ...], *batches: list[tuple[Any, ...]], truncated: bool = False) -> Any:
     path = folder / "some.result"
-    with closing(sqlite3.connect(path, isolation_level=None)) as file, open_database(":memory:") as database:
-        writer = SpoolWriter(file, tuple(columns))
-        writer.add(list(zip(*columns.values(), strict=True)))
-        writer.finish(database, "SELECT 1", truncated, 0.0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        writer = SpoolWriter(file, names)
+        for batch in batches:
+            writer.add(batch)
+        writer.finish(truncated=truncated)
     return KeptResult.read("0" * 40, path)
 
 
@@ -114,12 +118,7 @@ def test_json_lines_are_strict_and_name_each_column(tmp_path: Path) -> None:
 
 
 def test_columns_that_share_a_name_are_numbered(tmp_path: Path) -> None:
-    path = tmp_path / "twice.result"
-    with closing(sqlite3.connect(path, isolation_level=None)) as file, open_database(":memory:") as database:
-        writer = SpoolWriter(file, ("a", "a", "a_2", "a"))
-        writer.add([(1, 2, 3, 4)])
-        writer.finish(database, "SELECT 1", False, 0.0)
-    result = KeptResult.read("0" * 40, path)
+    result = written(tmp_path, ("a", "a", "a_2", "a"), [(1, 2, 3, 4)])
 
     assert json.loads(whole(result, "jsonl")) == {"a": 1, "a_3": 2, "a_2": 3, "a_4": 4}
     assert whole(result, "csv") == b"a,a,a_2,a\r\n1,2,3,4\r\n"
@@ -143,10 +142,7 @@ def test_parquet_keeps_types(result: KeptResult) -> None:
 
 def test_parquet_of_an_empty_result_has_its_columns(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "empty.result"
-    with closing(sqlite3.connect(path, isolation_level=None)) as file, open_database(":memory:") as database:
-        SpoolWriter(file, ("a", "b")).finish(database, "SELECT 1", False, 0.0)
-    result = KeptResult.read("0" * 40, path)
+    result = written(tmp_path, ("a", "b"))
 
     assert pq.read_table(io.BytesIO(whole(result, "parquet"))).column_names == ["a", "b"]
     assert (whole(result, "csv"), whole(result, "jsonl")) == (b"a,b\r\n", b"")
@@ -217,13 +213,11 @@ async def test_chunks_come_off_the_event_loop_and_leaving_early_cleans_up(tmp_pa
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path, file_format: Any) -> None:
     import tracemalloc
 
-    path = tmp_path / "long.result"
-    with closing(sqlite3.connect(path, isolation_level=None)) as file, open_database(":memory:") as database:
-        writer = SpoolWriter(file, tuple("abcde"))
-        for start in range(0, 100_000, 2000):
-            writer.add([(n, f"name {n}", n / 3, None, "x" * 50) for n in range(start, start + 2000)])
-        writer.finish(database, "SELECT 1", False, 0.0)
-    result = KeptResult.read("0" * 40, path)
+    batches = (
+        [(n, f"name {n}", n / 3, None, "x" * 50) for n in range(start, start + 2000)]
+        for start in range(0, 100_000, 2000)
+    )
+    result = written(tmp_path, tuple("abcde"), *batches)
     pytest.importorskip("pyarrow.parquet")
     tracemalloc.start()
     try:

@@ -72,7 +72,7 @@ async def test_long_results_are_paged_and_exported_whole(database: Database, sto
 
     assert result.row_count == 5000
     assert result.page(0, 2, sort=[Sort(column=0, descending=True)]).rows == [[4999], [4998]]
-    assert result.page(filters=[Filter(column=0, op=">=", value=4990)]).total == 10
+    assert result.page(filters=[Filter(column=0, op=">=", value="4990")]).total == 10
     lines = b"".join([c async for c in export(result, "csv", sort=[Sort(column=0)])]).decode().split()
     assert lines == ["n", *map(str, range(5000))]
 

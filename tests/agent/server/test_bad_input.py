@@ -62,17 +62,17 @@ def test_a_body_of_the_wrong_form(server: Running, body: object) -> None:
     assert refused(server.post("/query", body)) == (422, "bad_request")
 
 
-@pytest.mark.parametrize("question", ["", "   ", "\n\t"])
-def test_an_empty_question(server: Running, question: str) -> None:
-    assert refused(server.post("/query", {"question": question})) == (400, "bad_request")
-
-
-def test_a_question_of_a_megabyte(server: Running) -> None:
-    assert refused(server.post("/query", {"question": "x" * 1_000_000})) == (413, "too_large")
-
-
-def test_a_question_that_is_a_little_too_long(server: Running) -> None:
-    assert refused(server.post("/query", {"question": "x" * 30_000})) == (413, "too_large")
+@pytest.mark.parametrize(
+    ("question", "refusal"),
+    [
+        ("", (400, "bad_request")),
+        ("\n\t", (400, "bad_request")),
+        ("x" * 30_000, (413, "too_large")),
+        ("x" * 1_000_000, (413, "too_large")),
+    ],
+)
+def test_a_question_that_is_empty_or_too_long(server: Running, question: str, refusal: tuple[int, str]) -> None:
+    assert refused(server.post("/query", {"question": question})) == refusal
 
 
 def test_a_question_with_half_a_character(server: Running) -> None:
@@ -100,11 +100,6 @@ def test_hostile_names_in_paths(server: Running, name: str) -> None:
     ):
         assert refused(server.get(path)) in ((404, "not_found"), (400, "bad_request"))
     assert server.get("/schema/shop/customers/sample?limit=1").status_code == 200
-
-
-@pytest.mark.parametrize("limit", ["0", "-1", "201", "x", "1e3"])
-def test_limits_out_of_bounds(server: Running, limit: str) -> None:
-    assert refused(server.get(f"/runs?limit={limit}")) == (422, "bad_request")
 
 
 @pytest.mark.parametrize("cursor", ["x", "%00", "a" * 299])

@@ -193,7 +193,6 @@ async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config:
     await store.close()
 
     again = await open_store(config)
-    record = await again.source("ann", "s1")
     listed = await again.sources("ann")
     removed = await again.remove_source("ann", "s1")
     left = await again.sources("ann")
@@ -201,9 +200,8 @@ async def test_an_address_is_sealed_in_the_state_and_whole_for_its_owner(config:
 
     assert kept is not None
     assert "hunter2" not in kept
-    assert record == listed[0] == removed
-    assert record is not None
-    assert record.location == URL
+    assert listed == [removed]
+    assert listed[0].location == URL
     assert left == []
 
 
@@ -218,13 +216,12 @@ async def test_with_another_secret_the_address_stays_closed_and_can_be_removed(
     )
 
     store = await open_store(other)
-    with pytest.raises(SecretMissing, match="another key"):
-        await store.source("ann", "s1")
     assert await store.sources("ann") == []
     removed = await store.remove_source("ann", "s1")
     await store.close()
 
-    assert "s1 is left out" in caplog.text
+    assert "s1 is left out: " in caplog.text
+    assert "another key" in caplog.text
     assert removed is not None
     assert removed.location == ""
 
@@ -234,10 +231,9 @@ async def test_without_a_secret_postgresql_takes_no_address_but_a_file(postgres_
     with pytest.raises(SecretMissing, match="set TEXT2SQL_SECRET"):
         await store.add_source(source())
     await store.add_source(source("uploaded", "/data/uploads/a.sqlite"))
-    record = await store.source("ann", "s1")
+    [record] = await store.sources("ann")
     await store.close()
 
-    assert record is not None
     assert record.location == "/data/uploads/a.sqlite"
 
 

@@ -47,19 +47,17 @@ async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store
     assert await store.run("bob", "r1") is None
     assert await store.runs("bob") == ([], None)
     assert await store.runs("bob", thread_id=thread.thread_id) == ([], None)
-    assert await store.events_after("r1", 0, owner="bob") == []
     assert await store.thread("bob", thread.thread_id) is None
     assert await store.threads("bob") == ([], None)
     assert await store.delete_thread("bob", thread.thread_id) is False
     assert await store.feedback("bob") == []
     assert await store.sources("bob") == []
-    assert await store.source("bob", "s1") is None
     assert await store.remove_source("bob", "s1") is None
     with pytest.raises(NotFound):
         await store.begin_turn(a_run("r2", owner="bob", thread_id=thread.thread_id))
     with pytest.raises(NotFound):
         await store.add_feedback(_feedback(feedback_id="f2", owner="bob"))
-    assert await store.source("ann", "s1") is not None
+    assert len(await store.sources("ann")) == 1
     assert (await store.thread("ann", thread.thread_id) or thread).turns == 1
 
 
@@ -181,7 +179,7 @@ async def test_events_come_back_in_order_after_a_number(store: Store) -> None:
     await store.append_events("r1", [])
 
     assert await store.events_after("r1") == sent
-    assert await store.events_after("r1", 9, owner="ann") == sent[9:]
+    assert await store.events_after("r1", 9) == sent[9:]
     assert await store.events_after("r1", 12) == []
     assert await store.events_after("none", 0) == []
     assert await store.last_event("r1") == sent[-1]
@@ -221,7 +219,7 @@ async def test_what_was_not_used_for_some_days_is_deleted_unless_it_runs(store: 
     old, new, busy = [await first_turn(store, a_run(name)) for name in ("old", "new", "busy")]
     for name in ("old", "new"):
         await store.finish_run(name, status="success")
-    aged = update(threads).where(threads.c.thread_id != new.thread_id).values(updated=0)
+    aged = update(threads).where(threads.c.thread_id != new.thread_id).values(updated=datetime(1970, 1, 1, tzinfo=UTC))
     await store._write(lambda connection: connection.execute(aged))
 
     assert await store.prune(days=3) == 2

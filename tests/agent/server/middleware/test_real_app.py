@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,30 +53,11 @@ def test_every_route_needs_a_token_but_those_that_say_nothing(server: Running) -
         assert (status != 401) is is_open, (method, path, status)
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "TRACE", "CONNECT", "PROPFIND", "FROB"])
-def test_other_methods_are_no_way_in(server: Running, method: str) -> None:
-    for path in ("/health", "/runs", "/assets/x", "/mcp"):
-        if method != "CONNECT":
-            assert httpx.request(method, f"{server.url}{path}").status_code in (400, 401)
-
-
 def test_what_is_open_tells_nothing_of_data_or_secrets(server: Running) -> None:
     for path in sorted(OPEN):
         text = httpx.get(f"{server.url}{path}").text
         assert TOKEN not in text
         assert str(Path.home()) not in text
-
-
-def test_a_very_large_upload_is_refused_at_once(server: Running) -> None:
-    head = f"POST /databases/upload HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
-        connection.sendall(
-            f"{head}Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {2 << 30}\r\n\r\n".encode()
-        )
-        reply = connection.recv(65536)
-
-    assert reply.startswith(b"HTTP/1.1 413 ")
-    assert b'"kind":"too_large"' in reply
 
 
 async def test_a_stream_passes_the_layers_unbuffered(server: Running) -> None:
