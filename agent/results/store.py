@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import sqlite3
@@ -37,6 +38,7 @@ from eval.statement import ReadStatement
 _ABANDONED_SECONDS = 3600.0
 _SWEEP_SECONDS = 30.0
 _GONE = "this result is no longer kept; run the query again"
+_ID = re.compile(r"[0-9a-f]{40}")
 
 
 class KeptResult(BaseModel):
@@ -230,5 +232,7 @@ class ResultStore:
         return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
     def _path(self, result_id: str, owner: str) -> Path:
+        if not _ID.fullmatch(result_id):  # it is part of a path
+            raise ResultGone("this is no result's id")
         mark = hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         return self._folder / f"{mark}-{result_id}.result"
