@@ -24,13 +24,16 @@ class Asked:
     def __init__(self, databases: Mapping[str, tuple[Database, ValueIndex]]) -> None:
         self._databases = databases
 
-    def reading(self, name: str, question: str, threshold: float = 0.0) -> Reading:
-        database, index = self._databases[name]
-        return read(question, database.schema(), index, today=TODAY, look=looker(database), threshold=threshold)
+    def database(self, name: str) -> tuple[Database, ValueIndex]:
+        return self._databases[name]
 
-    def rows(self, name: str, question: str) -> Rows:
+    def reading(self, name: str, question: str, threshold: float = 0.0, today: dt.date = TODAY) -> Reading:
+        database, index = self._databases[name]
+        return read(question, database.schema(), index, today=today, look=looker(database), threshold=threshold)
+
+    def rows(self, name: str, question: str, today: dt.date = TODAY) -> Rows:
         """What the reading's statement returns, with fractions to two places."""
-        statement = check(parse(self.reading(name, question).sql, "sqlite")).statement
+        statement = check(parse(self.reading(name, question, today=today).sql, "sqlite")).statement
         assert statement is not None
         result = self._databases[name][0].execute(statement)
         assert result.ok, result.error

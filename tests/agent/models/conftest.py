@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
 
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import Endpoint, JudgeRequest, PlanRequest, ReviewRequest, SqlRequest, SummaryRequest
+from agent.models.protocol import (
+    Endpoint,
+    JudgeRequest,
+    ModelTimeout,
+    PlanRequest,
+    ReviewRequest,
+    SqlRequest,
+    SummaryRequest,
+)
 from agent.models.quirks import forget
 from agent.models.retry_policy import RetryPolicy
 from agent.state import QueryPlan, QueryResult, QueryTask
@@ -54,6 +63,22 @@ async def model_at(server: OpenAIServer) -> AsyncIterator[MakeModel]:
     yield make
     for model in made:
         await model.close()
+
+
+async def timed_out(
+    server: OpenAIServer, model_at: MakeModel, call: Callable[[OpenAIModel], Awaitable[object]]
+) -> None:
+    """A call that waits in vain is given up, and its connection is closed. On a busy machine the first limit
+    may pass before the request has left: then a longer one is tried."""
+    for seconds in (0.4, 4.0, 40.0):
+        server.script()
+        with pytest.raises(ModelTimeout) as failed:
+            await call(model_at(seconds=seconds))
+        if server.arrived.is_set():
+            break
+    assert await asyncio.to_thread(server.disconnected.wait, 60)
+    assert failed.value.usage is not None
+    assert f"sent nothing for {seconds:g} seconds" in str(failed.value)
 
 
 def sql_request(**changes: Any) -> SqlRequest:

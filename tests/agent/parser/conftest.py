@@ -104,3 +104,11 @@ INSERT INTO inv VALUES (1, 1, 10);
 def trades(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     with databases_to_ask(tmp_path_factory.mktemp("trades"), {"studio": STUDIO, "bakery": BAKERY}) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def everyday(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    """The databases of `fixtures/parser/everyday`, by their files' names."""
+    scripts = {path.stem: path.read_text(encoding="utf-8") for path in sorted((FIXTURES / "everyday").glob("*.sql"))}
+    with databases_to_ask(tmp_path_factory.mktemp("everyday"), scripts) as opened:
+        yield opened

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,82 +18,10 @@ from tests.samples import ALL
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
-WORKSHOP = """
-CREATE TABLE clients (id INTEGER PRIMARY KEY, name TEXT NOT NULL, is_active BOOLEAN NOT NULL, left_on DATE);
-CREATE TABLE repairs (
-    id INTEGER PRIMARY KEY, client_id INTEGER NOT NULL REFERENCES clients(id), state TEXT NOT NULL,
-    received_on DATE NOT NULL, due_date DATE NOT NULL, collected_on DATE, returned_on DATE, warranty_expiry DATE);
-CREATE TABLE payments (id INTEGER PRIMARY KEY, repair_id INTEGER NOT NULL REFERENCES repairs(id), amount REAL);
-INSERT INTO clients VALUES (1, 'Ann', 1, NULL), (2, 'Ben', 0, '2024-02-01'), (3, 'Cas', 1, NULL);
-INSERT INTO repairs VALUES
-    (1, 1, 'Cancelled', '2024-01-01', '2024-01-10', NULL, NULL, '2024-12-01'),
-    (2, 1, 'Awaiting', '2024-01-02', '2024-01-12', NULL, '2024-01-20', '2024-03-01'),
-    (3, 2, 'Finished', '2024-01-03', '2024-01-13', '2024-01-15', '2024-01-12', '2024-02-01'),
-    (4, 3, 'Finished', '2024-01-04', '2024-01-14', '2024-01-16', '2024-01-30', '2026-02-01');
-INSERT INTO payments VALUES (1, 3, 20.0), (2, 4, 35.5);
-"""
-
-
-@pytest.fixture(scope="module")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    path = tmp_path_factory.mktemp("workshop") / "workshop.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript(WORKSHOP)
-    connection.close()
-    with open_database(str(path)) as database:
-        yield database
-
 
 def _read(database: Database, question: str) -> Reading:
     schema = database.schema()
     return read(question, schema, value_index(database, schema), look=looker(database), threshold=0.0)
-
-
-@pytest.mark.parametrize(
-    ("question", "condition"),
-    [
-        ("how many repairs were canceled", "state = 'Cancelled'"),
-        ("how many pending repairs", "state = 'Awaiting'"),
-        ("repairs that have not been collected", "collected_on IS NULL"),
-        ("uncollected repairs", "collected_on IS NULL"),
-        ("how many repairs have been collected", "NOT collected_on IS NULL"),
-        ("active clients", "is_active = TRUE"),
-        ("how many inactive clients", "is_active = FALSE"),
-        ("late repairs", "returned_on > due_date"),
-    ],
-)
-def test_a_qualifier_is_sought_in_the_data(workshop: Database, question: str, condition: str) -> None:
-    reading = _read(workshop, question)
-    assert condition in " ".join(reading.sql.split())
-    assert reading.not_understood == ()
-
-
-def test_rows_that_refer_to_a_thing_say_whether_it_was_paid(workshop: Database) -> None:
-    reading = _read(workshop, "how many unpaid repairs")
-
-    assert "payments" in reading.sql
-    assert "NOT" in reading.sql
-
-
-def test_the_mapping_is_said(workshop: Database) -> None:
-    assert "“pending”: state = 'Awaiting'" in _read(workshop, "how many pending repairs").interpretation
-
-
-@pytest.mark.parametrize(
-    ("question", "word"),
-    [
-        ("how many verified clients do we have", "verified"),
-        ("how many repairs were lost", "lost"),
-        ("how many broken repairs", "broken"),
-        ("female clients", "female"),
-    ],
-)
-def test_a_word_without_meaning_is_named_and_never_told_with_confidence(
-    workshop: Database, question: str, word: str
-) -> None:
-    reading = _read(workshop, question)
-    assert word in reading.not_understood
-    assert reading.confidence < STATED_DOUBT
 
 
 def _sure_with_a_word_left_out(database: Database, questions: list[str], step: int = 1) -> list[tuple[str, object]]:
@@ -183,7 +110,3 @@ def test_a_place_of_ones_own_is_no_empty_column(tmp_path: Path, question: str, s
         connection.executemany("INSERT INTO clients VALUES (?, ?, ?)", [(1, "Ann", "Rome"), (2, "Ben", None)])
     with open_database(str(tmp_path / "club.sqlite")) as club:
         assert (_read(club, question).confidence >= STATED_DOUBT) is sure
-
-
-def test_what_one_serves_is_what_there_is(workshop: Database) -> None:
-    assert _read(workshop, "how many clients do we serve").confidence >= STATED_DOUBT

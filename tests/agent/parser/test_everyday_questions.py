@@ -1,66 +1,88 @@
 """Questions as people type them, to small databases of all trades (`fixtures/parser/everyday`).
 
-Each line of `questions.jsonl` names a database, a question, and the rows that it means in any order, or how sure its
-reading may be: `sure`, `doubtful` or `declined`.
+Each line of `questions.jsonl` names a database and a question, and what of these holds for its reading:
+
+- `rows` that it means, in any order, or with `ordered` in this one; on the day `today`, if not on 15 June 2024
+- `confidence`: `sure`, `doubtful` or `declined`; or that it `abstains`
+- `sql`: patterns that the statement matches, `without`: what does not stand in it
+- `told` and `untold`: what the interpretation says or does not say
+- `not_understood`: words that are named so (`[]`: none, `?`: any)
+
+`rule` says what of it matters.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from collections.abc import Iterator
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.parser.doubt_registry import NEVER_SURE
 from agent.runtime.probability import STATED_DOUBT
-from tests.asked import Asked, databases_to_ask
+from tests.asked import TODAY, Asked, databases_to_ask
 
 _FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "parser" / "everyday"
 _LINES = [json.loads(line) for line in (_FOLDER / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    scripts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(_FOLDER.glob("*.sql"))}
-    with databases_to_ask(tmp_path_factory.mktemp("everyday"), scripts) as databases:
-        yield databases
+_BOUNDS = {"sure": (STATED_DOUBT, 1.0), "doubtful": (0.0, STATED_DOUBT - 1e-9), "declined": (0.0, NEVER_SURE)}
 
 
 @pytest.mark.parametrize("line", _LINES, ids=[f"{line['db']}: {line['question']}"[:70] for line in _LINES])
-def test_reads_what_people_mean(asked: Asked, line: dict[str, object]) -> None:
-    database, question = str(line["db"]), str(line["question"])
+def test_reads_what_people_mean(everyday: Asked, line: dict[str, Any]) -> None:
+    database, question, rule = line["db"], line["question"], line.get("rule")
+    today = dt.date.fromisoformat(line.get("today", TODAY.isoformat()))
+    reading = everyday.reading(database, question, today=today)
+    statement = " ".join(reading.sql.split())
     if "rows" in line:
-        assert sorted(map(list, asked.rows(database, question)), key=repr) == sorted(line["rows"], key=repr)  # type: ignore[call-overload]
-        return
-    confidence = asked.reading(database, question).confidence
-    if line["confidence"] == "sure":
-        assert confidence >= STATED_DOUBT
-    else:
-        assert confidence < (STATED_DOUBT if line["confidence"] == "doubtful" else NEVER_SURE + 0.001)
+        rows = list(map(list, everyday.rows(database, question, today)))
+        order = (lambda row: 0) if line.get("ordered") else repr
+        assert sorted(rows, key=order) == sorted(line["rows"], key=order), (rule, statement)
+    if "confidence" in line:
+        least, most = _BOUNDS[line["confidence"]]
+        assert least <= reading.confidence <= most, (rule, statement)
+    if "abstains" in line:
+        assert reading.abstained, (rule, statement)
+    for pattern in line.get("sql", ()):
+        assert re.search(pattern, statement), (rule, statement)
+    for part in line.get("without", ()):
+        assert part.casefold() not in statement.casefold(), (rule, statement)
+    for part in line.get("told", ()):
+        assert part in reading.interpretation, rule
+    for part in line.get("untold", ()):
+        assert part not in reading.interpretation, rule
+    named = line.get("not_understood")
+    if named == ["?"]:
+        assert reading.not_understood, rule
+    elif named is not None:
+        assert set(named) <= set(reading.not_understood) if named else not reading.not_understood, rule
 
 
 @pytest.mark.parametrize(
     "question", ["insured trips per skipper", "which boat is the prettiest", "trips with a film crew", "shanties"]
 )
-def test_offers_questions_that_it_answers_itself(asked: Asked, question: str) -> None:
-    offered = asked.reading("ferries", question, threshold=0.9).alternatives
+def test_offers_questions_that_it_answers_itself(everyday: Asked, question: str) -> None:
+    offered = everyday.reading("ferries", question, threshold=0.9).alternatives
     assert offered
     for other in offered:
-        again = asked.reading("ferries", other)
+        again = everyday.reading("ferries", other)
         assert again.confidence >= STATED_DOUBT
         assert again.not_understood == ()
 
 
 @pytest.mark.parametrize("question", ["how much revenue will we make in 2026?", "What will our sales be next year?"])
-def test_a_forecast_is_declined(asked: Asked, question: str) -> None:
-    reading = asked.reading("agency", question)
+def test_a_forecast_is_declined(everyday: Asked, question: str) -> None:
+    reading = everyday.reading("agency", question)
     assert reading.abstained
     assert "forecast" in reading.interpretation
 
 
-def test_a_similar_word_is_named_in_the_doubt(asked: Asked) -> None:
-    doubted = asked.reading("hire", "hires that were completed")
+def test_a_similar_word_is_named_in_the_doubt(everyday: Asked) -> None:
+    doubted = everyday.reading("hire", "hires that were completed")
     assert "“completed” is assumed to mean ended_at is filled in" in doubted.interpretation
 
 
@@ -68,8 +90,8 @@ def test_a_similar_word_is_named_in_the_doubt(asked: Asked) -> None:
     "question",
     ["top 2 clients by revenue in 2023", "client with the highest revenue in 2023", "revenue by client in 2023"],
 )
-def test_a_period_restricts_the_table_of_the_figure(asked: Asked, question: str) -> None:
-    assert "issued_on >= '2023-01-01'" in " ".join(asked.reading("hire", question).sql.split())
+def test_a_period_restricts_the_table_of_the_figure(everyday: Asked, question: str) -> None:
+    assert "issued_on >= '2023-01-01'" in " ".join(everyday.reading("hire", question).sql.split())
 
 
 def test_a_thing_with_versions_is_counted_in_doubt(tmp_path: Path) -> None:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import pytest
-
-from agent.knowledge.values import value_index
 from agent.knowledge.vocabulary import vocabulary
-from agent.parser import Reading, read
+from agent.parser import read
 from agent.parser.joins import JoinGraph
-from agent.runtime.probability import STATED_DOUBT
-from eval.databases import open_database
-from eval.databases.base import Database
 from eval.schema import Column, ForeignKey, Schema, Table
 from tests.clock import unit
 
@@ -102,54 +94,3 @@ def test_a_table_to_which_two_thousand_refer_is_joined_quickly() -> None:
     assert plan is not None
     assert plan.tables == ("part_7", "hub", "part_1234")
     assert len(graph.between("hub", "part_7")) == len(graph.between("part_7", "hub")) == 1
-
-
-@pytest.mark.parametrize(
-    ("question", "key"),
-    [
-        ("parcels received by Lee", "recipient_id"),
-        ("parcels sent by Lee", "sender_id"),
-        ("list parcels that Lee received", "recipient_id"),
-        ("trips leaving from Oslo", "origin_port_id"),
-        ("trips to Oslo", "destination_port_id"),
-        ("how many trips arrive in Oslo", "destination_port_id"),
-        ("how many legs into ATO", "dest_airport"),
-        ("how many legs leave from ATO", "source_airport"),
-    ],
-)
-def test_the_questions_words_choose_between_two_keys_to_one_table(tmp_path: Path, question: str, key: str) -> None:
-    reading = _read(question, tmp_path)
-    assert key in reading.sql.lower(), reading.sql
-
-
-@pytest.mark.parametrize("question", ["how many parcels of Lee are there", "how many ATO legs are there"])
-def test_where_no_word_chooses_between_two_keys_the_reading_is_doubtful(tmp_path: Path, question: str) -> None:
-    reading = _read(question, tmp_path)
-    assert reading.confidence < STATED_DOUBT
-
-
-def _read(question: str, folder: Path) -> Reading:
-    database = _posted(folder)
-    schema = database.schema()
-    return read(question, schema, value_index(database, schema), threshold=0.0)
-
-
-def _posted(folder: Path) -> Database:
-    """Parcels with two people, trips with two ports."""
-    file = folder / "post.sqlite"
-    connection = sqlite3.connect(file)
-    connection.executescript(
-        "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);"
-        "CREATE TABLE ports (id INTEGER PRIMARY KEY, town TEXT);"
-        "CREATE TABLE parcels (id INTEGER PRIMARY KEY, label TEXT, sender_id INTEGER REFERENCES people(id),"
-        " recipient_id INTEGER REFERENCES people(id));"
-        "CREATE TABLE trips (id INTEGER PRIMARY KEY, ship TEXT, origin_port_id INTEGER REFERENCES ports(id),"
-        " destination_port_id INTEGER REFERENCES ports(id));"
-        "CREATE TABLE legs (id INTEGER PRIMARY KEY, source_airport TEXT, dest_airport TEXT);"
-        "INSERT INTO legs VALUES (1, 'ATO', 'RIX'), (2, 'RIX', 'ATO'), (3, 'OSL', 'ATO');"
-        "INSERT INTO people VALUES (1, 'Lee'), (2, 'Kim'); INSERT INTO ports VALUES (1, 'Oslo'), (2, 'Riga');"
-        "INSERT INTO parcels VALUES (1, 'books', 1, 2), (2, 'shoes', 2, 1);"
-        "INSERT INTO trips VALUES (1, 'Anna', 1, 2), (2, 'Bela', 2, 1);"
-    )
-    connection.close()
-    return open_database(str(file))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -16,18 +14,12 @@ from agent.runtime.probability import STATED_DOUBT
 from eval.databases import Database, open_database
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql import check, parse
+from tests.asked import Asked
 
-_BAKERY = Path(__file__).resolve().parents[2] / "fixtures" / "parser" / "everyday" / "bakery.sql"
 
-
-@pytest.fixture(scope="module")
-def bakery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    path = tmp_path_factory.mktemp("bakery") / "bakery.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript(_BAKERY.read_text(encoding="utf-8"))
-    connection.close()
-    with open_database(str(path)) as database:
-        yield database
+@pytest.fixture
+def bakery(everyday: Asked) -> Database:
+    return everyday.database("bakery")[0]
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "mysql", "duckdb", "sqlite"])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -15,67 +12,12 @@ from agent.knowledge.stored_dates import date_form
 from agent.knowledge.values import value_index
 from agent.knowledge.vocabulary import vocabulary
 from agent.parser.date_functions import DateFunctions
-from agent.parser.engine import Reading, read
+from agent.parser.engine import read
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases.factory import open_database
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parse, parsed_from_tree
-
-_TABLES = """
-CREATE TABLE vndr (vndr_id INTEGER PRIMARY KEY, vndr_nm TEXT, born_on DATE, ctry_cd TEXT);
-CREATE TABLE prt (prt_no INTEGER PRIMARY KEY, prt_desc TEXT, vndr_id INTEGER REFERENCES vndr (vndr_id), wt_g REAL);
-CREATE TABLE inspection (id INTEGER PRIMARY KEY, inspector TEXT, held_on TEXT, closed_at INTEGER);
-CREATE TABLE dispatch (parcel_ref TEXT PRIMARY KEY, carrier_name TEXT, company_name TEXT, packed_on DATE NOT NULL,
-                       answered_on DATE, freight_total REAL);
-CREATE TABLE charge (id INTEGER PRIMARY KEY, parcel_ref TEXT REFERENCES dispatch (parcel_ref), quantity INTEGER,
-                     unit_price REAL);
-INSERT INTO dispatch VALUES ('P1', 'Uma', NULL, '2024-03-01', NULL, 40.0),
-                            ('P2', 'Lev', 'Ostro', '2024-05-02', '2024-06-01', 9.0);
-INSERT INTO charge VALUES (1, 'P1', 2, 1.5), (2, 'P2', 1, 4.0);
-INSERT INTO vndr VALUES (1, 'Ottolini', NULL, 'IT'), (2, 'Brask', '1950-03-01', 'US');
-INSERT INTO prt VALUES (10, 'Hinge', 1, 80.0), (11, 'Bolt', 1, 12.5), (12, 'Washer', 2, 3.0);
-INSERT INTO inspection VALUES (1, 'Uma', '03.11.2023', 1699056000), (2, 'Lev', '28.02.2024', 1709251200),
-                              (3, 'Kim', '01.12.2024', 1733097600);
-"""
-Rows = Callable[[str], list[tuple[object, ...]]]
-
-
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Reading, list[tuple[object, ...]]]]:
-    """The reading of a question, and the rows that its SQL returns."""
-    folder = tmp_path_factory.mktemp("styles")
-    path = folder / "plant.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(_TABLES)
-    database = open_database(str(path))
-    schema = database.schema()
-    values = value_index(database, schema, cache_dir=folder)
-
-    def ask(question: str) -> tuple[Reading, list[tuple[object, ...]]]:
-        reading = read(question, schema, values, today=dt.date(2025, 1, 15), threshold=0.0)
-        with sqlite3.connect(path) as connection:
-            return reading, connection.execute(reading.sql).fetchall()
-
-    return ask
-
-
-@pytest.fixture(scope="module")
-def rows(asked: Callable[[str], tuple[Reading, list[tuple[object, ...]]]]) -> Rows:
-    """The rows that a question's SQL returns."""
-    return lambda question: asked(question)[1]
-
-
-def test_abbreviated_names_are_read_and_shown_by_name(rows: Rows) -> None:
-    assert rows("how many parts are there?") == [(3,)]
-    assert sorted(rows("number of parts per vendor")) == [("Brask", 1), ("Ottolini", 2)]
-    assert rows("what is the weight of the heaviest part") == [(80.0,)]
-
-
-def test_dates_as_text_and_seconds_are_compared_in_time(rows: Rows) -> None:
-    assert rows("how many inspections were held in 2024") == [(2,)]
-    assert rows("how many inspections were closed in december 2024") == [(1,)]
-    assert rows("inspector of the latest held inspection") == [("Kim",)]  # as text, 28.02.2024 would be the last
-    assert rows("number of inspections per year held") == [("2023", 1), ("2024", 2)]
+from tests.asked import Asked
 
 
 @pytest.mark.parametrize(
@@ -104,12 +46,9 @@ def test_every_dialect_reads_every_date_form(dialect: str, form: str) -> None:
     assert check(parsed_from_tree(exp.select(moment).from_("t"), dialect)).statement is not None  # type: ignore[arg-type]
 
 
-def test_a_vocabulary_knows_the_dates_of_its_columns(tmp_path: Path) -> None:
-    path = tmp_path / "plant.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(_TABLES)
-    database = open_database(str(path))
-    words = vocabulary(database.schema(), value_index(database, database.schema(), cache_dir=tmp_path).date_forms)
+def test_a_vocabulary_knows_the_dates_of_its_columns(everyday: Asked) -> None:
+    plant, values = everyday.database("plant")
+    words = vocabulary(plant.schema(), values.date_forms)
     assert words.columns["inspection", "held_on"].form == "%d.%m.%Y"
     assert words.columns["inspection", "closed_at"].form == "unix"
     assert words.columns["prt", "prt_no"].form == ""
@@ -146,28 +85,6 @@ def test_an_event_that_a_date_is_called_by_means_rows(question: str, sql: str) -
 def test_what_a_reading_leaves_out_is_never_told_with_confidence(question: str) -> None:
     reading = read(question, Schema(dialect="sqlite", tables=(_STAYS,)), threshold=0.0)
     assert reading.confidence < STATED_DOUBT
-
-
-def test_rows_have_the_name_in_their_key(rows: Rows) -> None:
-    assert rows("how many parcels") == [(2,)]
-    assert rows("parcels packed in may 2024") == [("Lev",)]
-
-
-def test_an_unknown_date_is_not_the_earliest(rows: Rows) -> None:
-    assert rows("the oldest vendor") == [("Brask",)]
-
-
-@pytest.mark.parametrize("question", ["revenue in 2024", "revenue per carrier"])
-def test_one_amount_of_several_is_told_with_a_doubt(
-    question: str, asked: Callable[[str], tuple[Reading, list[tuple[object, ...]]]]
-) -> None:
-    assert asked(question)[0].confidence < STATED_DOUBT
-
-
-@pytest.mark.parametrize("land", ["Italy", "italy"])
-def test_countries_are_found_by_name_among_codes(land: str, rows: Rows) -> None:
-    assert rows(f"vendors from {land}") == [("Ottolini",)]
-    assert rows("show us all vendors") == [("Ottolini",), ("Brask",)]
 
 
 def test_a_share_of_nothing_is_never_told_with_confidence() -> None:

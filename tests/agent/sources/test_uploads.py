@@ -152,29 +152,6 @@ async def test_types_follow_from_all_values(store: UploadStore) -> None:
     assert "t: price: number, 1 of 1; 1 cell such as N/A read as missing" in source.notes
 
 
-@pytest.mark.parametrize(
-    ("text", "columns", "rows"),
-    [
-        ("1,2\n3,4\n", ["column_1", "column_2"], 2),
-        ("country,2019,2020\nFR,1,2\n", ["country", "column_2_2019", "column_3_2020"], 1),
-        ("name,city\nAda,London\n", ["name", "city"], 1),
-        ("a,a,A\n1,2,3\n", ["a", "a_2", "A_3"], 1),
-        (",Order Date,\n1,2,3\n", ["column_1", "Order_Date", "column_3"], 1),
-        ("a,,b\n1,,3\n2,,4\n", ["a", "b"], 2),
-        ("a,b\n1,2\n\n3\n4,5,6\n", ["a", "b", "column_3"], 3),
-        ("a,b\n", ["a", "b"], 0),
-        ("word\nx\ny\n", ["word"], 2),
-    ],
-)
-async def test_headers_and_ragged_rows(store: UploadStore, text: str, columns: list[str], rows: int) -> None:
-    source = await store.receive("t.csv", pieces(text.encode()))
-    with store.open(source.id) as database:
-        assert [c.name for c in database.schema().tables[0].columns] == columns
-    assert source.tables[0].rows == rows
-    if "4,5,6" in text:
-        assert source.notes[0].startswith("t: 2 rows with more or fewer than 2 fields (the first is row 4)")
-
-
 async def test_several_csv_files_are_one_database(store: UploadStore) -> None:
     source = await store.receive_all(
         [
@@ -473,41 +450,6 @@ async def test_all_columns_together_are_limited(tmp_path: Path) -> None:
     store = UploadStore(tmp_path / "sources", UploadLimits(seconds=60))
     with pytest.raises(SourceTooLarge, match="more than 20,000 columns together"):
         await store.receive("wide.sqlite", pieces(wide))
-
-
-@pytest.mark.parametrize(
-    ("text", "types", "first", "said"),
-    [
-        (
-            "tag;menge;preis\n03.02.2026;1.200;1.234,50\n28.12.2025;7;0,5\n",
-            ["DATE", "BIGINT", "DOUBLE"],
-            (date(2026, 2, 3), 1200, 1234.5),
-            ["tag: date, day first", "preis: number, decimal comma"],
-        ),
-        (
-            'day,amount,at\n12/31/2025,"1,234.50",12/31/2025 9:05\n1/2/2026,"3",1/2/2026 23:59:01\n',
-            ["DATE", "DOUBLE", "TIMESTAMP"],
-            (date(2025, 12, 31), 1234.5, datetime(2025, 12, 31, 9, 5)),
-            ["day: date, month first", "amount: number, 2 of 2"],
-        ),
-        ("day\n03/04/2026\n05/06/2026\n", ["DATE"], (date(2026, 3, 4),), ["could also be the other way round"]),
-        ("a;day\n1,5;03/04/2026\n", ["DOUBLE", "DATE"], (1.5, date(2026, 4, 3)), ["day: date, day first"]),
-        ('n\n"1,234"\n"5,678"\n', ["BIGINT"], (1234,), ["the comma could also be the decimal mark"]),
-        ("day\n31.02.x\n01.03.2026\n", ["VARCHAR"], ("31.02.x",), []),
-        ('code\n1.2.3\n"4,5"\n', ["VARCHAR"], ("1.2.3",), []),
-    ],
-)
-async def test_numbers_and_dates_are_read_as_people_write_them(
-    store: UploadStore, text: str, types: list[str], first: tuple[object, ...], said: list[str]
-) -> None:
-    source = await store.receive("t.csv", pieces(text.encode()))
-
-    with store.open(source.id) as database:
-        assert [c.type for c in database.schema().tables[0].columns] == types
-    assert everything(store, source, "t")[0] == first
-    for words in said:
-        assert any(words in note for note in source.notes), source.notes
-    assert said or source.notes == []
 
 
 async def test_a_workbook_is_a_table_for_each_sheet(store: UploadStore, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from eval.databases import Database, open_database
 from eval.schema import DIALECTS, Column, Dialect, Schema, Table
 from eval.sql import check, parse
+from tests.pairs import sections
 
 VALUES = (
     "'x'::text",
@@ -31,100 +32,24 @@ VALUES = (
     "max(c.name)",
 )
 FIELDS = ("run_report", "public.run_report", "pg_sleep", "current_setting", "regrole", '"run_report"')
-WHOLE_ROWS = (
-    "SELECT c.run_report FROM customers c",
-    'SELECT c."run_report" FROM customers c',
-    "SELECT customers.run_report FROM customers",
-    "SELECT public.customers.run_report FROM customers",
-    "SELECT c.name.run_report FROM customers c",
-    "SELECT 1 FROM customers c WHERE c.run_report IS NULL",
-    "SELECT 1 FROM customers c GROUP BY c.run_report",
-    "SELECT 1 FROM customers c GROUP BY c.id HAVING max(c.run_report) IS NULL",
-    "SELECT 1 FROM customers c ORDER BY c.run_report",
-    "SELECT 1 FROM customers c JOIN customers d ON c.run_report = d.name",
-    "SELECT count(*) FILTER (WHERE c.run_report IS NULL) FROM customers c",
-    "SELECT row_number() OVER (ORDER BY c.run_report) FROM customers c",
-    "SELECT 1 FROM customers c, LATERAL (SELECT c.run_report AS x) y",
-    "SELECT 1 FROM customers c, unnest(ARRAY[c.run_report]) y",
-    "SELECT 1 FROM customers c, generate_series(1, c.run_report) y",
-    "SELECT (SELECT c.run_report) FROM customers c",
-    "SELECT x.run_report FROM (SELECT * FROM customers) x",
-    "WITH x AS (SELECT * FROM customers) SELECT x.run_report FROM x",
-    "WITH RECURSIVE x AS (SELECT 'x'::text AS a UNION ALL SELECT x.run_report FROM x) SELECT a FROM x",
-    "SELECT x.run_report FROM unnest(ARRAY['x']) x",
-    "SELECT x.run_report FROM unnest(ARRAY['x']) x(a)",
-    "SELECT x.run_report FROM lower('x') x",
-    "SELECT x.run_report FROM (VALUES ('x')) x",
-    "SELECT x.run_report FROM json_to_recordset('[]') AS x(a text)",
-    "SELECT x.run_report FROM regexp_split_to_table('x', ',') x",
-    "SELECT 1 FROM missing c WHERE c.run_report IS NULL",
-    "SELECT 1 FROM customers c LIMIT (SELECT c.run_report)",
-    "VALUES ((SELECT c.run_report FROM customers c))",
-    "SELECT 1 UNION SELECT c.run_report FROM customers c",
+CALLS = {name: blocks[0] for name, blocks in sections("guard/implicit_calls.txt").items()}
+HOSTILE = (
+    *(f"SELECT ({value}).{field} FROM customers c" for value in VALUES for field in FIELDS),
+    *CALLS["postgres: of whole rows"],
 )
-HOSTILE = (*(f"SELECT ({value}).{field} FROM customers c" for value in VALUES for field in FIELDS), *WHOLE_ROWS)
 OTHER_DIALECTS: dict[Dialect, tuple[str, ...]] = {
     "duckdb": (
+        *CALLS["duckdb"],
         *(
             f"SELECT {value}.{call} FROM customers"
-            for value in (
-                "'HOME'",
-                "name",
-                "customers.name",
-                "(SELECT 'HOME')",
-                "['HOME'][1]",
-                "{'a': 'HOME'}.a",
-                "lower(name)",
-            )
+            for value in ("'HOME'", "name", "customers.name", "(SELECT 'HOME')", "['HOME'][1]", "{'a': 'HOME'}.a",
+                          "lower(name)")
             for call in ("getenv()", '"getenv"()', "read_text()", "mymacro()", "lower().getenv()")
         ),
-        "SELECT list_transform(['HOME'], lambda x: x.getenv())",
-        "SELECT list_filter(['HOME'], lambda x: x.getenv() = 'x')",
-        "SELECT [x.getenv() for x in ['HOME']]",
-        "SELECT 1 AS x, x.getenv()",
-        "SELECT memory.main.mymacro(1)",
-        "SELECT main.mymacro(1)",
-        "SELECT list_aggregate([1], 'reservoir_quantile', 0.5)",
-        "SELECT list_aggr([1], 'mymacro')",
-        "SELECT array_aggr([1], lower('SUM'))",
-        "SELECT array_aggregate([1], name) FROM customers",
-        "SELECT aggregate([1], 'RESERVOIR_QUANTILE', 1)",
-        "SELECT [1].list_aggregate('reservoir_quantile', 1)",
-        "SELECT COLUMNS('name').getenv() FROM customers",
     ),
-    "mysql": (
-        "SELECT s.nextval",
-        "SELECT `s`.`nextval`",
-        "SELECT s.CURRVAL",
-        "SELECT shop.s.nextval",
-        "SELECT NEXT VALUE FOR s",
-        "SELECT PREVIOUS VALUE FOR s",
-        "SELECT sys.version_major()",
-        "SELECT `sys`.`ps_thread_id`(1)",
-        "SELECT customers.run_report() FROM customers",
-        "SELECT CAST(1 AS mytype)",
-    ),
-    "sqlite": (
-        "SELECT main.load_extension('x')",
-        "SELECT customers.load_extension('x') FROM customers",
-        "SELECT [load_extension]('x')",
-        "SELECT * FROM main.pragma_table_info('customers')",
-    ),
-}
-HARMLESS = (
-    "SELECT c.name FROM customers c",
-    "SELECT customers.name, public.customers.id FROM customers",
-    "SELECT c.ctid IS NULL FROM customers c",
-    "SELECT x.n FROM (SELECT name AS n FROM customers) x ORDER BY x.n",
-    "WITH x AS (SELECT * FROM customers) SELECT x.name FROM x",
-    "SELECT g.g, h.i FROM generate_series(1, 2) g, generate_series(1, 2) AS h(i)",
-    "SELECT e.value FROM json_array_elements_text('[\"a\"]') e",
-    "SELECT e.key, e.value FROM jsonb_each('{\"a\": 1}') e",
-    "SELECT e.x, e.n FROM unnest(ARRAY['a']) WITH ORDINALITY AS e(x, n)",
-    "SELECT c.*, c FROM customers c",
-    "SELECT pg_catalog.lower(c.name) FROM customers c",
-    "SELECT r.a FROM json_to_recordset('[{\"a\": 1}]') AS r(a int)",
-)
+    "mysql": CALLS["mysql"],
+    "sqlite": CALLS["sqlite"],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +134,7 @@ def test_listed_aggregates_may_be_named() -> None:
 
 
 def test_columns_pass_and_run(database: Database) -> None:
-    for sql in HARMLESS:
+    for sql in CALLS["postgres: harmless"]:
         verdict = check(parse(sql, "postgres"), database.schema())
         assert verdict.statement is not None, (sql, verdict.reason)
         result = database.execute(verdict.statement)
