@@ -53,7 +53,8 @@ def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
     if not set(q.vocabulary.tables[table].words) & MONEY_ROWS:
         return None
     numeric = [c for c in q.vocabulary.by_table[table] if c.role == "number"]
-    called = ([c for c in numeric if w in (c.words[-len(w) :], c.words[-len(w) - 1 : -1])] for w in _AMOUNTS)  # in cents
+    # `amount_cents` ends with its unit
+    called = ([c for c in numeric if w in (c.words[-len(w) :], c.words[-len(w) - 1 : -1])] for w in _AMOUNTS)
     return min(next(filter(None, called), []), key=lambda c: len(c.words), default=None)
 
 

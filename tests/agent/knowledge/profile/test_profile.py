@@ -139,7 +139,7 @@ def test_guidance_names_what_a_query_can_get_wrong(library: Database) -> None:
     shown = "\n".join(lines(library, "guidance"))
 
     assert "member.joined: text holding a date as DD/MM/YYYY" in shown
-    assert "member.fee: text holding an amount"
+    assert "member.fee: text holding an amount" in shown
     assert "loan.state: the same value written differently: 'back', 'BACK'" in shown
     assert "loan.member: 5 of 60 keys find no row in member: an inner join loses those rows" in shown
     assert "member: joining two of its many-row tables (loan, fine) multiplies rows" in shown
