@@ -82,7 +82,6 @@ def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
         plain = match.text.islower() and not match.quoted and " " not in match.text
         for key, score in near.items():
             hits[key] = max(hits.get(key, 0.0), score * spread * (0.6 if plain else 1.0))
-    hit = hits
     alone = _alone(values)
     comments = _comment_words(schema)
     referenced = Counter(k.ref_table for t in schema.tables for k in t.foreign_keys)
@@ -97,7 +96,7 @@ def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
         own["unknown"] = asked.unknown * float(bool(known.name_columns(name)))
         for place, column in enumerate(known.by_table[name]):
             shared = min(1.0, (owners[column.name.casefold()] - 1) / 2)
-            columns[column.key] = _of_column(column, asked, known, hit, comments.get(column.key, frozenset())) | {
+            columns[column.key] = _of_column(column, asked, known, hits, comments.get(column.key, frozenset())) | {
                 "table_name": cover,
                 "table_full": full,
                 "early": 1 / (1 + place),
@@ -108,7 +107,7 @@ def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
             }
         own["comment"] = _share(comments.get((name, ""), frozenset()), asked)
         own["best_column"], own["second_column"] = _two_best(_lexical(columns[c.key]) for c in known.by_table[name])
-        own["value"] = max((hit.get(c.key, 0.0) for c in known.by_table[name]), default=0.0)
+        own["value"] = max((hits.get(c.key, 0.0) for c in known.by_table[name]), default=0.0)
         own["value_alone"] = float(any(c.key in alone for c in known.by_table[name]))
         own["bridge"] = float(table.bridge)
     _neighbours(schema, tables)
