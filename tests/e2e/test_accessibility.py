@@ -28,11 +28,13 @@ CHECK = """options => axe.run({ preload: false, resultTypes: ["violations"], ...
 UNSTICK = """() => document.querySelectorAll("main ~ *, main *").forEach(e => {
     if (getComputedStyle(e).position === "sticky") e.style.position = "static" })"""
 """What sticks to an edge half covers something at any moment of scrolling, which axe takes for a small target."""
-TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-SETTLED = """() => Promise.all(document.getAnimations()
+TWO_FRAMES = """() => Promise.race([new Promise(done => setTimeout(done, 2000)),
+    new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))]).then(() => null)"""
+SETTLED = """() => Promise.race([new Promise(done => setTimeout(done, 5000)), Promise.all(document.getAnimations()
     .filter(a => a.effect.getComputedTiming().endTime !== Infinity)
-    .map(a => a.finished.catch(() => null))).then(() => null)"""
-"""Colours that fade into others have no contrast of their own on the way."""
+    .map(a => a.finished.catch(() => null)))]).then(() => null)"""
+"""Colours that fade into others have no contrast of their own on the way. A browser on a busy machine may draw no frame
+at all for a while, and `evaluate` knows no time-out."""
 
 
 def violations(page: Page, size: ViewportSize, colours: Literal["light", "dark"], rules: list[str]) -> list[str]:
