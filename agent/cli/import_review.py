@@ -48,24 +48,7 @@ class ImportReview:
 
     def __call__(self, reading: Reading) -> Sequence[TablePlan]:
         if not self._quiet:
-            from agent.sources.tabular.words import table_notes
-
-            number = 0
-            for table in reading.tables:
-                self._console.print(f"· {one_line(table.plan.table)}: {table.found.rows:,} rows", style="dim")
-                if self._console.is_terminal:
-                    lines = Table(box=None, padding=(0, 1), show_header=False)
-                    for column, found in _columns(table):
-                        number += 1
-                        lines.add_row(
-                            str(number), escape(one_line(column.header or found[0], 40)), escape(one_line(found[1]))
-                        )
-                    self._console.print(lines)
-                else:
-                    for column, found in _columns(table):
-                        self._console.print(f"·   {one_line(column.header or found[0], 40)}: {one_line(found[1])}")
-                for note in table_notes(table):
-                    self._console.print(f"· {one_line(note, 400)}", style="yellow")
+            self._show(reading)
         if self._ask is None:
             return ()
         forms = next((f"; {_OTHER[t.plan.forms]}" for t in reading.tables if t.plan.forms), "")
@@ -80,6 +63,26 @@ class ImportReview:
             else:
                 self._console.print("  not understood", style="yellow")
         return ()
+
+    def _show(self, reading: Reading) -> None:
+        from agent.sources.tabular.words import table_notes
+
+        number = 0
+        for table in reading.tables:
+            self._console.print(f"· {one_line(table.plan.table)}: {table.found.rows:,} rows", style="dim")
+            if self._console.is_terminal:
+                lines = Table(box=None, padding=(0, 1), show_header=False)
+                for column, found in _columns(table):
+                    number += 1
+                    lines.add_row(
+                        str(number), escape(one_line(column.header or found[0], 40)), escape(one_line(found[1]))
+                    )
+                self._console.print(lines)
+            else:
+                for column, found in _columns(table):
+                    self._console.print(f"·   {one_line(column.header or found[0], 40)}: {one_line(found[1])}")
+            for note in table_notes(table):
+                self._console.print(f"· {one_line(note, 400)}", style="yellow")
 
 
 def edited(reading: Reading, said: str) -> tuple[TablePlan, ...]:

@@ -81,20 +81,7 @@ class Asker:
                     if failure := self._opened(question, steps):
                         return failure
                     steps.execute = self.executes
-                    # Show once which model answers if none was requested
-                    if not self._introduced and self.config and self.model is None:
-                        if self.config.model.offline:
-                            steps.note(NO_MODEL)
-                        elif local := self.config.model.local:
-                            steps.note(LOCAL.format(local.stem))
-                        elif not self.config.model.has_model:
-                            from agent.models.discovery import named
-
-                            model, note = named(self.config.model)
-                            self.config = self.config.model_copy(update={"model": model})
-                            if note:
-                                steps.note(note)
-                    self._introduced = True
+                    self._introduce(steps)
                 steps.threshold = self.threshold
                 with asyncio.Runner() as loop:
                     return loop.run(self._run(question, steps))
@@ -159,6 +146,22 @@ class Asker:
         asking = asked_at_terminal(yes=self.yes or self.quiet)
         target = self.target or (self.config and (self.config.database.url or self.config.database.path)) or ""
         return ImportReview(self.progress, Path(target), quiet=self.quiet, ask=ask if asking else None)
+
+    def _introduce(self, steps: Steps) -> None:
+        """Show once which model answers if none was requested."""
+        if not self._introduced and self.config and self.model is None:
+            if self.config.model.offline:
+                steps.note(NO_MODEL)
+            elif local := self.config.model.local:
+                steps.note(LOCAL.format(local.stem))
+            elif not self.config.model.has_model:
+                from agent.models.discovery import named
+
+                model, note = named(self.config.model)
+                self.config = self.config.model_copy(update={"model": model})
+                if note:
+                    steps.note(note)
+        self._introduced = True
 
     async def _run(self, question: str, steps: Steps) -> Answer:
         from agent.events import AnswerEvent, ErrorEvent

@@ -21,8 +21,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from agent.conversations.read_once import forget_read, read_once
 from agent.conversations.serialization import StateSerializer
-from agent.store.base import CONNECT_SECONDS, has_news
-from agent.store.columns import storable
+from agent.store.base import CONNECT_SECONDS, has_news, storable
 from agent.store.errors import StateUnavailable
 from agent.store.location import Location
 
@@ -85,16 +84,7 @@ class _SharedThreads(AsyncPostgresSaver):
             finally:
                 _open_cursor.reset(shared)
             if config["configurable"].get("checkpoint_id"):  # else it is the thread's first
-                kept = checkpoint["channel_versions"]
-                its = {
-                    "thread": str(put["configurable"]["thread_id"]),
-                    "ns": str(put["configurable"]["checkpoint_ns"]),
-                    "id": checkpoint["id"],
-                    "channels": list(kept),
-                    "versions": [str(version) for version in kept.values()],
-                }
-                for statement in _PRUNE:
-                    await cursor.execute(statement, its)
+                await self._prune(cursor, put, checkpoint)
         return put
 
     @contextlib.asynccontextmanager
@@ -104,6 +94,18 @@ class _SharedThreads(AsyncPostgresSaver):
             return
         async with super()._cursor(pipeline=pipeline) as cursor:
             yield cursor
+
+    async def _prune(self, cursor: AsyncCursor[DictRow], put: Config, checkpoint: Checkpoint) -> None:
+        kept = checkpoint["channel_versions"]
+        its = {
+            "thread": str(put["configurable"]["thread_id"]),
+            "ns": str(put["configurable"]["checkpoint_ns"]),
+            "id": checkpoint["id"],
+            "channels": list(kept),
+            "versions": [str(version) for version in kept.values()],
+        }
+        for statement in _PRUNE:
+            await cursor.execute(statement, its)
 
 
 async def _patiently(work: Callable[..., Awaitable[T]], *given: Any) -> T:
@@ -140,20 +142,7 @@ async def shared_threads(location: Location) -> AsyncIterator[AsyncPostgresSaver
         try:
             await pool.open(wait=True, timeout=CONNECT_SECONDS)
             saver = _SharedThreads(pool, serde=StateSerializer())
-            # Create the tables, one server at a time. The lock is polled, never waited for: a concurrent index
-            # build waits for all running statements, so a statement that waited for the builder's lock would
-            # deadlock with it
-            async with pool.connection() as alone:
-                while True:
-                    tried = await alone.execute("SELECT pg_try_advisory_lock(%s) AS held", (_MIGRATING,))
-                    row = await tried.fetchone()
-                    if row is not None and row["held"]:
-                        break
-                    await asyncio.sleep(0.05)
-                try:
-                    await saver.setup()
-                finally:
-                    await alone.execute("SELECT pg_advisory_unlock(%s)", (_MIGRATING,))
+            await _made(saver, pool)
         except (Error, PoolTimeout) as error:
             raise StateUnavailable(
                 f"The state database {location.place} does not answer ({type(error).__name__})."
@@ -161,3 +150,19 @@ async def shared_threads(location: Location) -> AsyncIterator[AsyncPostgresSaver
         yield saver
     finally:
         await pool.close()
+
+
+async def _made(saver: AsyncPostgresSaver, pool: AsyncConnectionPool[AsyncConnection[DictRow]]) -> None:
+    """Create the tables, one server at a time. The lock is polled, never waited for: a concurrent index build waits for
+    all running statements, so a statement that waited for the builder's lock would deadlock with it."""
+    async with pool.connection() as alone:
+        while True:
+            tried = await alone.execute("SELECT pg_try_advisory_lock(%s) AS held", (_MIGRATING,))
+            row = await tried.fetchone()
+            if row is not None and row["held"]:
+                break
+            await asyncio.sleep(0.05)
+        try:
+            await saver.setup()
+        finally:
+            await alone.execute("SELECT pg_advisory_unlock(%s)", (_MIGRATING,))

@@ -343,14 +343,7 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
         columns = _load(path)
         if columns is None:
             columns = read_columns(database, schema)
-            # Write the file and remove those of earlier states of the database, including the index on disk; a
-            # process that still reads one keeps its open file
-            with contextlib.suppress(OSError, ValueError):
-                rows = [(c.table, c.column, c.complete, c.values) for c in columns]
-                write_private(path, json.dumps(rows, separators=(",", ":")))
-                for other in path.parent.glob(f"{path.stem.partition('-')[0]}-*"):
-                    if not other.name.startswith(path.stem):
-                        other.unlink(missing_ok=True)
+            _store(path, columns)
         incomplete = {(c.table, c.column) for c in columns if not c.complete}
         index = ValueIndex([(c.table, c.column, c.values) for c in columns], incomplete)
         while len(_memory) >= 16:
@@ -384,3 +377,14 @@ def _load(path: Path) -> list[StoredColumn] | None:
         return [StoredColumn(str(t), str(c), tuple(map(str, v)), bool(complete)) for t, c, complete, v in stored]
     except (OSError, ValueError, TypeError):
         return None
+
+
+def _store(path: Path, columns: Sequence[StoredColumn]) -> None:
+    """Write the file and remove those of earlier states of the database, including the index on disk; a process that
+    still reads one keeps its open file."""
+    with contextlib.suppress(OSError, ValueError):
+        rows = [(c.table, c.column, c.complete, c.values) for c in columns]
+        write_private(path, json.dumps(rows, separators=(",", ":")))
+        for other in path.parent.glob(f"{path.stem.partition('-')[0]}-*"):
+            if not other.name.startswith(path.stem):
+                other.unlink(missing_ok=True)

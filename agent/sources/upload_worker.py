@@ -47,20 +47,7 @@ def main() -> None:
 
 def do(job: dict[str, Any]) -> None:
     """Do a job and print the answer. The process is bounded by the job's limits from then on."""
-    # Apply irrevocable resource limits to this process
-    with suppress(ImportError):
-        import resource
-
-        memory = job["memory"]
-        for limit, value in (
-            (resource.RLIMIT_AS, memory),
-            (resource.RLIMIT_CPU, int(job["seconds"]) + 5),
-            (resource.RLIMIT_FSIZE, job["out_bytes"]),
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_NOFILE, 128),
-        ):
-            with suppress(ValueError, OSError):
-                resource.setrlimit(limit, (value, value))
+    _bound(job)
     try:
         answer = _done(job)
     except SourceTooLarge as e:
@@ -122,14 +109,7 @@ def _check_sqlite(path: Path, seconds: float) -> tuple[str, ...]:
                     raise SourceRefused(
                         f"the file has a virtual table of the kind {module[1][:40]}, which is not opened"
                     )
-            # Refuse too many tables or columns before the structure is read, which would take half a minute
-            (tables,) = raw.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
-            _refuse_many(tables, 0)  # before the columns of too many tables are counted
-            columns = (
-                "SELECT count(*) FROM (SELECT 1 FROM sqlite_schema AS s, pragma_table_info(s.name) "
-                f"WHERE s.type = 'table' LIMIT {MAX_COLUMNS + 1})"
-            )
-            _refuse_many(tables, raw.execute(columns).fetchone()[0])
+            _count_sqlite(raw)
             verdict = raw.execute("PRAGMA quick_check(1)").fetchone()
         except sqlite3.Error as e:
             raise SourceRefused(f"the file is damaged: {e}") from None
@@ -139,6 +119,17 @@ def _check_sqlite(path: Path, seconds: float) -> tuple[str, ...]:
     if triggers:
         notes.append(f"triggers never run here: {triggers:,}")
     return tuple(notes)
+
+
+def _count_sqlite(raw: sqlite3.Connection) -> None:
+    """Refuse too many tables or columns before the structure is read, which would take half a minute."""
+    (tables,) = raw.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
+    _refuse_many(tables, 0)  # before the columns of too many tables are counted
+    columns = (
+        "SELECT count(*) FROM (SELECT 1 FROM sqlite_schema AS s, pragma_table_info(s.name) "
+        f"WHERE s.type = 'table' LIMIT {MAX_COLUMNS + 1})"
+    )
+    _refuse_many(tables, raw.execute(columns).fetchone()[0])
 
 
 def _refuse_many(tables: int, columns: int) -> None:
@@ -159,21 +150,40 @@ def _import(job: dict[str, Any], files: list[tuple[Path, str]], kinds: list[Kind
             book = Path(name).stem
             tables += [File(sheet, title, "delimited", book) for sheet, title in sheets]
         else:
-            # Raises SourceRefused for a text without columns that is called like another kind of file
-            ending = Path(name).suffix.lower()
-            if kind == "delimited" and ending in _NO_TEXTS and len(found_layout(path).headers) < 2:
-                raise SourceRefused(
-                    f"the file cannot be read: it is called {ending}, but is plain text without columns"
-                )
+            _refuse_text(path, name, kind)
             tables.append(File(path, Path(name).stem, kind))
     before = Reading.model_validate(job["before"])
     return import_tables(tables, out, bounds, before, _report, memory=job["memory"])
+
+
+def _refuse_text(path: Path, name: str, kind: Kind) -> None:
+    """Raises SourceRefused for a text without columns that is called like another kind of file."""
+    ending = Path(name).suffix.lower()
+    if kind == "delimited" and ending in _NO_TEXTS and len(found_layout(path).headers) < 2:
+        raise SourceRefused(f"the file cannot be read: it is called {ending}, but is plain text without columns")
 
 
 def _report(what: str, part: float) -> None:
     """Tell the process that waits."""
     sys.stdout.write(json.dumps({"doing": what, "part": round(part, 3)}) + "\n")
     sys.stdout.flush()
+
+
+def _bound(job: dict[str, Any]) -> None:
+    """Apply irrevocable resource limits to this process."""
+    with suppress(ImportError):
+        import resource
+
+        memory = job["memory"]
+        for limit, value in (
+            (resource.RLIMIT_AS, memory),
+            (resource.RLIMIT_CPU, int(job["seconds"]) + 5),
+            (resource.RLIMIT_FSIZE, job["out_bytes"]),
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_NOFILE, 128),
+        ):
+            with suppress(ValueError, OSError):
+                resource.setrlimit(limit, (value, value))
 
 
 if __name__ == "__main__":

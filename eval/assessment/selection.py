@@ -118,23 +118,7 @@ def select_tasks(
             return _from_library(filters, wanted, engine, samples)
         if wanted != "sqlite" or engine:
             raise SelectionError(f"{source} has SQLite databases only: leave --dialect and --engine out")
-        loaded = _loaded(source, databases, suites)
-        chosen = _filtered(loaded.tasks, filters)
-        lacking = sorted({task.database for task in chosen} - set(loaded.databases))
-        if lacking:
-            raise SelectionError(
-                f"no database was found for {', '.join(lacking[:5])}{' and others' if len(lacking) > 5 else ''}: say "
-                "where the databases are, or choose others"
-            )
-        names = {task.database for task in chosen}
-        structures = {name: _structure(str(loaded.databases[name]), samples) for name in names}
-        replicas = {name: loaded.suite(name, cache_folder()) for name in names}
-        assignments = (
-            Assignment(t, str(loaded.databases[t.database]), "sqlite", structures[t.database], replicas[t.database])
-            for t in chosen
-        )
-        kind, _, place = source.rpartition(":")
-        return Selection(f"{kind}:{Path(place).name}" if kind else Path(place).name, tuple(assignments))
+        return _from_files(source, filters, databases, suites, samples)
     except SelectionError:
         raise
     except (TaskLoadError, DatabaseError, ValueError, OSError) as error:
@@ -157,6 +141,26 @@ def _from_library(filters: Filters, dialect: Dialect, engine: str | None, sample
     structures = {name: _structure(target, samples) for name, target in targets.items()}
     assignments = (Assignment(t, targets[t.database], dialect, structures[t.database]) for t in chosen)
     return Selection(f"the task library on {dialect}", tuple(assignments))
+
+
+def _from_files(source: str, filters: Filters, databases: Path | None, suites: Path | None, samples: int) -> Selection:
+    loaded = _loaded(source, databases, suites)
+    chosen = _filtered(loaded.tasks, filters)
+    lacking = sorted({task.database for task in chosen} - set(loaded.databases))
+    if lacking:
+        raise SelectionError(
+            f"no database was found for {', '.join(lacking[:5])}{' and others' if len(lacking) > 5 else ''}: say "
+            "where the databases are, or choose others"
+        )
+    names = {task.database for task in chosen}
+    structures = {name: _structure(str(loaded.databases[name]), samples) for name in names}
+    replicas = {name: loaded.suite(name, cache_folder()) for name in names}
+    assignments = (
+        Assignment(t, str(loaded.databases[t.database]), "sqlite", structures[t.database], replicas[t.database])
+        for t in chosen
+    )
+    kind, _, place = source.rpartition(":")
+    return Selection(f"{kind}:{Path(place).name}" if kind else Path(place).name, tuple(assignments))
 
 
 def _loaded(source: str, databases: Path | None, suites: Path | None) -> TaskSet:

@@ -75,24 +75,7 @@ def with_inferred_keys(schema: Schema, ask: Ask, *, seconds: float = _SECONDS) -
     looked_at: Mapping[str, Column] = {}
     if not declares_keys(schema):
         schema, looked_at = with_primary_keys(schema, in_time)
-    # For each column without a declared key, the targets that its name fits best, if they are few
-    targets = _by_name(_targets(schema, looked_at))
-    called: dict[str, list[_Target]] = {}
-    pairs: list[_Pair] = []
-    for table in schema.tables:
-        declared = {c.casefold() for key in table.foreign_keys for c in key.columns}
-        for column in table.columns if table.kind == "table" else ():
-            if column.name.casefold() in declared or len(pairs) >= _MAX_QUESTIONS:
-                continue
-            if column.name not in called:
-                words = _unnumbered(singular_words(column.name))
-                tables_by_id = {id(t): t for start in range(len(words)) for t in targets.get(words[start:], ())}
-                called[column.name] = list(tables_by_id.values())
-            ranked = [(_strength(schema.dialect, table, column, t), t) for t in called[column.name]]
-            most = max((strength for strength, _ in ranked), default=0)
-            best = [t for strength, t in ranked if strength == most > 0]
-            if len(best) <= 4:
-                pairs += [_Pair(table, column, t, most) for t in best]
+    pairs = _pairs(schema, looked_at)
     asked = [pair for pair in pairs if _searchable(pair)]
     results = dict(zip(asked, answers([_question(schema, pair) for pair in asked], in_time), strict=True))
     fitting: dict[tuple[str | None, str], list[tuple[str, _Target]]] = defaultdict(list)
@@ -112,6 +95,26 @@ def _keyed(table: Table, fitting: list[tuple[str, _Target]]) -> Table:
     return replace(table, foreign_keys=(*table.foreign_keys, *inferred)) if inferred else table
 
 
+def _pairs(schema: Schema, looked_at: Mapping[str, Column]) -> list[_Pair]:
+    """For each column without a declared key, the targets that its name fits best, if they are few."""
+    targets = _by_name(_targets(schema, looked_at))
+    called: dict[str, list[_Target]] = {}
+    pairs: list[_Pair] = []
+    for table in schema.tables:
+        declared = {c.casefold() for key in table.foreign_keys for c in key.columns}
+        for column in table.columns if table.kind == "table" else ():
+            if column.name.casefold() in declared or len(pairs) >= _MAX_QUESTIONS:
+                continue
+            if column.name not in called:
+                called[column.name] = _called(targets, column.name)
+            ranked = [(_strength(schema.dialect, table, column, t), t) for t in called[column.name]]
+            most = max((strength for strength, _ in ranked), default=0)
+            best = [t for strength, t in ranked if strength == most > 0]
+            if len(best) <= 4:
+                pairs += [_Pair(table, column, t, most) for t in best]
+    return pairs
+
+
 def _by_name(targets: Iterable[_Target]) -> dict[tuple[str, ...], list[_Target]]:
     """Targets under each name that a column could end with, so that only a few pairs need a closer look. A key that is
     only called `id` is no such name: it may be the key of every table."""
@@ -121,6 +124,12 @@ def _by_name(targets: Iterable[_Target]) -> dict[tuple[str, ...], list[_Target]]
         for name in {target.table_words, target.about, *(() if alone else (target.words,))}:
             named[name].append(target)
     return named
+
+
+def _called(named: dict[tuple[str, ...], list[_Target]], column: str) -> list[_Target]:
+    words = _unnumbered(singular_words(column))
+    tables_by_id = {id(t): t for start in range(len(words)) for t in named.get(words[start:], ())}
+    return list(tables_by_id.values())
 
 
 def _targets(schema: Schema, looked_at: Mapping[str, Column]) -> Iterator[_Target]:
@@ -139,9 +148,7 @@ def _strength(dialect: Dialect, table: Table, column: Column, target: _Target) -
     """How clearly the column's name points to the target: 0 not at all, 3 or more unambiguously."""
     if table is target.table and column.name == target.column.name:
         return 0
-    families = {type_family(column.type), type_family(target.column.type)}
-    compatible = len(families) == 1 or "" in families or (families == {"integer", "text"} and dialect in _TYPES_MIX)
-    if not compatible:
+    if not _compatible(column.type, target.column.type, dialect):
         return 0
     words = _unnumbered(singular_words(column.name))
     own_key = table.primary_key == (column.name,)
@@ -211,3 +218,8 @@ def _holds(pair: _Pair, counts: tuple[int, ...] | None) -> bool:
         return False
     values, contained = counts
     return contained >= _CONTAINED * values if values else pair.certain
+
+
+def _compatible(one: str, other: str, dialect: Dialect) -> bool:
+    families = {type_family(one), type_family(other)}
+    return len(families) == 1 or "" in families or (families == {"integer", "text"} and dialect in _TYPES_MIX)

@@ -98,11 +98,7 @@ def _assessed(scenario: Scenario, report: Callable[[str], None]) -> dict[str, An
         ):
             for event in _events(response):
                 if event.get("kind") == "artifact-update":
-                    parts = event.get("artifact", {}).get("parts", [])
-                    data = next((p["data"] for p in parts if isinstance(p.get("data"), dict)), None)
-                    if data is None:
-                        raise ScenarioError("the evaluator's artifact contains no data")
-                    return dict(_whole_numbers(data))
+                    return _data(event)
                 if text := _event_line(event):
                     last = text
                     report(text)
@@ -125,6 +121,14 @@ def _events(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
             raise ScenarioError(f"the evaluator refuses: {str(problem)[:500]}")
         if isinstance(event.get("result"), dict):
             yield event["result"]
+
+
+def _data(event: Mapping[str, Any]) -> dict[str, Any]:
+    parts = event.get("artifact", {}).get("parts", [])
+    data = next((p["data"] for p in parts if isinstance(p.get("data"), dict)), None)
+    if data is None:
+        raise ScenarioError("the evaluator's artifact contains no data")
+    return dict(_whole_numbers(data))
 
 
 def _whole_numbers(value: Any) -> Any:

@@ -33,13 +33,7 @@ def canonical(sql: str, dialect: Dialect) -> str | None:
         return None
     try:
         if dialect == "sqlite":
-            # SQLite reads a double-quoted word that names no column as text; next to a comparison, that is the
-            # meaning
-            for comparison in every(tree, *_COMPARISONS, exp.In, exp.Between):
-                for column in [a for a in _operands(comparison) if isinstance(a, exp.Column)]:
-                    identifier = column.this
-                    if not column.table and isinstance(identifier, exp.Identifier) and identifier.quoted:
-                        column.replace(exp.Literal.string(identifier.name))
+            _quoted_values_to_text(tree)
         for node in every(tree, exp.Identifier):
             node.set("this", node.name.lower())
             node.set("quoted", False)
@@ -49,6 +43,15 @@ def canonical(sql: str, dialect: Dialect) -> str | None:
         return tree.sql(dialect, copy=False, comments=False, normalize_functions="upper")
     except (SqlglotError, RecursionError):
         return None
+
+
+def _quoted_values_to_text(tree: exp.Expr) -> None:
+    """SQLite reads a double-quoted word that names no column as text; next to a comparison, that is the meaning."""
+    for comparison in every(tree, *_COMPARISONS, exp.In, exp.Between):
+        for column in [a for a in _operands(comparison) if isinstance(a, exp.Column)]:
+            identifier = column.this
+            if not column.table and isinstance(identifier, exp.Identifier) and identifier.quoted:
+                column.replace(exp.Literal.string(identifier.name))
 
 
 def _operands(comparison: exp.Expr) -> list[object]:

@@ -51,19 +51,7 @@ def _unpacked(archive: Path, cache: Path) -> Path:
     # Unpacked next to its final place and renamed at the end, so that no other process sees half of it.
     beside = Path(tempfile.mkdtemp(prefix=f"{key}-", dir=target.parent))
     try:
-        left = UNPACKED_BYTES
-        with tarfile.open(archive, "r:xz") as packed:
-            for member in packed:
-                name = Path(member.name).name
-                if not member.isfile() or not name.endswith(".sqlite"):
-                    continue
-                left -= member.size
-                if left < 0:
-                    raise tarfile.TarError(f"more than {UNPACKED_BYTES} bytes")
-                source = packed.extractfile(member)
-                assert source is not None
-                with source, (beside / name).open("wb") as file:
-                    shutil.copyfileobj(source, file)
+        _extract(archive, beside)
         beside.replace(target)
     except OSError as problem:
         if not target.is_dir():
@@ -73,3 +61,19 @@ def _unpacked(archive: Path, cache: Path) -> Path:
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return target
+
+
+def _extract(archive: Path, folder: Path) -> None:
+    left = UNPACKED_BYTES
+    with tarfile.open(archive, "r:xz") as packed:
+        for member in packed:
+            name = Path(member.name).name
+            if not member.isfile() or not name.endswith(".sqlite"):
+                continue
+            left -= member.size
+            if left < 0:
+                raise tarfile.TarError(f"more than {UNPACKED_BYTES} bytes")
+            source = packed.extractfile(member)
+            assert source is not None
+            with source, (folder / name).open("wb") as file:
+                shutil.copyfileobj(source, file)

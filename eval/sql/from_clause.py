@@ -26,12 +26,7 @@ class FromClause(ExpressionNames):
         for join in node.args.get("joins") or []:
             before = len(scope.sources)
             if join.kind == "ARRAY":
-                # ClickHouse's ARRAY JOIN: each array is a column of the sources before it; an alias is a new
-                # column
-                for item in (join.this, *join.expressions):
-                    self.expression(item.unalias(), scope, ctes)
-                    if isinstance(item, exp.Alias):
-                        scope.sources.append(Source("", Relation([Output(item.alias)]), self.dialect, node=item))
+                self._array_join(join, scope, ctes)
                 continue
             on, using = join.args.get("on"), join.args.get("using")
             comma = not (join.method or join.side or join.kind or on or using)
@@ -45,6 +40,13 @@ class FromClause(ExpressionNames):
                 self.expression(on, Scope(scope.sources[start:], scope.outer), ctes)
         for lateral in node.args.get("laterals") or []:
             self._add(lateral, scope, ctes)
+
+    def _array_join(self, join: exp.Join, scope: Scope, ctes: Ctes | None) -> None:
+        """ClickHouse's ARRAY JOIN: each array is a column of the sources before it; an alias is a new column."""
+        for item in (join.this, *join.expressions):
+            self.expression(item.unalias(), scope, ctes)
+            if isinstance(item, exp.Alias):
+                scope.sources.append(Source("", Relation([Output(item.alias)]), self.dialect, node=item))
 
     def _deferred(self, scope: Scope, ctes: Ctes | None, aliases: dict[str, Output]) -> None:
         """SQLite reads ON like WHERE: it sees all sources and the aliases of the SELECT list."""
@@ -122,16 +124,19 @@ class FromClause(ExpressionNames):
         inner = Scope([scope.sources.pop()], scope.outer)
         holder = exp.Select(joins=[])
         holder.args["joins"] = node.args["joins"]
-        for join in holder.args["joins"]:
-            before = len(inner.sources)
-            self._add(join.this, inner, ctes)
-            self._merge(join, inner, inner.sources[:before], inner.sources[before:], join.args.get("using") or [])
-            if join.args.get("on") is not None:
-                inner.conditions.append(join.args["on"])
-        if self.dialect != "sqlite":
-            self._deferred(inner, ctes, {})
+        self._join_onto(inner, holder, ctes)
         scope.sources += inner.sources
         scope.conditions += inner.conditions
+
+    def _join_onto(self, scope: Scope, holder: exp.Expr, ctes: Ctes | None) -> None:
+        for join in holder.args["joins"]:
+            before = len(scope.sources)
+            self._add(join.this, scope, ctes)
+            self._merge(join, scope, scope.sources[:before], scope.sources[before:], join.args.get("using") or [])
+            if join.args.get("on") is not None:
+                scope.conditions.append(join.args["on"])
+        if self.dialect != "sqlite":
+            self._deferred(scope, ctes, {})
 
     def _table(self, node: exp.Table, scope: Scope, ctes: Ctes | None) -> Relation:
         cte = ctes.find(node.name) if ctes is not None and not node.db else None

@@ -115,13 +115,7 @@ def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
             for table, rows in filled:
                 connection.execute(ddl.create_table(table, "duckdb"))
                 for batch in _by_level(table, rows):
-                    # Load the rows through a CSV file: single rows take DuckDB a hundred times longer. NULL is
-                    # an unquoted empty field
-                    file = Path(folder) / f"{table.name}.csv"
-                    with file.open("w", encoding="utf-8", newline="") as out:
-                        out.writelines(",".join(_csv_cell(cell) for cell in row) + "\n" for row in batch)
-                    connection.execute(ddl.copy_csv(table, str(file)))
-                    file.unlink()
+                    _duckdb_rows(connection, table, batch, Path(folder) / f"{table.name}.csv")
             connection.execute("COMMIT")
             for table in tables:  # indexes after the commit: DuckDB builds them faster then
                 for statement in [*ddl.create_indexes(table, "duckdb"), *ddl.describe(table, "duckdb")]:
@@ -145,6 +139,15 @@ def _by_level(table: TableDef, rows: list[Row]) -> Iterator[list[Row]]:
         waiting = [row for row in rows if row[place] not in there]
         there |= {row[target] for row in rows}.difference(row[target] for row in waiting)
         rows = waiting
+
+
+def _duckdb_rows(connection: Any, table: TableDef, rows: list[Row], file: Path) -> None:
+    """Load the rows through a CSV file: single rows take DuckDB a hundred times longer. NULL is an unquoted empty
+    field."""
+    with file.open("w", encoding="utf-8", newline="") as out:
+        out.writelines(",".join(_csv_cell(cell) for cell in row) + "\n" for row in rows)
+    connection.execute(ddl.copy_csv(table, str(file)))
+    file.unlink()
 
 
 def _csv_cell(cell: object) -> str:

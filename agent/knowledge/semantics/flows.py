@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from agent.knowledge.semantics.model import Dataset, Expression, Metric, SemanticModel
-from eval.schema import Schema
+from eval.schema import Column, Schema, Table
 from eval.sql.quoted_names import quoted_column
 
 SPENT = ("spent", "spend", "spending", "expenditure", "outgoings", "went out", "paid out")
@@ -22,24 +22,27 @@ def flows_of(schema: Schema) -> SemanticModel | None:
         both = [c for c in table.columns if c.values and c.values.flows]
         if len(both) == 1:
             datasets.append(Dataset(table.name, table.name, table.namespace))
-            # The metrics, by those of their words that no cell of the table is
-            column = both[0]
-            assert column.values is not None
-            free = set((column.values.flows or "").split(","))
-            place = quoted_column(column.name, table.name).sql("duckdb", identify=True)
-            unit = column.values.unit or ""
-            found = []
-            other, _, out = (column.values.direction or "").partition("|")
-            for words, sign, compared in ((SPENT, "-", "<"), (RECEIVED, "", ">")):
-                names = [word for word in words if word in free]
-                expression = Expression(f"SUM(CASE WHEN {place} {compared} 0 THEN {sign}{place} END)")
-                told = f"the {'negative' if sign else 'positive'} amounts of {column.name}"
-                if other:
-                    says = quoted_column(other, table.name)
-                    value = exp.Literal.string(out)
-                    condition = exp.EQ(this=says, expression=value) if sign else exp.NEQ(this=says, expression=value)
-                    expression = Expression(f"SUM(CASE WHEN {condition.sql('duckdb', identify=True)} THEN {place} END)")
-                    told = f"the amounts of {column.name} where {other} is {'' if sign else 'not '}{out}"
-                found += [Metric(names[0], expression, tuple(names[1:]), told, unit)] if names else []
-            metrics += found
+            metrics += _metrics(table, both[0])
     return SemanticModel("flows", tuple(datasets), (), tuple(metrics)) if metrics else None
+
+
+def _metrics(table: Table, column: Column) -> list[Metric]:
+    """The metrics, by those of their words that no cell of the table is."""
+    assert column.values is not None
+    free = set((column.values.flows or "").split(","))
+    place = quoted_column(column.name, table.name).sql("duckdb", identify=True)
+    unit = column.values.unit or ""
+    found = []
+    other, _, out = (column.values.direction or "").partition("|")
+    for words, sign, compared in ((SPENT, "-", "<"), (RECEIVED, "", ">")):
+        names = [word for word in words if word in free]
+        expression = Expression(f"SUM(CASE WHEN {place} {compared} 0 THEN {sign}{place} END)")
+        told = f"the {'negative' if sign else 'positive'} amounts of {column.name}"
+        if other:
+            says = quoted_column(other, table.name)
+            value = exp.Literal.string(out)
+            condition = exp.EQ(this=says, expression=value) if sign else exp.NEQ(this=says, expression=value)
+            expression = Expression(f"SUM(CASE WHEN {condition.sql('duckdb', identify=True)} THEN {place} END)")
+            told = f"the amounts of {column.name} where {other} is {'' if sign else 'not '}{out}"
+        found += [Metric(names[0], expression, tuple(names[1:]), told, unit)] if names else []
+    return found

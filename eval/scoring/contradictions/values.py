@@ -90,7 +90,10 @@ def idle_condition(r: Reading) -> Proofs:
             if any(not o.find(exp.AggFunc) and not shown & set(o.find_all(exp.Column)) for o in ordered.expressions):
                 yield Proof("idle_condition", ordered.sql(), "The query gives one row, and orders it.")
                 return
-        if not any(join.side for join in select.args.get("joins") or ()):
+        joins = select.args.get("joins") or ()
+        read = [one.this for one in (select.args.get("from_"), *joins) if one is not None]
+        # a subquery may hold an outer join, after which its keys are NULL
+        if not any(join.side for join in joins) and all(isinstance(one, exp.Table) for one in read):
             for test in every(where, exp.Is) if where else ():
                 alone = not isinstance(test.parent, exp.Not) and test.find_ancestor(exp.Select) is select
                 if alone and isinstance(test.expression, exp.Null) and _always_there(test.this, select, r):
