@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path
 
 from agent.candidates.evaluation import ran_or_problem
@@ -86,11 +87,10 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
     own = [i for i, one in enumerate(answers) if not one.by_engine and not one.superseded]
     engine = next((one.confidence or 0.0 for one in answers if one.by_engine), None)
     unread = max((one.unread for one in answers), default=0)
-    rows = {label: answers[members[0]].ran.result for label, members in groups.items()}
+    rows = [(label, answers[members[0]].ran.result) for label, members in groups.items()]
+    within = {(a, b) for (a, part), (b, whole) in permutations(rows, 2) if columns_within(part, whole)}
     found = []
     for label, members in groups.items():
-        less = {other for other, shown in rows.items() if other != label and columns_within(shown, rows[label])}
-        more = {other for other, shown in rows.items() if other != label and columns_within(rows[label], shown)}
         best = max(
             members, key=lambda i: (not answers[i].superseded, not _guessed(answers[i]), examined[i].log_odds, -i)
         )
@@ -101,8 +101,8 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
             "unread": float(min(unread, 3)),
             "first": float(bool(own) and own[0] in members),
             "share": len(voting) / len(own) if own else 0.0,
-            "share_within": _part(examined[i].result in less for i in own),
-            "share_around": _part(examined[i].result in more for i in own),
+            "share_within": _part((examined[i].result, label) in within for i in own),
+            "share_around": _part((label, examined[i].result) in within for i in own),
             "mended": float(all(answers[i].mended for i in members)),
             "empty": float(all(value is None for row in answers[best].ran.result.rows for value in row)),
         }
@@ -114,8 +114,8 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
             features["engine" if ours else "engine_differs"] = log_odds(engine)
             features["engine_agrees"] = float(ours and bool(voting))
             reading = next(examined[i].result for i, one in enumerate(answers) if one.by_engine)
-            features["engine_within"] = float(reading in less)
-            features["engine_around"] = float(reading in more)
+            features["engine_within"] = float((reading, label) in within)
+            features["engine_around"] = float((label, reading) in within)
         chance = probability(features, weights(FITTED))
         forbidden = all(examined[i].log_odds <= log_odds(NOT_RUN) for i in members)
         if forbidden:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from agent.knowledge.vocabulary import split_name
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
@@ -451,17 +451,18 @@ def _two_routes(query: Query, q: LinkedQuestion) -> bool:
         *(t for e in query.expressions() for t in e.tables),
         *(t for part in query.restrictions() for t in part.tables),
     }
-    pairs = [(a, b) for a in joined for b in joined if a < b]
     said = frozenset(t.lower for t in q.tokens if t.kind == "word")
-    for one, other in pairs:
-        named = sorted(q.graph.spoken(edge, said)[0] for edge in q.graph.between(one, other) if not edge.chance)
-        if len(named) > 1 and named[-1] == named[-2]:
-            return True  # `packages of Leo`, who has sent some and received others
-    pairs = [(a, b) for a, b in pairs if not q.graph.between(a, b)]
-    return any(
-        len(links) > 1 and not links & joined
-        for links in (set(q.graph.referring(a)) & set(q.graph.referring(b)) for a, b in pairs)
-    )
+    for one, other in combinations(joined, 2):
+        keys = q.graph.between(one, other)
+        declared = [edge for edge in keys if not edge.chance]
+        if len(declared) > 1:  # `packages of Leo`, who has sent some and received others
+            second, first = sorted(q.graph.spoken(edge, said)[0] for edge in declared)[-2:]
+            if first == second:
+                return True
+        links = set(q.graph.referring(one)) & set(q.graph.referring(other))
+        if not keys and len(links) > 1 and not links & joined:
+            return True
+    return False
 
 
 _AND_WHAT = re.compile(

@@ -140,6 +140,7 @@ class JoinGraph:
         self._add_shared_keys(vocabulary)
         self._add_shared_names(vocabulary)
         self.distance = lru_cache(maxsize=20_000)(self._distance)
+        self.spoken = lru_cache(maxsize=2_000)(self._spoken)
 
     def _add(self, edge: Edge) -> None:
         for one, other in dict.fromkeys(((edge.left, edge.right), (edge.right, edge.left))):
@@ -216,7 +217,7 @@ class JoinGraph:
             rest = [t for t in rest if t != target and t not in joined]
         return JoinPlan(root, tuple(steps))
 
-    def spoken(self, edge: Edge, hints: frozenset[str]) -> tuple[int, int]:
+    def _spoken(self, edge: Edge, hints: frozenset[str]) -> tuple[int, int]:
         """How many words of a key, other than those of the table and the key that it refers to, the question says
         (`home team`; `received` for `recipient`, `departing` for `departure_airport`), and how many it does not."""
         hinted = hints | {root(w) for w in hints} | ends_said(hints)
