@@ -12,6 +12,7 @@ from agent.parser.disambiguation import PAID, owner_after
 from agent.parser.interpretation import (
     Expression,
 )
+from agent.parser.minor_units import MINOR
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context
 from agent.parser.units import UNITS
@@ -53,8 +54,8 @@ def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
     if not set(q.vocabulary.tables[table].words) & MONEY_ROWS:
         return None
     numeric = [c for c in q.vocabulary.by_table[table] if c.role == "number"]
-    # `amount_cents` ends with its unit
-    called = ([c for c in numeric if w in (c.words[-len(w) :], c.words[-len(w) - 1 : -1])] for w in _AMOUNTS)
+    named_as = {c.key: c.words[:-1] if MINOR.intersection(c.words[-1:]) else c.words for c in numeric}  # `amount_cents`
+    called = ([c for c in numeric if named_as[c.key][-len(w) :] == w] for w in _AMOUNTS)
     return min(next(filter(None, called), []), key=lambda c: len(c.words), default=None)
 
 

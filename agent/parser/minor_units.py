@@ -18,7 +18,8 @@ from eval.language.tokens import tokenize
 from eval.schema import Dialect
 from eval.sql import parse, render
 
-_MINOR = word_set("cent pence centime centavo paise")
+MINOR = word_set("cent pence centime centavo paise")
+"""Singular words of the units that a column's name may end with."""
 _FIGURES = (exp.Sum, exp.Avg, exp.Min, exp.Max)
 NOTE = "stored in cents, told in whole units"
 
@@ -26,7 +27,7 @@ NOTE = "stored in cents, told in whole units"
 def in_whole_units(tree: exp.Expression, question: str) -> exp.Expression | None:
     """None where nothing is to be changed."""
     tokens = tokenize(question)
-    if any(token.lemma in _MINOR for token in tokens):
+    if any(token.lemma in MINOR for token in tokens):
         return None
     asked = {float(token.lower) for token in tokens if re.fullmatch(r"\d+(\.\d+)?", token.lower)}
     changed = tree.copy()
@@ -63,7 +64,7 @@ def sql_in_whole_units(sql: str, dialect: Dialect, question: str) -> str | None:
 
 def _is_minor(name: str) -> bool:
     parts = split_name(name)
-    return any(part in _MINOR and parts[max(0, i - 1) : i] != ("per",) for i, part in enumerate(parts))
+    return any(part in MINOR and parts[max(0, i - 1) : i] != ("per",) for i, part in enumerate(parts))
 
 
 def _raised(compared: exp.Expr, asked: set[float]) -> bool:
@@ -88,5 +89,5 @@ def _is_shown(amount: exp.Expr) -> bool:
 
 
 def _without_unit(name: str) -> str:
-    kept = [part for part in name.split("_") if lemma(part.lower()) not in _MINOR]
+    kept = [part for part in name.split("_") if lemma(part.lower()) not in MINOR]
     return "_".join(kept) or name

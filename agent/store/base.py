@@ -109,7 +109,7 @@ class Base:
     ) -> tuple[list[R], str | None]:
         """The latest records that a query selects, and the cursor of the next page. Raises BadCursor, StoreError."""
         if before is not None:
-            if re.fullmatch(CURSOR.strip("^$"), before) is None:
+            if re.fullmatch(CURSOR, before) is None:
                 raise BadCursor("This is not a cursor that was given out here.")
             at, _, last = before.partition("-")
             query = query.where(or_(when < moment(int(at)), and_(when == moment(int(at)), key < last)))
