@@ -21,7 +21,8 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from agent.conversations.read_once import forget_read, read_once
 from agent.conversations.serialization import StateSerializer
-from agent.store.base import CONNECT_SECONDS, has_news, storable
+from agent.store.base import CONNECT_SECONDS, has_news
+from agent.store.columns import storable
 from agent.store.errors import StateUnavailable
 from agent.store.location import Location
 

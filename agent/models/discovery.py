@@ -147,12 +147,7 @@ async def context_tokens(
         if server.kind == "LM Studio":
             return _size((await client.get(_root(server.base_url, f"/api/v0/models/{model}"))).json().get(_LOADED))
         if server.kind == "Ollama":
-            for loaded in (await client.get(_root(server.base_url, "/api/ps"))).json().get("models", []):
-                if model in (loaded.get("name"), loaded.get("model")) and (size := _size(loaded.get("context_length"))):
-                    return size
-            shown_model = (await client.post(_root(server.base_url, "/api/show"), json={"model": model})).json()
-            set_there = _NUM_CTX.search(str(shown_model.get("parameters", "")))
-            return _size(int(set_there[1])) if set_there else None
+            return await _of_ollama(client, server.base_url, model)
     except asyncio.CancelledError:
         raise
     except Exception as error:  # noqa: BLE001 (a size that cannot be read is not known)
@@ -161,6 +156,15 @@ async def context_tokens(
 
 
 _LOADED = "loaded_context_length"
+
+
+async def _of_ollama(client: httpx2.AsyncClient, base_url: str, model: str) -> int | None:
+    for loaded in (await client.get(_root(base_url, "/api/ps"))).json().get("models", []):
+        if model in (loaded.get("name"), loaded.get("model")) and (size := _size(loaded.get("context_length"))):
+            return size
+    shown_model = (await client.post(_root(base_url, "/api/show"), json={"model": model})).json()
+    set_there = _NUM_CTX.search(str(shown_model.get("parameters", "")))
+    return _size(int(set_there[1])) if set_there else None
 
 
 @lru_cache(maxsize=64)

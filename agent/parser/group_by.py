@@ -35,7 +35,8 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
     query = c.query
     if _rank_within(q, query, c.groups):
         return Finding()
-    # `How many orders are in each region?` shows the number first, `orders per region` shows the region first
+    # `How many orders are in each region?` shows the number first, `orders per region` the region: after `for each`,
+    # `in each` or `different` in a whole sentence people write the aggregate first in two of three queries
     sentence = q.tokens[0].lower in _SENTENCE and len(query.select) >= 1 and all(e.function for e in query.select)
     texts = [x.lower for x in q.items if x.is_keyword("group")]
     amounts_first = sentence and bool(texts) and all(t in _AFTER for t in texts)
@@ -138,7 +139,8 @@ def _key_of_shown(q: LinkedQuestion, c: Context, entity: str, plain: list[Expres
     """The key of the entity whose name is shown, so that two rows with the same name stay separate."""
     key = _entity_key(q, entity)
     named = {c.key for c in q.naming_columns(entity)}
-    alone = (Expression("count") in c.query.ordered_by() and len(c.entities) <= 1) and len(plain) == 1
+    commonest = Expression("count") in c.query.ordered_by() and len(c.entities) <= 1  # `the most common type`
+    alone = commonest and len(plain) == 1
     apart = key is not None and not alone and any(p.column in named or p.column == key for p in plain)
     return [Expression(column=key)] if apart else []
 
@@ -219,8 +221,7 @@ def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
     if not (c.empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
         return False
     if c.empty_too and not c.query.group and not c.query.aggregates():
-        # Whether rows of the first table are listed next to rows that refer to them, so that rows without any
-        # can stay
+        # rows of the first table beside those that refer to them: a row without any can stay
         first = c.query.select[0].tables[0] if c.query.select and c.query.select[0].tables else ""
         others = [t for t in c.entities if t != first]
         whole = c.query.limit is None and c.query.intersect is None

@@ -9,7 +9,7 @@ from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord, split_name
 from agent.parser import periods
 from agent.parser.conditions import LINKS, target_column
-from agent.parser.interpretation import Condition, Expression
+from agent.parser.interpretation import ColumnKey, Condition, Expression
 from agent.parser.joins import ends_said
 from agent.parser.mentions import Mention
 from agent.parser.question import LinkedQuestion
@@ -40,11 +40,7 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     if len(same) > 1 and hit.score < 0.9:
         condition, spellings = Condition(left, "like", (f"%{mention.text}%",)), []
     else:
-        plain = hit.value.strip().casefold()
-        other_spellings = [v for v in q.values.values(*key) if v != hit.value and v.strip().casefold() == plain][
-            :_SPELLINGS
-        ]
-        condition, spellings = Condition(left, "=", (hit.value,)), other_spellings
+        condition, spellings = Condition(left, "=", (hit.value,)), _other_spellings(q, key, hit.value)
     word = q.vocabulary.columns.get(key)
     return Finding(
         (i,) if following is None else (i, i + 1),
@@ -87,6 +83,12 @@ def _doubts(mention: Mention, hit: ValueHit, target: ColumnWord | None, *, named
 
 
 _SPELLINGS = 5
+
+
+def _other_spellings(q: LinkedQuestion, key: ColumnKey, value: str) -> list[str]:
+    """A value that is stored in several ways (`Leeds`, `leeds`) is meant in all of them."""
+    plain = value.strip().casefold()
+    return [v for v in q.values.values(*key) if v != value and v.strip().casefold() == plain][:_SPELLINGS]
 
 
 def _named_together(q: LinkedQuestion, i: int, k: int) -> set[str]:
