@@ -15,8 +15,8 @@ from eval.scoring.types import Case
 
 SIGNS = word_set(
     """
-    empty_result all_null truncated null_column columns_fewer_than_listed name_not_returned fewer_than_top
-    limit_unasked group_missing count_missing group_single_row named_table_unused nothing_linked
+    empty_result all_null truncated null_column columns_fewer_than_listed fewer_than_top group_missing
+    count_missing group_single_row named_table_unused nothing_linked
     """
 )
 """Observations that say that something is missing."""

@@ -23,19 +23,18 @@ Kind = Literal["contradiction", "agreement", "confirmation", "habit", "context"]
 
 _NAMES: Mapping[Kind, str] = {
     "contradiction": """
-        aggregate_missing all_null bound_on_rows cartesian comparison_direction comparison_missing
-        contradiction count_distinct_missing count_missing count_several_rows distinct_missing double_negation
-        empty_result extreme_of_other_column fewer_than_top group_missing group_single_row having_bare_column
-        join_off_keys limit_differs limit_missing more_rows_than_tables negation_missing denied_value_kept
-        bare_beside_total given_returned
-        nothing_found_respelled nothing_linked null_column number_for_name number_missing order_direction_wrong
-        order_missing other_table_named pattern_missing quoted_missing rank_direction_wrong repeated_rows
-        repeated_rows_joined superlative_missing text_against_number truncated ungrouped_output value_stored_elsewhere
-        value_stored_otherwise value_stored_padded aggregate_of_key aggregate_of_text and_before_or average_multiplied
-        compared_with_null count_multiplied count_of_others count_of_outer_rows limit_without_order not_in_nulls
-        outer_join_undone share_not_divided sum_multiplied versions_counted whole_number_division window_not_partitioned
-        year_foreign year_missing zero_in_average join_against_key value_missing bound_strictness bound_direction
-        date_missing last_day_left_out flag_unused other_column_named bound_missing order_reversed
+        aggregate_missing all_null bound_on_rows cartesian comparison_direction comparison_missing contradiction
+        count_missing count_several_rows distinct_missing double_negation empty_result extreme_of_other_column
+        fewer_than_top group_missing group_single_row having_bare_column join_off_keys limit_differs
+        limit_missing more_rows_than_tables negation_missing denied_value_kept bare_beside_total given_returned
+        nothing_found_respelled nothing_linked null_column number_missing order_direction_wrong order_missing
+        other_table_named pattern_missing quoted_missing rank_direction_wrong repeated_rows repeated_rows_joined
+        superlative_missing text_against_number truncated ungrouped_output value_stored_elsewhere
+        value_stored_otherwise value_stored_padded aggregate_of_key aggregate_of_text and_before_or
+        average_multiplied compared_with_null count_multiplied count_of_others count_of_outer_rows
+        limit_without_order not_in_nulls outer_join_undone share_not_divided sum_multiplied versions_counted
+        whole_number_division window_not_partitioned year_foreign year_missing zero_in_average join_against_key
+        value_missing order_reversed
     """,
     "agreement": """
         candidates empty_beside_second_reading more_rows_than_second_reading second_reading_agrees
@@ -43,18 +42,11 @@ _NAMES: Mapping[Kind, str] = {
         second_reading_ordered_otherwise second_reading_reordered second_reading_sure second_reading_wider
         zero_beside_second_reading
     """,
-    "confirmation": """
-        aggregate_matched both_matched columns_as_listed count_from_column count_matched group_matched negation_matched
-        number_matched order_matched output_named output_order_matched quoted_matched rank_direction_right
-        superlative_matched tables_linked value_matched
-    """,
+    "confirmation": "number_matched quoted_matched tables_linked value_matched",
     "context": """
-        columns_unlinked count_over_join count_zero cut_at_limit distinct_unasked distinct_unasked_one_table
-        familiar empty_with_negation empty_with_text
-        group_by_several grouped_by_key grouped_by_value having intersect_unasked
-        joins key_beside_name membership_subquery negation_question pattern_unquoted set_operations several_values
-        subqueries superlative_by_value superlative_of_count superlative_question text_conditions than_any union_unasked
-        words_unused words_unused_count table_only_joined
+        columns_unlinked count_over_join count_zero cut_at_limit familiar empty_with_negation empty_with_text
+        grouped_by_key grouped_by_value membership_subquery pattern_unquoted several_values
+        than_any words_unused words_unused_count table_only_joined
     """,
 }
 HABITS: tuple[Kind, ...] = ("habit", "context")

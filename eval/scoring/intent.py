@@ -136,8 +136,6 @@ _NO_EXCLUSION = re.compile(
     r"|\bleav(?:e|ing) out [^.;]*\b(?:without|no)\b|\b(?:without|no) [^.;]* left out\b",
     _FLAGS,
 )
-_BOTH = _any(r"both", r"as well as (?:have|has|had)", r"shared by", r"in common", r"and also")
-_EITHER = _any(r"or", r"either")
 _AMOUNT = (
     rf"(?= (?:[^\W\d_]+ ){{0,2}}(?:[$€£]?\d|(?:{SMALL_NUMBERS}|hundred|thousand|million|average|mean|median|maximum"
     r"|minimum|that|those|what)\b))"
@@ -170,7 +168,6 @@ _SMALLER = _any(
     r"or fewer",
     r"up to",
 )
-_BETWEEN = _any(r"between", r"from \d+ to \d+", r"in the range")
 _CONTAINS = re.compile(
     r"\b(?:contain\w*|includ\w+|start\w*|begin\w*|end(?:s|ing)? (?:with|in)"
     r"|substring|letters?|word|phrase|char(?:acter)?s?|prefix|suffix|like|has the (?:string|word)"
@@ -199,7 +196,6 @@ _ASCENDING = re.compile(
     _FLAGS,
 )
 _ID = re.compile(r"\b(?:ids?|identifiers?|codes?|keys?|numbers?|no\.)(?!\w)", _FLAGS)
-_NAME = _any(r"names?", r"who", r"titles?", r"called", r"named")
 _SHARE = _any(r"percent(?:age)?s?", r"ratio", r"share of", r"proportion", r"rate")
 _NAMED_LIKE_EXTREMES = re.compile(r"(?<=[a-z,] )(?:Min|Max)(?= [A-Z])")
 """A name such as Max Weber, inside a sentence."""
@@ -225,17 +221,13 @@ class Intent:
     negation: int
     excludes: bool
     """Some negation leaves something out; others bound, or stand beside what is meant."""
-    both: bool
-    either: bool
     greater: bool
     smaller: bool
-    between: bool
     contains: bool
     order: bool
     descending: bool | None
     """Direction asked for; None when none is named."""
     asks_id: bool
-    asks_name: bool
     share: bool
     singular: bool
     """The question asks for one thing (`what is the name of the ... that`)."""
@@ -243,7 +235,6 @@ class Intent:
     quoted: tuple[str, ...]
     proper: tuple[str, ...]
     """Capitalised words inside the question, likely names of things."""
-    words: int
 
     @property
     def superlative(self) -> bool:
@@ -311,20 +302,15 @@ def read_intent(question: str) -> Intent:
         distinct=has(_DISTINCT),
         negation=len(_NEGATION.findall(outside)),
         excludes=_NEGATION.search(_NO_EXCLUSION.sub(" ", outside)) is not None,
-        both=has(_BOTH),
-        either=has(_EITHER),
         greater=has(_GREATER),
         smaller=has(_SMALLER),
-        between=has(_BETWEEN),
         contains=has(_CONTAINS),
         order=has(_ORDER),
         descending=descending,
         asks_id=has(_ID),
-        asks_name=has(_NAME),
         share=has(_SHARE),
         singular=singular,
         numbers=numerals(outside),
         quoted=tuple(q.text.strip() for q in quotations(text)),
         proper=tuple(dict.fromkeys(_PROPER.findall(text))),
-        words=len(text.split()),
     )

@@ -22,7 +22,6 @@ from eval.scoring.efficiency import efficiency
 from eval.scoring.evidence.features import observations, unscaled
 from eval.scoring.evidence.question_reading import Observation, Reading
 from eval.scoring.evidence_kinds import HABITS, kind_of
-from eval.scoring.expectation import Expectation
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.safety import safety
@@ -39,19 +38,18 @@ SURE_RELEVANCE = 0.9
 """Relevance from which the judge's opinion outweighs habits."""
 
 
-def observed(case: Case, learned: Expectation | None = None) -> tuple[Observation, ...]:
-    """What is seen of a query, with what is proved against it. It does not depend on the case's relevance. `learned`
-    replaces the shipped expectation, where that has seen the question."""
+def observed(case: Case) -> tuple[Observation, ...]:
+    """What is seen of a query, with what is proved against it. It does not depend on the case's relevance."""
     reading = Reading(case)
     if case.parsed.tree is None:
-        return observations(reading, learned)
+        return observations(reading)
     with unchanging(reading.tree):
         plain = unscaled(reading)
         if not case.ran:
-            return observations(reading, learned, plain)
+            return observations(reading, plain)
         proved = dict.fromkeys(p.sentence for p in contradictions(reading, plain))
         return (
-            *observations(reading, learned, plain),
+            *observations(reading, plain),
             *(Observation(PROVED, 1, sentence) for sentence in proved),
         )
 

@@ -3,7 +3,6 @@
 Prints one line for each source, judged by a fit on the sources of other families: gold queries that pass the gate,
 wrong and right answers refused, AUC, calibration. `--write` fits on all sources and writes `correctness.txt`. The first
 run extracts each source's observations into the cache (minutes); delete it when an evidence file changes.
-`--expectation` learns `expectation.txt` anew first.
 """
 
 from __future__ import annotations
@@ -14,16 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.scoring.correctness import FITTED
-from eval.scoring.expectation import LEARNED, Expectation
-from experiments.judge.expectation_training import LEARNED_FROM, expectation_text, learned
 from experiments.judge.fit import Measured, fitted, measured, written
 from experiments.judge.samples import Sample, extracted, read_cache, write_cache
 from experiments.judge.sources import MOST_ANSWERS, SOURCES
 
 RECORDED = frozenset(source.name for source in SOURCES if not source.gold_as_answer)
-LEARNED_HABITS = "spider_train"
-"""The family whose questions the expectation is learned from; it is judged by an expectation that has not seen its
-databases."""
 _HEADER = (
     "source            answers right   gold  pass.5  pass.95  right refused  wrong refused    AUC    ECE"
     "  ECE known writer"
@@ -36,7 +30,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--recorded", type=Path, required=True, help="folder of recorded answers")
     parser.add_argument("--cache", type=Path, required=True, help="folder that keeps the observations")
     parser.add_argument("--most", type=int, default=MOST_ANSWERS, help="answers taken of one source")
-    parser.add_argument("--expectation", action="store_true", help="learn expectation.txt anew")
     parser.add_argument("--write", action="store_true", help="fit on all sources and write correctness.txt")
     chosen = parser.parse_args(arguments)
     samples = _samples(chosen)
@@ -71,17 +64,11 @@ def cached(folder: Path) -> list[Sample]:
 
 def _samples(chosen: argparse.Namespace) -> list[Sample]:
     chosen.cache.mkdir(parents=True, exist_ok=True)
-    halves: tuple[Expectation, Expectation] | None = None
-    if chosen.expectation or not (chosen.cache / f"{LEARNED_HABITS}.jsonl").exists():
-        whole, halves = learned(chosen.bench / LEARNED_HABITS)
-        if chosen.expectation:
-            LEARNED.write_text(expectation_text(whole, LEARNED_FROM), encoding="utf-8")
     samples: list[Sample] = []
     for source in SOURCES:
         path = chosen.cache / f"{source.name}.jsonl"
         if not path.exists():
-            unseen = halves if source.family == LEARNED_HABITS else None
-            write_cache(path, extracted(source, chosen.bench, chosen.recorded, unseen, chosen.most))
+            write_cache(path, extracted(source, chosen.bench, chosen.recorded, chosen.most))
         samples += read_cache(path)
     return samples
 

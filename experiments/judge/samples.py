@@ -22,7 +22,6 @@ from eval.examination import Query, examine
 from eval.metrics.comparison import same_result
 from eval.scoring.best_practices import best_practices
 from eval.scoring.efficiency import efficiency
-from eval.scoring.expectation import Expectation
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import weights
 from eval.scoring.scorer import PROVED, observed
@@ -30,7 +29,6 @@ from eval.scoring.types import Case
 from eval.scoring.vetoes import vetoes
 from eval.sql import check, parse
 from experiments.json_lines import read_lines, write_lines
-from experiments.judge.expectation_training import half_of
 from experiments.judge.sources import MOST_ANSWERS, SEED, Question, Source, sampled
 from experiments.random_mutations import mutants
 
@@ -73,11 +71,11 @@ class Answer:
     right: bool
 
 
-def sample_of(answer: Answer, learned: Expectation | None = None) -> Sample:
-    """The answer as the judge sees it; `learned`: what queries usually look like, where not as shipped."""
+def sample_of(answer: Answer) -> Sample:
+    """The answer as the judge sees it."""
     case = answer.case
     features: dict[str, float] = {}
-    with_proofs = observed(case, learned)
+    with_proofs = observed(case)
     for seen in (o for o in with_proofs if o.name != PROVED):
         features[seen.name] = round(features.get(seen.name, 0.0) + seen.value, 4)
     by_name = weights("default")
@@ -182,14 +180,10 @@ class _Golds:
         return gold is not None and gold.ok and same_result(gold, result, ordered=ordered)
 
 
-def extracted(
-    source: Source, bench: Path, recorded: Path, halves: Sequence[Expectation] | None = None, most: int = MOST_ANSWERS
-) -> Iterator[Sample]:
+def extracted(source: Source, bench: Path, recorded: Path, most: int = MOST_ANSWERS) -> Iterator[Sample]:
     questions = sampled(list(source.read(bench, recorded)), most)
     sys.stderr.write(f"{source.name}: {len(questions)} questions\n")
-    for answer in Extraction(source).samples(questions):
-        learned = halves[half_of(answer.database)] if halves else None
-        yield sample_of(answer, learned)
+    yield from map(sample_of, Extraction(source).samples(questions))
 
 
 def read_cache(path: Path) -> list[Sample]:

@@ -34,9 +34,8 @@ __all__ = ["CHECKS", "Proof", "contradictions"]
 
 _OBSERVED = word_set(
     """
-    bound_direction rank_direction_wrong order_direction_wrong order_reversed number_missing quoted_missing
-    limit_differs aggregate_of_text aggregate_missing count_missing date_missing bound_missing year_missing
-    comparison_direction     given_returned other_column_named
+    rank_direction_wrong order_direction_wrong order_reversed number_missing quoted_missing limit_differs
+    aggregate_of_text aggregate_missing count_missing year_missing comparison_direction given_returned
     """
 )
 """Observations that prove a conflict by themselves."""
@@ -95,8 +94,6 @@ def _proving(r: Reading) -> frozenset[str]:
         doubtful.add("comparison_direction")
     if _WRITTEN_DATE.search(r.question) or _EITHER_NUMBER.search(r.question):
         doubtful.add("number_missing")
-    if _DATE_IN_WORDS.search(r.case.parsed.text):
-        doubtful.add("date_missing")
     if r.tree.args.get("with_") or r.case.facts.window_functions:
         doubtful |= {"order_direction_wrong", "order_reversed"}
     if _FURTHER_SENTENCE.search(r.question):
@@ -107,8 +104,6 @@ def _proving(r: Reading) -> frozenset[str]:
 
 
 _EITHER_NUMBER = re.compile(r"\b\d+ or \d+\b")
-_DATE_IN_WORDS = re.compile(r"\d/\d\d?/\d|%[BbmdY][^%]*%[BbmdY]")
-"""A date in the query that is not written year first."""
 _FURTHER_SENTENCE = re.compile(r"[.?!]\s+\S")
 _FIGURE_ASKED = re.compile(
     r"^(?:(?!\b(?:where|whose|with|who|that|which|if|has|have|exceeds?)\b).){0,80}"

@@ -32,7 +32,8 @@ _CLOCK = re.compile(r"\d\d?:\d\d")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _RELATIVE = re.compile(
     r"\b(?:today|yesterday|tomorrow|now|current\w*|recent\w*|last|past|latest|newest|first|earliest|oldest|next|previous"
-    r"|this|ago|christmas|new year|eve|holiday|noon|midnight)\b"
+    r"|this|ago|christmas|new year|eve|holiday|noon|midnight|q[1-4]|h[12]|quarters?|half|halves|spring|summer"
+    r"|autumn|winter)\b"
 )
 """Words for a time that is counted from another one."""
 _SPELLED_MONTH = {name.casefold()[:3]: n for n, name in enumerate(month_name) if name}

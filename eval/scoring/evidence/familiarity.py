@@ -9,22 +9,16 @@ habit of one benchmark says nothing about a long business question or a query of
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from sqlglot import exp
 
 from eval.language.lexicon import word_set
-from eval.schema import Schema
 from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.evidence_kinds import kind_of, sign
-from eval.scoring.expectation import expectation
-from eval.scoring.question_wording import Wording
 from eval.sql.traversal import every
 
 _WORDS = (20, 40)
 """Words of the question."""
-_STRANGE = (0.5, 0.65)
-"""Share of the question's word pairs and triples that the training questions do not share."""
 _CLAUSES = (8, 16)
 """SELECTs, joins, conditions and sort keys of the query."""
 _CALLS = (1, 6)
@@ -47,7 +41,7 @@ def familiarity(reading: Reading) -> float:
     """How much question, query and schema resemble those that habits were learned from."""
     case = reading.case
     calls = every(reading.tree, exp.Func, exp.Window, exp.CTE, exp.Binary)
-    value = _ramp(len(case.question.split()), _WORDS) * _ramp(_strange(case.question, case.schema), _STRANGE)
+    value = _ramp(len(case.question.split()), _WORDS)
     value *= _ramp(_clauses(reading), _CLAUSES) * _ramp(sum(not isinstance(c, _PLAIN) for c in calls), _CALLS)
     value *= _ramp(sum(len(t.columns) for t in case.schema.tables), _COLUMNS)
     return value if case.question.rstrip().endswith((".", "?")) else value * _UNFINISHED
@@ -87,20 +81,12 @@ def _clauses(reading: Reading) -> int:
     return len(every(reading.tree, exp.Select, exp.Join, exp.Predicate, exp.Ordered))
 
 
-@lru_cache(maxsize=256)
-def _strange(question: str, schema: Schema) -> float:
-    known = expectation().phrases
-    runs = [phrase for phrase in Wording(question, schema).phrases if " " in phrase and " x " not in phrase]
-    return sum(phrase not in known for phrase in runs) / max(1, len(runs))
-
-
 WORDED = word_set(
     """
     aggregate_missing aggregate_several_rows bound_on_rows columns_fewer_than_listed comparison_direction
-    comparison_missing count_distinct_missing count_missing count_multiplied count_of_others count_several_rows
-    distinct_missing fewer_than_top filtered_value_returned group_missing group_single_row key_not_returned
-    known_word_unused limit_missing limit_unasked name_missing name_not_returned named_column_unused
-    named_table_unused negation_missing nothing_linked number_for_name number_foreign number_missing
+    comparison_missing count_missing count_multiplied count_of_others count_several_rows distinct_missing
+    fewer_than_top group_missing group_single_row known_word_unused limit_missing name_missing
+    named_column_unused named_table_unused negation_missing nothing_linked number_foreign number_missing
     order_direction_wrong order_missing other_table_named pattern_missing rank_direction_wrong share_not_divided
     superlative_missing value_foreign window_not_partitioned
     """

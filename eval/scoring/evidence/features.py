@@ -6,15 +6,10 @@ from dataclasses import replace
 
 from eval.scoring.evidence import (
     agreement,
-    bounds,
-    columns,
-    complexity,
-    expected,
     form,
     joins,
     literals,
     logic,
-    periods,
     pitfalls,
     projection,
     schema_linking,
@@ -22,7 +17,6 @@ from eval.scoring.evidence import (
 )
 from eval.scoring.evidence.familiarity import clarity, familiarity, reach, supposes
 from eval.scoring.evidence.question_reading import Observation, Reading
-from eval.scoring.expectation import Expectation
 from eval.sql.traversal import unchanging
 
 KINDS = (
@@ -30,15 +24,11 @@ KINDS = (
     logic,
     pitfalls,
     literals,
-    bounds,
-    periods,
-    columns,
     shape,
     projection,
     schema_linking,
     joins,
     agreement,
-    complexity,
 )
 
 
@@ -50,13 +40,10 @@ def unscaled(reading: Reading) -> tuple[Observation, ...]:
         return tuple(o for kind in KINDS for o in kind.observe(reading))
 
 
-def observations(
-    reading: Reading, learned: Expectation | None = None, plain: tuple[Observation, ...] | None = None
-) -> tuple[Observation, ...]:
+def observations(reading: Reading, plain: tuple[Observation, ...] | None = None) -> tuple[Observation, ...]:
     """What is seen of a query that parses, each value scaled by how far it reaches (`familiarity`).
 
-    Empty for a query that does not parse. `learned` replaces the shipped expectation, where that has seen the question;
-    `plain` is what `unscaled` has returned for this reading.
+    Empty for a query that does not parse. `plain` is what `unscaled` has returned for this reading.
     """
     if reading.case.parsed.tree is None:
         return ()
@@ -64,7 +51,7 @@ def observations(
         familiar, clear = familiarity(reading), clarity(reading)
         seen = list(unscaled(reading) if plain is None else plain)
         if familiar:
-            seen += [*expected.observe(reading, learned), Observation("familiar", 1.0)]
+            seen.append(Observation("familiar", 1.0))
         supposed = supposes(reading.case.question)
         scaled = ((o, reach(o.name, familiar, clear, supposed=supposed)) for o in seen)
         return tuple(replace(o, value=o.value * scale) for o, scale in scaled if scale > 0)

@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.words import akin, name_words
-from eval.scoring.aspects import takes_either
 from eval.scoring.evidence.literals import compares_ages
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.scoring.evidence.ranking import ranks_from_wrong_end
@@ -40,36 +39,12 @@ def observe(reading: Reading) -> Observations:
 def _counting(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
     counts = "count" in facts.aggregates
-    if intent.count_only:
-        if "count" in facts.output_aggregates:
-            yield Observation("count_matched", 1, "The question asks how many, and the query counts.")
-        elif (
-            "sum" in facts.output_aggregates
-            or (intent.average and "avg" in facts.output_aggregates)
-            or any(_counts_already(c) for c in r.output_columns)
-            or _stored_number(r)
-        ):
-            yield Observation(
-                "count_from_column", 1, "The question asks how many, and the query reads a stored number."
-            )
-        elif not (
-            counts or "sum" in facts.aggregates or _recursive(r) or _calculated(r) or _TIMES_AS.search(r.question)
-        ):
-            yield Observation("count_missing", 1, "The question asks how many, but the query does not count.")
-    elif intent.count:
-        if not counts and "sum" not in facts.aggregates and not any(_counts_already(c) for c in r.output_columns):
-            yield Observation("count_part_missing", 1, "The question speaks of a number of things that is not counted.")
-    elif "count" in facts.output_aggregates and not intent.share:
-        text = "The query returns a count, though the question asks for none."
-        yield Observation("count_unasked", 1, text)
-    if facts.count_distinct and not intent.distinct:
-        yield Observation(
-            "count_distinct_unasked", 1, "The query counts distinct values; the question does not say so."
-        )
-    if intent.count and intent.distinct and counts and not (facts.count_distinct or facts.distinct):
-        yield Observation(
-            "count_distinct_missing", 1, "The question asks for a number of different things; repeats count."
-        )
+    if not intent.count_only or counts or "sum" in facts.aggregates:
+        return
+    stored = any(_counts_already(c) for c in r.output_columns) or _stored_number(r)
+    averaged = intent.average and "avg" in facts.output_aggregates
+    if not (stored or averaged or _recursive(r) or _calculated(r) or _TIMES_AS.search(r.question)):
+        yield Observation("count_missing", 1, "The question asks how many, but the query does not count.")
 
 
 def _recursive(r: Reading) -> bool:
@@ -130,54 +105,26 @@ def _totals(r: Reading) -> Observations:
             for part in name_words(name)
             for said in _SAID_ALSO.get(word, (word,))
         )
-        if asked and (function in used or ranked):
-            yield Observation("aggregate_matched", 1, f"The question asks for the {word}, and the query computes it.")
-        elif asked and not stored and not _by_other_means(r, function):
-            yield Observation(
-                "aggregate_missing", 1, f"The question speaks of the {word}, which the query does not compute."
-            )
-        elif (
-            function in facts.output_aggregates
-            and not (intent.superlative and function in ("max", "min"))
-            and not asked
-        ):
-            if function == "sum" and (intent.count or "how much" in r.question):
-                continue
-            text = f"The query returns a {word}, though the question asks for none."
-            yield Observation("aggregate_unasked", 1, text)
-    extreme = {"max", "min"} & set(facts.output_aggregates)
-    if extreme and intent.superlative and not (intent.maximum or intent.minimum) and len(r.output) > len(extreme):
-        yield Observation("extreme_beside_columns", 1, "The query returns a maximum or minimum beside other columns.")
+        if asked and not (function in used or ranked or stored or _by_other_means(r, function)):
+            text = f"The question speaks of the {word}, which the query does not compute."
+            yield Observation("aggregate_missing", 1, text)
 
 
 def _ranking(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
     form = r.superlative_form
-    if intent.superlative and not (intent.maximum or intent.minimum):
-        if form is None and not (_names_a_column(r) or _first_place(r) or (facts.order_by and not intent.singular)):
-            yield Observation(
-                "superlative_missing", 1, "The question asks for an extreme, but the query ranks nothing."
-            )
-        elif form == "extreme" and not facts.output_aggregates and not facts.group_by:
-            yield Observation("superlative_by_value", 1, "The query takes every row that shares the extreme value.")
-        elif form == "limit":
-            yield Observation("superlative_matched", 1, "The question asks for an extreme, and the query ranks for it.")
-    wrong = ranks_from_wrong_end(r)
-    if wrong is not None:
-        name = "rank_direction_wrong" if wrong else "rank_direction_right"
-        yield Observation(name, 1, "The query ranks from the wrong end." if wrong else "")
+    extreme = intent.superlative and not (intent.maximum or intent.minimum or (facts.order_by and not intent.singular))
+    if extreme and form is None and not (_names_a_column(r) or _first_place(r)):
+        text = "The question asks for an extreme, but the query ranks nothing."
+        yield Observation("superlative_missing", 1, text)
+    if ranks_from_wrong_end(r):
+        yield Observation("rank_direction_wrong", 1, "The query ranks from the wrong end.")
     if facts.limit is not None:
         if intent.top is not None and intent.top > 1 and facts.limit != intent.top:
             text = f"The question asks for {intent.top}, the query keeps {facts.limit}."
             yield Observation("limit_differs", 1, text)
-        if not intent.superlative and intent.top is None and facts.limit not in intent.numbers:
-            yield Observation(
-                "limit_unasked", 1, "The query keeps only some of the rows; the question does not ask for that."
-            )
     elif intent.top is not None and intent.top > 1 and form != "window":
         yield Observation("limit_missing", 1, f"The question asks for {intent.top}, but nothing limits the rows.")
-    if facts.order_by and facts.limit is not None and "count" in facts.output_aggregates and not intent.count:
-        yield Observation("ranking_count_shown", 1, "The query also returns the count that it ranks by.")
 
 
 def _names_a_column(r: Reading) -> bool:
@@ -199,20 +146,8 @@ def _grouping(r: Reading) -> Observations:
     grouped = bool(facts.group_by) or bool(facts.window_functions)
     told_apart = grouped or not (facts.aggregates or facts.limit) or _group_by_group(r) or r.side_by_side
     if intent.per_group and not told_apart and (intent.aggregate or intent.superlative):
-        yield Observation(
-            "group_missing", 1, "The question asks for something per group, but the query does not group."
-        )
-    elif intent.per_group and grouped:
-        yield Observation("group_matched", 1, "The question asks for something per group, and the query groups.")
-    if not intent.per_group and facts.group_by:
-        if facts.output_aggregates and not intent.count and not intent.average and not intent.total:
-            yield Observation("group_unasked", 1, "The query groups; the question names no groups.")
-        if len(facts.group_by) > 1:
-            yield Observation("group_by_several", 1)
-        if intent.count_only and not facts.having:
-            yield Observation("count_grouped", 1, "The query counts group by group; the question asks for one number.")
-    if facts.group_by and not facts.aggregates:
-        yield Observation("group_without_aggregate", 1, "The query groups without computing anything per group.")
+        text = "The question asks for something per group, but the query does not group."
+        yield Observation("group_missing", 1, text)
 
 
 def _group_by_group(r: Reading) -> bool:
@@ -250,13 +185,8 @@ def _order(r: Reading) -> Observations:
         if ranks_in_windows or _orders_things(r):
             return
         yield Observation("order_missing", 1, "The question asks for an order, but the query gives none.")
-    elif intent.order:
-        if intent.descending is not None and (facts.order_by[0][1] == "desc") != intent.descending:
-            yield Observation("order_direction_wrong", 1, "The rows are ordered in the other direction.")
-        else:
-            yield Observation("order_matched", 1, "The rows are in the order that the question asks for.")
-    elif facts.order_by and facts.limit is None:
-        yield Observation("order_unasked", 1, "The query orders its rows; the question does not ask for an order.")
+    elif intent.order and intent.descending not in (None, facts.order_by[0][1] == "desc"):
+        yield Observation("order_direction_wrong", 1, "The rows are ordered in the other direction.")
 
 
 def _orders_things(r: Reading) -> bool:
@@ -284,41 +214,9 @@ def _sets(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
     if intent.distinct and not (facts.distinct or facts.count_distinct or facts.group_by or facts.set_operations):
         yield Observation("distinct_missing", 1, "The question asks for different ones; repeats would be returned.")
-    if facts.distinct and not intent.distinct:
-        yield Observation("distinct_unasked", 1)
-        if not facts.joins:
-            yield Observation("distinct_unasked_one_table", 1)
     excludes = "except" in facts.set_operations or facts.negations > 0
     if intent.excludes and not excludes and not facts.outer_joins and not _says_not(r):
         yield Observation("negation_missing", 1, "The question excludes something; nothing in the query does.")
-    elif intent.negation and (excludes or facts.outer_joins):
-        subtracts = "except" in facts.set_operations or facts.subqueries > 0 or facts.outer_joins > 0
-        if facts.joins and not subtracts:
-            text = "The query excludes rows one by one; things that also have another such row remain."
-            yield Observation("negation_by_row", 1, text)
-        else:
-            yield Observation("negation_matched", 1, "The question excludes something, and so does the query.")
-    if not intent.negation and excludes:
-        yield Observation("negation_unasked", 1, "The query excludes something; the question does not.")
-    if intent.both:
-        if "intersect" in facts.set_operations or facts.subqueries >= 2 or facts.having or _self_join(r):
-            yield Observation("both_matched", 1)
-        else:
-            yield Observation(
-                "both_missing", 1, "The question asks for both of two things at once; the query takes either."
-            )
-    if takes_either(r.tree) and not intent.either:
-        text = "The query takes what meets either of two conditions; the question does not say so."
-        yield Observation("either_unasked", 1, text)
-    if "intersect" in facts.set_operations and not intent.both:
-        yield Observation("intersect_unasked", 1)
-    if "union" in facts.set_operations and not intent.either:
-        yield Observation("union_unasked", 1)
-
-
-def _self_join(r: Reading) -> bool:
-    names = [t.name.casefold() for t in every(r.tree, exp.Table)]
-    return len(names) > len(set(names))
 
 
 def _other_way(r: Reading, greater: bool, smaller: bool) -> bool:
@@ -335,10 +233,6 @@ def _comparisons(r: Reading) -> Observations:
         yield Observation("comparison_missing", 1, "The question compares amounts; the query has no such comparison.")
     elif _other_way(r, greater, smaller) and not (intent.negation or between or compares_ages(r)):
         yield Observation("comparison_direction", 1, "The query compares in the other direction.")
-    if not (intent.greater or intent.smaller or intent.between or intent.superlative) and (greater or smaller):
-        yield Observation("comparison_unasked", 1)
-    likes = [c for c in r.constants if c.operator == "like"]
-    if likes and not intent.contains:
-        yield Observation("pattern_unasked", 1, "The query matches a pattern; the question names no part of a text.")
+    likes = any(c.operator == "like" for c in r.constants)
     if intent.contains and not likes and not every(tree, exp.Substring, exp.StrPosition) and intent.quoted:
         yield Observation("pattern_missing", 1, "The question names a part of a text; the query looks for the whole.")

@@ -14,7 +14,6 @@ from functools import cached_property
 from sqlglot import exp
 
 from eval.databases.types import Value
-from eval.language.inflection import light_stem
 from eval.language.lexicon import Adjective, adjectives
 from eval.language.words import content_words, meets, name_words, question_words
 from eval.schema import Column
@@ -192,23 +191,3 @@ class Reading:
         """Whether the column's type is one of numbers."""
         column = self.column(table, name)
         return column is not None and _NUMERIC.search(column.type) is not None
-
-    def asked_positions(self) -> list[int | None]:
-        """For each output expression, where in the question it is first spoken of: an aggregate at the word for it, a
-        column at the first word of its own that is there, or else of its table; None when it is not named."""
-        order = question_words(self.case.question)
-        spoken = [w.casefold() for w in _WORDS.findall(self.case.question)]
-        stems = [light_stem(w) for w in spoken]
-        places: list[int | None] = []
-        for expression in self.output:
-            call = expression.find(exp.AggFunc)
-            words = SAID.get(type(call), ()) if call is not None else ()
-            place = next((i for i, word in enumerate(spoken) if word in words), None)
-            if place is None:
-                names = [c.name for c in every(expression, exp.Column)] or [expression.name]
-                parts = [p for name in names for p in name_words(name) if p not in ("id", "name")] or [
-                    p for name in names for p in name_words(name)
-                ]
-                place = next((i for i, word in enumerate(stems) if word in parts and word in order), None)
-            places.append(place)
-        return places

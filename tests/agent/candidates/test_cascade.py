@@ -113,7 +113,7 @@ async def test_a_relative_period_is_told_with_its_dates_and_no_date_without_one(
 
 async def test_a_retry_shows_the_last_query_and_what_was_wrong_with_it(ask: Run, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = fenced("SELECT name FROM customers WHERE id < 0")
-    await ask("Which of them shoppers ever bought stuff twice?", at(endpoint), strategy="cascade/no-engine/retries=1")
+    await ask("Which of them shoppers are called 'Zed'?", at(endpoint), strategy="cascade/no-engine/retries=1")
     last = endpoint.requests[-1].body["messages"]
     assert last[2]["content"] == "```sql\nSELECT name FROM customers WHERE id < 0\n```"
     assert last[3]["content"].startswith("The query ran but returned no rows.")

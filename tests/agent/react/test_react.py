@@ -132,13 +132,13 @@ async def test_a_statement_that_writes_never_runs(server: OpenAIServer, model: O
 
 
 async def test_advice_may_be_overruled(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
-    ordered = f"{RIGHT} ORDER BY c.name"
-    server.script(step("generate_sql", ordered), step("run_sql"), step("finish"))
+    with_key = RIGHT.replace("c.name FROM", "c.id, c.name FROM")
+    server.script(step("generate_sql", with_key), step("run_sql"), step("finish"))
 
     _, answer = await asked(ask, model)
 
-    assert "order and limit: The query orders its rows" in server.requests[1].prompt
-    assert answer.sql == ordered
+    assert "id columns: The query returns id" in server.requests[1].prompt
+    assert answer.sql == with_key
 
 
 @pytest.mark.parametrize("garbage", ["", "I would look at the customers.", '{"tool": 7}', '{"thought": "', "[1, 2]"])

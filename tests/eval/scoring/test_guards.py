@@ -32,9 +32,8 @@ def fleet(tmp_path: Path) -> Iterator[Database]:
     [
         ("projection contract", "List the name, flag and tons of ships", "SELECT name, flag FROM ships"),
         ("projection contract", "List the name and tons of ships", "SELECT name, tons, flag, id FROM ships"),
-        ("projection contract", "List the name and flag of ships", "SELECT flag, name FROM ships"),
-        ("order and limit", "List the names of all ships", "SELECT name FROM ships ORDER BY tons"),
-        ("order and limit", "List the names of all ships", "SELECT name FROM ships ORDER BY tons LIMIT 5"),
+        ("order and limit", "List the names of all ships ordered by tons", "SELECT name FROM ships"),
+        ("order and limit", "What are the top 3 ships by tons?", "SELECT name FROM ships ORDER BY tons DESC"),
         ("order and limit", "Who are the top 3 ships by tons?", "SELECT name FROM ships ORDER BY tons DESC LIMIT 2"),
         ("id columns", "List the names of all ships", "SELECT id, name FROM ships"),
         ("minimal projection", "What are the names of the ships?", "SELECT * FROM ships"),

@@ -18,7 +18,6 @@ from eval.scoring.intent import read_intent
         ("What are the different cities?", {"distinct"}),
         ("Show the names ordered by age from the oldest to the youngest.", {"order", "descending"}),
         ("Which shops sell more than 100 products?", {"greater"}),
-        ("Which years had both rain and snow?", {"both"}),
     ],
 )
 def test_intent(question: str, expected: set[str]) -> None:

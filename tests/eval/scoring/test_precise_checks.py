@@ -1,4 +1,4 @@
-"""Bounds, periods, windows, absences and columns: each mistake is named, and its repair is not blamed."""
+"""Windows, absences and joins: each mistake is named, and its repair is not blamed."""
 
 from __future__ import annotations
 
@@ -7,26 +7,12 @@ import pytest
 from eval.databases.base import Database
 from eval.examination import Query, examine
 from eval.scoring.evidence.features import observations
-from eval.scoring.evidence.periods import Day, days_in
 from eval.scoring.evidence.question_reading import Reading
 from tests.eval.scoring.conftest import QUESTIONS
 
 
 def _seen(database: Database, question: str, sql: str) -> set[str]:
     return {o.name for o in observations(Reading(examine(Query(question, sql), database)))}
-
-
-@pytest.mark.parametrize(
-    ("question", "days"),
-    [
-        ("from 1 april to 30 june 2024", [Day(2024, 4, 1), Day(2024, 6, 30)]),
-        ("on december 24, 2023 or 2024-01-06", [Day(2023, 12, 24), Day(2024, 1, 6)]),
-        ("the day as text like 2024-05-01", []),
-        ("in may 2024", []),
-    ],
-)
-def test_the_days_of_a_question(question: str, days: list[Day]) -> None:
-    assert sorted(days_in(question)) == sorted(days)
 
 
 @pytest.mark.parametrize(("mistake", "wrong", "right"), QUESTIONS["yard: mistakes"])
