@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.table import Table
@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 _MOST = 60
 """Columns of a table that are listed."""
 _HELP = "Enter takes it; 3 number, 3 text, 3 date dmy, 3 leave out change column 3; save keeps the plan beside the file"
-_FORMS: dict[str, Literal["together", "apart"]] = {"together": "together", "apart": "apart"}
-_OTHER = {"together": "apart reads sheets as tables of their own", "apart": "together reads them as one table"}
+_OTHER = {
+    "together": ("forms", "apart", "reads sheets as tables of their own"),
+    "apart": ("forms", "together", "reads them as one table"),
+    "rows": ("periods", "columns", "leaves periods side by side"),
+    "columns": ("periods", "rows", "reads periods side by side as rows"),
+}
+"""What a person may type instead of what a plan says, and what of the plan it changes."""
 _CHOICES: dict[str, dict[str, str | None]] = {
     "text": {"kind": "text"},
     "number": {"kind": "number"},
@@ -51,8 +56,9 @@ class ImportReview:
             self._show(reading)
         if self._ask is None:
             return ()
-        forms = next((f"; {_OTHER[t.plan.forms]}" for t in reading.tables if t.plan.forms), "")
-        while said := self._ask(f"  {_HELP}{forms}\n  > ").strip().lower():
+        chosen = dict.fromkeys(way for t in reading.tables for way in (t.plan.forms, t.plan.periods) if way)
+        others = "".join(f"; {word} {does}" for way in chosen for _, word, does in (_OTHER[way],))
+        while said := self._ask(f"  {_HELP}{others}\n  > ").strip().lower():
             if said == "save":
                 from agent.sources.files import save_plan
 
@@ -86,21 +92,24 @@ class ImportReview:
 
 
 def edited(reading: Reading, said: str) -> tuple[TablePlan, ...]:
-    """The plans with the change that was typed (`3 date dmy`, `apart`); nothing where it is none."""
-    if (form := _FORMS.get(said)) and any(table.plan.forms not in (None, form) for table in reading.tables):
-        return tuple(t.plan.model_copy(update={"forms": form if t.plan.forms else None}) for t in reading.tables)
+    """The plans with the change that was typed (`3 date dmy`, `apart`, `columns`); nothing where it is none."""
+    plans = [table.plan for table in reading.tables]
+    if (of := next((of for of, word, _ in _OTHER.values() if word == said), None)) is not None:
+        other = [getattr(plan, of) not in (None, said) for plan in plans]
+        changed = [p.model_copy(update={of: said}) if o else p for p, o in zip(plans, other, strict=True)]
+        return tuple(changed) if any(other) else ()
     number, _, choice = said.partition(" ")
     if not number.isdecimal() or choice.strip() not in _CHOICES:
         return ()
-    left, plans, found = int(number) - 1, [], False
-    for table in reading.tables:
-        columns = list(table.plan.columns)
+    left, found = int(number) - 1, False
+    for place, plan in enumerate(plans):
+        columns = list(plan.columns)
         if 0 <= left < len(columns):
             changes = {"decimal": None, "order": None, "unit": None, "decided": True} | _CHOICES[choice.strip()]
             columns[left] = columns[left].model_copy(update=changes)
             found = True
         left -= len(columns)
-        plans.append(table.plan.model_copy(update={"columns": tuple(columns)}))
+        plans[place] = plan.model_copy(update={"columns": tuple(columns)})
     return tuple(plans) if found else ()
 
 

@@ -32,7 +32,7 @@ _AMOUNTS = (
 )
 MONEY_ROWS = word_set(
     "payment deposit withdrawal sale expense cost revenue invoice refund donation salary fee purchase bill charge fine"
-    " wage bonus"
+    " wage bonus budget spending turnover"
 )
 """Tables whose rows are sums of money, so that `average payments` may be amounts."""
 
@@ -183,6 +183,9 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
                 yield 1.0 - 0.04 * rank, Expression(column=column.key)
             elif column.words[-len(words) :] == words and rank < 6:
                 yield 0.8 - 0.04 * rank, Expression(column=column.key)
+    named = q.vocabulary.tables[table].words
+    if MONEY_ROWS & set(named) and not sold:
+        yield from ((0.75, Expression(column=column.key)) for column in numeric if column.words == named)
     price = _named(numeric, known.prices)
     quantity = _named([c for c in numeric if not _ON_HAND & set(c.words)], known.quantities)
     if price is not None and quantity is not None and price is not quantity:
@@ -226,7 +229,7 @@ def added_up(q: LinkedQuestion, e: Expression) -> bool:
         and column.role == "number"
         and not column.foreign
         and not AVERAGED & set(column.words)
-        and bool(_ADDED & set(column.words))
+        and bool(_ADDED & set(column.words) or column.words == q.vocabulary.tables[column.table].words)
     )
 
 
@@ -237,7 +240,7 @@ _ADDED = word_set("sale profit revenue amount total quantity cost loss income sp
 def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | None:
     for table in [*reversed(entities), *q.named]:
         numeric = [c for c in q.vocabulary.by_table[table] if c.numeric]
-        for words in _AMOUNTS:
+        for words in (q.vocabulary.tables[table].words, *_AMOUNTS):
             called = [c for c in numeric if c.words[-len(words) :] == words]
             if called:
                 return min(called, key=lambda c: (bool(PAID & set(c.words)), len(c.words)))

@@ -161,6 +161,8 @@ class LinkedQuestion:
             if sort != "value" or mention is None or any(t.capital or t.kind == "quoted" for t in tokens):
                 continue
             hits = {h.table for h in mention.values if h.score >= _SAME_WORD} - asked  # `which floor is neurology on`
+            if self.sort(i + 1) == "column" and self.mention(i + 1).columns[0][0].is_figure:
+                continue  # `staff budget` is a figure of the rows, and not the rows
             if len(hits) == 1 and (table := next(iter(hits))) in self.vocabulary.tables:
                 return self._rows_of_kind(table, {h.column for h in mention.values if h.table == table})
         return ""

@@ -19,7 +19,7 @@ from agent.parser.mentions import Item
 from agent.parser.periods import period_at
 from agent.parser.phrases import Keyword, keywords, starts_with_sorting
 from eval.language.lexicon import FUNCTION_WORDS, measures, word_set
-from eval.language.tokens import Token
+from eval.language.tokens import Token, tokenize
 
 _OWN, _SYNONYM = 1.0, 0.81
 """A word that stands in the schema itself does not join words before it as a synonym of another (`treatment category`,
@@ -69,7 +69,7 @@ def link(
     _add_rows(tokens, spans, vocabulary)
     _add_dates(tokens, spans)
     _add_measures(tokens, spans)
-    periods = _periods(tokens, vocabulary)
+    periods = _periods(tokens, vocabulary, values)
     _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
     # The evidence's meaning of a phrase replaces all other meanings of the words
     lemmas = [t.lemma for t in tokens]
@@ -83,9 +83,9 @@ def link(
     return linked_by_fallback(tokens, covered(tokens, spans, signals), vocabulary, values)
 
 
-def _periods(tokens: Sequence[Token], vocabulary: Vocabulary) -> list[Keyword]:
+def _periods(tokens: Sequence[Token], vocabulary: Vocabulary, values: ValueIndex) -> list[Keyword]:
     """Spans that name a period with more than a bare year: `March 2024`, `last month`; not the columns of a sheet that
-    has one for each (`Q1`, `Mar 2024`)."""
+    has one for each (`Q1`, `Mar 2024`), nor what a column of such names holds."""
     signals = []
     columns = {"".join(filter(str.isalnum, c.name)).casefold() for c in vocabulary.columns.values() if c.numeric}
     for start in range(len(tokens)):
@@ -93,9 +93,23 @@ def _periods(tokens: Sequence[Token], vocabulary: Vocabulary) -> list[Keyword]:
         named = tokens[start : start + period.tokens] if period is not None else ()
         if "".join(filter(str.isalnum, "".join(t.lower for t in named))) in columns:
             continue
+        if named and _stored_as_text(" ".join(t.text for t in named), values):
+            continue
         if period is not None and (period.relative or period.year_only is None) and tokens[start].kind != "quoted":
             signals.append(Keyword("period", period.words, start, start + period.tokens))
     return signals
+
+
+def _stored_as_text(phrase: str, values: ValueIndex) -> bool:
+    """Whether a column holds the names of periods, this one among them."""
+    hits = (hit for hit in values.find(phrase) if hit.value.casefold() == phrase.casefold())
+    return any(all(map(_names_period, values.values(hit.table, hit.column)[:12])) for hit in hits)
+
+
+def _names_period(value: str) -> bool:
+    tokens = tokenize(value)
+    period = period_at(tokens, 0, dt.date(2000, 1, 1)) if tokens else None
+    return period is not None and period.relative and period.tokens == len(tokens)
 
 
 def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], Span]:

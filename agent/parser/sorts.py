@@ -77,7 +77,7 @@ def _sort(q: LinkedQuestion, i: int) -> tuple[str, object | None]:
         "value": mention.value_score,
         "measure": 0.7 if mention.measure else 0.0,
     }
-    if likeliest == "value" and _state_of_date(q, i):
+    if (likeliest == "value" and _state_of_date(q, i)) or (likeliest == "column" and _called_after_it(q, i)):
         return likeliest, None
     chosen_score = scores.pop(likeliest, 0.0)
     if likeliest == "measure" and scores["table"] < 0.9:
@@ -282,12 +282,19 @@ def _before_amount(q: LinkedQuestion, i: int) -> bool:
 
 def _figure_here(q: LinkedQuestion, i: int) -> bool:
     """`the biggest tip`, in a table of tips with a figure called so: after a superlative or an aggregate, in the
-    singular."""
-    before = q.items[i - 1] if i else None
-    if before is None or not before.is_keyword("sup", "sup_adj", "agg") or q.plural(i):
+    singular; `budget by quarter`: the figure that a table is called after."""
+    mention, before = q.mention(i), q.items[i - 1] if i else None
+    column, score = mention.columns[0]
+    if score < 0.9 or not column.is_figure or q.plural(i):
         return False
-    column, score = q.mention(i).columns[0]
-    return score >= 0.9 and column.is_figure
+    return _called_after_it(q, i) or (before is not None and before.is_keyword("sup", "sup_adj", "agg"))
+
+
+def _called_after_it(q: LinkedQuestion, i: int) -> bool:
+    """Whether the table is called after the figure that item i names: `budget_2026`, `visitors`."""
+    mention = q.mention(i)
+    column, table = mention.columns[0][0], mention.tables[0][0] if mention.tables else None
+    return table is not None and column.is_figure and (column.table, column.words) == (table.name, table.words)
 
 
 def _column_here(q: LinkedQuestion, i: int) -> bool:

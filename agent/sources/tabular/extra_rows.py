@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _WORDS = rf"(?:sub[ -]?|grand[ -]?|overall )?(?:{'|'.join(word for line in notation('totals') for word in line)})"
-_TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
+TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
 _LABEL_COLUMNS = 3
 _LAST = 12
@@ -127,7 +127,7 @@ def _extra(
     if len(extra) * 2 > staged.rows:
         return [], []
     stays = [row for row in unproven if row[0] in called]
-    return extra, [(at, cells) for at, cells in stays if _TOTAL.fullmatch(cells[called[at]]) is None]
+    return extra, [(at, cells) for at, cells in stays if TOTAL.fullmatch(cells[called[at]]) is None]
 
 
 def _may_be_label(cell: str) -> str:
@@ -144,7 +144,7 @@ def _label(cells: Sequence[str]) -> int | None:
         return None
     if _ABOUT_TOTAL.fullmatch(cells[first]):
         return first
-    return next((i for i, cell in enumerate(cells[:_LABEL_COLUMNS]) if _TOTAL.fullmatch(cell)), None)
+    return next((i for i, cell in enumerate(cells[:_LABEL_COLUMNS]) if TOTAL.fullmatch(cell)), None)
 
 
 def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | None, end: int) -> bool:
@@ -157,7 +157,7 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
     is_last = at >= end - _LAST
     figures = [cell for cell in shown[1:] if _NUMBER.fullmatch(cell)]
     if label is not None:
-        sums = len(figures) == len(shown) - 1 and _TOTAL.fullmatch(shown[0]) is not None
+        sums = len(figures) == len(shown) - 1 and TOTAL.fullmatch(shown[0]) is not None
         return gaps or (sums and at >= end - 3)
     if is_last and len(cells) > 2 and len(shown) == 1 and cells[0] and gaps:
         return not _NUMBER.fullmatch(cells[0])  # a note

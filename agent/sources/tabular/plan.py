@@ -52,6 +52,8 @@ class TablePlan(_Value):
     """What is done with rows that sum up others, notes below the table and headers repeated in it."""
     forms: Literal["together", "apart"] | None = None
     """Whether files or sheets of the same columns are one table; None where no other has these columns."""
+    periods: Literal["rows", "columns"] | None = None
+    """Whether columns that are periods (`Jan`, `Feb`, …) are read as rows; None where there are none."""
 
 
 class Row(_Value):

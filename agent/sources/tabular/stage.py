@@ -56,18 +56,20 @@ class Staged:
     notes: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     """Of which it consists, where it is of several; their labels are its last column."""
+    rows_each: int = 1
+    """How many of its rows one row of the file became."""
 
     def told(self, at: int, text: str) -> Row:
         """The row at this place, as a person finds it in the file."""
         for part in reversed(self.parts):
             if at >= part.first:
                 return Row(row=part.row + at - part.first, text=f"{part.label}: {text}"[:200])
-        return Row(row=self.row + at, text=text[:200])
+        return Row(row=self.row + at // self.rows_each, text=text[:200])
 
     def row_sql(self) -> str:
         """The expression for a row's number in its file."""
         whens = "".join(f"WHEN rowid >= {p.first} THEN rowid + {p.row - p.first} " for p in reversed(self.parts))
-        return f"CASE {whens}END" if whens else f"rowid + {self.row}"
+        return f"CASE {whens}END" if whens else f"rowid // {self.rows_each} + {self.row}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import forms
+from agent.sources.tabular import extra_rows, forms, periods_aside
 from agent.sources.tabular.layout import found_layout
 from agent.sources.tabular.names import unique_name
 from agent.sources.tabular.one_table import OneTable
@@ -21,7 +21,7 @@ from agent.sources.tabular.plan import Reading, TablePlan, TableReading
 from agent.sources.tabular.progress import Report, Watched
 from agent.sources.tabular.sql import literal
 from agent.sources.tabular.stacked import stacked
-from agent.sources.tabular.stage import Bounds, Staged, stage
+from agent.sources.tabular.stage import Bounds, Staged, filled, stage
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -103,12 +103,19 @@ def _read(
         staged.append(stage(engine, file.path, file.kind, f"staged{number}", bounds, folder))
     watched.step(f"writing {group.table}", start + part * _STAGED, start + part)
     plan = before.plan_of(group.table) or TablePlan(table=group.table, columns=())
-    whole, left_out = staged[0], None
+    whole = staged[0]
     if group.how.labels:
         parts = list(zip(group.how.labels, staged, strict=True))
         whole, left_out = stacked(engine, parts, group.how.header, plan.totals, bounds)
+    else:
+        cells = [f"c{i}" for i in range(len(whole.headers))]
+        left_out = extra_rows.found(engine, whole, filled(engine, whole.raw, cells), plan.totals)
     form = "together" if group.how.labels else "apart" if group.how.alike else None
-    reading = OneTable(engine, whole, plan.model_copy(update={"forms": form})).done(left_out)
+    aside = periods_aside.found(engine, whole, left_out, group.table)
+    if aside is not None and plan.periods != "columns":
+        whole, left_out = periods_aside.as_rows(engine, whole, left_out, aside)
+    periods = None if aside is None else plan.periods or "rows"
+    reading = OneTable(engine, whole, plan.model_copy(update={"forms": form, "periods": periods})).done(left_out)
     engine.execute(f"DROP TABLE {whole.raw}")
     return reading
 

@@ -332,6 +332,7 @@ export interface TablePlan {
   repeats?: "keep" | "leave out" | null;
   totals?: "keep" | "leave out";
   forms?: "together" | "apart" | null;
+  periods?: "rows" | "columns" | null;
 }
 
 export interface FileRow {

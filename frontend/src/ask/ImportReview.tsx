@@ -7,7 +7,7 @@ import type { ColumnFound, ColumnPlan, FileReading, FileRow, TablePlan, TableRea
 import { Sample } from "../data/Sample";
 import { counted } from "../shell/counted";
 import css from "./ImportReview.module.css";
-import { CHOICES, chosenOf, withColumn, withForms, withRepeats } from "./readAs";
+import { CHOICES, chosenOf, type TableChoice, withChoice, withColumn } from "./readAs";
 import { ReadingNotes } from "./ReadingNotes";
 
 const FIRST = 12;
@@ -43,8 +43,7 @@ export function ImportReview({ id, notes }: { id: string; notes: readonly string
           open={tables.length <= OPEN}
           disabled={change.isPending}
           onColumn={(index, choice) => change.mutate(withColumn(tables, table.plan.table, index, choice))}
-          onRepeats={(kept) => change.mutate(withRepeats(tables, table.plan.table, kept))}
-          onForms={(together) => change.mutate(withForms(tables, table.plan.table, together))}
+          onChoice={(choice) => change.mutate(withChoice(tables, table.plan.table, choice))}
         />
       ))}
       <p role="status" className={css["status"]}>
@@ -65,11 +64,10 @@ interface TableProps {
   open: boolean;
   disabled: boolean;
   onColumn: (index: number, choice: string) => void;
-  onRepeats: (kept: boolean) => void;
-  onForms: (together: boolean) => void;
+  onChoice: (choice: TableChoice) => void;
 }
 
-function TableReview({ preset, table, open, disabled, onColumn, onRepeats, onForms }: TableProps) {
+function TableReview({ preset, table, open, disabled, onColumn, onChoice }: TableProps) {
   const { plan, found } = table;
   const [all, setAll] = useState(false);
   const shown = all ? plan.columns : plan.columns.slice(0, FIRST);
@@ -99,8 +97,13 @@ function TableReview({ preset, table, open, disabled, onColumn, onRepeats, onFor
           <li key={note}>{note}</li>
         ))}
         {plan.forms && (
-          <TickLine checked={plan.forms === "together"} disabled={disabled} onChange={onForms}>
+          <TickLine checked={plan.forms === "together"} disabled={disabled} onChange={(one) => onChoice({ forms: one ? "together" : "apart" })}>
             {found.parts?.length ? `One table of ${found.parts.join(", ")}` : "One table with those of the same columns"}
+          </TickLine>
+        )}
+        {plan.periods && (
+          <TickLine checked={plan.periods === "rows"} disabled={disabled} onChange={(one) => onChoice({ periods: one ? "rows" : "columns" })}>
+            A row for each period, which the file has side by side
           </TickLine>
         )}
         {leftOut > 0 && (
@@ -112,7 +115,7 @@ function TableReview({ preset, table, open, disabled, onColumn, onRepeats, onFor
           <li key={key}>{key} of its values occur more than once, though it looks like a key</li>
         ))}
         {repeats > 0 && (
-          <TickLine checked={plan.repeats === "leave out"} disabled={disabled} onChange={(out) => onRepeats(!out)}>
+          <TickLine checked={plan.repeats === "leave out"} disabled={disabled} onChange={(out) => onChoice({ repeats: out ? "leave out" : "keep" })}>
             Leave out {counted(repeats, "row")} that {repeats === 1 ? "repeats" : "repeat"} an earlier one
           </TickLine>
         )}

@@ -1,5 +1,5 @@
 /** What a column of an uploaded file may be read as, and the plan that a choice makes. */
-import type { ColumnPlan, TableReading } from "../api/types";
+import type { ColumnPlan, TablePlan, TableReading } from "../api/types";
 
 type Change = Pick<ColumnPlan, "kind" | "decimal" | "order">;
 
@@ -32,14 +32,10 @@ export function withColumn(tables: readonly TableReading[], table: string, index
   );
 }
 
-/** The plans of all tables, with the files or sheets of one form as one table or apart. */
-export function withForms(tables: readonly TableReading[], table: string, together: boolean) {
-  const forms = together ? ("together" as const) : ("apart" as const);
-  return tables.map(({ plan }) => (plan.table === table ? { ...plan, forms } : plan));
-}
+/** What a plan decides for a whole table. */
+export type TableChoice = Pick<TablePlan, "forms" | "repeats" | "periods">;
 
-/** The plans of all tables, with the repeated rows of one kept or left out. */
-export function withRepeats(tables: readonly TableReading[], table: string, kept: boolean) {
-  const repeats = kept ? ("keep" as const) : ("leave out" as const);
-  return tables.map(({ plan }) => (plan.table === table ? { ...plan, repeats } : plan));
+/** The plans of all tables, with a choice for one of them. */
+export function withChoice(tables: readonly TableReading[], table: string, choice: TableChoice) {
+  return tables.map(({ plan }) => (plan.table === table ? { ...plan, ...choice } : plan));
 }

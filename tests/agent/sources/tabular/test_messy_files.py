@@ -8,7 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from agent.sources.tabular.plan import ColumnPlan, Reading, TablePlan, TableReading
+from agent.cli.import_review import edited as edited_by_hand
+from agent.sources.tabular.plan import ColumnPlan, Plans, Reading, TablePlan, TableReading
 from agent.sources.tabular.stage import Bounds
 from agent.sources.tabular.tables import File, import_tables
 from agent.sources.tabular.words import notes
@@ -62,6 +63,17 @@ def edited(reading: Reading, header: str, **changes: object) -> Reading:
     )
     plan = table.plan.model_copy(update={"columns": columns})
     return Reading(tables=(TableReading(plan=plan, found=table.found),))
+
+
+def test_periods_stay_side_by_side_where_a_person_says_so(tmp_path: Path) -> None:
+    data = b"who,Q1,Q2,Q3\na,1,2,3\n"
+    table, first = imported(tmp_path, data)
+    assert table[1:] == ["a | Q1 | 1", "a | Q2 | 2", "a | Q3 | 3"]
+
+    table, again = imported(tmp_path, data, Plans(tables=edited_by_hand(first, "columns")).as_reading())
+
+    assert table[1:] == ["a | 1 | 2 | 3"]
+    assert edited_by_hand(again, "rows")[0].periods == "rows"
 
 
 def test_what_a_person_decides_is_followed(tmp_path: Path) -> None:

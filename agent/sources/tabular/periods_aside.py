@@ -1,0 +1,163 @@
+"""Periods side by side, read as rows: columns `Jan`, `Feb`, `Mar` become one of months and one of figures.
+
+In: a staged table and the rows that are none of it. Out: the same with a row for each figure. A table that has other
+figures besides stays as it is, since those would be repeated for each period; a column that sums up the periods goes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from agent.sources.tabular.columns import NEVER_COMPUTED
+from agent.sources.tabular.dates import MONTHS
+from agent.sources.tabular.extra_rows import PLACES, TOTAL, LeftOut
+from agent.sources.tabular.sql import literal
+from agent.sources.tabular.stage import Staged
+from eval.language.lexicon import open_lexicon, word_set
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_FEWEST = 3
+"""Periods from which on they are read as rows."""
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_YEAR = r"(?P<year>(?:19|20)[0-9]{2}|(?<=['’ /-])[0-9]{2})"
+_FORMS = {
+    "month": re.compile(rf"(?i)(?P<name>{_MONTH})\.?(?:[ _'’/-]{{1,3}}{_YEAR})?"),
+    "quarter": re.compile(
+        rf"(?i)(?:(?P<before>(?:19|20)[0-9]{{2}})[ _-]?)?q(?P<part>[1-4])(?:[ _'’/-]{{1,3}}{_YEAR})?"
+    ),
+    "year": re.compile(r"(?P<year>(?:19|20)[0-9]{2})"),
+    "day": re.compile(r"(?P<year>(?:19|20)[0-9]{2})[-/](?P<month>0[1-9]|1[0-2])(?:-01(?:[ T]00:00:00)?)?"),
+}
+_WHOLE = re.compile(
+    r"(?i)(?:fy|ytd|year|full[ -]?year|year[ -]?to[ -]?date|annual|jahr|année|año)(?:[ _'’/-]?[0-9]{2,4})?"
+)
+_FIGURE = r"[^A-Za-z]*[0-9][^A-Za-z]*|[A-Za-z]{1,3}[.]? ?[0-9.,]+|[0-9.,]+ ?[A-Za-z]{1,3}"
+_MOSTLY = 0.8
+_NAMED_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
+_KEY = re.compile(r"(?i)(?:^|[\W_])(?:id|key|code|number|no|nr|num|sku|account|konto|zip|plz|postcode)\.?$|[a-z]I[dD]$")
+_GENERIC = word_set(
+    "sheet table data report export book file overview summary figure pivot tab page list total monthly quarterly"
+    " yearly"
+)
+_BEFORE = re.compile(r"(?i)(?:^|_)(?:by|per|for|of|in)_.*")
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Columns that are periods, and the other ones."""
+
+    places: tuple[int, ...]
+    header: str
+    """Of the column that says which period it is."""
+    said: tuple[str, ...]
+    figure: str
+    """Header of the column of figures."""
+    kept: tuple[int, ...]
+    sums: tuple[str, ...]
+    """Headers of the columns that sum up the periods."""
+
+
+def found(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, table: str) -> Aside | None:
+    """The periods of a table that could be rows."""
+    periods = None if staged.parts or set(staged.types) != {"VARCHAR"} else _periods(staged.headers, _years_of(table))
+    if periods is None:
+        return None
+    places, header, said = periods
+    figures = _shares(engine, staged, left_out.condition)
+    kept, sums = [], []
+    for i, head in enumerate(map(str.strip, staged.headers)):
+        if i in places:
+            continue
+        if _WHOLE.fullmatch(head) or TOTAL.fullmatch(head):
+            sums.append(head)
+        elif figures[i] < _MOSTLY or _KEY.search(head):
+            kept.append(i)
+        else:
+            return None
+    if not kept or any(figures[i] < _MOSTLY for i in places):
+        return None
+    return Aside(places, header, said, _figure_name(table), tuple(kept), tuple(sums))
+
+
+def _periods(headers: Sequence[str], years: Sequence[str]) -> tuple[tuple[int, ...], str, tuple[str, ...]] | None:
+    """The places of the columns that are periods of one kind, what a column of them is headed, and what it says."""
+    for kind, form in _FORMS.items():
+        matches = [(i, m) for i, head in enumerate(headers) if (m := form.fullmatch(head.strip())) is not None]
+        said = tuple(_said(kind, m, years) for _, m in matches)
+        if len(matches) >= _FEWEST and len(set(said)) == len(said):
+            return tuple(i for i, _ in matches), "month" if kind == "day" else kind, said
+    return None
+
+
+def _said(kind: str, match: re.Match[str], years: Sequence[str]) -> str:
+    """The period as the column of periods holds it: a month as a date where its year is known, `Jan` or `Q1` else."""
+    named = match.groupdict()
+    year = named.get("year") or named.get("before") or (years[0] if len(years) == 1 else "")
+    year = f"20{year}" if len(year) == 2 else year
+    if kind == "year":
+        return year
+    if kind == "quarter":
+        return f"{year}-{3 * int(named['part']) - 2:02}" if year else f"Q{named['part']}"
+    if kind == "day":
+        return f"{year}-{named['month']}"
+    return f"{year}-{MONTHS[named['name'].lower()]:02}" if year else named["name"].capitalize()
+
+
+def _years_of(table: str) -> list[str]:
+    return [] if re.search(r"(?i)fy|fiscal", table) else _NAMED_YEAR.findall(table)
+
+
+def _figure_name(table: str) -> str:
+    """What the figures are called: as the table, where its name is a word for things."""
+    words = re.findall(r"[^\W\d_]{3,}", _BEFORE.sub("", table.casefold()))
+    word = words[-1] if words else ""
+    return (
+        word if word and word not in _GENERIC and word.rstrip("s") not in _GENERIC and open_lexicon(word) else "amount"
+    )
+
+
+def _shares(engine: DuckDBPyConnection, staged: Staged, condition: str) -> list[float]:
+    """Which part of each column's filled cells are figures; 1 where a column has none."""
+    asked = ", ".join(
+        f"coalesce(avg(CASE WHEN trim({cell}) <> '' AND {cell} <> {literal(NEVER_COMPUTED)} "
+        f"THEN regexp_full_match(trim({cell}), {literal(_FIGURE)})::INT END), 1)"
+        for cell in _cells(staged)
+    )
+    return list(engine.execute(f"SELECT {asked} FROM {staged.raw} WHERE {condition}").fetchall()[0])
+
+
+def _cells(staged: Staged) -> Iterator[str]:
+    return (f"c{i}" for i in range(len(staged.headers)))
+
+
+def as_rows(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, aside: Aside) -> tuple[Staged, LeftOut]:
+    """The table with a row for each figure, which takes the place of the staged one."""
+    raw, each, at = f"{staged.raw}_by_period", len(aside.places), len(aside.kept)
+    shown = [f"c{i} AS c{place}" for place, i in enumerate(aside.kept)]
+    shown += [f"unnest([{', '.join(map(literal, aside.said))}]) AS c{at}"]
+    shown += [f"unnest([{', '.join(f'c{i}' for i in aside.places)}]) AS c{at + 1}"]
+    engine.execute(f"CREATE OR REPLACE TEMP TABLE {raw} AS SELECT {', '.join(shown)} FROM {staged.raw}")
+    engine.execute(
+        f"CREATE OR REPLACE TEMP TABLE {PLACES} AS SELECT rowid AS place FROM {raw} "
+        f"WHERE coalesce(trim(c{at + 1}), '') = '' OR rowid // {each} IN "
+        f"(SELECT rowid FROM {staged.raw} WHERE NOT ({left_out.condition}))"
+    )
+    engine.execute(f"DROP TABLE {staged.raw}")
+    first, last = staged.headers[aside.places[0]], staged.headers[aside.places[-1]]
+    notes = [f"{first} to {last} read as rows, each with its {aside.header} and {aside.figure}"]
+    notes += [f"{' and '.join(aside.sums)} left out, which sum up the others"] if aside.sums else []
+    whole = replace(
+        staged,
+        raw=raw,
+        headers=(*(staged.headers[i] for i in aside.kept), aside.header, aside.figure),
+        types=("VARCHAR",) * (at + 2),
+        rows=staged.rows * each,
+        notes=(*staged.notes, *notes),
+        rows_each=each,
+    )
+    return whole, replace(left_out, condition=f"rowid NOT IN (SELECT place FROM {PLACES})")
