@@ -396,6 +396,10 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
     for unit, counts in counted:  # `total kg`, where one column is counted in it
         if unit.isalpha() and units[unit] == 1 and unit not in holders:
             holders[unit] = [counts]
+    percent = [c for unit, c in counted if unit == "%"]
+    for word in ("rate", "percentage", "percent"):  # `germination rate`, of a column `Germinated` in %
+        if percent and word not in holders:
+            holders[word] = list(percent)
     joined: dict[str, list[TableWord | ColumnWord]] = {}
     for item in everything:
         if len(item.words) > 1:

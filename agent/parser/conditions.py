@@ -19,6 +19,9 @@ LINKS = word_set(
 _DENIALS = ("is not", "are not", "was not", "were not")
 
 
+_DATES_ASKED_FOR = word_set("date day time month year week birthday deadline when")
+
+
 def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
     """Whether the column at item i is compared with something in the words that follow."""
     item = q.items[i]
@@ -37,8 +40,12 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
             timed = other.keyword is not None and other.keyword.argument in ("after", "before")
             plain = [c.role in ("text", "name", "flag") for c, _ in mention.columns[:1]]  # none: a table is named
             return not (timed and any(plain))
-        if j == i + 1 and other.is_keyword("period") and item.lower.endswith("ed"):
-            return True
+        if other.is_keyword("period"):
+            # `logged last week`; `amount due in May`, where `due` is the date of the amount, and is not asked for
+            dates = bool(mention.columns) and mention.columns[0][0].role == "date" and q.sort(i - 1) == "column"
+            return (j == i + 1 and item.lower.endswith("ed")) or (
+                dates and not {t.lemma for t in q.tokens[item.start : item.end]} & _DATES_ASKED_FOR
+            )
         if other.is_keyword("neg") or (
             other.is_keyword("relative") and other.lower in ("is", "are", "was", "were", "named", "called")
         ):

@@ -15,8 +15,9 @@ from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression
 from agent.parser.measures import amount_column
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.units import UNITS
 from agent.parser.vague import vague
-from eval.language.inflection import root
+from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 
 
@@ -66,6 +67,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     if not r.groups:
         _nest(q, query, r.entities)
     _both(r.entities, r.query, r.both)
+    _said_in_unit(q, r)
     query.keep_empty = group_by.wants_empty_groups(q, r)
     if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r):
         query.distinct = True
@@ -127,6 +129,16 @@ def _total_of_rows(q: LinkedQuestion, r: ReadingState) -> None:
         r.query.select.append(Expression("sum", amount.key))
         r.entities[:] = tables
         r.functions = []
+
+
+def _said_in_unit(q: LinkedQuestion, r: ReadingState) -> None:
+    """`average height in cm`: the unit in which the figure is kept."""
+    figures = [q.vocabulary.columns[e.column] for e in r.query.expressions() if e.column]
+    units = {c.column.values.unit.lower() for c in figures if c.column.values and c.column.values.unit}
+    units |= {word for c in figures for word in c.words[1:] if word in UNITS}
+    for k in range(1, len(q.items)):
+        if q.items[k - 1].lower == "in" and {q.items[k].lower, lemma(q.items[k].lower)} & units:
+            r.use(k)
 
 
 def _open_ends(c: Context) -> Iterator[str]:

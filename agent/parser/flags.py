@@ -31,6 +31,9 @@ _STATES = word_set("discontinued deleted archived disabled enabled blocked activ
 
 def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
     """Whether a column only says yes or no: by its type, by its values, or as an integer named after a state."""
+    greatest = values.facts(*column.key).greatest
+    if column.role == "number" and isinstance(greatest, int | float) and greatest > 1:
+        return False  # `delayed`, in minutes
     integer = column.role == "number" and re.search("int|bit|number", column.column.type, re.IGNORECASE)
     if column.role == "flag" or (integer and len(column.words) == 1 and is_state(column.words[0])):
         return True

@@ -14,6 +14,7 @@ from agent.parser.interpretation import (
 )
 from agent.parser.minor_units import MINOR
 from agent.parser.question import LinkedQuestion
+from agent.parser.schema_linking import QUALIFYING
 from agent.parser.state import Context
 from agent.parser.units import UNITS
 from eval.language.lexicon import Adjective, Measure, measures, word_set
@@ -90,7 +91,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                 if (
                     exact
                     or (words == ("date",) and column.role == "date")
-                    or (column.words[: len(words)] == words and column.words[-1] in UNITS)
+                    or (column.words[: len(words)] == words and (column.words[-1] in UNITS or ends[:1] in _QUALIFIED))
                     or column.words[-len(words) :] == words
                     or (column.words[-1] in UNITS and column.words[-len(words) - 1 : -1] == words)
                     or (column.words == (*words, "minimum") and adjective.base in _LASTING)  # `duration_min`
@@ -111,6 +112,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
 
 
 LOWEST, HIGHEST = word_set("minimum min low lowest"), word_set("maximum max high highest")
+_QUALIFIED = frozenset((word,) for word in QUALIFYING)
 _EXTREMES = LOWEST | HIGHEST | word_set("average mean avg")
 """Words behind a property that say which of its figures a column holds (`temp_max`)."""
 

@@ -51,6 +51,8 @@ _UNITS = word_set(
     "km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph ms millisecond"
 )
 """Units at the end of a column's name."""
+QUALIFYING = word_set("after before at during since")
+"""Words behind which a column's name says when or where (`Height after 30d`, `weight_at_birth`)."""
 _BETWEEN = word_set("from to")
 """Words that may name a column, and mostly stand between two others."""
 _HEADS = word_set("header hdr head hd master mst")
@@ -275,6 +277,9 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
             return 0.97 * mean - 0.01 * gap
         missing -= table_words
         unique = unique - table_words or unique
+    head = next((words[:k] for k, word in enumerate(words) if k and word in QUALIFYING), ())
+    if head and isinstance(item, ColumnWord) and set(head) - set(item.owner) <= used.keys():
+        return 0.84 * mean
     own = next((w for w in words if not isinstance(item, ColumnWord) or w not in item.owner), words[0])
     if missing == {words[-1]} and words[-1] in _TAILS and own in used:
         return _TAILS[words[-1]] * mean

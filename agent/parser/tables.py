@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import measures, projection
 from agent.parser.interpretation import Expression
 from agent.parser.question import LinkedQuestion
@@ -42,7 +43,7 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
         head = c.in_head and not c.query.select and q.verb_cost(i + 1)
         return replace(named, changes={"head_entity": c.head_entity or table}) if head else named
     if c.functions and c.in_head:
-        amount = measures.money_column(q, table) if len(c.functions) == 1 else None
+        amount = _amount(q, table, i) if len(c.functions) == 1 else None
         if amount is not None or c.functions == ["sum"]:
             expression = Expression(c.functions[-1], amount.key) if amount else Expression("count", table=table)
             return replace(named, shown=(expression,), changes={"functions": []})
@@ -100,6 +101,15 @@ def _modifies(q: LinkedQuestion, i: int, table: str) -> bool:
     """`beer styles` are the styles that beers refer to, and no beers."""
     singular = q.tokens[q.items[i].end - 1]
     return _owned(q, i + 1, table) and singular.lower == singular.lemma and q.plural(i + 1)
+
+
+def _amount(q: LinkedQuestion, table: str, i: int) -> ColumnWord | None:
+    """`total of all hires`: what they amount to; `total hires` may be how many they are."""
+    said = " ".join(x.lower for x in q.items[:i] if x.lower not in ("all", "the", "our", "my"))
+    amount = measures.money_column(q, table)
+    if amount is None and said.endswith(("total of", "sum of", "average of")):
+        return measures.amount_column(q, [table])
+    return amount
 
 
 def _beside_value(q: LinkedQuestion, i: int, table: str) -> bool:
