@@ -30,7 +30,7 @@ _ATTRIBUTES = word_set(
     "email address unit currency rating grade level size color colour priority"
 )
 """Columns that say how a row is, and not which thing it is about."""
-_NUMBERS = word_set("reference ref code number no key serial barcode sku identifier index")
+_NUMBERS = word_set("reference ref code number no key serial barcode sku id identifier index")
 """Columns that number the rows, whatever these are."""
 _MARKS = word_set("yes no y n true false t f on off x 0 1 active inactive unknown none na")
 """Stored values of a column that says whether something is so."""
@@ -189,6 +189,8 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         if any(_is_figure(c, row) for c in words.by_table[table.name]):
             # the votes of `votes`, the results of `lab results`, the rent of `rent pcm` are the figures of that name
             row = next((c.words for c in words.by_table[table.name] if _names_row(c, values, table)), ("row",))
+        if any(_numbers_each(c, values, table) for c in words.by_table[table.name]):
+            row = next((c.words for c in words.by_table[table.name] if c.words in _GOODS), row)
         rows = plural_phrase(row).replace(" ", "_")
         name = rows if rows not in taken and row != words.tables[table.name].words else table.name
         if name != table.name:
@@ -247,6 +249,15 @@ def _numbers(column: ColumnWord, row: tuple[str, ...], values: ValueIndex, table
     known = values.values(table.name, column.name)
     numbered = sum(any(map(str.isdigit, value)) for value in known)
     return not _repeats(values, table, column.column) and numbered > len(known) * _MOST_OF_ROWS
+
+
+_GOODS = (("item",), ("article",), ("part",))
+"""Columns whose things are the rows where each row has a number of its own: two items may be called alike."""
+
+
+def _numbers_each(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
+    known = values.values(table.name, column.name)
+    return bool(_NUMBERS & set(column.words)) and 0 < len(known) == (table.row_count or 0)
 
 
 _COUNTED_BY = word_set("pcm pa pw pm ppm per month year week day hour annum") | UNITS

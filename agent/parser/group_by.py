@@ -81,6 +81,8 @@ def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
 def _is_kind(q: LinkedQuestion, key: ColumnKey) -> bool:
     """Whether a text stands in many rows each, in a table that has no other rows to refer to."""
     column = q.vocabulary.columns[key]
+    if column.words[-1] in _SPANS and column.role in ("date", "year") and not column.primary:
+        return len(q.vocabulary.by_table[key[0]]) > 2  # a figure a month alone is one row each
     if (
         column.numeric
         or column.role not in ("text", "name")
@@ -94,6 +96,7 @@ def _is_kind(q: LinkedQuestion, key: ColumnKey) -> bool:
 
 
 _REPEATED = 0.5
+_SPANS = word_set("week month quarter year season period")
 
 
 def _bounded(part: Condition) -> bool:

@@ -210,6 +210,9 @@ def _popularity(q: LinkedQuestion, c: Context, i: int, following: int | None) ->
     return next(columns, None)
 
 
+_OFTEN = frozenset(("most", "the most", "least", "the least"))
+
+
 def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank: Rank) -> Findings:
     """`the most orders`, `top 5 products by revenue`, `the highest price`: the words that follow give the ranking."""
     alone = not c.entities
@@ -223,6 +226,9 @@ def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank
         kind = ""
     if kind == "table":
         yield from _rank_table(q, c, i, j, rank, counting, function)
+    elif kind == "column" and q.items[i].lower in _OFTEN and c.column_of(j).role == "date":
+        yield Finding((j,))  # `the most lent title`: what happened on the day, and no greatest day
+        yield from _most_common(q, c, j, rank)
     elif kind == "column" and counting:
         yield ranks.by_counted_column(q, c, j, rank)
     elif kind == "column" and q.items[i].lower in _ENDS and c.in_head:

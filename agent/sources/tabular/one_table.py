@@ -204,7 +204,7 @@ class OneTable:
             return
         plan, column = self._plans()[0], self._cells[0]
         rows = max(self._filled)
-        proposed = self._filled[1] == rows and _are_groups(self._engine, self._raw, column, self._where)
+        proposed = self._filled[1] == rows and are_groups(self._engine, self._raw, column, self._where)
         self._fills = plan.fill if plan.decided and plan.fill is not None else proposed
         if self._fills:
             _fill(self._engine, self._raw, column, self._where)
@@ -350,7 +350,7 @@ def _is_plain(decision: Decision) -> bool:
     return decision.date is not None and decision.date.plain and not decision.date.zones
 
 
-def _are_groups(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> bool:
+def are_groups(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> bool:
     """Whether the column begins with a value and every value is written once."""
     cell = trimmed(column)
     [(rows, filled, first, different)] = engine.execute(
@@ -360,11 +360,16 @@ def _are_groups(engine: DuckDBPyConnection, raw: str, column: str, where: str) -
     return bool(first) and 2 <= filled <= _FILLED * rows and different == filled
 
 
+def value_above(column: str) -> str:
+    """The expression for a cell's value, or where it is blank that of the nearest cell above it."""
+    return f"last_value(nullif({trimmed(column)}, '') IGNORE NULLS) OVER (ORDER BY rowid)"
+
+
 def _fill(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> None:
     """Add the column `FILLED`."""
-    above = f"last_value(nullif({trimmed(column)}, '') IGNORE NULLS) OVER (ORDER BY rowid)"
     engine.execute(f"ALTER TABLE {raw} ADD COLUMN {FILLED} VARCHAR")
     engine.execute(
-        f"UPDATE {raw} SET {FILLED} = filled.v FROM (SELECT rowid AS place, {above} AS v FROM {raw} WHERE {where}) "
+        f"UPDATE {raw} SET {FILLED} = filled.v "
+        f"FROM (SELECT rowid AS place, {value_above(column)} AS v FROM {raw} WHERE {where}) "
         f"AS filled WHERE {raw}.rowid = filled.place"
     )

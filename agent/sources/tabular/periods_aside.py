@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from agent.sources.tabular.columns import NEVER_COMPUTED
 from agent.sources.tabular.dates import MONTHS
 from agent.sources.tabular.extra_rows import PLACES, TOTAL, LeftOut
+from agent.sources.tabular.one_table import are_groups, value_above
 from agent.sources.tabular.sql import literal
 from agent.sources.tabular.stage import Staged
+from eval.language.inflection import lemma
 from eval.language.lexicon import open_lexicon, word_set
 
 if TYPE_CHECKING:
@@ -116,9 +118,8 @@ def _figure_name(table: str) -> str:
     """What the figures are called: as the table, where its name is a word for things."""
     words = re.findall(r"[^\W\d_]{3,}", _BEFORE.sub("", table.casefold()))
     word = words[-1] if words else ""
-    return (
-        word if word and word not in _GENERIC and word.rstrip("s") not in _GENERIC and open_lexicon(word) else "amount"
-    )
+    telling = word and not {word, lemma(word)} & _GENERIC and open_lexicon(lemma(word))
+    return word if telling else "amount"
 
 
 def _shares(engine: DuckDBPyConnection, staged: Staged, condition: str) -> list[float]:
@@ -138,19 +139,23 @@ def _cells(staged: Staged) -> Iterator[str]:
 def as_rows(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, aside: Aside) -> tuple[Staged, LeftOut]:
     """The table with a row for each figure, which takes the place of the staged one."""
     raw, each, at = f"{staged.raw}_by_period", len(aside.places), len(aside.kept)
+    first, last = staged.headers[aside.places[0]], staged.headers[aside.places[-1]]
+    notes = [f"{first} to {last} read as rows, each with its {aside.header} and {aside.figure}"]
+    notes += [f"{' and '.join(aside.sums)} left out, which sum up the others"] if aside.sums else []
+    source, label = staged.raw, f"c{aside.kept[0]}"
+    if at > 1 and are_groups(engine, staged.raw, label, left_out.condition):  # written once, above blank cells
+        source = f"(SELECT * REPLACE ({value_above(label)} AS {label}) FROM {staged.raw} ORDER BY rowid)"
+        notes.append(f"blank cells of {staged.headers[aside.kept[0]]} have the value above them")
     shown = [f"c{i} AS c{place}" for place, i in enumerate(aside.kept)]
     shown += [f"unnest([{', '.join(map(literal, aside.said))}]) AS c{at}"]
     shown += [f"unnest([{', '.join(f'c{i}' for i in aside.places)}]) AS c{at + 1}"]
-    engine.execute(f"CREATE OR REPLACE TEMP TABLE {raw} AS SELECT {', '.join(shown)} FROM {staged.raw}")
+    engine.execute(f"CREATE OR REPLACE TEMP TABLE {raw} AS SELECT {', '.join(shown)} FROM {source}")
     engine.execute(
         f"CREATE OR REPLACE TEMP TABLE {PLACES} AS SELECT rowid AS place FROM {raw} "
         f"WHERE coalesce(trim(c{at + 1}), '') = '' OR rowid // {each} IN "
         f"(SELECT rowid FROM {staged.raw} WHERE NOT ({left_out.condition}))"
     )
     engine.execute(f"DROP TABLE {staged.raw}")
-    first, last = staged.headers[aside.places[0]], staged.headers[aside.places[-1]]
-    notes = [f"{first} to {last} read as rows, each with its {aside.header} and {aside.figure}"]
-    notes += [f"{' and '.join(aside.sums)} left out, which sum up the others"] if aside.sums else []
     whole = replace(
         staged,
         raw=raw,
