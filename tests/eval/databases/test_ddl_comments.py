@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from eval.databases import open_database
 from eval.databases.catalogue.ddl_comments import LONGEST, ddl_comments
+from tests.sqlite_files import sqlite_file
 
 ORDERS = """CREATE TABLE orders ( -- what customers bought
   id INTEGER PRIMARY KEY, -- the order's number
@@ -65,13 +65,9 @@ def test_no_text_breaks_it(text: str) -> None:
 
 
 def test_the_schema_holds_them(tmp_path: Path) -> None:
-    path = tmp_path / "orders.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY)")
-        connection.execute(ORDERS)
-    connection.close()
+    path = sqlite_file(tmp_path / "orders.sqlite", f"CREATE TABLE customers (id INTEGER PRIMARY KEY); {ORDERS}")
 
-    with open_database(str(path)) as database:
+    with open_database(path) as database:
         orders = database.schema().table("orders")
 
     assert orders is not None

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
-from eval.databases import CancelToken, DatabaseError, Limits, open_database
+from eval.databases import DatabaseError, open_database
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey, Index
 from eval.statement import ReadStatement
 
 duckdb = pytest.importorskip("duckdb")
-
-LONG = "SELECT count(*) FROM range(10000000000) a, range(1000) b WHERE a.range + b.range = -1"
 
 
 def read(sql: str) -> ReadStatement:
@@ -99,39 +95,6 @@ def test_order_is_kept_where_times_with_zones_become_text(shop: Path) -> None:
     assert [row[0] for row in result.rows] == list(range(4999, -1, -1))
 
 
-def test_caps_and_errors(shop: Path) -> None:
-    with open_database(shop) as database:
-        result = database.execute(read("SELECT range FROM range(100000000000)"), limits=Limits(rows=700))
-        assert (len(result.rows), result.truncated) == (700, True)
-        assert "nope" in (database.execute(read("SELECT nope FROM people")).error or "")
-        assert database.execute(read("SELECT id FROM people WHERE false")).columns == ("id",)
-
-
-def test_the_deadline_interrupts(shop: Path) -> None:
-    with open_database(shop) as database:
-        result = database.execute(read(LONG), limits=Limits(seconds=0.3))
-        assert result.status == "timeout"
-        assert result.execution_time_ms < 300 + 300
-        assert database.execute(read("SELECT 1")).rows == ((1,),)
-
-
-async def test_cancelling(shop: Path) -> None:
-    token = CancelToken()
-    with open_database(shop) as database:
-        timer = threading.Timer(0.1, token.cancel)
-        timer.start()
-        result = database.execute(read(LONG), cancel=token)
-        timer.join()
-        assert result.status == "cancelled"
-        assert result.execution_time_ms < 100 + 300
-        task = asyncio.create_task(database.execute_async(read(LONG)))
-        await asyncio.sleep(0.1)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert database.execute(read("SELECT 1")).ok
-
-
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
@@ -173,12 +136,6 @@ def test_a_damaged_file_is_explained(shop: Path) -> None:
     with pytest.raises(DatabaseError) as caught, open_database(shop) as database:
         database.schema(ttl=0)
     assert str(shop) in str(caught.value)
-
-
-def test_plan(shop: Path) -> None:
-    with open_database(shop) as database:
-        assert any("people" in line for line in database.plan_lines(read("SELECT * FROM people")))
-        assert database.plan_lines(read("ANALYZE SELECT 1")) == ()
 
 
 def test_a_program_that_ends_with_a_database_open_says_nothing(shop: Path) -> None:

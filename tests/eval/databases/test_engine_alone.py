@@ -27,6 +27,7 @@ from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
 from tests.conftest import chdb_client
 from tests.optional import needs_sail, needs_spark
+from tests.sqlite_files import sqlite_file
 
 CASES = Path(__file__).parents[2] / "fixtures" / "guard"
 CANARY = "canary-5e1f0c3a"
@@ -46,14 +47,12 @@ INSERT INTO secrets VALUES (1, 'only in the database');
 """
 
 
-def hostile(dialect: Dialect) -> list[Any]:
+def hostile(dialect: Dialect) -> list[tuple[str, str]]:
     """The corpus: `-- @case name: what it tries`, then the statement up to the next such line."""
-    cases = []
-    for block in (CASES / f"hostile_{dialect}.sql").read_text(encoding="utf-8").split("-- @case ")[1:]:
-        title, _, sql = block.partition("\n")
-        cases.append(pytest.param(sql.rstrip("\n"), id=title.split(":")[0]))
-    assert len(cases) > 90
-    return cases
+    text = (CASES / f"hostile_{dialect}.sql").read_text(encoding="utf-8")
+    blocks = [block.partition("\n") for block in text.split("-- @case ")[1:]]
+    assert len(blocks) > 90
+    return [(title.split(":")[0], sql.rstrip("\n")) for title, _, sql in blocks]
 
 
 @dataclass
@@ -113,8 +112,7 @@ def folder() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def sqlite_scene(folder: Path) -> Iterator[Scene]:
     path = folder / "shop.sqlite"
-    with closing(sqlite3.connect(path)) as made:
-        made.executescript(TABLES)
+    sqlite_file(path, TABLES)
 
     def look() -> object:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as outside:
@@ -294,41 +292,21 @@ def clickhouse_scene(clickhouse_url: str, folder: Path) -> Iterator[Scene]:
             yield Scene(database, folder, look, running, "")
 
 
-@pytest.mark.parametrize("sql", hostile("sqlite"))
-def test_sqlite_alone(sqlite_scene: Scene, sql: str) -> None:
-    check(sqlite_scene, sql, "sqlite")
+def cases() -> Iterator[Any]:
+    """Engine, dialect and statement; none builds gigabytes in Spark and Sail, where only the guard bounds a value."""
+    marks = {"sail": [needs_sail], "spark": [needs_spark, pytest.mark.slow]}
+    for engine in ("sqlite", "duckdb", "postgres", "mysql", "sail", "spark", "clickhouse"):
+        dialect: Dialect = "spark" if engine in marks else engine
+        for name, sql in hostile(dialect):
+            if engine not in marks or not name.startswith("huge_"):
+                yield pytest.param(engine, dialect, sql, id=f"{engine}-{name}", marks=marks.get(engine, ()))
 
 
-@pytest.mark.parametrize("sql", hostile("duckdb"))
-def test_duckdb_alone(duckdb_scene: Scene, sql: str) -> None:
-    check(duckdb_scene, sql, "duckdb")
-
-
-@pytest.mark.parametrize("sql", hostile("postgres"))
-def test_postgres_alone(postgres_scene: Scene, sql: str) -> None:
-    check(postgres_scene, sql, "postgres")
-
-
-@pytest.mark.parametrize("sql", hostile("mysql"))
-def test_mysql_alone(mysql_scene: Scene, sql: str) -> None:
-    check(mysql_scene, sql, "mysql")
-
-
-SPARK = [case for case in hostile("spark") if not str(case.id).startswith("huge_")]
-"""Without values of gigabytes: neither Spark nor Sail bounds a value that a statement builds. Only the guard does."""
-
-
-@needs_sail
-@pytest.mark.parametrize("sql", SPARK)
-def test_sail_alone(sail_scene: Scene, sql: str) -> None:
-    check(sail_scene, sql, "spark")
-
-
-@needs_spark
-@pytest.mark.slow
-@pytest.mark.parametrize("sql", SPARK)
-def test_spark_alone(spark_scene: Scene, sql: str) -> None:
-    check(spark_scene, sql, "spark")
+@pytest.mark.parametrize(("engine", "dialect", "sql"), [*cases()])
+def test_the_engine_alone_lets_nothing_happen(
+    engine: str, dialect: Dialect, sql: str, request: pytest.FixtureRequest
+) -> None:
+    check(request.getfixturevalue(f"{engine}_scene"), sql, dialect)
 
 
 @needs_sail
@@ -339,11 +317,6 @@ def test_the_canary_is_within_reach_of_an_ordinary_session_of_sail(sail_scene: S
     with closing(writer(sail_url)) as plain:
         rows = plain.catalogue(f"SELECT * FROM text.`{sail_scene.folder / 'canary.txt'}`", 30)
     assert rows == [(CANARY,)]
-
-
-@pytest.mark.parametrize("sql", hostile("clickhouse"))
-def test_clickhouse_alone(clickhouse_scene: Scene, sql: str) -> None:
-    check(clickhouse_scene, sql, "clickhouse")
 
 
 def test_the_settings_of_a_clickhouse_session_cannot_be_changed(clickhouse_url: str) -> None:

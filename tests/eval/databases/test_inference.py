@@ -16,13 +16,16 @@ from experiments.databases.inference import measure
 from tests.clock import unit
 
 
-def inferred(script: str) -> set[str]:
+def read(script: str) -> Schema:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(script)
-        schema = with_inferred_keys(read_schema(connection), lambda sql: connection.execute(sql).fetchall())
+        return with_inferred_keys(read_schema(connection), lambda sql: connection.execute(sql).fetchall())
+
+
+def inferred(script: str) -> set[str]:
     return {
         f"{t.name}.{','.join(k.columns)} -> {k.ref_table}.{','.join(k.ref_columns)}"
-        for t in schema.tables
+        for t in read(script).tables
         for k in t.foreign_keys
         if k.inferred
     }
@@ -63,6 +66,12 @@ CUSTOMERS = (
             "INSERT INTO employees VALUES (1, NULL), (2, 1)",
             {"employees.manager_employee_id -> employees.employee_id"},
         ),
+        (
+            "CREATE TABLE airports (code TEXT, city TEXT); INSERT INTO airports VALUES ('TXL', 'a'), ('HAM', 'b');"
+            "CREATE TABLE flights (number INT, source_airport TEXT, airport_code_2 TEXT, airports TEXT);"
+            "INSERT INTO flights VALUES (1, 'TXL', 'HAM', 'TXL'), (1, 'HAM', 'TXL', 'TXL')",
+            {"flights.source_airport -> airports.code", "flights.airport_code_2 -> airports.code"},
+        ),
     ],
 )
 def test_keys_that_are_meant(script: str, keys: set[str]) -> None:
@@ -91,13 +100,6 @@ def test_keys_that_only_look_so(script: str) -> None:
     assert inferred(script) == set()
 
 
-def primary_keys(script: str) -> dict[str, tuple[str, ...]]:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(script)
-        schema = with_inferred_keys(read_schema(connection), lambda sql: connection.execute(sql).fetchall())
-    return {table.name: table.primary_key for table in schema.tables}
-
-
 PEOPLE = "CREATE TABLE people (person_id INT, name TEXT); INSERT INTO people VALUES (1, 'a'), (2, 'a');"
 
 
@@ -124,15 +126,7 @@ PEOPLE = "CREATE TABLE people (person_id INT, name TEXT); INSERT INTO people VAL
     ],
 )
 def test_primary_keys_of_a_database_without_any(script: str, keys: dict[str, tuple[str, ...]]) -> None:
-    assert primary_keys(script) == keys
-
-
-def test_roles_and_numbers_before_and_after_a_name() -> None:
-    airports = "CREATE TABLE airports (code TEXT, city TEXT); INSERT INTO airports VALUES ('TXL', 'a'), ('HAM', 'b');"
-    assert inferred(
-        airports + "CREATE TABLE flights (number INT, source_airport TEXT, airport_code_2 TEXT, airports TEXT);"
-        "INSERT INTO flights VALUES (1, 'TXL', 'HAM', 'TXL'), (1, 'HAM', 'TXL', 'TXL')"
-    ) == {"flights.source_airport -> airports.code", "flights.airport_code_2 -> airports.code"}
+    assert {table.name: table.primary_key for table in read(script).tables} == keys
 
 
 def test_a_text_refers_to_a_number_where_the_engine_compares_them() -> None:

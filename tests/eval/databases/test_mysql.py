@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
@@ -123,12 +122,9 @@ def test_values_survive(database: Database) -> None:
     ]
 
 
-def test_rows_caps_and_errors(database: Database, outside: Outside) -> None:
-    result = database.execute(read("SELECT n, n FROM many ORDER BY n"), limits=Limits(rows=700))
-    assert (len(result.rows), result.truncated, result.columns) == (700, True, ("n", "n"))
+def test_errors_and_a_cut_result(database: Database, outside: Outside) -> None:
+    assert database.execute(read("SELECT n FROM many ORDER BY n"), limits=Limits(rows=700)).truncated
     assert becomes(lambda: not outside.busy())
-    empty = database.execute(read("SELECT n FROM many WHERE FALSE"))
-    assert (empty.status, empty.columns, empty.rows) == ("success", ("n",), ())
     assert database.execute(read("SELECT '100%d'")).rows == (("100%d",),)
     assert database.execute(read("SELECT nope FROM many")).error in (
         "Unknown column 'nope' in 'SELECT' (1054)",
@@ -161,11 +157,7 @@ def test_a_statement_that_ignores_kill_does_not_hold_its_caller(database: Databa
     assert result.execution_time_ms < 200 + 3000
     assert abandoned.count - before <= 1
     assert database.execute(read("SELECT 1")).rows == ((1,),)
-    for _ in range(600):
-        if outside.busy() == []:
-            break
-        time.sleep(0.1)
-    assert outside.busy() == []
+    assert becomes(lambda: outside.busy() == [], 60)
 
 
 @pytest.mark.parametrize(
@@ -240,17 +232,6 @@ def test_a_limit_of_the_login_is_an_error_and_no_timeout() -> None:
     run = StatementRun(read("SELECT 1"), Limits(seconds=60, spent=59.9))
     run.ended_by_server()
     assert run.stopped == "timeout"
-
-
-def test_cancelling(database: Database, outside: Outside) -> None:
-    token = CancelToken()
-    timer = threading.Timer(0.1, token.cancel)
-    timer.start()
-    result = database.execute(read("SELECT SLEEP(30)"), cancel=token)
-    timer.join()
-    assert result.status == "cancelled"
-    assert result.execution_time_ms < 100 + 3000  # the statement itself would take 30 s
-    assert becomes(lambda: not outside.busy())  # the server may still be sending the error
 
 
 def test_cancelling_where_a_pooled_connection_was_closed_by_the_server(database: Database, outside: Outside) -> None:
@@ -338,11 +319,6 @@ def test_words_in_a_text_are_not_refused(database: Database) -> None:
     sql = "SELECT 'load_file(mysql.user) := get_lock' AS `for update`"
     assert database.execute(read("SELECT 'load_file(mysql.user) := get_lock'")).ok
     assert database.execute(read(sql)).status == "error"  # a name that reads so is refused, out of caution
-
-
-def test_plan_runs_nothing(database: Database) -> None:
-    assert "table: many" in "\n".join(database.plan_lines(read("SELECT * FROM many")))
-    assert database.plan_lines(read("ANALYZE SELECT SLEEP(3)")) == ()
 
 
 def test_data_version_follows_the_data(database: Database, outside: Outside) -> None:

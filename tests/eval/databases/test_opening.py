@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import builtins
 import socket
-import sqlite3
-import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,12 +14,11 @@ import eval.databases
 from eval.databases import Database, DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, open_database
 from eval.databases.urls import parse_target
 from eval.statement import ReadStatement
+from tests.sqlite_files import sqlite_file
 
 
 def make_sqlite(path: Path) -> Path:
-    with closing(sqlite3.connect(path)) as made:
-        made.executescript("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); INSERT INTO t VALUES (1, 'x'), (2, 'y')")
-    return path
+    return sqlite_file(path, "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); INSERT INTO t VALUES (1, 'x'), (2, 'y')")
 
 
 def refusal(target: str | Path) -> DatabaseError:
@@ -103,11 +99,8 @@ def test_a_file_that_is_no_database(tmp_path: Path, content: bytes, message: str
 
 
 def test_a_sqlite_file_cut_short(tmp_path: Path) -> None:
-    path = tmp_path / "big.sqlite"
-    with closing(sqlite3.connect(path)) as made:
-        made.executescript(
-            "CREATE TABLE t (a); INSERT INTO t SELECT hex(randomblob(900)) FROM (VALUES (1), (2), (3), (4))"
-        )
+    script = "CREATE TABLE t (a); INSERT INTO t SELECT hex(randomblob(900)) FROM (VALUES (1), (2), (3), (4))"
+    path = sqlite_file(tmp_path / "big.sqlite", script)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     assert f"its header promises {len(whole):,} bytes" in str(refusal(path))
@@ -177,44 +170,26 @@ def test_a_missing_driver_names_the_extra(
     assert f"pip install '{extra}'" in str(error)
 
 
-@contextmanager
+@pytest.fixture
 def silent_server() -> Iterator[int]:
-    """Accepts and never answers."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(8)
-        busy: list[socket.socket] = []
-        stop = threading.Event()
-        listening.settimeout(0.05)
-
-        def accept() -> None:
-            while not stop.is_set():
-                try:
-                    busy.append(listening.accept()[0])
-                except TimeoutError:
-                    continue
-
-        thread = threading.Thread(target=accept)
-        thread.start()
-        try:
-            yield listening.getsockname()[1]
-        finally:
-            stop.set()
-            thread.join()
-            for connection in busy:
-                connection.close()
+    """The system accepts for it, and it never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
 
 
-@pytest.mark.parametrize(("scheme", "driver"), [("postgresql", "psycopg"), ("mysql", "pymysql")])
-def test_a_server_that_does_not_answer_is_given_up(scheme: str, driver: str) -> None:
+SERVERS = pytest.mark.parametrize(("scheme", "driver"), [("postgresql", "psycopg"), ("mysql", "pymysql")])
+
+
+@SERVERS
+def test_a_server_that_does_not_answer_is_given_up(scheme: str, driver: str, silent_server: int) -> None:
     pytest.importorskip(driver)
-    with silent_server() as port, pytest.raises(DatabaseUnreachable) as caught:  # the server itself never answers
-        open_database(f"{scheme}://ada:hunter2@127.0.0.1:{port}/shop", connect_seconds=2)
-    assert f"127.0.0.1:{port}" in str(caught.value)
+    with pytest.raises(DatabaseUnreachable) as caught:
+        open_database(f"{scheme}://ada:hunter2@127.0.0.1:{silent_server}/shop", connect_seconds=1)
+    assert f"127.0.0.1:{silent_server}" in str(caught.value)
     assert "hunter2" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("scheme", "driver"), [("postgresql", "psycopg"), ("mysql", "pymysql")])
+@SERVERS
 def test_nobody_listens(scheme: str, driver: str) -> None:
     pytest.importorskip(driver)
     with socket.socket() as bound:
@@ -225,15 +200,11 @@ def test_nobody_listens(scheme: str, driver: str) -> None:
     assert "hunter2" not in str(error)
 
 
-def test_an_unknown_database_on_a_real_server(postgres_url: str) -> None:
-    error = refusal(urlsplit(postgres_url)._replace(path="/no_such_database").geturl())
+@pytest.mark.parametrize("server", ["postgres_url", "mysql_url"])
+def test_an_unknown_database_on_a_real_server(server: str, request: pytest.FixtureRequest) -> None:
+    error = refusal(urlsplit(request.getfixturevalue(server))._replace(path="/no_such_database").geturl())
     assert isinstance(error, DatabaseNotFound)
     assert "'no_such_database'" in str(error)
-
-
-def test_an_unknown_mysql_database(mysql_url: str) -> None:
-    error = refusal(urlsplit(mysql_url)._replace(path="/no_such_database").geturl())
-    assert isinstance(error, DatabaseNotFound)
 
 
 def test_a_wrong_mysql_password(mysql_url: str) -> None:
@@ -245,8 +216,7 @@ def test_a_wrong_mysql_password(mysql_url: str) -> None:
 
 def test_the_page_on_databases_shows_code_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (Path(__file__).parents[3] / "docs" / "databases.md").read_text(encoding="utf-8")
-    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as made:
-        made.executescript("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+    sqlite_file(tmp_path / "shop.sqlite", "CREATE TABLE orders (id INTEGER PRIMARY KEY)")
     monkeypatch.chdir(tmp_path)
     shown: list[object] = []
     code = page.split("```python\n")[1].split("```")[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from eval.databases import CancelToken, Database, Limits, open_database
+from eval.databases import Database, Limits, open_database
 from eval.databases.server import MOST_LEFT_RUNNING, ServerDatabase
 from eval.databases.statement_run import abandoned
 from eval.databases.values import json_rows
@@ -128,15 +127,9 @@ def test_values_survive(database: Database) -> None:
     ]
 
 
-def test_rows_caps_and_errors(database: Database) -> None:
-    result = database.execute(read("SELECT n, n FROM many ORDER BY n"), limits=Limits(rows=700))
-    assert (len(result.rows), result.truncated, result.columns) == (700, True, ("n", "n"))
-    assert result.rows[699] == (700, 700)
-    empty = database.execute(read("SELECT n FROM many WHERE false"))
-    assert (empty.status, empty.columns, empty.rows) == ("success", ("n",), ())
-    assert "%d" in str(database.execute(read("SELECT '100%d'")).rows)
-    error = database.execute(read("SELECT nope FROM many"))
-    assert error.error == 'column "nope" does not exist (at character 8)'
+def test_an_error_is_a_result_with_the_engines_words_and_no_rows(database: Database) -> None:
+    assert database.execute(read("SELECT '100%d'")).rows == (("100%d",),)
+    assert database.execute(read("SELECT nope FROM many")).error == 'column "nope" does not exist (at character 8)'
     late = database.execute(read("SELECT 1 / (n - 5000) FROM many"))
     assert (late.status, late.error, late.rows) == ("error", "division by zero", ())
 
@@ -182,17 +175,6 @@ def test_no_statement_is_added_to_many_that_run_on_in_the_server(
     assert becomes(lambda: database.execute(read("SELECT 1")).ok)
     assert database.execute(read("SELECT 1")).rows == ((1,),)
     assert len(database._left_running) < MOST_LEFT_RUNNING
-
-
-def test_cancelling(database: Database, outside: Any) -> None:
-    token = CancelToken()
-    timer = threading.Timer(0.1, token.cancel)
-    timer.start()
-    result = database.execute(read("SELECT pg_sleep(30)"), cancel=token)
-    timer.join()
-    assert result.status == "cancelled"
-    assert result.execution_time_ms < 100 + 3000  # the statement itself would take hours
-    assert becomes(lambda: busy(outside) == 0)
 
 
 async def test_cancelling_the_task(database: Database, outside: Any) -> None:
@@ -248,11 +230,6 @@ def test_a_superusers_connection_works_as_a_reader(database: Database) -> None:
     assert database.execute(read(asked)).rows == (("pg_read_all_data", "off", "on"),)
 
 
-def test_plan_runs_nothing(database: Database) -> None:
-    assert "Seq Scan on many" in "\n".join(database.plan_lines(read("SELECT * FROM many")))
-    assert database.plan_lines(read("ANALYZE SELECT pg_sleep(3)")) == ()
-
-
 def test_data_version_follows_the_data(database: Database, outside: Any) -> None:
     before = database.data_version()
     outside.execute("UPDATE people SET name = name")
@@ -290,10 +267,4 @@ def test_a_statement_that_ignores_interrupts_does_not_hold_its_caller(database: 
     assert result.status == "timeout" or result.rows == ((16_000,),)  # a fast machine may be done
     assert database.execute(read("SELECT 1")).rows == ((1,),)
     assert abandoned.count - before <= 1
-    busy = (
-        "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%translate(repeat%' AND pid <> "
-    )
-    for _ in range(600):
-        if outside.execute(busy + "pg_backend_pid()").fetchone() == (0,):
-            break
-        time.sleep(0.1)
+    assert becomes(lambda: busy(outside) == 0, 60)

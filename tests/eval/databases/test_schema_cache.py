@@ -11,16 +11,14 @@ import pytest
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.sqlite import SQLiteDatabase
-from eval.databases.urls import Target, parse_target
+from eval.databases.urls import parse_target
 from eval.tasks.load import mysql_arguments
+from tests.sqlite_files import sqlite_file
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    path = tmp_path / "shop.sqlite"
-    with closing(sqlite3.connect(path)) as made:
-        made.executescript("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); CREATE TABLE u (c)")
-    return path
+    return sqlite_file(tmp_path / "shop.sqlite", "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); CREATE TABLE u (c)")
 
 
 def traced(database: Database) -> list[str]:
@@ -31,7 +29,7 @@ def traced(database: Database) -> list[str]:
 
 
 def test_within_the_ttl_only_the_sign_is_asked(shop: Path) -> None:
-    with SQLiteDatabase(_target(shop)) as database:
+    with SQLiteDatabase(parse_target(shop)) as database:
         ran = traced(database)
         first = database.schema()
         assert len(ran) > 5
@@ -44,7 +42,7 @@ def test_within_the_ttl_only_the_sign_is_asked(shop: Path) -> None:
 def test_opening_again_costs_nothing(shop: Path) -> None:
     with open_database(shop) as first:
         schema = first.schema()
-    with SQLiteDatabase(_target(shop)) as second:
+    with SQLiteDatabase(parse_target(shop)) as second:
         ran = traced(second)
         assert second.schema() is schema
         assert ran == ["PRAGMA schema_version"]
@@ -71,9 +69,8 @@ def test_the_ttl_ends(shop: Path) -> None:
 
 
 def test_with_and_without_inferred_keys_are_kept_apart(tmp_path: Path) -> None:
-    path = tmp_path / "k.sqlite"
-    with closing(sqlite3.connect(path)) as made:
-        made.executescript("CREATE TABLE customers (id INTEGER PRIMARY KEY); CREATE TABLE orders (customer_id INTEGER)")
+    script = "CREATE TABLE customers (id INTEGER PRIMARY KEY); CREATE TABLE orders (customer_id INTEGER)"
+    path = sqlite_file(tmp_path / "k.sqlite", script)
     with open_database(path) as inferring, open_database(path, infer_keys=False) as plain:
         assert len(inferring.schema().tables[1].foreign_keys) == 1
         assert plain.schema().tables[1].foreign_keys == ()
@@ -131,8 +128,3 @@ def test_mysql_notices_ddl(mysql_url: str) -> None:
             assert database.schema().fingerprint != before, change
         cursor.execute("DROP TABLE cached")
         assert database.schema().table("cached") is None
-
-
-def _target(path: Path) -> Target:
-
-    return parse_target(path)

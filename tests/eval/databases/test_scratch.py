@@ -17,17 +17,10 @@ from tests.waiting import becomes
 
 HOSTILE = [
     'x"; DROP TABLE t; --',
-    "a'b",
-    "a`b",
-    "a]b",
-    "select",
-    "ä ö",
-    "a.b",
-    "%s",
-    "{0}",
-    "a\\b",
     "'; ATTACH 'x' AS y; --",
+    *("a'b", "a`b", "a]b", "select", "ä ö", "a.b", "%s", "{0}"),
 ]
+HOSTILE += ["a\\b"]
 
 
 def structure(dialect: Dialect, columns: list[str], kind: str = "INTEGER", tables: int = 1) -> Schema:
@@ -122,12 +115,7 @@ def test_keys_that_names_leave_no_doubt_of_are_added() -> None:
     )
     with scratch_database(Schema("sqlite", tables)) as database:
         [key] = database.schema().tables[1].foreign_keys
-        assert (key.columns, key.ref_table, key.ref_columns, key.inferred) == (
-            ("customer_id",),
-            "customers",
-            ("id",),
-            True,
-        )
+        assert key == ForeignKey(("customer_id",), "customers", ("id",), inferred=True)
         assert [t.row_count for t in database.schema().tables] == [5, 9]
 
 
@@ -151,7 +139,7 @@ def test_namespaces_are_built_in_duckdb() -> None:
 def test_nothing_is_left_behind(dialect: Dialect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     threads = _of_databases()
-    for _ in range(20):
+    for _ in range(5):
         with scratch_database(structure(dialect, ["a"])) as database:
             assert [*tmp_path.iterdir()]
             database.execute(statement("SELECT a FROM t0", dialect))

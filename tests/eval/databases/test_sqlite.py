@@ -9,27 +9,20 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from eval.databases import CancelToken, Database, Limits, open_database
+from eval.databases import Limits, open_database
 from eval.databases.sqlite import SQLiteDatabase
 from eval.schema import Column, ForeignKey, Index
 from eval.statement import ReadStatement
+from tests.sqlite_files import sqlite_file
 
 BOMB = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
-CROSS = "SELECT count(*) FROM many a, many b, many c"
 SLACK_MS = 200
 ROOT = Path(__file__).parents[3]
-
-
-def made(path: Path, script: str) -> Path:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(script)
-    return path
 
 
 def read(sql: str) -> ReadStatement:
@@ -38,7 +31,7 @@ def read(sql: str) -> ReadStatement:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    return made(
+    return sqlite_file(
         tmp_path / "shop.sqlite",
         """
         CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT);
@@ -50,7 +43,7 @@ def shop(tmp_path: Path) -> Path:
 
 
 def test_structure(tmp_path: Path) -> None:
-    path = made(
+    path = sqlite_file(
         tmp_path / "s.sqlite",
         """
         CREATE TABLE "Order Lines" (
@@ -110,17 +103,6 @@ def test_structure(tmp_path: Path) -> None:
     assert result.rows == (("hello",),)
 
 
-def test_rows_columns_and_duplicate_names(shop: Path) -> None:
-    with open_database(shop) as database:
-        result = database.execute(read("SELECT a, b, a FROM t ORDER BY a"))
-    assert result.status == "success"
-    assert result.columns == ("a", "b", "a")
-    assert result.rows == ((1, "one", 1), (2, None, 2), (3, "three", 3))
-    assert not result.truncated
-    assert result.error is None
-    assert result.sql == "SELECT a, b, a FROM t ORDER BY a"
-
-
 def test_an_error_is_a_result_with_the_engines_words(shop: Path) -> None:
     with open_database(shop) as database:
         for sql, words in (
@@ -139,28 +121,16 @@ def test_an_error_is_a_result_with_the_engines_words(shop: Path) -> None:
         assert "given to a sqlite database" in (wrong.error or "")
 
 
-def test_row_byte_and_cell_caps(shop: Path) -> None:
+def test_a_long_cell_is_cut(shop: Path) -> None:
     with open_database(shop) as database:
-        exact = database.execute(read("SELECT a FROM t"), limits=Limits(rows=3))
-        assert (len(exact.rows), exact.truncated) == (3, False)
-        cut = database.execute(read("SELECT a FROM t"), limits=Limits(rows=2))
-        assert (len(cut.rows), cut.truncated) == (2, True)
-        none = database.execute(read("SELECT a FROM t"), limits=Limits(rows=0))
-        assert (len(none.rows), none.truncated) == (0, True)
-        small = database.execute(read("SELECT n FROM many"), limits=Limits(bytes=1000))
-        assert small.truncated
-        assert 90 <= len(small.rows) <= 110
-        cell = database.execute(
-            read("SELECT hex(zeroblob(3000000)), zeroblob(4000000), 1"), limits=Limits(cell_bytes=10)
-        )
+        sql = "SELECT hex(zeroblob(3000000)), zeroblob(4000000), 1"
+        cell = database.execute(read(sql), limits=Limits(cell_bytes=10))
         assert cell.rows == (("0" * 10, b"\0" * 10, 1),)
         assert cell.truncated
-        endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
-        assert len(database.execute(read(endless), limits=Limits(rows=5000)).rows) == 5000
 
 
 def test_values_survive(tmp_path: Path) -> None:
-    path = made(tmp_path / "v.sqlite", "CREATE TABLE v (x); INSERT INTO v VALUES (CAST(x'636166E9' AS TEXT))")
+    path = sqlite_file(tmp_path / "v.sqlite", "CREATE TABLE v (x); INSERT INTO v VALUES (CAST(x'636166E9' AS TEXT))")
     with open_database(path) as database:
         assert database.execute(read("SELECT x FROM v")).rows == (("caf\udce9",),)
         row = database.execute(
@@ -169,38 +139,8 @@ def test_values_survive(tmp_path: Path) -> None:
     assert row == (float("inf"), float("-inf"), b"\x00\xff", 2**63 - 1, "a\0b", 0.1)
 
 
-@pytest.mark.parametrize("sql", [BOMB, CROSS, "SELECT a FROM t ORDER BY (" + BOMB + ")"])
-def test_the_deadline_interrupts(shop: Path, sql: str) -> None:
-    with open_database(shop) as database:
-        result = database.execute(read(sql), limits=Limits(seconds=0.2))
-        assert result.status == "timeout"
-        assert result.error == "stopped at the deadline of 0.2 s"
-        assert 200 <= result.execution_time_ms < 200 + SLACK_MS
-        assert database.execute(read("SELECT 1")).rows == ((1,),)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "instr(hex(zeroblob(8000000)), hex(zeroblob(4000000)) || '1')",
-        "replace(hex(zeroblob(8000000)), hex(zeroblob(4000000)) || '1', '')",
-        "trim(hex(zeroblob(8000000)), hex(randomblob(8000000)))",
-        "ltrim(hex(zeroblob(60000)), replace(hex(zeroblob(60000)), '0', 'a') || '0')",
-        "ltrim(hex(zeroblob(8000)), replace(hex(zeroblob(8000)), '0', 'a') || '0')",
-        "hex(zeroblob(8000000)) LIKE '%' || hex(zeroblob(20)) || '1%'",
-        "length(replace(hex(zeroblob(300000000)), '0', '00'))",
-    ],
-)
-def test_no_single_function_call_runs_on_for_long(shop: Path, call: str) -> None:
-    """A progress handler cannot interrupt a function written in C: long values are kept from the slow ones."""
-    with open_database(shop) as database:
-        result = database.execute(read(f"SELECT {call}"), limits=Limits(seconds=0.5))
-    assert result.execution_time_ms < 2000
-    assert result.status in ("error", "timeout", "success")
-
-
 def test_long_values_can_be_read_and_measured(tmp_path: Path) -> None:
-    path = made(tmp_path / "long.sqlite", "CREATE TABLE d (x); INSERT INTO d VALUES (zeroblob(2000000))")
+    path = sqlite_file(tmp_path / "long.sqlite", "CREATE TABLE d (x); INSERT INTO d VALUES (zeroblob(2000000))")
     with open_database(path, isolation="none") as database:
         result = database.execute(read("SELECT length(x), substr(x, 1, 2), x FROM d"))
         refused = database.execute(read("SELECT instr(x, x'00') FROM d"))
@@ -211,25 +151,11 @@ def test_long_values_can_be_read_and_measured(tmp_path: Path) -> None:
 
 def test_a_long_definition_is_no_long_value(tmp_path: Path) -> None:
     words = " || ".join(["'a word'"] * 400)
-    path = made(
+    path = sqlite_file(
         tmp_path / "v.sqlite", f"CREATE TABLE t (a); CREATE VIEW v AS SELECT {words} /* {'x' * 200_000} */ AS w FROM t"
     )
     with open_database(path) as database:
         assert database.execute(read("SELECT count(w), trim(' a ') FROM v")).rows == ((0, "a"),)
-
-
-def test_cancelling_from_another_thread(shop: Path) -> None:
-    token = CancelToken()
-    with open_database(shop) as database:
-        timer = threading.Timer(0.1, token.cancel)
-        timer.start()
-        result = database.execute(read(BOMB), cancel=token)
-        timer.join()
-        assert (result.status, result.error) == ("cancelled", "cancelled")
-        assert result.execution_time_ms < 100 + SLACK_MS
-        before = database.execute(read("SELECT 1"), cancel=token)
-        assert before.status == "cancelled"
-        assert database.execute(read("SELECT 1")).ok
 
 
 async def test_cancelling_the_task_interrupts_the_statement(shop: Path) -> None:
@@ -245,28 +171,12 @@ async def test_cancelling_the_task_interrupts_the_statement(shop: Path) -> None:
         assert database._free  # the connection is back: nothing runs any more
 
 
-def test_many_threads_share_a_database(shop: Path) -> None:
-    wrong: list[object] = []
-
-    def ask(database: Database, number: int) -> None:
-        statement = read(f"SELECT {number}, count(*) FROM many")
-        wrong.extend(number for _ in range(50) if database.execute(statement).rows != ((number, 3000),))
-
-    with open_database(shop) as database:
-        threads = [threading.Thread(target=ask, args=(database, n)) for n in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert wrong == []
-
-
 def test_a_locked_database_is_reported_and_a_reader_lets_a_writer_go_on(
     shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("sqlite", "sqlite_connection"):
         monkeypatch.setattr(f"eval.databases.{module}.LOCK_SECONDS", 0.2)
-    with open_database(shop) as database, closing(sqlite3.connect(shop, timeout=0)) as writer:
+    with open_database(shop, isolation="none") as database, closing(sqlite3.connect(shop, timeout=0)) as writer:
         assert database.execute(read("SELECT n FROM many"), limits=Limits(rows=1)).truncated
         writer.execute("BEGIN EXCLUSIVE")  # would fail at once if the reader still held its lock
         result = database.execute(read("SELECT 1 FROM t"))
@@ -279,7 +189,7 @@ def test_a_file_put_in_its_place_is_noticed(shop: Path, tmp_path: Path) -> None:
     with open_database(shop) as database:
         assert database.execute(read("SELECT count(*) FROM t")).rows == ((3,),)
         assert database.schema().table("other") is None
-        made(tmp_path / "new.sqlite", "CREATE TABLE t (a); CREATE TABLE other (a)").replace(shop)
+        sqlite_file(tmp_path / "new.sqlite", "CREATE TABLE t (a); CREATE TABLE other (a)").replace(shop)
         assert database.execute(read("SELECT count(*) FROM t")).rows == ((0,),)
         assert database.schema().table("other") is not None
 
@@ -327,7 +237,7 @@ def test_a_hidden_authorizer_hole_stays_shut(shop: Path) -> None:
 
 
 def test_virtual_tables_and_table_functions(tmp_path: Path) -> None:
-    path = made(
+    path = sqlite_file(
         tmp_path / "virtual.sqlite",
         """
         CREATE VIRTUAL TABLE f5 USING fts5(a, b); INSERT INTO f5 VALUES ('hello', 'world');
@@ -361,7 +271,9 @@ def test_virtual_tables_and_table_functions(tmp_path: Path) -> None:
 def test_a_wal_database_in_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     folder = Path(tempfile.mkdtemp(prefix="text2sql-"))
     try:
-        path = made(folder / "wal.sqlite", "PRAGMA journal_mode=WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+        path = sqlite_file(
+            folder / "wal.sqlite", "PRAGMA journal_mode=WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)"
+        )
         folder.chmod(0o555)
         ask = (
             "import os, sys\n"
@@ -386,7 +298,7 @@ def test_a_wal_database_in_a_folder_that_cannot_be_written(tmp_path: Path) -> No
 @pytest.mark.parametrize("function", ["printf", "format", "PRINTF"])
 def test_a_long_formatted_text_is_not_lost(tmp_path: Path, function: str) -> None:
     """SQLite's own function gives NULL for a text over its limit, without an error."""
-    path = made(tmp_path / "f.sqlite", "CREATE TABLE d (x); INSERT INTO d VALUES (hex(zeroblob(10000)))")
+    path = sqlite_file(tmp_path / "f.sqlite", "CREATE TABLE d (x); INSERT INTO d VALUES (hex(zeroblob(10000)))")
     with open_database(path) as database:
         assert database.execute(read(f"SELECT length({function}('%s%s', x, x)) FROM d")).rows == ((40_000,),)
         both = f"SELECT {function}('%d', 7), replace('aXb', 'X', '-') FROM d"

@@ -1,4 +1,5 @@
-"""Rows come batch by batch on every engine, under the same hardening, limits and endings as a whole result."""
+"""Rows come batch by batch on every engine, under the same hardening, limits and endings as a whole result, which
+`execute` puts together from them."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ import pytest
 from eval.databases import CancelToken, Database, Limits, in_statement_thread, open_database
 from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
+from tests.sqlite_files import sqlite_file
 
 ROWS = 5000
 SLOW = {
@@ -33,24 +35,20 @@ def filling() -> Iterator[str]:
 @pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     target: str | Path
+    script = ";\n".join(filling())
     if request.param == "sqlite":
-        target = tmp_path_factory.mktemp("stream") / "many.sqlite"
-        with closing(sqlite3.connect(target)) as connection, connection:
-            for sql in filling():
-                connection.execute(sql)
+        target = sqlite_file(tmp_path_factory.mktemp("stream") / "many.sqlite", script)
     elif request.param == "duckdb":
         duckdb = pytest.importorskip("duckdb")
         target = tmp_path_factory.mktemp("stream") / "many.duckdb"
         with duckdb.connect(str(target)) as connection:
-            for sql in filling():
-                connection.execute(sql)
+            connection.execute(script)
     elif request.param == "postgres":
         target = str(request.getfixturevalue("postgres_url"))
         import psycopg
 
         with psycopg.connect(target) as postgres:
-            for sql in filling():
-                postgres.execute(sql.encode())
+            postgres.execute(script.encode())
     else:
         target = str(request.getfixturevalue("mysql_url"))
         import pymysql
@@ -86,7 +84,9 @@ def test_an_empty_answer_still_has_its_columns(database: Database) -> None:
     assert stream.ok
 
 
-@pytest.mark.parametrize(("rows", "cut"), [(1, True), (777, True), (ROWS - 1, True), (ROWS, False), (ROWS + 1, False)])
+@pytest.mark.parametrize(
+    ("rows", "cut"), [(0, True), (1, True), (777, True), (ROWS - 1, True), (ROWS, False), (ROWS + 1, False)]
+)
 def test_rows_stop_at_the_cap_and_say_so(database: Database, rows: int, cut: bool) -> None:
     with database.stream(read(database, "SELECT n FROM many"), limits=Limits(rows=rows)) as stream:
         rows_read = sum(len(batch) for batch in stream)
@@ -120,11 +120,13 @@ def test_nothing_writes_even_without_the_guard(database: Database, sql: str) -> 
     assert database.execute(read(database, "SELECT count(*) FROM many")).rows == ((ROWS,),)
 
 
-def test_the_deadline_ends_it(database: Database) -> None:
+def test_the_deadline_ends_it_and_the_next_statement_runs(database: Database) -> None:
     with database.stream(read(database, SLOW[database.dialect]), limits=Limits(seconds=0.3)) as stream:
         assert list(stream) == []
 
     assert (stream.status, stream.error) == ("timeout", "stopped at the deadline of 0.3 s")
+    assert 300 <= stream.execution_time_ms < 300 + 3000  # the statement itself would take hours
+    assert database.execute(read(database, "SELECT 1")).rows == ((1,),)
 
 
 def test_the_deadline_counts_while_the_reader_pauses(database: Database) -> None:
@@ -137,13 +139,21 @@ def test_the_deadline_counts_while_the_reader_pauses(database: Database) -> None
     assert stream.status == "timeout"
 
 
-def test_another_thread_cancels_it(database: Database) -> None:
+def test_another_thread_cancels_it_and_what_it_cancelled_before_it_began(database: Database) -> None:
     cancel = CancelToken()
     threading.Timer(0.2, cancel.cancel).start()
     with database.stream(read(database, SLOW[database.dialect]), cancel=cancel) as stream:
         assert list(stream) == []
 
     assert (stream.status, stream.error) == ("cancelled", "cancelled")
+    assert stream.execution_time_ms < 200 + 3000
+    assert database.execute(read(database, "SELECT 1"), cancel=cancel).status == "cancelled"
+    assert database.execute(read(database, "SELECT 1")).rows == ((1,),)
+
+
+def test_a_plan_is_told_and_runs_nothing(database: Database) -> None:
+    assert "many" in "\n".join(database.plan_lines(read(database, "SELECT * FROM many")))
+    assert database.plan_lines(read(database, f"ANALYZE {SLOW[database.dialect]}")) == ()
 
 
 def test_leaving_early_ends_it_and_the_next_statement_runs(database: Database) -> None:

@@ -38,3 +38,6 @@ SELECT v, n FROM wide, many ORDER BY hex(v), n
 SELECT DISTINCT hex(v) || n FROM wide, many
 SELECT count(*) FROM (SELECT DISTINCT a.w, b.w, c.w FROM many a, many b, many c)
 SELECT a.n FROM many a WHERE NOT EXISTS (SELECT 1 FROM many b, many c WHERE b.n + c.n = -a.n)
+SELECT ltrim(hex(zeroblob(60000)), replace(hex(zeroblob(60000)), '0', 'a') || '0')
+SELECT ltrim(hex(zeroblob(8000)), replace(hex(zeroblob(8000)), '0', 'a') || '0')
+SELECT length(replace(hex(zeroblob(300000000)), '0', '00'))
