@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 from agent.knowledge.ddl import ddl
 from agent.knowledge.profile import compute_profile
 from eval.databases import open_database
 from eval.databases.base import Database
+from tests.writing import sqlite_file
 
 SHOP = """
 CREATE TABLE towns (code TEXT PRIMARY KEY, name TEXT);
@@ -41,11 +41,7 @@ CREATE TABLE pairs (
 
 
 def opened(folder: Path) -> Database:
-    file = folder / "shop.sqlite"
-    connection = sqlite3.connect(file)
-    connection.executescript(SHOP)
-    connection.close()
-    return open_database(str(file))
+    return open_database(sqlite_file(folder / "shop.sqlite", SHOP))
 
 
 def test_tables_keys_and_the_few_values_of_a_column_are_told(tmp_path: Path) -> None:

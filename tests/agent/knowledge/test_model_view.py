@@ -8,7 +8,7 @@ import pytest
 
 from agent.config import Settings
 from agent.events import Event, SchemaEvent
-from agent.knowledge.model_view import model_view
+from agent.knowledge.model_view import ModelView, model_view
 from agent.knowledge.privacy import SchemaText
 from agent.knowledge.profile import kept_profile
 from agent.runner import stream
@@ -30,13 +30,13 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         yield database
 
 
-def viewed(database: Database, **more: object) -> str:
+def viewed(database: Database, question: str = QUESTION, **more: object) -> ModelView:
     chosen = {"privacy": "full", "schema_tokens": 8_000, "note_tokens": 1_500, **more}
-    return model_view(QUESTION, database, database.schema(), **chosen).text  # type: ignore[arg-type]
+    return model_view(question, database, database.schema(), **chosen)  # type: ignore[arg-type]
 
 
 def test_structure_first_then_notes_then_values(database: Database) -> None:
-    text = viewed(database)
+    text = viewed(database).text
 
     assert text.index("Table: orders") < text.index("Notes on the data:") < text.index("Stored values")
     assert "- orders.status: values: 'delivered', " in text
@@ -44,13 +44,11 @@ def test_structure_first_then_notes_then_values(database: Database) -> None:
 
 
 def test_what_does_not_depend_on_the_question_comes_first(database: Database) -> None:
-    one = model_view("a", database, database.schema(), privacy="full", schema_tokens=8_000, note_tokens=1_500).text
-
-    assert viewed(database).startswith(str(one))
+    assert viewed(database).text.startswith(str(viewed(database, "a").text))
 
 
 def test_a_structure_over_its_budget_is_linked(database: Database) -> None:
-    view = model_view(QUESTION, database, database.schema(), privacy="full", schema_tokens=250, note_tokens=200)
+    view = viewed(database, schema_tokens=250, note_tokens=200)
 
     assert view.structure <= 250 < view.whole
     assert view.notes <= 200
@@ -60,7 +58,7 @@ def test_a_structure_over_its_budget_is_linked(database: Database) -> None:
 
 @pytest.mark.parametrize("mode", ["masked", "schema"])
 def test_no_value_gets_in_where_none_may(database: Database, mode: str) -> None:
-    text = viewed(database, privacy=mode)
+    text = viewed(database, privacy=mode).text
 
     assert isinstance(text, SchemaText)
     for value in ("'shipped'", "delivered'", "Amsterdam", "2024-", "@"):
@@ -69,9 +67,9 @@ def test_no_value_gets_in_where_none_may(database: Database, mode: str) -> None:
 
 
 def test_where_rows_may_not_be_read_none_are(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = database.schema()
+    database.schema()
     monkeypatch.setattr(database, "execute", lambda *_, **__: pytest.fail("a statement was sent"))
-    view = model_view(QUESTION, database, schema, privacy="full", schema_tokens=8_000, note_tokens=1_500, reads=False)
+    view = viewed(database, reads=False)
 
     assert (view.notes, view.values) == (0, 0)
 
@@ -107,17 +105,8 @@ async def test_the_offline_engine_reads_the_schema_itself(database: Database, co
 
 def test_only_notes_on_what_the_question_may_need_are_shown(database: Database) -> None:
     """A count of customers needs no dates of payments and no empty weights of products."""
-    view = model_view(
-        "How many customers are there?",
-        database,
-        database.schema(),
-        privacy="full",
-        schema_tokens=8_000,
-        note_tokens=1_500,
-    )
+    view = viewed(database, "How many customers are there?")
     notes = view.text.partition("Notes on the data:")[2]
-    assert {line.split(".")[0].split(":")[0] for line in notes.splitlines() if line.startswith("- ")} <= {
-        "- customers",
-        "- orders",
-    }
+    tables = {line.split(".")[0].split(":")[0] for line in notes.splitlines() if line.startswith("- ")}
+    assert tables <= {"- customers", "- orders"}
     assert view.notes <= 250

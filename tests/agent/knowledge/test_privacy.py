@@ -7,12 +7,10 @@ its errors. A run is driven through every call of the protocol and every retry, 
 from __future__ import annotations
 
 import json
-import sqlite3
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -29,6 +27,7 @@ from eval.databases.base import Database
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parse
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.writing import write
 
 MARK = "zqx"
 """Begins every marker; no name of the schema, no word of a question and no word of an engine holds it."""
@@ -152,16 +151,7 @@ async def test_what_a_conversation_remembers_stays_here_too(mode: str, plans: bo
         assert str(NUMBER)[:7] not in body
 
 
-async def test_in_full_mode_rows_and_errors_are_sent(database: Database) -> None:
-    with OpenAIServer() as server:
-        Endpoint(server)
-        await run(QUESTION, database=database, settings=settings(server, TEXT2SQL_MAX_RETRIES=0))
-        sent = "".join(json.dumps(request.body) for request in server.requests)
-
-    assert MARK in sent
-
-
-async def test_what_was_sent_is_in_the_log_word_for_word(database: Database, tmp_path: Path) -> None:
+async def test_what_full_mode_sends_is_in_the_log_word_for_word(database: Database, tmp_path: Path) -> None:
     path = tmp_path / "prompts.jsonl"
     with OpenAIServer() as server:
         Endpoint(server)
@@ -169,6 +159,7 @@ async def test_what_was_sent_is_in_the_log_word_for_word(database: Database, tmp
         await run(QUESTION, database=database, settings=config)
         sent = [request.body["messages"] for request in server.requests]
 
+    assert MARK in str(sent), "in the mode `full`, rows and errors are sent"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["messages"] for line in lines] == sent
     assert {line["call"] for line in lines} >= {"plan", "write_sql"}
@@ -246,34 +237,15 @@ def test_result_shapes_tell_kinds_and_no_value() -> None:
         [1, "zqx", None, 1.5, "2024-01-02", True],
         [2, None, None, 2, "2024-01-02 10:11:12", False],
     ]
+    told = ["whole number", "null or text", "null", "number or whole number", "date", "boolean"]
 
-    assert kinds(["a", "b", "c", "d", "e", "f"], rows) == [
-        [
-            "(whole number, hidden)",
-            "(null or text, hidden)",
-            "(null, hidden)",
-            "(number or whole number, hidden)",
-            "(date, hidden)",
-            "(boolean, hidden)",
-        ]
-    ]
+    assert kinds(list("abcdef"), rows) == [[f"({kind}, hidden)" for kind in told]]
     assert kinds(["a"], []) == []
 
 
-SCHEMA = Schema(
-    "mysql",
-    (
-        Table(
-            "people",
-            (
-                Column("mood", "enum('zqxone','it''s zqxtwo','a\\'b zqx')", comment="how they feel"),
-                Column("n", "decimal(10,2)"),
-            ),
-            row_count=12,
-            comment="staff",
-        ),
-    ),
-)
+MOOD = Column("mood", "enum('zqxone','it''s zqxtwo','a\\'b zqx')", comment="how they feel")
+PEOPLE = Table("people", (MOOD, Column("n", "decimal(10,2)")), row_count=12, comment="staff")
+SCHEMA = Schema("mysql", (PEOPLE,))
 
 
 def test_values_listed_in_a_type_are_hidden() -> None:
@@ -329,12 +301,8 @@ def test_evidence_that_was_looked_up_among_the_values_is_left_out() -> None:
     assert "zqx" not in masked.model_dump_json()
     assert [e.name for e in masked.eval_report.analysis.evidence] == ["value_foreign", "count_missing"]
     assert bare.eval_report is not None
-    assert (bare.data, bare.rows_returned, bare.eval_report.analysis.evidence, bare.eval_report.vetoes) == (
-        [],
-        1,
-        [],
-        [],
-    )
+    assert (bare.data, bare.rows_returned) == ([], 1)
+    assert (bare.eval_report.analysis.evidence, bare.eval_report.vetoes) == ([], [])
     assert bare.eval_report.dimensions == {"safety": 1.0}
 
 
@@ -372,7 +340,7 @@ def test_errors_of_the_engines_stay_readable_and_quote_no_value(
     values = ", ".join(f"({n}, '{name}', {salary})" for n, name, salary in rows)
     create = "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(40), salary BIGINT)"
     url = f"sqlite:///{tmp_path}/people.sqlite" if engine == "sqlite" else request.getfixturevalue(f"{engine}_url")
-    fill(engine, url, create, f"INSERT INTO people VALUES {values}")
+    write(url, create, f"INSERT INTO people VALUES {values}")
     shown = []
     with open_database(url) as opened:
         schema = opened.schema()
@@ -387,20 +355,3 @@ def test_errors_of_the_engines_stay_readable_and_quote_no_value(
         assert MARK not in message.lower()
         assert str(NUMBER)[:7] not in message
     assert any(READABLE[engine] in message for message in shown), shown
-
-
-def fill(engine: str, url: str, *statements: str) -> None:
-    if engine == "sqlite":
-        connection: Any = sqlite3.connect(url.removeprefix("sqlite:///"))
-    elif engine == "postgres":
-        connection = pytest.importorskip("psycopg").connect(url)
-    else:
-        parts = urlsplit(url)
-        connection = pytest.importorskip("pymysql").connect(
-            host=parts.hostname, port=parts.port or 3306, user=parts.username, database=parts.path[1:]
-        )
-    cursor = connection.cursor()
-    for statement in statements:
-        cursor.execute(statement)
-    connection.commit()
-    connection.close()

@@ -2,55 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
-import duckdb
-import psycopg
-import pymysql
 import pytest
 
 from agent.knowledge import value_reading
 from agent.knowledge.values import value_index
 from eval.databases import open_database
+from tests.writing import write
 
 TABLE = "CREATE TABLE parcels (id INTEGER PRIMARY KEY, client VARCHAR(40), city VARCHAR(40), sent_on DATE, weight INT)"
 ROWS = [
     (i, f"Client {i}", "Badheim" if i == 3_000 else f"Town {i % 20}", f"2024-01-{1 + i % 30:02}", i % 8)
     for i in range(1, 3_001)
 ]
-INSERT = "INSERT INTO parcels VALUES (%s, %s, %s, %s, %s)"
 
 
-@pytest.fixture(params=["duckdb", "postgres_url", "mysql_url"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "duckdb":
-        with duckdb.connect(tmp_path / "parcels.duckdb") as file:
-            file.execute(TABLE)
-            file.execute(f"INSERT INTO parcels VALUES {', '.join(map(str, ROWS))}")
-        yield str(tmp_path / "parcels.duckdb")
-        return
-    server: str = request.getfixturevalue(request.param)
-    parts = urlsplit(server)
+@pytest.fixture(params=["duckdb_url", "postgres_url", "mysql_url"])
+def url(request: pytest.FixtureRequest) -> str:
+    place: str = request.getfixturevalue(request.param)
+    rows = f"INSERT INTO parcels VALUES {', '.join(map(str, ROWS))}"
+    write(place, "DROP TABLE IF EXISTS parcels", TABLE, rows)
     if request.param == "postgres_url":
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute("DROP TABLE IF EXISTS parcels")
-            connection.execute(TABLE)
-            connection.cursor().executemany(INSERT, ROWS)
-            connection.execute("ANALYZE parcels")
-            yield server
-            connection.execute("DROP TABLE parcels")
-        return
-    with pymysql.connect(
-        host=parts.hostname, port=parts.port or 3306, user=parts.username, password=unquote(parts.password or ""),
-        database=parts.path[1:], autocommit=True,
-    ) as mysql:  # fmt: skip
-        mysql.cursor().execute("DROP TABLE IF EXISTS parcels")
-        mysql.cursor().execute(TABLE)
-        mysql.cursor().executemany(INSERT, ROWS)
-        yield server
-        mysql.cursor().execute("DROP TABLE parcels")
+        write(place, "ANALYZE parcels")
+    return place
+
+
+@pytest.fixture
+def duckdb_url(tmp_path: Path) -> str:
+    return f"duckdb:///{tmp_path}/parcels.duckdb"
 
 
 def test_every_engine_is_asked(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

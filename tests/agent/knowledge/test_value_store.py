@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from agent.knowledge import value_store as room
 from agent.knowledge.value_store import StoredValueIndex, build, complete_value_index, values_soon
 from agent.knowledge.values import VALUES_PER_COLUMN, ValueIndex
 from eval.databases import Database, open_database
+from tests.writing import sqlite_file
 
 COLUMNS = [
     ("product", "category", ["Electronics", "Garden Furniture", "Garden Tools"]),
@@ -25,6 +25,11 @@ COLUMNS = [
 def stored(tmp_path: Path) -> StoredValueIndex:
     build(tmp_path / "values.sqlite", COLUMNS)
     return StoredValueIndex(tmp_path / "values.sqlite")
+
+
+@pytest.fixture(params=["in memory", "on disk"])
+def index(request: pytest.FixtureRequest, stored: StoredValueIndex) -> ValueIndex:
+    return stored if request.param == "on disk" else ValueIndex(COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -41,13 +46,14 @@ def stored(tmp_path: Path) -> StoredValueIndex:
         ("Land of Hope", "Land of Hope Inc.", "city"),
         ("0042", "Widget 0042", "name"),
         ("NewYork", "New York", "city"),
-        ("Landof Hope", "Land of Hope Inc.", "city"),
+        ("NEW YORK", "New York", "city"),
+        ("Elektronics", "Electronics", "category"),
     ],
 )
 def test_values_are_found_exactly_folded_misspelt_and_by_a_part(
-    stored: StoredValueIndex, phrase: str, value: str, column: str
+    index: ValueIndex, phrase: str, value: str, column: str
 ) -> None:
-    first = stored.find(phrase, fuzzy=True)[0]
+    first = index.find(phrase, fuzzy=True)[0]
 
     assert (first.value, first.column) == (value, column)
 
@@ -60,11 +66,21 @@ def test_it_answers_as_the_one_in_memory(stored: StoredValueIndex, phrase: str) 
     assert {h.value for h in stored.find(phrase, fuzzy=True)} == {h.value for h in in_memory.find(phrase, fuzzy=True)}
 
 
-def test_phrases_of_a_question(stored: StoredValueIndex) -> None:
-    words = ["how", "many", "people", "of", "New", "York", "like", "garden", "tools"]
-    spans = {(s.start, s.end): s.hits[0].value for s in stored.spans(words)}
+def test_parts_and_misspellings_are_found_only_when_asked(index: ValueIndex) -> None:
+    assert index.find("furniture") == index.find("Elektronics") == index.find("zebra", fuzzy=True) == ()
+    assert index.find("electronic")[0].value == "Electronics"
 
-    assert spans == {(4, 6): "New York", (5, 6): "York", (7, 9): "Garden Tools"}
+
+@pytest.mark.parametrize("text", ["", " ", "?!", "\x00", "🙂"])
+def test_a_phrase_without_words_means_nothing(index: ValueIndex, text: str) -> None:
+    assert index.find(text, fuzzy=True) == ()
+
+
+def test_phrases_of_a_question_are_covered_longest_first(index: ValueIndex) -> None:
+    words = ["how", "many", "people", "of", "New", "York", "like", "garden", "tools", "?"]
+    spans = [(s.start, s.end, s.hits[0].value) for s in index.spans(words)]
+
+    assert spans == [(4, 6, "New York"), (5, 6, "York"), (7, 9, "Garden Tools")]
 
 
 def test_a_phrase_cannot_reach_the_files_sql(stored: StoredValueIndex) -> None:
@@ -82,12 +98,10 @@ def test_what_is_too_much_is_left_out(tmp_path: Path) -> None:
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """More distinct values in a column than the index in memory keeps."""
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
-    path = tmp_path / "people.sqlite"
-    with sqlite3.connect(path) as file:
-        file.execute("CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT)")
-        file.executemany("INSERT INTO person (name) VALUES (?)", ((f"Person {i:06}",) for i in range(20_000)))
-    file.close()
-    with open_database(str(path)) as database:
+    script = "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT);"
+    script += "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c LIMIT 20000)"
+    script += "INSERT INTO person (name) SELECT printf('Person %06d', i) FROM c"
+    with open_database(sqlite_file(tmp_path / "people.sqlite", script)) as database:
         yield database
 
 
@@ -121,9 +135,7 @@ def test_files_of_the_data_as_it_was_before_go_when_new_ones_are_written(large: 
     before = {f.name for f in kept.iterdir()}
     of_another_database = kept / "0123-4567.sqlite"
     of_another_database.touch()
-    with sqlite3.connect(tmp_path / "people.sqlite") as file:
-        file.execute("UPDATE person SET name = 'Somebody Else' WHERE id = 20000")
-    file.close()
+    sqlite_file(tmp_path / "people.sqlite", "UPDATE person SET name = 'Somebody Else' WHERE id = 20000")
 
     later = complete_value_index(large, large.schema())
 
@@ -150,6 +162,7 @@ def test_values_stay_with_their_columns(stored: StoredValueIndex, tmp_path: Path
     build(tmp_path / "v.sqlite", columns)
     index = StoredValueIndex(tmp_path / "v.sqlite")
 
+    assert stored.find("Landof Hope", fuzzy=True)[0].value == "Land of Hope Inc."
     assert stored.values("customer", "city") == ("São Paulo", "New York", "York", "Land of Hope Inc.")
     assert [index.values(t, c) for t, c, _ in columns] == [(), (), ("One", "Two Two"), ()]
     assert {(h.table, h.column) for phrase in ("one", "two two") for h in index.find(phrase)} == {("a", "full")}

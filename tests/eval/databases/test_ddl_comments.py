@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from eval.databases import open_database
 from eval.databases.catalogue.ddl_comments import LONGEST, ddl_comments
-from tests.sqlite_files import sqlite_file
+from tests.writing import sqlite_file
 
 ORDERS = """CREATE TABLE orders ( -- what customers bought
   id INTEGER PRIMARY KEY, -- the order's number

@@ -27,7 +27,7 @@ from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
 from tests.conftest import chdb_client
 from tests.optional import needs_sail, needs_spark
-from tests.sqlite_files import sqlite_file
+from tests.writing import sqlite_file
 
 CASES = Path(__file__).parents[2] / "fixtures" / "guard"
 CANARY = "canary-5e1f0c3a"

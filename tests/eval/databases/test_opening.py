@@ -14,7 +14,7 @@ import eval.databases
 from eval.databases import Database, DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, open_database
 from eval.databases.urls import parse_target
 from eval.statement import ReadStatement
-from tests.sqlite_files import sqlite_file
+from tests.writing import sqlite_file
 
 
 def make_sqlite(path: Path) -> Path:

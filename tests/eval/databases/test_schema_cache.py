@@ -13,7 +13,7 @@ from eval.databases.base import Database
 from eval.databases.sqlite import SQLiteDatabase
 from eval.databases.urls import parse_target
 from eval.tasks.load import mysql_arguments
-from tests.sqlite_files import sqlite_file
+from tests.writing import sqlite_file
 
 
 @pytest.fixture

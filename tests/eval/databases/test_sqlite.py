@@ -18,7 +18,7 @@ from eval.databases import Limits, open_database
 from eval.databases.sqlite import SQLiteDatabase
 from eval.schema import Column, ForeignKey, Index
 from eval.statement import ReadStatement
-from tests.sqlite_files import sqlite_file
+from tests.writing import sqlite_file
 
 BOMB = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 SLACK_MS = 200

@@ -14,8 +14,7 @@ import pytest
 
 from eval.databases import CancelToken, Database, Limits, in_statement_thread, open_database
 from eval.statement import ReadStatement
-from eval.tasks.load import mysql_arguments
-from tests.sqlite_files import sqlite_file
+from tests.writing import write
 
 ROWS = 5000
 SLOW = {
@@ -34,30 +33,12 @@ def filling() -> Iterator[str]:
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    target: str | Path
-    script = ";\n".join(filling())
-    if request.param == "sqlite":
-        target = sqlite_file(tmp_path_factory.mktemp("stream") / "many.sqlite", script)
-    elif request.param == "duckdb":
-        duckdb = pytest.importorskip("duckdb")
-        target = tmp_path_factory.mktemp("stream") / "many.duckdb"
-        with duckdb.connect(str(target)) as connection:
-            connection.execute(script)
-    elif request.param == "postgres":
-        target = str(request.getfixturevalue("postgres_url"))
-        import psycopg
-
-        with psycopg.connect(target) as postgres:
-            postgres.execute(script.encode())
+    if request.param in ("sqlite", "duckdb"):
+        url = f"{request.param}:///{tmp_path_factory.mktemp('stream')}/many"
     else:
-        target = str(request.getfixturevalue("mysql_url"))
-        import pymysql
-
-        server = pymysql.connect(**mysql_arguments(target), autocommit=True)
-        with server, server.cursor() as cursor:
-            for sql in filling():
-                cursor.execute(sql)
-    with open_database(target) as opened:
+        url = request.getfixturevalue(f"{request.param}_url")
+    write(url, *filling())
+    with open_database(url) as opened:
         yield opened
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from eval.databases import open_database
 from eval.databases.base import Database
+from tests.writing import sqlite_file
 
 TABLES = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, segment TEXT, city TEXT);
@@ -22,10 +22,7 @@ INSERT INTO orders VALUES (1, 1, 'paid', 20.5, '2024-01-05'), (2, 2, 'cancelled'
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Database]:
-    with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
-        connection.executescript(TABLES)
-    connection.close()
-    with open_database(tmp_path / "shop.sqlite") as database:
+    with open_database(sqlite_file(tmp_path / "shop.sqlite", TABLES)) as database:
         yield database
 
 

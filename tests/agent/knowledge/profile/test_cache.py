@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +10,14 @@ import pytest
 
 from agent.knowledge.profile import cache, kept_profile, profile_soon
 from eval.databases import Database, open_database
+from tests.writing import sqlite_file
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "shop.sqlite"
-    _run(path, "CREATE TABLE item (id INTEGER PRIMARY KEY, kind TEXT)", "CREATE TABLE sale (item INTEGER, price REAL)")
-    _run(path, "INSERT INTO item VALUES (1, 'pen'), (2, 'ink')", "INSERT INTO sale VALUES (1, 2.5), (2, 4.0)")
-    return path
+    script = "CREATE TABLE item (id INTEGER PRIMARY KEY, kind TEXT); CREATE TABLE sale (item INTEGER, price REAL);"
+    script += "INSERT INTO item VALUES (1, 'pen'), (2, 'ink'); INSERT INTO sale VALUES (1, 2.5), (2, 4.0)"
+    return sqlite_file(tmp_path / "shop.sqlite", script)
 
 
 @pytest.fixture
@@ -28,24 +27,12 @@ def shop(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
         yield database
 
 
-def _run(path: Path, *statements: str) -> None:
-    with sqlite3.connect(path) as file:
-        for statement in statements:
-            file.execute(statement)
-    file.close()
-
-
-def _forget() -> None:
-    """As a new process would begin."""
-    cache._memory.clear()
-
-
 def test_a_profile_is_read_from_its_file_while_nothing_has_changed(
     shop: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     files = list((tmp_path / "cache" / "profiles").iterdir())
-    _forget()
+    cache._memory.clear()  # as a new process would begin
     monkeypatch.setattr(shop, "execute", lambda *_, **__: pytest.fail("a statement was sent"))
 
     assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache") == first
@@ -54,7 +41,7 @@ def test_a_profile_is_read_from_its_file_while_nothing_has_changed(
 
 def test_changed_rows_are_seen_and_there_is_still_one_file(shop: Database, file: Path, tmp_path: Path) -> None:
     kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
-    _run(file, "INSERT INTO item VALUES (3, 'paper')")
+    sqlite_file(file, "INSERT INTO item VALUES (3, 'paper')")
     again = kept_profile(shop, shop.schema(ttl=0), cache_dir=tmp_path / "cache")
 
     kind = next(c for c in again.columns if c.column == "kind")
@@ -68,8 +55,8 @@ def test_only_what_changed_is_worked_out_anew(
     from agent.knowledge.profile import builder
 
     kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
-    _forget()
-    _run(file, "INSERT INTO sale VALUES (2, 9.0)")
+    cache._memory.clear()
+    sqlite_file(file, "INSERT INTO sale VALUES (2, 9.0)")
     worked: list[str] = []
     original = builder.column_facts
 
@@ -90,7 +77,7 @@ def test_a_damaged_file_is_replaced(shop: Database, tmp_path: Path) -> None:
     first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     (place,) = (tmp_path / "cache" / "profiles").iterdir()
     place.write_text('{"key": "half a')
-    _forget()
+    cache._memory.clear()
 
     assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache").columns == first.columns
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from agent.knowledge.semantics.described import described
 from agent.knowledge.semantics.files import read_model
 from agent.runner import run
 from eval.databases import open_database
+from tests.writing import sqlite_file
 from text2sql.testing import ScriptedModel
 
 MODEL = """
@@ -40,16 +40,13 @@ semantic_model:
 
 @pytest.fixture
 def clinic(tmp_path: Path) -> Path:
-    path = tmp_path / "clinic.sqlite"
-    with sqlite3.connect(path) as made:
-        made.executescript(
-            "CREATE TABLE doc (code TEXT PRIMARY KEY, name TEXT);"
-            "CREATE TABLE vst (id INTEGER PRIMARY KEY, by_whom TEXT, fee_amt REAL, seen_on DATE);"
-            "INSERT INTO doc VALUES ('a', 'Ada'), ('b', 'Ben');"
-            "INSERT INTO vst VALUES (1, 'a', 40.5, '2024-01-03'), (2, 'a', 20, '2024-02-03'),"
-            "(3, 'b', 10, '2024-02-09');"
-        )
-    return path
+    return sqlite_file(
+        tmp_path / "clinic.sqlite",
+        "CREATE TABLE doc (code TEXT PRIMARY KEY, name TEXT);"
+        "CREATE TABLE vst (id INTEGER PRIMARY KEY, by_whom TEXT, fee_amt REAL, seen_on DATE);"
+        "INSERT INTO doc VALUES ('a', 'Ada'), ('b', 'Ben');"
+        "INSERT INTO vst VALUES (1, 'a', 40.5, '2024-01-03'), (2, 'a', 20, '2024-02-03'), (3, 'b', 10, '2024-02-09');",
+    )
 
 
 @pytest.fixture

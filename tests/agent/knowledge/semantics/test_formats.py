@@ -20,47 +20,31 @@ def saved(folder: Path, document: Any, name: str = "model.yaml") -> Path:
     return path
 
 
-def expression(text: str, dialect: str = "ANSI_SQL") -> dict[str, Any]:
-    return {"dialects": [{"dialect": dialect, "expression": text}]}
+OSSIE = """
+version: 0.2.0.dev0
+semantic_model:
+- name: sales
+  ai_context: {instructions: Amounts are in euros.}
+  datasets:
+  - name: orders
+    source: db.public.orders_v2
+    primary_key: [id]
+    fields:
+    - {name: big, datatype: Boolean, expression: {dialects: [{dialect: ANSI_SQL, expression: total > 100}]}}
+    - {name: odd, expression: {dialects: [{dialect: MAQL, expression: SELECT 1}]}}
+    custom_extensions: [{vendor_name: SALESFORCE, data: '{}'}]
+  - {name: view, source: SELECT * FROM orders}
+  metrics:
+  - name: revenue
+    expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(orders.total)}]}
+    ai_context: {synonyms: [turnover]}
+    custom_extensions: [{vendor_name: TEXT2SQL, data: '{"unit": "EUR"}'}]
+  relationships: [{name: broken, from: orders, to: view}]
+"""
 
 
 def test_an_ossie_document_is_read_and_names_what_is_not_used(tmp_path: Path) -> None:
-    model = read_model(
-        saved(
-            tmp_path,
-            {
-                "version": "0.2.0.dev0",
-                "semantic_model": [
-                    {
-                        "name": "sales",
-                        "ai_context": {"instructions": "Amounts are in euros."},
-                        "datasets": [
-                            {
-                                "name": "orders",
-                                "source": "db.public.orders_v2",
-                                "primary_key": ["id"],
-                                "fields": [
-                                    {"name": "big", "expression": expression("total > 100"), "datatype": "Boolean"},
-                                    {"name": "odd", "expression": expression("SELECT 1", "MAQL")},
-                                ],
-                                "custom_extensions": [{"vendor_name": "SALESFORCE", "data": "{}"}],
-                            },
-                            {"name": "view", "source": "SELECT * FROM orders"},
-                        ],
-                        "metrics": [
-                            {
-                                "name": "revenue",
-                                "expression": expression("SUM(orders.total)"),
-                                "ai_context": {"synonyms": ["turnover"]},
-                                "custom_extensions": [{"vendor_name": "TEXT2SQL", "data": '{"unit": "EUR"}'}],
-                            }
-                        ],
-                        "relationships": [{"name": "broken", "from": "orders", "to": "view"}],
-                    }
-                ],
-            },
-        )
-    )
+    model = read_model(saved(tmp_path, yaml.safe_load(OSSIE)))
     assert [(d.name, d.namespace, d.table) for d in model.datasets] == [("orders", "public", "orders_v2")]
     assert [f.name for f in model.datasets[0].fields] == ["big"]
     assert [(m.name, m.synonyms, m.unit) for m in model.metrics] == [("revenue", ("turnover",), "EUR")]

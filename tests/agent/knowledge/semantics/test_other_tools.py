@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from agent.knowledge.semantics.files import read_model
 from eval.databases import Database, open_database
 from eval.sql import check, parse, render
 from eval.tasks import demo_path
+from tests.writing import sqlite_file
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "semantics"
 DBT = ("dbt_semantic_manifest.json", "dbt_osi_document.json", "ossie_from_dbt.yaml")
@@ -22,15 +22,14 @@ DBT = ("dbt_semantic_manifest.json", "dbt_osi_document.json", "ossie_from_dbt.ya
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    path = tmp_path_factory.mktemp("dbt") / "warehouse.sqlite"
-    with sqlite3.connect(path) as made:
-        made.executescript(
-            "CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, country TEXT, signed_up DATE);"
-            "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id INTEGER, order_date DATE, channel TEXT,"
-            " amount REAL, is_food BOOLEAN);"
-            "INSERT INTO customers VALUES (1, 'DE', '2023-01-01');"
-            "INSERT INTO orders VALUES (1, 1, '2024-01-01', 'web', 10, 1), (2, 1, '2024-01-02', 'shop', 5, 0);"
-        )
+    path = sqlite_file(
+        tmp_path_factory.mktemp("dbt") / "warehouse.sqlite",
+        "CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, country TEXT, signed_up DATE);"
+        "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id INTEGER, order_date DATE, channel TEXT,"
+        " amount REAL, is_food BOOLEAN);"
+        "INSERT INTO customers VALUES (1, 'DE', '2023-01-01');"
+        "INSERT INTO orders VALUES (1, 1, '2024-01-01', 'web', 10, 1), (2, 1, '2024-01-02', 'shop', 5, 0);",
+    )
     with open_database(path) as database:
         yield database
 
