@@ -39,7 +39,7 @@ def ended(*arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def running(place: Path) -> Iterator[str]:
     process = started("--port", "0", "--tasks", str(place / "tasks.jsonl"))
     assert process.stdout is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,12 @@ from sqlglot import exp
 
 from eval.tasks import DEMOS, Demo, demo_named
 from eval.tasks.archive import TableDef
-from eval.tasks.load import LoadError, Progress
+from eval.tasks.load import LoadError, Progress, mysql_arguments
 from experiments.demo_databases import generated
 from experiments.demo_databases.canonical import checksum
 from experiments.demo_databases.rng import Loaded, Rng
 from tests.samples import sampled
+from tests.writing import sqlite_file, write
 
 by_demo = pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.id)
 on_servers = pytest.mark.parametrize("demo", sampled(DEMOS, 2), ids=lambda demo: demo.id)
@@ -78,8 +80,6 @@ def test_postgres_holds_them(demo: Demo, postgres_url: str) -> None:
 def test_mysql_holds_them(demo: Demo, mysql_url: str) -> None:
     import pymysql
 
-    from eval.tasks.load import mysql_arguments
-
     demo.build(mysql_url)
     connection = pymysql.connect(**mysql_arguments(mysql_url))
     with connection, connection.cursor() as cursor:
@@ -92,48 +92,31 @@ def test_mysql_holds_them(demo: Demo, mysql_url: str) -> None:
 
 
 def test_a_table_that_is_there_already_is_not_touched(tmp_path: Path) -> None:
-    target = tmp_path / "mine.sqlite"
-    with sqlite3.connect(target) as mine:
-        mine.execute("CREATE TABLE customers (note TEXT)")
-        mine.execute("INSERT INTO customers VALUES ('keep me')")
-    mine.close()
+    script = "CREATE TABLE customers (note TEXT); INSERT INTO customers VALUES ('keep me')"
+    target = sqlite_file(tmp_path / "mine.sqlite", script)
     with pytest.raises(LoadError, match="customers exists already"):
         demo_named("shop").build(str(target))
-    with sqlite3.connect(target) as mine:
+    with closing(sqlite3.connect(target)) as mine:
         assert mine.execute("SELECT * FROM customers").fetchall() == [("keep me",)]
         assert mine.execute("SELECT COUNT(*) FROM sqlite_master").fetchone() == (1,)
-    mine.close()
 
 
-def test_a_failed_mysql_load_leaves_nothing_behind(mysql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_mysql_load_leaves_nothing_behind(mysql_url: str) -> None:
     import pymysql
-
-    from eval.tasks import load
 
     def break_off(step: Progress) -> None:
         if step.done == 4:
             raise KeyboardInterrupt
 
-    url = mysql_url.rpartition("/")[0] + "/" + _fresh_mysql(mysql_url)
+    place, _, name = mysql_url.rpartition("/")
+    write(mysql_url, f"CREATE DATABASE {name}_b CHARACTER SET utf8mb4")
     with pytest.raises(KeyboardInterrupt):
-        demo_named("shop").build(url, break_off)
-    connection = pymysql.connect(**load.mysql_arguments(url))
+        demo_named("shop").build(f"{place}/{name}_b", break_off)
+    connection = pymysql.connect(**mysql_arguments(f"{place}/{name}_b"))
     with connection, connection.cursor() as cursor:
         cursor.execute("SHOW TABLES")
         assert cursor.fetchall() == ()
-        cursor.execute("DROP DATABASE " + url.rpartition("/")[2])
-
-
-def _fresh_mysql(mysql_url: str) -> str:
-    import pymysql
-
-    from eval.tasks.load import mysql_arguments
-
-    name = mysql_url.rpartition("/")[2] + "_b"
-    connection = pymysql.connect(**mysql_arguments(mysql_url))
-    with connection, connection.cursor() as cursor:
-        cursor.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
-    return name
+        cursor.execute(f"DROP DATABASE {name}_b")
 
 
 @pytest.mark.parametrize(

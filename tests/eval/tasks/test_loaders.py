@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import tarfile
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval.tasks.loaders import TaskLoadError, load_bird, load_jsonl, load_spider
+from tests.writing import sqlite_file
 
 SPIDER = [
     {"db_id": "zoo", "question": "How many animals are there?", "query": "SELECT count(*) FROM animal", "sql": {}},
@@ -39,9 +38,7 @@ def _write(path: Path, value: object) -> Path:
 
 def _database(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE animal (name TEXT, age INT)")
-    return path
+    return sqlite_file(path, "CREATE TABLE animal (name TEXT, age INT)")
 
 
 def test_spider_is_numbered_and_finds_its_databases(tmp_path: Path) -> None:

@@ -52,34 +52,24 @@ def test_the_examples_have_gold(demo: Demo) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "answer"),
+    ("demo_id", "question", "answer"),
     [
-        ("How many customers are there?", [(480,)]),
-        ("What is the total revenue from delivered orders?", [(216531.25,)]),
-        ("Which products has nobody ever ordered?", [("Left-Handed Mug",), ("Solar Garden Light",)]),
-        ("What is the most expensive product?", [("Copper Saucepan 1.5 l",)]),
-        ("Which city has the most customers?", [("London",)]),
+        ("shop", "How many customers are there?", [(480,)]),
+        ("shop", "What is the total revenue from delivered orders?", [(216531.25,)]),
+        ("shop", "Which products has nobody ever ordered?", [("Left-Handed Mug",), ("Solar Garden Light",)]),
+        ("shop", "What is the most expensive product?", [("Copper Saucepan 1.5 l",)]),
+        ("shop", "Which city has the most customers?", [("London",)]),
+        ("enterprise", "How many current customers do we have?", [(4100,)]),
+        ("enterprise", "What is the total sales amount?", [(3964556.25,)]),
+        ("enterprise", "Which finished products were never sold?", [("Steak Knives, Set of 4",), ("Picture Ledge",)]),
+        ("enterprise", "In which month of 2025 did we sell the most, and how much?", [("December", 219118.0)]),
     ],
 )
-def test_known_answers_of_shop(shop: sqlite3.Connection, question: str, answer: list[tuple[object, ...]]) -> None:
-    gold = next(q["gold_sql"] for q in _questions("shop") if q["question"] == question)
-    assert shop.execute(gold).fetchall() == answer
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("How many current customers do we have?", [(4100,)]),
-        ("What is the total sales amount?", [(3964556.25,)]),
-        ("Which finished products were never sold?", [("Steak Knives, Set of 4",), ("Picture Ledge",)]),
-        ("In which month of 2025 did we sell the most, and how much?", [("December", 219118.0)]),
-    ],
-)
-def test_known_answers_of_enterprise(
-    enterprise: sqlite3.Connection, question: str, answer: list[tuple[object, ...]]
+def test_known_answers(
+    demo_id: str, question: str, answer: list[tuple[object, ...]], request: pytest.FixtureRequest
 ) -> None:
-    gold = next(q["gold_sql"] for q in _questions("enterprise") if q["question"] == question)
-    assert enterprise.execute(gold).fetchall() == answer
+    gold = next(q["gold_sql"] for q in _questions(demo_id) if q["question"] == question)
+    assert request.getfixturevalue(demo_id).execute(gold).fetchall() == answer
 
 
 @pytest.mark.parametrize("demo_id", [demo.id for demo in DEMOS])
