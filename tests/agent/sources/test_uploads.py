@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from eval.databases.isolation.workers import workers
 from eval.sql import parse
 from eval.sql.references import resolve
 from eval.statement import ReadStatement
+from tests.writing import sqlite_file
 
 LIMITS = UploadLimits(bytes=2 << 20, rows=20_000, columns=50, kept=5, seconds=20)
 
@@ -54,20 +56,17 @@ def left_behind(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.is_file()]
 
 
-def sqlite_file(tmp_path: Path, *statements: str) -> bytes:
+def made(tmp_path: Path, *statements: str) -> bytes:
     path = tmp_path / "made.sqlite"
     path.unlink(missing_ok=True)
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for sql in statements:
-            connection.execute(sql)
-    return path.read_bytes()
+    return sqlite_file(path, "; ".join(statements)).read_bytes()
 
 
 GOOD = ("CREATE TABLE t (n INTEGER, word TEXT)", "INSERT INTO t VALUES (1, 'a'), (2, 'b')")
 
 
 async def test_a_sqlite_file_is_a_database_of_its_owner(store: UploadStore, tmp_path: Path) -> None:
-    source = await store.receive("shop.db", pieces(sqlite_file(tmp_path, *GOOD)), owner="ada")
+    source = await store.receive("shop.db", pieces(made(tmp_path, *GOOD)), owner="ada")
 
     assert (source.name, source.dialect) == ("shop.db", "sqlite")
     assert [(t.name, t.columns, t.rows) for t in source.tables] == [("t", 2, 2)]
@@ -115,20 +114,6 @@ async def test_names_lead_nowhere(store: UploadStore, tmp_path: Path, name: str,
     assert {p.parent.parent for p in paths(tmp_path) if p.suffix == ".json"} == {tmp_path / "sources"}
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [("n,wörd\n1,ä\n2,ß\n", encoding) for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1")]
-    + [("n;wörd\r\n1;ä\r\n2;ß\r\n", "utf-8"), ("n\twörd\n1\tä\n2\tß", "utf-8"), ('"n"|"wörd"\n1|"ä"\n2|ß\n', "utf-8")],
-)
-async def test_encodings_and_delimiters_are_found_out(store: UploadStore, text: str, encoding: str) -> None:
-    source = await store.receive("a.csv", pieces(text.encode(encoding)))
-
-    assert everything(store, source, "a") == ((1, "ä"), (2, "ß"))
-    with store.open(source.id) as database:
-        assert [(c.name, c.type) for c in database.schema().tables[0].columns] == [("n", "BIGINT"), ("wörd", "VARCHAR")]
-    assert bool(source.notes) == (encoding == "latin-1")
-
-
 async def test_types_follow_from_all_values(store: UploadStore) -> None:
     rows = [
         "id,zip,price,day,at,ok,big,note,late",
@@ -153,13 +138,8 @@ async def test_types_follow_from_all_values(store: UploadStore) -> None:
 
 
 async def test_several_csv_files_are_one_database(store: UploadStore) -> None:
-    source = await store.receive_all(
-        [
-            ("orders.csv", pieces(b"id,n\n1,2\n")),
-            ("items.tsv", pieces(b"id\tn\n1\t2\n")),
-            ("orders.csv", pieces(b"x\n1\n")),
-        ]
-    )
+    given = [("orders.csv", b"id,n\n1,2\n"), ("items.tsv", b"id\tn\n1\t2\n"), ("orders.csv", b"x\n1\n")]
+    source = await store.receive_all([(name, pieces(data)) for name, data in given])
     assert sorted(t.name for t in source.tables) == ["items", "orders", "orders_2"]
     with pytest.raises(SourceRefused, match="if all are CSV, Excel, JSON or Parquet"):
         await store.receive_all([("a.csv", pieces(b"a\n1\n")), ("b.db", pieces(b"SQLite format 3\0" + bytes(600)))])
@@ -168,18 +148,15 @@ async def test_several_csv_files_are_one_database(store: UploadStore) -> None:
 async def test_parquet_keeps_its_types(store: UploadStore) -> None:
     pytest.importorskip("duckdb")
     pa = pytest.importorskip("pyarrow")
-    import datetime
-    from decimal import Decimal
-
     import pyarrow.parquet as pq
 
     buffer = io.BytesIO()
-    row = {"n": [1], 'we"ird name': ["x"], "money": [Decimal("1.50")], "day": [datetime.date(2024, 1, 2)]}
+    row = {"n": [1], 'we"ird name': ["x"], "money": [Decimal("1.50")], "day": [date(2024, 1, 2)]}
     pq.write_table(pa.table(row), buffer)
     source = await store.receive("it's data.parquet", pieces(buffer.getvalue()))
 
     assert (source.dialect, source.tables[0].name) == ("duckdb", "it_s_data")
-    assert everything(store, source, "it_s_data") == ((1, "x", Decimal("1.50"), datetime.date(2024, 1, 2)),)
+    assert everything(store, source, "it_s_data") == ((1, "x", Decimal("1.50"), date(2024, 1, 2)),)
     with store.open(source.id) as database:
         assert database.execute(ReadStatement("SELECT * FROM read_csv('/etc/passwd')", "duckdb")).status == "error"
 
@@ -206,6 +183,8 @@ async def test_a_duckdb_file_is_a_database(store: UploadStore, tmp_path: Path) -
         (b"<!DOCTYPE html><html><body>Log in</body></html>", "a web page"),
         (b"\x89PNG\r\n" + bytes(100), "a picture"),
         (bytes(range(256)) * 40, "no SQLite, DuckDB, Parquet, Excel, JSON or CSV"),
+        (b"\x01\x02", "no SQLite, DuckDB, Parquet, Excel, JSON or CSV file"),
+        (b"\x01\x02\n" * 20, "no SQLite, DuckDB, Parquet, Excel, JSON or CSV file"),
         (b"SQLite format 3\0" + b"x" * 50, "truncated"),
         (b"SQLite format 3\0" + bytes(5000), "damaged|cannot|not a database"),
         (b"12345678DUCK" + bytes(20_000), "cannot|damaged"),
@@ -320,12 +299,6 @@ async def test_no_process_is_said(store: UploadStore, monkeypatch: pytest.Monkey
         await store.receive("a.csv", pieces(b"a,b\n1,2\n"))
 
 
-async def test_control_bytes_are_no_text(store: UploadStore) -> None:
-    for data in (b"\x01\x02", b"\x01\x02\n" * 20):
-        with pytest.raises(SourceRefused, match="no SQLite, DuckDB, Parquet, Excel, JSON or CSV file"):
-            await store.receive("x.csv", pieces(data))
-
-
 async def test_no_room_on_the_disk_is_said(store: UploadStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: os.terminal_size((0, 0)) and type("U", (), {"free": 1000})())
     with pytest.raises(SourceError, match="no room on the disk"):
@@ -338,7 +311,7 @@ async def test_no_room_on_the_disk_is_said(store: UploadStore, tmp_path: Path, m
 
 async def test_a_view_that_never_ends_is_stopped_by_the_deadline(store: UploadStore, tmp_path: Path) -> None:
     endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0"
-    source = await store.receive("v.db", pieces(sqlite_file(tmp_path, *GOOD, f"CREATE VIEW v AS {endless}")))
+    source = await store.receive("v.db", pieces(made(tmp_path, *GOOD, f"CREATE VIEW v AS {endless}")))
     with store.open(source.id) as database:
         done = database.execute(ReadStatement("SELECT * FROM v", "sqlite"), limits=Limits(seconds=0.3))
     assert done.status == "timeout"
@@ -346,7 +319,7 @@ async def test_a_view_that_never_ends_is_stopped_by_the_deadline(store: UploadSt
 
 async def test_views_and_triggers_cannot_call_or_write(store: UploadStore, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
-    data = sqlite_file(
+    data = made(
         tmp_path, *GOOD,
         f"CREATE VIEW loads AS SELECT load_extension('{canary}')",
         f"CREATE VIEW writes AS SELECT writefile('{canary}', 'x')",
@@ -363,12 +336,11 @@ async def test_views_and_triggers_cannot_call_or_write(store: UploadStore, tmp_p
 
 def with_schema(tmp_path: Path, kind: str, sql: str) -> bytes:
     """A file whose schema holds what SQLite itself would not have put there."""
-    sqlite_file(tmp_path, *GOOD)
-    path = tmp_path / "made.sqlite"
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    made(tmp_path, *GOOD)
+    with closing(sqlite3.connect(tmp_path / "made.sqlite", isolation_level=None)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("INSERT INTO sqlite_master VALUES (?, 'x', 'x', 0, ?)", (kind, sql))
-    return path.read_bytes()
+    return (tmp_path / "made.sqlite").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -391,7 +363,7 @@ async def test_a_schema_made_by_hand_is_refused(
 
 async def test_a_bomb_of_views_takes_bounded_time(tmp_path: Path) -> None:
     views = [f"CREATE VIEW v{n} AS SELECT a.n FROM v{n - 1} a JOIN v{n - 1} b ON a.n = b.n" for n in range(1, 40)]
-    data = sqlite_file(tmp_path, *GOOD, "CREATE VIEW v0 AS SELECT n FROM t", *views)
+    data = made(tmp_path, *GOOD, "CREATE VIEW v0 AS SELECT n FROM t", *views)
     store = UploadStore(tmp_path / "sources", UploadLimits(seconds=3))
     started = time.monotonic()
     try:
@@ -404,7 +376,7 @@ async def test_a_bomb_of_views_takes_bounded_time(tmp_path: Path) -> None:
 
 
 async def test_a_file_in_wal_mode_opens(store: UploadStore, tmp_path: Path) -> None:
-    data = sqlite_file(tmp_path, "PRAGMA journal_mode = WAL", *GOOD)
+    data = made(tmp_path, "PRAGMA journal_mode = WAL", *GOOD)
     assert data[18:20] == b"\x02\x02"
     source = await store.receive("wal.db", pieces(data))
 
@@ -415,7 +387,7 @@ async def test_a_file_in_wal_mode_opens(store: UploadStore, tmp_path: Path) -> N
 @pytest.mark.slow
 async def test_damaged_files_never_hurt(store: UploadStore, tmp_path: Path) -> None:
     words = ", ".join(f"({n}, '{'w' * (n % 300)}')" for n in range(500))
-    good = sqlite_file(tmp_path, GOOD[0], "CREATE INDEX i ON t (word)", f"INSERT INTO t VALUES {words}")
+    good = made(tmp_path, GOOD[0], "CREATE INDEX i ON t (word)", f"INSERT INTO t VALUES {words}")
     rng = random.Random(7)
     damage: list[Callable[[bytearray], object]] = [
         lambda d: d.__setitem__(slice(16, 18), b"\x00\x01"),
@@ -446,7 +418,7 @@ async def test_damaged_files_never_hurt(store: UploadStore, tmp_path: Path) -> N
 
 async def test_all_columns_together_are_limited(tmp_path: Path) -> None:
     columns = ", ".join(f"c{i}" for i in range(1900))
-    wide = sqlite_file(tmp_path, *(f"CREATE TABLE t{n} ({columns})" for n in range(11)))
+    wide = made(tmp_path, *(f"CREATE TABLE t{n} ({columns})" for n in range(11)))
     store = UploadStore(tmp_path / "sources", UploadLimits(seconds=60))
     with pytest.raises(SourceTooLarge, match="more than 20,000 columns together"):
         await store.receive("wide.sqlite", pieces(wide))
@@ -454,16 +426,14 @@ async def test_all_columns_together_are_limited(tmp_path: Path) -> None:
 
 async def test_a_workbook_is_a_table_for_each_sheet(store: UploadStore, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
-    import datetime as dt
-
     book = openpyxl.Workbook()
     sales = book.active
     sales.title = "Sales 2026"
     sales.append(["Sales of the north"])
     sales.append([])
     sales.append(["day", "amount", "paid", "at"])
-    sales.append([dt.date(2026, 2, 3), 12.5, True, dt.datetime(2026, 2, 3, 9, 30)])
-    sales.append([dt.date(2026, 2, 4), 7, False, dt.datetime(2026, 2, 4, 23, 5)])
+    sales.append([date(2026, 2, 3), 12.5, True, datetime(2026, 2, 3, 9, 30)])
+    sales.append([date(2026, 2, 4), 7, False, datetime(2026, 2, 4, 23, 5)])
     book.create_sheet("Empty")
     book.create_sheet("Shops").append(["name"])
     book["Shops"].append(["=1+1"])
@@ -474,12 +444,8 @@ async def test_a_workbook_is_a_table_for_each_sheet(store: UploadStore, tmp_path
     source = await store.receive_all([("book.xlsx", pieces(data)), ("more.csv", pieces(b"a,b\n1,2\n"))])
 
     assert sorted(t.name for t in source.tables) == ["Sales_2026", "Shops", "more"]
-    assert everything(store, source, "Sales_2026")[0] == (
-        dt.date(2026, 2, 3),
-        12.5,
-        True,
-        dt.datetime(2026, 2, 3, 9, 30),
-    )
+    first = everything(store, source, "Sales_2026")[0]
+    assert first == (date(2026, 2, 3), 12.5, True, datetime(2026, 2, 3, 9, 30))
     assert any("1 row above the table left out" in note for note in source.notes)
     assert len(left_behind(tmp_path / "sources")) == 5
 

@@ -135,14 +135,15 @@ def test_one_late_cell_decides_as_an_early_one_would(tmp_path: Path, odd: str) -
     assert (odd != "x") or reading.tables[0].found.columns[1].misfits[0].row == 9_002
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_encodings_and_delimiters(tmp_path: Path, encoding: str, delimiter: str) -> None:
-    text = "wörd,n\nä,1\nß,2\n".replace(",", delimiter)
+def test_encodings_and_delimiters_are_found_out(tmp_path: Path, encoding: str, delimiter: str) -> None:
+    text = 'wörd,n\r\n"ä",1\r\nß,2'.replace(",", delimiter)
 
-    table, _ = imported(tmp_path, text.encode(encoding))
+    table, reading = imported(tmp_path, text.encode(encoding))
 
     assert table == ["wörd VARCHAR | n BIGINT", "ä | 1", "ß | 2"]
+    assert bool(notes(reading)) == (encoding == "cp1252")
 
 
 @pytest.mark.parametrize(
