@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 
 import pytest
 
 from eval.databases import Database, open_database
 from eval.examination import Query, examine
+from tests.writing import sqlite_file
 
 MADE = """
 CREATE TABLE product (name TEXT, price TEXT, code TEXT, sold TEXT, stock INTEGER, clean INTEGER);
@@ -19,11 +19,7 @@ INSERT INTO product VALUES ('pen', '9.50', '0012', '31/01/2024', 5, 1),
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    path = tmp_path_factory.mktemp("contents") / "a.sqlite"
-    with sqlite3.connect(path) as made:
-        made.executescript(MADE)
-    made.close()
-    with open_database(path) as opened:
+    with open_database(sqlite_file(tmp_path_factory.mktemp("contents") / "a.sqlite", MADE)) as opened:
         yield opened
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +12,7 @@ from eval.examination import Query, examine
 from eval.scoring import Score, score
 from eval.sql.types import Verdict
 from eval.statement import ReadStatement
-from eval.tasks.load import mysql_arguments
+from tests.writing import write
 
 ROWS = 12_000
 """Of the large table: more than the 10,000 from which a full scan is charged."""
@@ -24,75 +22,20 @@ TABLES = (
     "INSERT INTO customers VALUES (1, 'Ada', 'Lyon'), (2, 'Bo', 'Porto'), (3, 'Cy', 'Lyon')",
 )
 ORDERS = [(i, i % 3 + 1, "open" if i % 4 else "shipped", i % 90) for i in range(ROWS)]
-ENGINES = ("sqlite", "duckdb", "postgres", "mysql")
 
 
-@pytest.fixture(scope="module")
-def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Database]]:
-    """Shops by engine, opened when first asked for."""
-    opened: dict[str, Database] = {}
-    yield opened
-    for database in opened.values():
-        database.close()
-
-
-@pytest.fixture(params=ENGINES)
-def shop(request: pytest.FixtureRequest, shops: dict[str, Database], tmp_path_factory: Any) -> Database:
+@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
+def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     engine = request.param
-    if engine not in shops:
-        folder = tmp_path_factory.mktemp(engine)
-        shops[engine] = open_database(_FILLED[engine](folder, request))
-    return shops[engine]
+    if engine in ("sqlite", "duckdb"):
+        url = f"{engine}:///{tmp_path_factory.mktemp(engine)}/shop"
+    else:
+        url = request.getfixturevalue(f"{engine}_url")
+    analyse = {"postgres": ["ANALYZE"], "mysql": ["ANALYZE TABLE customers, orders"]}
+    write(url, *TABLES, f"INSERT INTO orders VALUES {', '.join(map(str, ORDERS))}", *analyse.get(engine, []))
+    with open_database(url) as opened:
+        yield opened
 
-
-def _sqlite(folder: Path, _: pytest.FixtureRequest) -> str:
-    path = folder / "shop.sqlite"
-    with sqlite3.connect(path) as connection:
-        for statement in TABLES:
-            connection.execute(statement)
-        connection.executemany("INSERT INTO orders VALUES (?, ?, ?, ?)", ORDERS)
-    connection.close()
-    return str(path)
-
-
-def _duckdb(folder: Path, _: pytest.FixtureRequest) -> str:
-    duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
-        for statement in TABLES:
-            connection.execute(statement)
-        connection.execute(
-            "INSERT INTO orders SELECT i, i % 3 + 1, CASE WHEN i % 4 > 0 THEN 'open' ELSE 'shipped' END, i % 90 "
-            f"FROM range({ROWS}) AS numbers(i)"
-        )
-    return f"duckdb:///{folder}/shop.duckdb"
-
-
-def _postgres(_: Path, request: pytest.FixtureRequest) -> str:
-    url: str = request.getfixturevalue("postgres_url")
-    import psycopg
-
-    with psycopg.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
-        for statement in TABLES:
-            cursor.execute(statement)
-        cursor.executemany("INSERT INTO orders VALUES (%s, %s, %s, %s)", ORDERS)
-        cursor.execute("ANALYZE")
-    return url
-
-
-def _mysql(_: Path, request: pytest.FixtureRequest) -> str:
-    url: str = request.getfixturevalue("mysql_url")
-    import pymysql
-
-    connection = pymysql.connect(**mysql_arguments(url), autocommit=True)
-    with connection, connection.cursor() as cursor:
-        for statement in TABLES:
-            cursor.execute(statement)
-        cursor.executemany("INSERT INTO orders VALUES (%s, %s, %s, %s)", ORDERS)
-        cursor.execute("ANALYZE TABLE customers, orders")
-    return url
-
-
-_FILLED = {"sqlite": _sqlite, "duckdb": _duckdb, "postgres": _postgres, "mysql": _mysql}
 
 HOW_MANY = "How many customers live in Lyon?"
 COUNT = "SELECT COUNT(*) FROM customers WHERE city = 'Lyon'"

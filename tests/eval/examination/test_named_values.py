@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +9,15 @@ import pytest
 
 from eval.databases.factory import open_database
 from eval.examination import Query, examine
+from tests.writing import sqlite_file
 
 QUERY = Query("How many animals are from Peru?", "SELECT COUNT(*) FROM animals")
 
 
 @pytest.fixture
 def zoo(tmp_path: Path) -> Path:
-    path = tmp_path / "zoo.sqlite"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE animals (id INTEGER PRIMARY KEY, origin TEXT)")
-        connection.executemany("INSERT INTO animals (origin) VALUES (?)", [("Peru",), ("Chad",)])
-    return path
+    script = "CREATE TABLE animals (id INTEGER PRIMARY KEY, origin TEXT);"
+    return sqlite_file(tmp_path / "zoo.sqlite", script + "INSERT INTO animals (origin) VALUES ('Peru'), ('Chad')")
 
 
 def test_the_texts_of_a_table_are_read_once(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,6 +46,5 @@ def test_changed_data_are_read_again(zoo: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("eval.examination.named_values.SECONDS", 0.0)
     with open_database(zoo) as database:
         assert examine(QUERY, database).named
-        with closing(sqlite3.connect(zoo)) as connection, connection:
-            connection.execute("UPDATE animals SET origin = 'Mali' WHERE origin = 'Peru'")
+        sqlite_file(zoo, "UPDATE animals SET origin = 'Mali' WHERE origin = 'Peru'")
         assert examine(QUERY, database).named == ()

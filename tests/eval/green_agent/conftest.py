@@ -15,7 +15,12 @@ from eval.green_agent.assessment_run import Evaluator, Source
 from tests import asgi_server
 from tests.eval.assessment.conftest import golds, place
 
-__all__ = ["evaluator", "golds", "place"]
+__all__ = ["KEYS", "evaluator", "golds", "place"]
+
+KEYS = frozenset(
+    {"assessment_id", "completed_at", "config", "rankings", "participants", "task_comparison", "error_metrics_summary"}
+)
+"""Of an assessment of several agents."""
 
 
 @contextlib.contextmanager

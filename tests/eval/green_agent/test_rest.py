@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import socket
 import threading
 import time
 from pathlib import Path
@@ -18,6 +17,7 @@ from eval.assessment.subprocesses import free_port
 from eval.assessment.types import GROUPS
 from eval.scoring import DIMENSIONS
 from experiments.reference_participants import Raw, Reply, RunningParticipant, serving
+from tests.eval.green_agent.conftest import KEYS
 
 
 def assessed(evaluator: str, participants: dict[str, str], **config: Any) -> dict[str, Any]:
@@ -39,17 +39,7 @@ def artifact(evaluator: str, golds: dict[str, str]) -> dict[str, Any]:
 
 
 def test_the_artifact_has_the_agreed_shape(artifact: dict[str, Any], golds: dict[str, str]) -> None:
-    assert set(artifact) == {
-        "assessment_id",
-        "completed_at",
-        "config",
-        "rankings",
-        "participants",
-        "task_comparison",
-        "error_metrics_summary",
-        "status",
-        "artifact",
-    }
+    assert set(artifact) == {*KEYS, "status", "artifact"}
     assert artifact["config"]["scorer_preset"] == "strict"
     assert artifact["config"]["task_count"] == len(golds)
     for one in artifact["participants"].values():
@@ -72,11 +62,8 @@ def test_the_artifact_has_the_field_names_of_evaluators_of_its_kind_too(
     inner = artifact["artifact"]
     assert artifact["status"] == "completed"
     assert inner == {name: value for name, value in artifact.items() if name not in ("status", "artifact")}
-    assert [(r["participant_id"], r["overall_score"] == r["overall"]) for r in inner["rankings"]] == [
-        ("right", True),
-        ("idle", True),
-        ("dead", True),
-    ]
+    assert [r["participant_id"] for r in inner["rankings"]] == ["right", "idle", "dead"]
+    assert all(r["overall_score"] == r["overall"] for r in inner["rankings"])
     assert [(r["correct"], r["tasks"]) for r in inner["rankings"]] == [(4, 4), (0, 4), (0, 4)]
     dead, right = inner["participants"]["dead"], inner["participants"]["right"]
     assert (dead["participant_id"], dead["total_tasks"], dead["successful"], dead["failed"]) == ("dead", 4, 0, 4)
@@ -149,7 +136,7 @@ def test_hostile_participants_harm_nobody_but_themselves(evaluator: str, golds: 
         serving(gold_echo(golds)) as honest,
     ):
         hostile = {"huge": huge, "slow": slow, "redirect": redirect, "writer": writer, "html": html, "500": broken}
-        assessed_artifact = assessed(evaluator, stand_of({**hostile, "honest": honest}), timeout_seconds=6)
+        assessed_artifact = assessed(evaluator, stand_of({**hostile, "honest": honest}), timeout_seconds=3)
         release.set()
         assert internal.received == []
     scores = {name: one["scores"] for name, one in assessed_artifact["participants"].items()}
@@ -171,33 +158,6 @@ def test_hostile_participants_harm_nobody_but_themselves(evaluator: str, golds: 
     }
     assert hashlib.sha256(database.read_bytes()).hexdigest() == before
     assert sorted(p.name for p in database.parent.iterdir()) == ["store.sqlite"]
-
-
-def test_a_participant_that_drips_is_given_up(evaluator: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def drip() -> None:
-            try:
-                while True:
-                    threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
-            except OSError:
-                return
-
-        def one(connection: socket.socket) -> None:
-            with connection:
-                try:
-                    connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
-                    while True:
-                        connection.sendall(b" ")
-                        time.sleep(0.05)
-                except OSError:
-                    return
-
-        threading.Thread(target=drip, daemon=True).start()
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        assessed_artifact = assessed(evaluator, {"drip": url}, timeout_seconds=0.5, protocol="rest", task_count=2)
-        listener.shutdown(socket.SHUT_RDWR)
-    assert assessed_artifact["participants"]["drip"]["error_metrics"]["no_answer_by_kind"] == {"timeout": 2}
 
 
 def test_a_stream_tells_progress_and_ends_with_the_artifact(evaluator: str, golds: dict[str, str]) -> None:

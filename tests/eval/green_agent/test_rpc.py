@@ -20,21 +20,10 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, Message, Role, SendMessageReque
 from google.protobuf.json_format import MessageToDict
 
 from experiments.reference_participants import serving
+from tests.eval.green_agent.conftest import KEYS as SEVERAL
 
 SCRIPT = Path(__file__).with_name("speak_0_3.py")
-KEYS = {
-    "assessment_id",
-    "completed_at",
-    "config",
-    "rankings",
-    "participants",
-    "task_comparison",
-    "error_metrics_summary",
-    "score",
-    "max_score",
-    "pass_rate",
-    "time_used",
-}
+KEYS = SEVERAL | {"score", "max_score", "pass_rate", "time_used"}
 """Of an assessment of one agent."""
 
 
@@ -129,16 +118,21 @@ def test_cancelling_stops_asking(evaluator: str) -> None:
         assert len(stand.asked) == 1
 
 
+def sent_0_3(evaluator: str, text: str, **task: str) -> dict[str, Any]:
+    """The result of a message as protocol 0.3 puts it on the wire."""
+    part = {"kind": "text", "text": text}
+    message = {"kind": "message", "role": "user", "messageId": uuid4().hex, "parts": [part], **task}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
+    return httpx.post(evaluator, json=body, timeout=60).json()["result"]
+
+
 def test_protocol_0_3_is_spoken_on_the_wire(evaluator: str, golds: dict[str, str]) -> None:
     card = httpx.get(evaluator + ".well-known/agent-card.json").json()
     assert card["url"] == evaluator
     assert card["preferredTransport"] == "JSONRPC"
     with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
         request = {"participants": {"p": stand.url}, "config": {"task_count": 1}}
-        part = {"kind": "text", "text": json.dumps(request)}
-        message = {"kind": "message", "role": "user", "messageId": uuid4().hex, "parts": [part]}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
-        result = httpx.post(evaluator, json=body, timeout=60).json()["result"]
+        result = sent_0_3(evaluator, json.dumps(request))
     assert result["status"]["state"] == "completed"
     [artifact] = result["artifacts"]
     [part] = artifact["parts"]
@@ -147,14 +141,8 @@ def test_protocol_0_3_is_spoken_on_the_wire(evaluator: str, golds: dict[str, str
 
 
 def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: str) -> None:
-    def sent_0_3(**task: str) -> dict[str, Any]:
-        part = {"kind": "text", "text": "Who is the best?"}
-        message = {"kind": "message", "role": "user", "messageId": uuid4().hex, "parts": [part], **task}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
-        return httpx.post(evaluator, json=body, timeout=60).json()["result"]
-
-    first = sent_0_3()
-    second = sent_0_3(taskId=first["id"])
+    first = sent_0_3(evaluator, "Who is the best?")
+    second = sent_0_3(evaluator, "Who is the best?", taskId=first["id"])
 
     assert [task["status"]["state"] for task in (first, second)] == ["input-required"] * 2
     assert second["id"] == first["id"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tarfile
 from pathlib import Path
 
@@ -11,31 +10,28 @@ import pytest
 from eval.databases import DatabaseError, open_database
 from eval.metrics.items import Comparison, compare_items
 from eval.metrics.suites import suite_databases, suite_files
+from tests.writing import sqlite_file
 
-SCRIPT = "CREATE TABLE pet (id INTEGER PRIMARY KEY, kind TEXT, age INTEGER, note BLOB);"
 GOLD = "SELECT kind, COUNT(*) FROM pet GROUP BY kind"
 
 
-def built(path: Path, rows: list[tuple[object, ...]]) -> Path:
-    connection = sqlite3.connect(path)
-    connection.executescript(SCRIPT)
-    connection.executemany("INSERT INTO pet VALUES (?, ?, ?, ?)", rows)
-    connection.commit()
-    connection.close()
-    return path
+def built(path: Path, rows: str = "") -> Path:
+    """`rows`: as SQL writes them."""
+    script = "CREATE TABLE pet (id INTEGER PRIMARY KEY, kind TEXT, age INTEGER, note BLOB);"
+    return sqlite_file(path, script + (f"INSERT INTO pet VALUES {rows}" if rows else ""))
 
 
 @pytest.fixture
 def pets(tmp_path: Path) -> Path:
-    return built(tmp_path / "pets.sqlite", [(1, "cat", 3, b"\xff"), (2, "dog", None, None), (3, "cat", 5, b"")])
+    return built(tmp_path / "pets.sqlite", "(1, 'cat', 3, x'ff'), (2, 'dog', NULL, NULL), (3, 'cat', 5, x'')")
 
 
 @pytest.fixture
 def suites(tmp_path: Path) -> Path:
     folder = tmp_path / "suites" / "pets"
     folder.mkdir(parents=True)
-    built(folder / "pets_v1.sqlite", [(1, "cat", 1, None), (2, "eel", 1, None)])
-    built(folder / "pets_v2.sqlite", [])
+    built(folder / "pets_v1.sqlite", "(1, 'cat', 1, NULL), (2, 'eel', 1, NULL)")
+    built(folder / "pets_v2.sqlite")
     return folder.parent
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from eval.databases import open_database
 from eval.metrics import official
 from eval.metrics.modes import MODES, Mode, official_figures
 from eval.metrics.suites import suite_databases
+from tests.writing import sqlite_file
 
 SCRIPT = """
 CREATE TABLE pet (id INTEGER, kind TEXT, age INTEGER);
@@ -27,9 +27,7 @@ INSERT INTO pet VALUES (1, 'cat', 3), (2, 'dog', 4), (3, 'cat', 5);
 def pets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pets")
     for name, more in (("pets", ""), ("replica", "DELETE FROM pet WHERE id = 3;")):
-        connection = sqlite3.connect(folder / f"{name}.sqlite")
-        connection.executescript(SCRIPT + more)
-        connection.close()
+        sqlite_file(folder / f"{name}.sqlite", SCRIPT + more)
     return folder
 
 

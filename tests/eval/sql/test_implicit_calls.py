@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import pytest
 
 from eval.databases import Database, open_database
 from eval.schema import DIALECTS, Column, Dialect, Schema, Table
 from eval.sql import check, parse
+from eval.tasks.load import mysql_arguments
 from tests.pairs import sections
+from tests.writing import write
 
-VALUES = (
-    "'x'::text",
-    "1",
-    "NULL::text",
-    "c.name",
-    "c",
-    "(c)",
-    "(SELECT 'x'::text)",
-    "lower('x')",
-    "CASE WHEN true THEN 'x' END",
-    "ARRAY['x']",
-    "(ARRAY['x'])[1]",
-    "ROW('x')",
-    "coalesce(c.name, 'x')",
-    "'x' || c.name",
-    "CAST(c.name AS text)",
-    "EXISTS (SELECT 1)",
-    "max(c.name)",
-)
 FIELDS = ("run_report", "public.run_report", "pg_sleep", "current_setting", "regrole", '"run_report"')
 CALLS = {name: blocks[0] for name, blocks in sections("guard/implicit_calls.txt").items()}
 HOSTILE = (
-    *(f"SELECT ({value}).{field} FROM customers c" for value in VALUES for field in FIELDS),
+    *(f"SELECT ({value}).{field} FROM customers c" for value in CALLS["postgres: values"] for field in FIELDS),
     *CALLS["postgres: of whole rows"],
 )
 OTHER_DIALECTS: dict[Dialect, tuple[str, ...]] = {
@@ -52,29 +34,19 @@ OTHER_DIALECTS: dict[Dialect, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+READS = "RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT token FROM secrets'"
+
+
 @pytest.fixture(scope="module")
 def database(postgres_url: str) -> Iterator[Database]:
     """A table, and a SECURITY DEFINER function for values and rows that reads a table which nobody else should."""
-    import psycopg
-
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute("CREATE TABLE customers (id int PRIMARY KEY, name text)")
-        connection.execute("INSERT INTO customers VALUES (1, 'Ann')")
-        connection.execute("CREATE TABLE secrets (token text)")
-        connection.execute("INSERT INTO secrets VALUES ('hush')")
-        for name in ('"Initcap"', '"coalesce"'):
-            connection.execute(
-                f"CREATE FUNCTION {name}(text) RETURNS text LANGUAGE sql SECURITY DEFINER "
-                "AS 'SELECT token FROM secrets'"
-            )
-        for argument in ("text", "int", "customers", "anyelement"):
-            connection.execute(
-                f"CREATE FUNCTION run_report({argument}) RETURNS text LANGUAGE sql SECURITY DEFINER "
-                "AS 'SELECT token FROM secrets'"
-            )
-    opened = open_database(postgres_url)
-    yield opened
-    opened.close()
+    script = ["CREATE TABLE customers (id int PRIMARY KEY, name text)", "INSERT INTO customers VALUES (1, 'Ann')"]
+    script += ["CREATE TABLE secrets (token text)", "INSERT INTO secrets VALUES ('hush')"]
+    script += [f"CREATE FUNCTION {name}(text) {READS}" for name in ('"Initcap"', '"coalesce"')]
+    arguments = ("text", "int", "customers", "anyelement")
+    write(postgres_url, *script, *(f"CREATE FUNCTION run_report({argument}) {READS}" for argument in arguments))
+    with open_database(postgres_url) as opened:
+        yield opened
 
 
 def test_the_engine_does_call_functions_after_a_dot(database: Database, postgres_url: str) -> None:
@@ -109,13 +81,8 @@ def test_no_call_of_a_quoted_name_passes(database: Database) -> None:
 
 def test_mysql_calls_a_stored_function_by_a_quoted_name(mysql_url: str) -> None:
     pymysql = pytest.importorskip("pymysql")
-    place = urlsplit(mysql_url)
-    options = {"host": place.hostname, "port": place.port or 3306, "user": place.username, "autocommit": True}
-    with (
-        pymysql.connect(**options, password=place.password or "", database=place.path[1:]) as connection,
-        connection.cursor() as cursor,
-    ):
-        cursor.execute("CREATE FUNCTION `now`() RETURNS INT RETURN 42")
+    write(mysql_url, "CREATE FUNCTION `now`() RETURNS INT RETURN 42")
+    with pymysql.connect(**mysql_arguments(mysql_url)) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT `now`()")
         assert cursor.fetchall() == ((42,),)
     assert not check(parse("SELECT `now`()", "mysql")).allowed
