@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from agent.parser import Reading, read
 from agent.parser.execution_probe import looker
 from eval.databases import Database, open_database
 from eval.sql import check, parse
+from tests.writing import sqlite_file
 
 TODAY = dt.date(2024, 6, 15)
 Rows = list[tuple[object, ...]]
@@ -46,10 +46,6 @@ def databases_to_ask(folder: Path, scripts: Mapping[str, str]) -> Iterator[Asked
     with ExitStack() as opened:
         databases = {}
         for name, script in scripts.items():
-            path = folder / f"{name}.sqlite"
-            connection = sqlite3.connect(path)
-            connection.executescript(script)
-            connection.close()
-            database = opened.enter_context(open_database(str(path)))
+            database = opened.enter_context(open_database(sqlite_file(folder / f"{name}.sqlite", script)))
             databases[name] = (database, value_index(database, database.schema()))
         yield Asked(databases)

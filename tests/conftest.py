@@ -57,6 +57,20 @@ def _settings_forgotten() -> Iterator[None]:
         config.settings.cache_clear()
 
 
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings but the defaults, no model known yet, in a folder of its own."""
+    from agent.config import settings
+    from agent.models.quirks import forget
+    from tests.settings import PLACES
+
+    for name in PLACES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    settings.cache_clear()
+    forget()
+
+
 @pytest.fixture(scope="session")
 def bench_dir() -> Path:
     """The benchmark data; never part of the project."""

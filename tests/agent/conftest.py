@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from tests.openai_server import OpenAIServer
 from tests.settings import overridden
+from tests.writing import sqlite_file
 
 TABLES = """
 CREATE TABLE cities (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);
@@ -36,11 +36,7 @@ INSERT INTO blobs VALUES (1, x'00ff10', 9e999), (2, NULL, -9e999);
 
 @pytest.fixture
 def shop_file(tmp_path: Path) -> Path:
-    path = tmp_path / "small shop.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(TABLES)
-    connection.close()
-    return path
+    return sqlite_file(tmp_path / "small shop.sqlite", TABLES)
 
 
 @pytest.fixture

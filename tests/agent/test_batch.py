@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import logging
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +12,9 @@ from typer.testing import CliRunner
 
 from agent.batch import app
 from agent.config import settings
+from tests.jsonl import read_lines
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
-from tests.settings import PLACES
+from tests.writing import sqlite_file
 
 FIELDS = ["id", "sql", "confidence", "abstained", "reason", "rows", "answer", "retries", "seconds"]
 Answer = Callable[..., list[dict[str, Any]]]
@@ -26,31 +24,24 @@ Answer = Callable[..., list[dict[str, Any]]]
 def databases(tmp_path: Path) -> Path:
     folder = tmp_path / "databases"
     folder.mkdir()
-    for name, table, rows in (("zoo", "animals", 3), ("port", "ships", 2)):
-        with closing(sqlite3.connect(folder / f"{name}.sqlite")) as connection, connection:
-            connection.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, name TEXT)")
-            connection.executemany(f"INSERT INTO {table} (name) VALUES (?)", [(f"n{i}",) for i in range(rows)])
+    for name, table, rows in (("zoo", "animals", "('n0'), ('n1'), ('n2')"), ("port", "ships", "('n0'), ('n1')")):
+        script = f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO {table} (name) VALUES {rows}"
+        sqlite_file(folder / f"{name}.sqlite", script)
     return folder
 
 
 @pytest.fixture
-def answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, databases: Path) -> Iterator[Answer]:
+def answer(alone: None, databases: Path) -> Answer:
     """Answer records (or raw lines), with the given options and variables."""
-    for name in PLACES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    handlers, level = logging.root.handlers[:], logging.root.level
 
     def answered(*lines: dict[str, Any] | str, options: tuple[str, ...] = (), **variables: str) -> list[dict[str, Any]]:
         settings.cache_clear()
         text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
         done = CliRunner().invoke(app, ["answer", "--databases", str(databases), *options], input=text, env=variables)
         assert done.exit_code == 0, done.output
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        return read_lines(done.stdout)
 
-    yield answered
-    logging.root.handlers[:] = handlers
-    logging.root.setLevel(level)
+    return answered
 
 
 def test_each_line_gets_its_answer_from_its_database(answer: Answer) -> None:
@@ -97,19 +88,10 @@ def test_lines_that_cannot_be_answered_do_not_stop_the_rest(answer: Answer) -> N
 
 def test_questions_to_a_model_run_side_by_side_and_come_back_in_order(answer: Answer) -> None:
     def reply(request: Request) -> Reply:
-        if "animals" in request.prompt and "ships" not in request.prompt:
-            sql = "SELECT COUNT(*) FROM animals"
-        else:
-            sql = "SELECT COUNT(*) FROM ships"
-        everything = {
-            "plan_type": "single",
-            "confidence": 0.9,
-            "tasks": [{"id": "t1", "description": "count", "depends_on": []}],
-            "sql": sql,
-            "reasoning": "as asked",
-            "score": 1.0,
-        }
-        return completion(everything)
+        table = "animals" if "animals" in request.prompt and "ships" not in request.prompt else "ships"
+        tasks = [{"id": "t1", "description": "count", "depends_on": []}]
+        plan = {"plan_type": "single", "confidence": 0.9, "tasks": tasks}
+        return completion({**plan, "sql": f"SELECT COUNT(*) FROM {table}", "reasoning": "as asked", "score": 1.0})
 
     with OpenAIServer() as server:
         server.otherwise = reply
@@ -123,30 +105,16 @@ def test_questions_to_a_model_run_side_by_side_and_come_back_in_order(answer: An
     assert [line["rows"] for line in lines] == [[[3]] if n % 2 else [[2]] for n in range(6)]
 
 
-def test_a_wrong_key_is_an_error_on_each_line(answer: Answer) -> None:
+def test_a_wrong_key_is_an_error_on_each_line_and_evidence_is_sent_with_the_question(answer: Answer) -> None:
+    asked = {"db": "zoo", "question": "How many old animals?", "evidence": "old means over 10"}
     with OpenAIServer() as server:
         server.otherwise = error(401, "Incorrect API key provided")
-        lines = answer(
-            {"id": 1, "db": "zoo", "question": "How many animals?"},
-            {"id": 2, "db": "zoo", "question": "How many animals?"},
-            OPENAI_BASE_URL=server.url,
-            OPENAI_API_KEY="sk-secret",
-        )
-
-    assert [sorted(line) for line in lines] == [["error", "id"]] * 2
-    assert "sk-secret" not in json.dumps(lines)
-
-
-def test_evidence_reaches_the_model_with_the_question(answer: Answer) -> None:
-    with OpenAIServer() as server:
-        server.otherwise = error(401, "no")
-        answer(
-            {"id": 1, "db": "zoo", "question": "How many old ones?", "evidence": "old means over 10"},
-            OPENAI_BASE_URL=server.url,
-            OPENAI_API_KEY="k",
-        )
+        key = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "sk-secret"}
+        lines = answer({"id": 1, **asked}, {"id": 2, **asked}, **key)
 
         assert "old means over 10" in server.requests[0].prompt
+    assert [sorted(line) for line in lines] == [["error", "id"]] * 2
+    assert "sk-secret" not in json.dumps(lines)
 
 
 def test_offline_and_a_model_exclude_each_other(databases: Path) -> None:
@@ -171,7 +139,7 @@ def test_a_conversation_completes_what_leans_on_the_turn_before_and_changes_noth
     done = CliRunner().invoke(app, ["converse", "--offline", "-q", "--databases", str(databases)], input=lines)
 
     assert done.exit_code in (0, 1), done.output
-    body, failed = (json.loads(line) for line in done.stdout.splitlines())
+    body, failed = read_lines(done.stdout)
     assert [turn["question"] for turn in body["turns"]] == talk["turns"]
     assert body["turns"][1]["read_as"] == "How many animals are there?"
     assert body["turns"][1]["sql"] == body["turns"][2]["sql"] == "SELECT COUNT(*) AS animals FROM animals"

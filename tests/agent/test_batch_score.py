@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +9,19 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.batch import app
+from tests.jsonl import as_lines, read_lines
+from tests.writing import sqlite_file
 
 
 @pytest.fixture
 def databases(tmp_path: Path) -> Path:
-    with closing(sqlite3.connect(tmp_path / "zoo.sqlite")) as connection, connection:
-        connection.execute("CREATE TABLE animals (id INTEGER PRIMARY KEY, name TEXT, weight REAL)")
-        connection.executemany("INSERT INTO animals (name, weight) VALUES (?, ?)", [("Ada", 3.0), ("Bo", 7.5)])
-    return tmp_path
+    script = "CREATE TABLE animals (id INTEGER PRIMARY KEY, name TEXT, weight REAL);"
+    script += "INSERT INTO animals (name, weight) VALUES ('Ada', 3.0), ('Bo', 7.5)"
+    return sqlite_file(tmp_path / "zoo.sqlite", script).parent
 
 
 def scored(databases: Path, *lines: dict[str, Any]) -> list[dict[str, Any]]:
-    text = "\n".join(map(json.dumps, lines))
-    done = CliRunner().invoke(app, ["score", "--databases", str(databases)], input=text)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return read_lines(CliRunner().invoke(app, ["score", "--databases", str(databases)], input=as_lines(lines)).stdout)
 
 
 def test_each_line_says_whether_it_passes_and_how_likely_it_is_right(databases: Path) -> None:

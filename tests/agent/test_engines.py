@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from agent.config import Settings
@@ -29,31 +26,16 @@ def duckdb_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"duckdb:///{tmp_path_factory.mktemp('demo') / 'shop.duckdb'}"
 
 
-@pytest.fixture(scope="module")
-def loaded(request: pytest.FixtureRequest) -> Callable[[str], str]:
-    """Load the shop into an engine's scratch database once, and give its URL."""
-    done: dict[str, str] = {}
-
-    def load(fixture: str) -> str:
-        if fixture not in done:
-            url = request.getfixturevalue(fixture)
-            demo_named("shop").build(url)
-            done[fixture] = url
-        return done[fixture]
-
-    return load
+@pytest.fixture(scope="module", params=["duckdb_url", "postgres_url", "mysql_url"])
+def shop_url(request: pytest.FixtureRequest) -> str:
+    """The demo shop in an engine's scratch database."""
+    url: str = request.getfixturevalue(request.param)
+    demo_named("shop").build(url)
+    return url
 
 
-@pytest.fixture(scope="module")
-def demo_file() -> Path:
-    return demo_path("shop")
-
-
-@pytest.mark.parametrize("engine", ["duckdb_url", "postgres_url", "mysql_url"])
-async def test_the_offline_engine_answers_alike_everywhere(
-    engine: str, loaded: Callable[[str], str], demo_file: Path, config: Settings
-) -> None:
-    with open_database(loaded(engine)) as server, open_database(demo_file) as sqlite:
+async def test_the_offline_engine_answers_alike_everywhere(shop_url: str, config: Settings) -> None:
+    with open_database(shop_url) as server, open_database(demo_path("shop")) as sqlite:
         for question in QUESTIONS:
             here = await run(question, database=server, model="offline", settings=config)
             there = await run(question, database=sqlite, model="offline", settings=config)
@@ -70,11 +52,8 @@ def _plain(value: object) -> object:
         return value
 
 
-@pytest.mark.parametrize("engine", ["duckdb_url", "postgres_url", "mysql_url"])
-async def test_a_model_is_corrected_by_the_engines_own_words(
-    engine: str, loaded: Callable[[str], str], config: Settings
-) -> None:
-    with open_database(loaded(engine)) as database:
+async def test_a_model_is_corrected_by_the_engines_own_words(shop_url: str, config: Settings) -> None:
+    with open_database(shop_url) as database:
         model = ScriptedModel("SELECT COUNT(*) FROM custommers", "SELECT COUNT(*) FROM customers", relevance=0.9)
         answer = await run("How many customers are there?", database=database, model=model, settings=config)
         assert [a.retry_category for a in answer.attempts] == ["hallucination", None]
@@ -82,9 +61,9 @@ async def test_a_model_is_corrected_by_the_engines_own_words(
         assert answer.status == "success"
 
 
-async def test_a_model_may_name_the_opened_mysql_database(loaded: Callable[[str], str], config: Settings) -> None:
-    url = loaded("mysql_url")
-    with open_database(url) as database:
+@pytest.mark.parametrize("shop_url", ["mysql_url"], indirect=True)
+async def test_a_model_may_name_the_opened_mysql_database(shop_url: str, config: Settings) -> None:
+    with open_database(shop_url) as database:
         model = ScriptedModel(f"SELECT COUNT(*) FROM {database.name}.customers", relevance=0.9)
         answer = await run("How many customers are there?", database=database, model=model, settings=config)
         assert answer.rows == [[480]]

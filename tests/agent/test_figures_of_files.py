@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from agent.config import settings
-from agent.runner import run
+from agent.runner import Answer, run
 from agent.sources.files import open_files, open_list
 
 UMSATZ = (
@@ -22,6 +23,19 @@ UTLEIE = (
 LEDGER = 'Account,Amount,Posted\nTravel,"1,200.00-",03-Jan-22\nHotels,300.00,14-Jan-22\nSoftware,950.00-,02-Feb-23\n'
 
 
+async def asked(folder: Path, question: str, files: dict[str, str]) -> Answer:
+    """The offline engine's answer from CSV files of these names and contents."""
+    for name, content in files.items():
+        (folder / f"{name}.csv").write_text(content, encoding="utf-8")
+    paths = [folder / f"{name}.csv" for name in files]
+    opener = partial(open_files, paths[0]) if len(paths) == 1 else partial(open_list, paths)
+    database = await asyncio.to_thread(opener, str(folder / "cache"), lambda _: None)
+    try:
+        return await run(question, database=database, model="offline", settings=settings())
+    finally:
+        await asyncio.to_thread(database.close)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "question", "figure"),
     [
@@ -33,25 +47,14 @@ LEDGER = 'Account,Amount,Posted\nTravel,"1,200.00-",03-Jan-22\nHotels,300.00,14-
     ],
 )
 async def test_the_figure_is_of_the_file(tmp_path: Path, name: str, content: str, question: str, figure: float) -> None:
-    path = tmp_path / f"{name}.csv"
-    path.write_text(content, encoding="utf-8")
-    database = await asyncio.to_thread(open_files, path, str(tmp_path / "cache"), lambda _: None)
-    try:
-        answer = await run(question, database=database, model="offline", settings=settings())
-    finally:
-        await asyncio.to_thread(database.close)
+    answer = await asked(tmp_path, question, {name: content})
     assert [list(row) for row in answer.rows or ()] == [[figure]]
 
 
 async def test_a_question_across_two_files_joins_them(tmp_path: Path) -> None:
-    (tmp_path / "orders.csv").write_text("order_id,customer_id,amount\n1,1,5\n2,2,7\n3,1,8\n4,3,10\n5,2,20\n")
-    (tmp_path / "customers.csv").write_text("id,city\n1,Rome\n2,Oslo\n3,Rome\n4,Bonn\n")
-    files = [tmp_path / "orders.csv", tmp_path / "customers.csv"]
-    database = await asyncio.to_thread(open_list, files, str(tmp_path / "cache"), lambda _: None)
-    try:
-        answer = await run("total amount by city", database=database, model="offline", settings=settings())
-    finally:
-        await asyncio.to_thread(database.close)
+    orders = "order_id,customer_id,amount\n1,1,5\n2,2,7\n3,1,8\n4,3,10\n5,2,20\n"
+    customers = "id,city\n1,Rome\n2,Oslo\n3,Rome\n4,Bonn\n"
+    answer = await asked(tmp_path, "total amount by city", {"orders": orders, "customers": customers})
     assert {tuple(row) for row in answer.rows or ()} == {("Rome", 23), ("Oslo", 27)}
 
 
@@ -79,24 +82,12 @@ BATCHES = "batch,yield,line\n1,80,a\n2,low,b\n3,82,a\n4,85,b\n5,pending,a\n6,90,
 async def test_what_is_open_in_a_file_is_told_with_each_answer(
     tmp_path: Path, content: str, question: str, told: str | None
 ) -> None:
-    path = tmp_path / "file.csv"
-    path.write_text(content, encoding="utf-8")
-    database = await asyncio.to_thread(open_files, path, str(tmp_path / "cache"), lambda _: None)
-    try:
-        answer = await run(question, database=database, model="offline", settings=settings())
-    finally:
-        await asyncio.to_thread(database.close)
+    answer = await asked(tmp_path, question, {"file": content})
     open_ = [doubt for doubt in answer.doubts if "in the file" in doubt or "several units" in doubt]
     assert open_ == ([told] if told else [])
     assert not told or answer.status == "doubtful"
 
 
 async def test_the_unit_of_the_file_stands_with_the_figure(tmp_path: Path) -> None:
-    path = tmp_path / "rentals.csv"
-    path.write_text(MIXED, encoding="utf-8")
-    database = await asyncio.to_thread(open_files, path, str(tmp_path / "cache"), lambda _: None)
-    try:
-        answer = await run("total cost by vehicle", database=database, model="offline", settings=settings())
-    finally:
-        await asyncio.to_thread(database.close)
+    answer = await asked(tmp_path, "total cost by vehicle", {"rentals": MIXED})
     assert answer.units == ["", "$"]

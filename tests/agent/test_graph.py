@@ -28,12 +28,15 @@ from agent.state import QueryPlan, QueryTask
 from eval.databases import open_database
 from eval.databases.base import Database
 from tests.agent.conftest import Run
+from tests.writing import sqlite_file
 from text2sql.testing import ScriptedModel
 
 OUTAGE = ModelError("the endpoint is away")
 
 HOW_MANY = "How many customers are there?"
 COUNT = "SELECT COUNT(*) FROM customers"
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n, customers AS c "
+ENDLESS += "WHERE n.i = c.id"
 NAMES_BY_CITY = "SELECT c.name FROM customers AS c JOIN cities AS t ON t.id = c.city_id WHERE t.name = 'Lyon'"
 
 
@@ -53,15 +56,8 @@ async def test_a_right_answer_passes_at_once_and_every_step_is_seen(ask: Run) ->
     assert set(answer.dimensions) == {
         "correctness", "safety", "efficiency", "completeness", "semantic_accuracy", "best_practices", "plan_quality"
     }  # fmt: skip
-    assert nodes_done(events) == [
-        "schema_analyzer",
-        "planner",
-        "set_first_task",
-        "query_generator",
-        "executor_eval",
-        "check_remaining",
-        "summarizer",
-    ]
+    before = ["schema_analyzer", "planner", "set_first_task", "query_generator"]
+    assert nodes_done(events) == [*before, "executor_eval", "check_remaining", "summarizer"]
     running = [e.node for e in events if isinstance(e, NodeEvent) and e.status == "running"]
     assert running == nodes_done(events)
     assert isinstance(events[0], NodeEvent)
@@ -92,12 +88,6 @@ async def test_retry_1_execution_error_quotes_the_database(ask: Run) -> None:
     assert model.sql_requests[1].failed_sql.startswith("SELECT abs")
     assert answer.rows == [[4]]
     assert [a.retry_category for a in answer.attempts] == ["execution_error", None]
-
-
-async def test_retry_1_also_for_sql_that_does_not_parse(ask: Run) -> None:
-    model = ScriptedModel("SELECT FROM WHERE", COUNT)
-    events, _ = await ask(HOW_MANY, model)
-    assert retries(events) == ["execution_error"]
 
 
 async def test_retry_2_hallucination_names_the_nearest_real_names_and_nothing_is_sent(ask: Run) -> None:
@@ -170,16 +160,10 @@ async def test_no_retries_when_the_setting_says_none(ask: Run) -> None:
     assert retries(events) == []
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT 1",
-        "",
-        "SELECT country FROM cities",
-        "SELECT COUNT(*) FROM customers, orders, cities",
-        "DROP TABLE customers",
-    ],
-)
+PRAISED = ["SELECT 1", "", "SELECT country FROM cities", "SELECT COUNT(*) FROM customers, orders, cities"]
+
+
+@pytest.mark.parametrize("sql", [*PRAISED, "DROP TABLE customers"])
 async def test_empty_praise_passes_nothing(ask: Run, sql: str) -> None:
     _, answer = await ask(HOW_MANY, ScriptedModel(sql, relevance=1.0), max_retries=0)
     assert answer.status != "success"
@@ -249,8 +233,9 @@ async def test_a_wrong_key_is_told_apart(ask: Run) -> None:
     assert answer.error_kind == "model_auth"
 
 
-async def test_an_unusable_reply_is_tried_again(ask: Run) -> None:
-    events, answer = await ask(HOW_MANY, ScriptedModel(ModelReplyError("the reply held no SQL"), COUNT))
+@pytest.mark.parametrize("unusable", [ModelReplyError("the reply held no SQL"), "SELECT FROM WHERE"])
+async def test_an_unusable_reply_is_tried_again(ask: Run, unusable: str | Exception) -> None:
+    events, answer = await ask(HOW_MANY, ScriptedModel(unusable, COUNT))
     assert retries(events) == ["execution_error"]
     assert answer.rows == [[4]]
 
@@ -327,25 +312,17 @@ async def test_a_reader_that_leaves_stops_the_model_call(shop: Database, config:
 
 
 async def test_a_reader_that_leaves_stops_the_statement(shop: Database, config: Settings) -> None:
-    bomb = (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900000000) "
-        "SELECT COUNT(*) FROM n, customers WHERE n.i = customers.id"
-    )
-    events = stream(HOW_MANY, database=shop, model=ScriptedModel(bomb), settings=config)
+    events = stream(HOW_MANY, database=shop, model=ScriptedModel(ENDLESS), settings=config)
     async for event in events:
         if isinstance(event, NodeEvent) and event.node == "executor_eval" and event.status == "running":
             break
     await asyncio.sleep(0.1)
-    await asyncio.wait_for(events.aclose(), 30)  # the statement would take minutes
+    await asyncio.wait_for(events.aclose(), 30)
     assert (await run(HOW_MANY, database=shop, model=ScriptedModel(COUNT), settings=config)).rows == [[4]]
 
 
 async def test_a_slow_statement_is_stopped_at_its_deadline_and_reported(ask: Run) -> None:
-    bomb = (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-        "SELECT COUNT(*) FROM n, customers WHERE n.i = customers.id"
-    )
-    _, answer = await ask(HOW_MANY, ScriptedModel(bomb, COUNT), query_seconds=0.3)  # it would never end
+    _, answer = await ask(HOW_MANY, ScriptedModel(ENDLESS, COUNT), query_seconds=0.3)
     assert answer.attempts[0].status == "error"
     assert answer.rows == [[4]]
 
@@ -370,14 +347,10 @@ async def test_an_attempt_is_parsed_exactly_once(ask: Run, monkeypatch: pytest.M
 
 
 async def test_a_table_that_is_new_since_the_schema_was_cached_is_found(shop_file: Path, config: Settings) -> None:
-    import sqlite3
-
     with open_database(shop_file) as database:
         await run(HOW_MANY, database=database, model=ScriptedModel(COUNT), settings=config)
-        with sqlite3.connect(shop_file) as writer:
-            writer.execute("CREATE TABLE suppliers (id INTEGER PRIMARY KEY, name TEXT)")
-            writer.execute("INSERT INTO suppliers VALUES (1, 'Acme')")
-        writer.close()
+        script = "CREATE TABLE suppliers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO suppliers VALUES (1, 'Acme')"
+        sqlite_file(shop_file, script)
         model = ScriptedModel("SELECT COUNT(*) FROM suppliers")
         answer = await run("How many suppliers are there?", database=database, model=model, settings=config)
         assert answer.rows == [[1]]

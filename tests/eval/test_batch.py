@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import sqlite3
 import subprocess
-import sys
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,34 +16,42 @@ import pytest
 from eval import batch
 from eval.databases import DatabaseError
 from eval.jsonl import LineError
+from tests import commands
+from tests.jsonl import as_lines, read_lines, write_lines
+from tests.writing import sqlite_file
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
 def databases(tmp_path: Path) -> Path:
-    for name, rows in (("shop", 3), ("farm", 1)):
-        with closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as connection:
-            connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL)")
-            connection.executemany("INSERT INTO orders (total) VALUES (?)", [(i * 1.5,) for i in range(rows)])
-            connection.commit()
+    for name, rows in (("shop", "(0.0), (1.5), (3.0)"), ("farm", "(0.0)")):
+        script = "CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL); INSERT INTO orders (total) VALUES "
+        sqlite_file(tmp_path / f"{name}.sqlite", script + rows)
     return tmp_path
 
 
-def _command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "eval.batch", *map(str, arguments)]
+def _run(*arguments: str | Path, text: str = "") -> subprocess.CompletedProcess[str]:
+    return commands.run("-m", "eval.batch", *arguments, cwd=ROOT, input=text)
+
+
+@pytest.fixture
+def running(databases: Path) -> Iterator[commands.Process]:
+    """`run` on the databases, with its streams as pipes."""
+    pipe = subprocess.PIPE
+    words = ("-m", "eval.batch", "run", "--databases", databases, "-q")
+    with commands.Process(*words, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        yield process
 
 
 def _lines(text: str, *arguments: str | Path) -> list[dict[str, Any]]:
-    done = subprocess.run(
-        _command(*arguments), input=text, capture_output=True, text=True, timeout=60, cwd=ROOT, check=False
-    )
+    done = _run(*arguments, text=text)
     assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return read_lines(done.stdout)
 
 
 def _text(*records: object) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
+    return as_lines(records)
 
 
 def test_check_says_what_may_run_and_which_names_do_not_exist(databases: Path) -> None:
@@ -97,8 +103,7 @@ def test_a_bad_line_gets_an_error_and_the_rest_goes_on(databases: Path) -> None:
 
 def test_more_processes_give_the_same_lines_and_a_url_serves_as_well(databases: Path, tmp_path: Path) -> None:
     records = [{"id": i, "db": ("shop", "farm")[i % 2], "sql": f"SELECT {i}, id FROM orders"} for i in range(40)]
-    file = tmp_path / "statements.jsonl"
-    file.write_text(_text(*records), encoding="utf-8")
+    file = write_lines(tmp_path / "statements.jsonl", records)
     runs = [
         _lines("", "run", "--databases", place, *jobs, "-q", file)
         for place, jobs in ((databases, ()), (databases, ("--jobs", "2")), (f"sqlite:///{databases}/{{db}}.sqlite", ()))
@@ -110,49 +115,33 @@ def test_more_processes_give_the_same_lines_and_a_url_serves_as_well(databases: 
     assert runs[0] == runs[1] == runs[2]
 
 
-def test_a_reader_that_goes_away_ends_the_command_quietly(databases: Path) -> None:
-    records = [{"id": i, "db": "shop", "sql": "SELECT * FROM orders"} for i in range(5_000)]
-    with subprocess.Popen(
-        _command("run", "--databases", databases, "-q"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdin.write(_text(*records[:5]).encode())
-        process.stdin.flush()
-        assert json.loads(process.stdout.readline())["id"] == 0
-        process.stdout.close()
-        try:
-            process.stdin.write(_text(*records).encode())
-            process.stdin.close()
-        except BrokenPipeError:
-            pass
-        process.wait(timeout=60)
-        assert b"Traceback" not in process.stderr.read()
+def test_a_reader_that_goes_away_ends_the_command_quietly(running: commands.Process) -> None:
+    assert running.stdin
+    assert running.stdout
+    assert running.stderr
+    line = _text({"id": 0, "db": "shop", "sql": "SELECT * FROM orders"})
+    running.stdin.write(line * 5)
+    running.stdin.flush()
+    assert json.loads(running.stdout.readline())["id"] == 0
+    running.stdout.close()
+    with suppress(BrokenPipeError):
+        running.stdin.write(line * 5_000)
+        running.stdin.close()
+    assert running.wait(60) == 0
+    assert running.stderr.read() == ""
 
 
-def test_an_interrupt_stops_at_once_without_a_traceback(databases: Path) -> None:
-    with subprocess.Popen(
-        _command("run", "--databases", databases, "-q"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdin.write(_text({"id": 1, "db": "shop", "sql": "SELECT 1"}).encode())
-        process.stdin.flush()
-        process.stdout.readline()
-        time.sleep(0.2)
-        os.kill(process.pid, signal.SIGINT)
-        assert process.wait(timeout=20) == 130
-        assert b"Traceback" not in process.stderr.read()
+def test_an_interrupt_stops_at_once_without_a_traceback(running: commands.Process) -> None:
+    assert running.stdin
+    assert running.stdout
+    assert running.stderr
+    running.stdin.write(_text({"id": 1, "db": "shop", "sql": "SELECT 1"}))
+    running.stdin.flush()
+    running.stdout.readline()
+    time.sleep(0.2)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(20) == 130
+    assert "Traceback" not in running.stderr.read()
 
 
 @pytest.mark.parametrize(
@@ -165,7 +154,7 @@ def test_an_interrupt_stops_at_once_without_a_traceback(databases: Path) -> None
     ],
 )
 def test_a_wrong_call_is_told_and_ends_with_2(arguments: tuple[str, ...]) -> None:
-    done = subprocess.run(_command(*arguments), capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)
+    done = _run(*arguments)
     assert done.returncode == 2
     assert done.stderr
     assert "Traceback" not in done.stderr
@@ -173,8 +162,7 @@ def test_a_wrong_call_is_told_and_ends_with_2(arguments: tuple[str, ...]) -> Non
 
 @pytest.mark.parametrize("command", ["check", "run"])
 def test_help_has_an_example(command: str) -> None:
-    done = subprocess.run(_command(command, "--help"), capture_output=True, text=True, timeout=60, cwd=ROOT, check=True)
-    assert "Example" in done.stdout
+    assert "Example" in _run(command, "--help").stdout
 
 
 def test_a_structure_that_cannot_be_read_fails_the_line_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from eval.collection import KEPT_OPEN, Collection
 from eval.databases import DatabaseNotFound
+from tests.writing import sqlite_file
 
 
 @pytest.fixture
@@ -17,8 +16,7 @@ def folder(tmp_path: Path) -> Path:
     place = tmp_path / "databases"
     place.mkdir()
     for number in range(KEPT_OPEN + 2):
-        with closing(sqlite3.connect(place / f"db{number}.sqlite")) as connection, connection:
-            connection.execute(f"CREATE TABLE t{number} (a)")
+        sqlite_file(place / f"db{number}.sqlite", f"CREATE TABLE t{number} (a)")
     return place
 
 

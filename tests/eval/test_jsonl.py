@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from eval.jsonl import LineError, Record, answer_lines, encode, read_line, text_field, workers
+from tests.jsonl import read_lines
 from tests.waiting import becomes
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ def answered(lines: list[bytes], work: Callable[[Record], Record] = double, jobs
     out = io.StringIO()
     with workers(work, jobs) as submit:
         assert answer_lines(lines, submit, out, ahead=jobs) == 0
-    return [json.loads(line) for line in out.getvalue().splitlines()]
+    return read_lines(out.getvalue())
 
 
 def test_one_line_out_for_each_line_in_with_its_id_and_in_order() -> None:
@@ -126,34 +127,6 @@ def test_a_line_is_answered_before_the_next_one_comes() -> None:
     assert len(out.getvalue().splitlines()) == 2
 
 
-def test_a_reader_that_goes_away_ends_the_work_quietly() -> None:
-    script = (
-        "import sys; from eval.jsonl import *\n"
-        "with workers(lambda r: {'n': r['n']}, 1) as submit:\n"
-        "    sys.exit(answer_lines(sys.stdin.buffer, submit, output(), progress=None))\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdin.write(b'{"id": 1, "n": 1}\n')
-    process.stdin.flush()
-    assert process.stdout.readline() == b'{"id": 1, "n": 1}\n'
-    process.stdout.close()
-    process.stdin.write(b'{"id": 2, "n": 2}\n' * 3)
-    process.stdin.close()
-
-    assert process.wait(10) == 0
-    assert process.stderr.read() == b""
-    process.stderr.close()
-
-
 def test_work_can_run_in_processes(tmp_path: Path) -> None:
     script = tmp_path / "doubling.py"
     script.write_text(
@@ -170,7 +143,7 @@ def test_work_can_run_in_processes(tmp_path: Path) -> None:
         [sys.executable, str(script)], input=lines, capture_output=True, env=environment, timeout=60, check=True
     )
 
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+    assert read_lines(done.stdout.decode()) == [
         {"id": 1, "twice": 2},
         {"id": 2, "error": "KeyError: 'n'"},
         {"id": 3, "twice": 6},

@@ -17,6 +17,7 @@ from eval.errors import InputError
 from eval.jsonl import LineError, Record, answer_lines, results
 from eval.parallel import Pace, is_ray, spread
 from tests import commands
+from tests.jsonl import read_lines
 
 CLUSTER_SECONDS = 240
 
@@ -44,7 +45,7 @@ def written(work: functools.partial[Record] | object, count: int, jobs: int, on:
     out = io.StringIO()
     with spread(work, jobs, on) as (submit, ahead):  # type: ignore[arg-type]
         assert answer_lines(lines(count), submit, out, ahead=ahead) == 0
-    return [json.loads(line) for line in out.getvalue().splitlines()]
+    return read_lines(out.getvalue())
 
 
 def test_where_work_may_run_is_checked() -> None:
@@ -68,7 +69,7 @@ def apart(code: str) -> list[Record]:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=CLUSTER_SECONDS, check=False
     )
     assert ended.returncode == 0, ended.stderr[-2_000:]
-    return [json.loads(line) for line in ended.stdout.splitlines()]
+    return read_lines(ended.stdout)
 
 
 def test_a_cluster_gives_the_same_lines_in_the_same_order_and_loses_none(tmp_path: Path) -> None:
@@ -89,9 +90,7 @@ def test_a_stopped_run_goes_on_in_its_file(tmp_path: Path) -> None:
     path.write_text('{"id": 0, "square": 0}\n{"id": 1, "square": 1}\n{"id": 2, "squ')
     with results(str(path), lines(4)) as (left, stream), spread(squared, 1, None) as (submit, ahead):
         answer_lines(left, submit, stream, ahead=ahead)
-    assert [json.loads(line) for line in path.read_text().splitlines()] == [
-        {"id": n, "square": n * n} for n in range(4)
-    ]
+    assert read_lines(path) == [{"id": n, "square": n * n} for n in range(4)]
 
 
 def test_a_file_with_other_answers_is_not_continued(tmp_path: Path) -> None:

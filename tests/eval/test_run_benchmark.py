@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -20,8 +18,10 @@ from eval.assessment.types import TaskResult
 from eval.run_benchmark import app
 from eval.run_folder import RunFolder, RunFolderError, load_run
 from experiments.reference_participants import serving
+from tests.commands import Process, run
 from tests.eval.assessment.agent_script import AGENT
 from tests.eval.assessment.conftest import golds, place
+from tests.jsonl import read_lines
 from tests.waiting import becomes
 
 __all__ = ["golds", "place"]
@@ -29,23 +29,19 @@ __all__ = ["golds", "place"]
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def started(*arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "eval.run_benchmark", *map(str, arguments)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def started(*arguments: object) -> Process:
+    pipe = subprocess.PIPE
+    return Process("-m", "eval.run_benchmark", *arguments, cwd=ROOT, stdout=pipe, stderr=pipe)
 
 
 def ended(*arguments: object) -> tuple[int, str, str]:
-    with started(*arguments) as process:
-        try:
-            out, err = process.communicate(timeout=90)
-        finally:
-            process.kill()
-    return process.returncode, out, err
+    done = run("-m", "eval.run_benchmark", *arguments, cwd=ROOT, timeout=90)
+    return done.returncode, done.stdout, done.stderr
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
     file = folder / "results.jsonl"
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    return read_lines(file) if file.exists() else []
 
 
 def test_a_run_leaves_results_and_a_summary(tmp_path: Path, place: Path, golds: dict[str, str]) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from eval import confinement, untrusted_script
 from eval.confinement import ConfinementUnavailable
 from eval.untrusted_script import ScriptFailed, run_script
 from tests.eval.hostile_attempts import ATTEMPTS, USING_UP
+from tests.writing import sqlite_file
 
 NOBODY = 65534
 USERS = ["as started", "ordinary user"]
@@ -43,8 +42,7 @@ def folder() -> Iterator[Path]:
 
 
 def _filled(made: Path) -> Path:
-    with closing(sqlite3.connect(made / "database.sqlite")) as connection:
-        connection.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+    sqlite_file(made / "database.sqlite", "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
     try:
         run_script("", made)
     except ConfinementUnavailable as error:
