@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +19,9 @@ from experiments.ablation.examples import app as measure_examples
 from experiments.ablation.outcomes import difficulty_of, outcome_of
 from experiments.ablation.statistics import Pair, pair
 from experiments.ablation.variants import ItemResult, read_variants
+from tests.jsonl import read_lines, write_lines
 from tests.openai_server import OpenAIServer, completion
-from tests.settings import PLACES
+from tests.writing import sqlite_file
 
 QUESTIONS = [
     ("q1", "How many ships are there?", "SELECT COUNT(*) FROM ships"),
@@ -41,25 +39,20 @@ ANSWERS = {
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in PLACES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    settings.cache_clear()
-    forget()
+def bench(tmp_path: Path, alone: None) -> Path:
     folder = tmp_path / "harbour"
     (folder / "databases").mkdir(parents=True)
     (folder / "suites" / "port").mkdir(parents=True)
-    ships(folder / "databases" / "port.sqlite", [("Ida", 4.5, "2001-05-01"), ("Bo", 12.0, "1999-01-01")])
-    ships(folder / "suites" / "port" / "a.sqlite", [("Ra", 3.0, "2001-01-01"), ("Li", None, "2001-02-02")])
-    lines(
+    ships(folder / "databases" / "port.sqlite", "('Ida', 4.5, '2001-05-01'), ('Bo', 12.0, '1999-01-01')")
+    ships(folder / "suites" / "port" / "a.sqlite", "('Ra', 3.0, '2001-01-01'), ('Li', NULL, '2001-02-02')")
+    write_lines(
         folder / "questions.jsonl",
         [
             {"id": i, "db": "port", "question": text, "gold_sql": sql, "split": "test" if i != "q3" else "train"}
             for i, text, sql in QUESTIONS
         ],
     )
-    lines(
+    write_lines(
         folder / "recorded.jsonl",
         [
             {"system": system, "id": q[0], "sql": sql, "reported_ex": q[0] != "q2"}
@@ -70,14 +63,10 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def ships(path: Path, rows: list[tuple[Any, ...]]) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL, built TEXT)")
-        connection.executemany("INSERT INTO ships (name, tons, built) VALUES (?, ?, ?)", rows)
-
-
-def lines(path: Path, records: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+def ships(path: Path, rows: str) -> None:
+    """`rows`: name, tons and when it was built, as SQL writes them."""
+    script = "CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL, built TEXT);"
+    sqlite_file(path, script + f"INSERT INTO ships (name, tons, built) VALUES {rows}")
 
 
 def compared(bench: Path, *more: str) -> Result:
@@ -86,7 +75,7 @@ def compared(bench: Path, *more: str) -> Result:
 
 
 def results(bench: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (bench / "out" / "results.jsonl").read_text().splitlines()]
+    return read_lines(bench / "out" / "results.jsonl")
 
 
 def test_each_variant_is_measured_and_compared_with_the_first(bench: Path) -> None:
@@ -171,7 +160,7 @@ def test_pairs_leave_out_what_one_of_them_lacks() -> None:
 
 
 def test_examples_are_kept_apart_from_the_test_set(bench: Path) -> None:
-    lines(
+    write_lines(
         bench / "examples.jsonl",
         [
             {"question": "how many ships are there", "sql": "SELECT COUNT(*) FROM ships"},
@@ -295,7 +284,7 @@ def test_questions_without_a_level_have_the_form_of_their_gold(bench: Path) -> N
 
 
 def test_whether_chosen_examples_are_of_use_can_be_measured(bench: Path) -> None:
-    lines(
+    write_lines(
         bench / "questions.jsonl",
         [
             {"id": str(year), "db": "port", "question": f"Which ships were built in {year}?", "gold_sql": sql}

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,8 @@ import pytest
 
 from experiments.reference_participants import serving
 from tests.eval.assessment.conftest import QUESTIONS, golds, place
+from tests.jsonl import read_lines, write_lines
+from tests.waiting import becomes
 
 __all__ = ["golds", "place"]
 
@@ -42,9 +41,9 @@ def bench(tmp_path: Path, place: Path) -> Path:
     folder.mkdir()
     (folder / "databases").symlink_to(place / "databases")
     base = [{"id": i, "db": "store", "question": q, "gold_sql": sql, "split": "test"} for i, q, sql, _ in QUESTIONS]
-    (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in base))
+    write_lines(folder / "questions.jsonl", base)
     many = [{"id": f"{one['id']}-{n}", "db": "store", "sql": one["gold_sql"]} for n in range(100) for one in base]
-    (folder / "statements.jsonl").write_text("".join(json.dumps(line) + "\n" for line in many))
+    write_lines(folder / "statements.jsonl", many)
     return folder
 
 
@@ -61,20 +60,13 @@ def ended(environment: dict[str, str], *words: object) -> str:
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return read_lines(path) if path.exists() else []
 
 
 def timeless(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: timeless(part) for name, part in value.items() if name not in TIMES}
     return [timeless(part) for part in value] if isinstance(value, list) else value
-
-
-def becomes(true: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def test_a_batch_gives_the_same_bytes_although_a_worker_and_then_the_driver_are_killed(
@@ -91,20 +83,20 @@ def test_a_batch_gives_the_same_bytes_although_a_worker_and_then_the_driver_are_
         statements = given.read_bytes().splitlines(keepends=True)
         driver.stdin.write(b"".join(statements[:100]))
         driver.stdin.flush()
-        becomes(lambda: len(there.read_bytes().splitlines()) == 100 if there.exists() else False)
+        assert becomes(lambda: len(there.read_bytes().splitlines()) == 100 if there.exists() else False, PATIENCE)
         workers = [pid for pid in _descendants(driver.pid) if "ray::Worker" in _name(pid)]
         assert workers
         os.kill(workers[0], signal.SIGKILL)
         driver.stdin.write(b"".join(statements[100:300]))
         driver.stdin.flush()
-        becomes(lambda: len(there.read_bytes().splitlines()) == 300)
+        assert becomes(lambda: len(there.read_bytes().splitlines()) == 300, PATIENCE)
         children = _descendants(driver.pid)
         driver.kill()
     assert there.read_bytes() == b"".join(here.read_bytes().splitlines(keepends=True)[:300])
     ended(environment, *check, "--on", "ray", "-o", there, given)
 
     assert there.read_bytes() == here.read_bytes()
-    becomes(lambda: not any("ray::Worker" in _name(pid) for pid in children))
+    assert becomes(lambda: not any("ray::Worker" in _name(pid) for pid in children), PATIENCE)
 
 
 def test_a_benchmark_is_assessed_alike_and_goes_on(
@@ -139,13 +131,12 @@ def test_an_ablation_measures_alike(bench: Path, tmp_path: Path, environment: di
 
 
 def test_the_lab_writes_the_same_journal(place: Path, tmp_path: Path, environment: dict[str, str]) -> None:
-    questions = tmp_path / "verified.jsonl"
     varied = [
         {"id": f"{n}", "db": "store", "question": f"How many customers are older than {n}?",
          "gold_sql": f"SELECT COUNT(*) FROM customers WHERE age > {n}"}
         for n in range(15, 45)
     ]  # fmt: skip
-    questions.write_text("".join(json.dumps(line) + "\n" for line in varied))
+    questions = write_lines(tmp_path / "verified.jsonl", varied)
     tune = ("agent.lab", "tune", "--databases", place / "databases", "--questions", questions, "--offline")
     few = ("--rounds", 1, "--quiet", "--json", "--jobs", 2)
     here = ended(environment, *tune, *few, "--out", tmp_path / "here")

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from agent.config import Settings, settings
-from agent.models.quirks import forget
+from agent.config import Settings
 from eval.metrics.intervals import Rate
 from experiments.replay.__main__ import app, replay_questions
 from experiments.replay.recorded import Attempt, Replayed, by_category, by_difficulty, tally
-from tests.settings import PLACES
+from tests.experiments.recorded.conftest import SHIPS
+from tests.jsonl import read_lines, write_lines
+from tests.writing import sqlite_file
 
 QUESTIONS = [
     ("q1", "How many ships are there?", "easy", "SELECT COUNT(*) FROM ships"),
-    (
-        "q2",
-        "What are the names of the ships that weigh more than 10 tons?",
-        "hard",
-        "SELECT name FROM ships WHERE tons > 10",
-    ),
+    ("q2", "Which ships weigh more than 10 tons?", "hard", "SELECT name FROM ships WHERE tons > 10"),
     ("q3", "What is the total weight of all ships?", "easy", "SELECT SUM(tons) FROM ships"),
 ]
 ANSWERS = {
     "weak": ["SELECT COUNT(*) FROM ships", "SELECT name FROM boats WHERE tons > 10", "SELECT MAX(tons) FROM ship"],
-    "strong": [
-        "SELECT COUNT(id) FROM ships",
-        "SELECT name FROM ships WHERE tons > 10",
-        "SELECT TOTAL(weight) FROM ships",
-    ],
+    "strong": ["SELECT COUNT(id) FROM ships", QUESTIONS[1][3], "SELECT TOTAL(weight) FROM ships"],
 }
 
 
@@ -42,12 +30,8 @@ ANSWERS = {
 def bench(tmp_path: Path) -> Path:
     folder = tmp_path / "harbour"
     (folder / "databases").mkdir(parents=True)
-    with closing(sqlite3.connect(folder / "databases" / "port.sqlite")) as connection, connection:
-        connection.execute("CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL NOT NULL)")
-        connection.executemany(
-            "INSERT INTO ships (name, tons) VALUES (?, ?)", [("Ida", 4.5), ("Bo", 12.0), ("Ra", 30.0)]
-        )
-    lines(
+    sqlite_file(folder / "databases" / "port.sqlite", SHIPS)
+    write_lines(
         folder / "questions.jsonl",
         [
             {"id": i, "db": "port", "question": text, "gold_sql": sql, "difficulty": level}
@@ -61,7 +45,7 @@ def bench(tmp_path: Path) -> Path:
 def recorded(tmp_path: Path) -> Path:
     folder = tmp_path / "recorded"
     folder.mkdir()
-    lines(
+    write_lines(
         folder / "harbour.jsonl",
         [
             {"system": system, "id": question[0], "db": "port", "sql": sql}
@@ -70,20 +54,6 @@ def recorded(tmp_path: Path) -> Path:
         ],
     )
     return folder
-
-
-def lines(path: Path, records: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-
-
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No settings but the defaults."""
-    for name in PLACES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    settings.cache_clear()
-    forget()
 
 
 def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench: Path, recorded: Path) -> None:
@@ -111,8 +81,8 @@ def test_the_command_prints_the_table_and_writes_a_line_a_question(
     assert done.exit_code == 0, done.output
     assert "Attempts: weak → strong; 3 retries at most." in done.stdout
     assert "all │ 2 │ 0.500 (0.095-0.905) │ 1.000 (0.342-1.000) │ 1 │ 0 │ 1" in " ".join(done.stdout.split())
-    written = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [(w["id"], w["first_right"], w["final_right"], w["retries"]) for w in written] == [
+    written = [(w["id"], w["first_right"], w["final_right"], w["retries"]) for w in read_lines(out)]
+    assert written == [
         ("q1", True, True, 0),
         ("q2", False, True, 1),
     ]

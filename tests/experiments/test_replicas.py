@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,8 @@ from eval.metrics.items import compare_items
 from eval.metrics.suites import suite_databases, suite_files
 from experiments.replicas import make_suite
 from tests import commands
+from tests.jsonl import write_lines
+from tests.writing import sqlite_file
 
 GOLDS = [
     "SELECT count(*) FROM orders",
@@ -27,24 +28,22 @@ GOLDS = [
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("original") / "small.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            """
-            CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, age INTEGER CHECK (age > 0));
-            CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id),
-                                 amount REAL, code TEXT UNIQUE);
-            CREATE TABLE "odd ""name" (a INTEGER, b TEXT, PRIMARY KEY (a, b));
-            CREATE TABLE employees (id INTEGER PRIMARY KEY, name TEXT, manager_id INTEGER REFERENCES employees(id));
-            CREATE TABLE empty_one (id INTEGER PRIMARY KEY, note TEXT);
-            CREATE VIEW big_orders AS SELECT * FROM orders WHERE amount > 10;
-            INSERT INTO customers VALUES (1,'Ann','Oslo',30),(2,'Bob','Oslo',41),(3,'Cy','Rome',22),(4,'Di',NULL,35);
-            INSERT INTO orders VALUES (1,1,10.5,'a'),(2,1,20,'b'),(3,2,7.25,'c'),(4,3,99,'d');
-            INSERT INTO "odd ""name" VALUES (1,'x'),(1,'y'),(2,'x');
-            INSERT INTO employees VALUES (1,'Ada',NULL),(2,'Ben',1),(3,'Cleo',1);
-            """
-        )
-    return path
+    return sqlite_file(
+        tmp_path_factory.mktemp("original") / "small.sqlite",
+        """
+        CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, age INTEGER CHECK (age > 0));
+        CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id),
+                             amount REAL, code TEXT UNIQUE);
+        CREATE TABLE "odd ""name" (a INTEGER, b TEXT, PRIMARY KEY (a, b));
+        CREATE TABLE employees (id INTEGER PRIMARY KEY, name TEXT, manager_id INTEGER REFERENCES employees(id));
+        CREATE TABLE empty_one (id INTEGER PRIMARY KEY, note TEXT);
+        CREATE VIEW big_orders AS SELECT * FROM orders WHERE amount > 10;
+        INSERT INTO customers VALUES (1,'Ann','Oslo',30),(2,'Bob','Oslo',41),(3,'Cy','Rome',22),(4,'Di',NULL,35);
+        INSERT INTO orders VALUES (1,1,10.5,'a'),(2,1,20,'b'),(3,2,7.25,'c'),(4,3,99,'d');
+        INSERT INTO "odd ""name" VALUES (1,'x'),(1,'y'),(2,'x');
+        INSERT INTO employees VALUES (1,'Ada',NULL),(2,'Ben',1),(3,'Cleo',1);
+        """,
+    )
 
 
 def test_replicas_keep_every_constraint_and_differ_from_the_original(original: Path, tmp_path: Path) -> None:
@@ -110,9 +109,8 @@ def test_a_folder_with_databases_is_left_alone(original: Path, tmp_path: Path) -
 
 
 def test_the_command_makes_suites_and_says_what_they_tell(original: Path, tmp_path: Path) -> None:
-    questions = tmp_path / "questions.jsonl"
     lines = [{"db": "small", "gold_sql": gold} for gold in GOLDS] + [{"db": "absent", "gold_sql": "SELECT 1"}]
-    questions.write_text("\n".join(map(json.dumps, lines)))
+    questions = write_lines(tmp_path / "questions.jsonl", lines)
     places = ("--databases", original.parent, "--out", tmp_path / "out")
     ran = commands.run("-m", "experiments.replicas", *places, "--candidates", "6", questions)
     assert ran.returncode == 1

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent.config import Settings
-from agent.models.quirks import forget
+from tests.agent.conftest import endpoint
+from tests.jsonl import write_lines
 from tests.openai_server import OpenAIServer
+from tests.writing import sqlite_file
 from text2sql_lab.session import Options, Session
+
+__all__ = ["endpoint"]
 
 NAMES = ("Ada", "Ben", "Cem", "Dov", "Eva", "Fay", "Gus", "Hal", "Ida", "Jon", "Kay", "Leo", "Mia", "Zoe")
 
@@ -37,11 +38,10 @@ def verified(shuffled: int = 0) -> list[dict[str, Any]]:
 @pytest.fixture(scope="session")
 def firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lab")
-    with closing(sqlite3.connect(folder / "firm.sqlite")) as connection, connection:
-        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, pay INTEGER, city TEXT)")
-        rows = [(name, 1_000 + n, f"Town {n}") for n, name in enumerate(NAMES)]
-        connection.executemany("INSERT INTO people (name, pay, city) VALUES (?, ?, ?)", rows)
-    (folder / "verified.jsonl").write_text("".join(json.dumps(line) + "\n" for line in verified()))
+    rows = ", ".join(str((name, 1_000 + n, f"Town {n}")) for n, name in enumerate(NAMES))
+    script = "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, pay INTEGER, city TEXT);"
+    sqlite_file(folder / "firm.sqlite", script + f"INSERT INTO people (name, pay, city) VALUES {rows}")
+    write_lines(folder / "verified.jsonl", verified())
     return folder
 
 
@@ -49,15 +49,6 @@ def firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def config(tmp_path: Path) -> Settings:
     kept = {"OPENAI_API_KEY": None, "OPENAI_BASE_URL": None, "TEXT2SQL_CACHE_DIR": str(tmp_path / "cache")}
     return Settings(_env_file=None, **kept)
-
-
-@pytest.fixture
-def endpoint() -> Iterator[OpenAIServer]:
-    """A server of scripted replies; models that earlier tests connected to are forgotten."""
-    forget()
-    with OpenAIServer() as server:
-        yield server
-    forget()
 
 
 Tuned = Callable[..., Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from agent.config import Settings
 from agent.knowledge.kit import read_kit
 from eval.errors import InputError
+from tests.jsonl import read_lines
 from tests.lab.conftest import Tuned
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
 from text2sql_lab.measurement import LabStopped
@@ -53,8 +53,7 @@ async def test_a_whole_evolution_with_outages_and_garbage(
     assert read_kit(result.kit).memory.instructions == RULE
     assert read_kit(result.kit).memory.analysis == ""
     assert "root:" not in "".join(request.prompt for request in endpoint.requests)
-    spent = [json.loads(line) for line in (tmp_path / "out/spent.jsonl").read_text().splitlines()]
-    assert sum(line.get("calls", 0) for line in spent) == len(endpoint.requests)
+    assert sum(line.get("calls", 0) for line in read_lines(tmp_path / "out/spent.jsonl")) == len(endpoint.requests)
 
 
 @pytest.mark.parametrize("calls", [0, 7])

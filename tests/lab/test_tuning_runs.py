@@ -19,6 +19,7 @@ from agent.models.protocol import ModelError
 from agent.runner import run
 from eval.databases import open_database
 from eval.errors import InputError
+from tests.jsonl import write_lines
 from tests.lab.conftest import NAMES, Tuned, verified
 from tests.openai_server import OpenAIServer, completion
 from tests.settings import overridden
@@ -56,11 +57,8 @@ async def test_mined_learns_the_word_and_proves_it(session: Tuned, firm: Path, t
     assert answer.rows == [[1_000 + NAMES.index("Zoe")]]
 
 
-@pytest.mark.parametrize("shuffled", [5])
-async def test_nothing_is_accepted_where_labels_are_shuffled(session: Tuned, tmp_path: Path, shuffled: int) -> None:
-    questions = tmp_path / "shuffled.jsonl"
-    questions.write_text("".join(json.dumps(line) + "\n" for line in verified(shuffled)[:18]))
-
+async def test_nothing_is_accepted_where_labels_are_shuffled(session: Tuned, tmp_path: Path) -> None:
+    questions = write_lines(tmp_path / "shuffled.jsonl", verified(5)[:18])
     result = await session(questions=str(questions)).finish()
 
     assert not result.accepted

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +16,8 @@ from agent.models.retry_policy import RetryPolicy
 from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA
 from eval.databases import open_database
 from eval.databases.base import Database
+from tests.jsonl import write_lines
+from tests.writing import sqlite_file
 
 Body = dict[str, Any]
 COUNT = "How many ships are there?"
@@ -36,11 +35,6 @@ ANSWERS = [
     {"system": "third", "id": "q2", "db": "port", "sql": "SELECT name FROM ships WHERE tons > 10"},
 ]
 SCHEMAS = {"plan": PLAN_SCHEMA, "sql": SQL_SCHEMA, "judge": JUDGE_SCHEMA, "review": REVIEW_SCHEMA}
-
-
-def write_lines(path: Path, lines: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
 
 
 @pytest.fixture
@@ -68,15 +62,15 @@ def body_of(prompt: Prompt, kind: str, mode: str = "json_schema", **more: Any) -
     return body
 
 
+SHIPS = """
+CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL NOT NULL);
+INSERT INTO ships (name, tons) VALUES ('Ida', 4.5), ('Bo', 12.0), ('Ra', 30.0);
+"""
+
+
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[Database]:
-    path = tmp_path / "port.sqlite"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL NOT NULL)")
-        connection.executemany(
-            "INSERT INTO ships (name, tons) VALUES (?, ?)", [("Ida", 4.5), ("Bo", 12.0), ("Ra", 30.0)]
-        )
-    with open_database(path) as database:
+    with open_database(sqlite_file(tmp_path / "port.sqlite", SHIPS)) as database:
         yield database
 
 

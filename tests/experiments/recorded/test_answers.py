@@ -22,7 +22,8 @@ from tests.agent.models.conftest import (
     sql_request,
     summary_request,
 )
-from tests.experiments.recorded.conftest import ANSWERS, COUNT, HEAVY, body_of, write_lines
+from tests.experiments.recorded.conftest import ANSWERS, COUNT, HEAVY, body_of
+from tests.jsonl import write_lines
 
 FIRST, SECOND, THIRD = (a["sql"] for a in ANSWERS[3:])
 
@@ -202,15 +203,8 @@ def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Pat
     known = Answers(load_answers(recording, questions))
 
     def step(allowed: tuple[str, ...], *steps: str) -> tuple[str, str]:
-        request = StepRequest(
-            question="How many customers are there?",
-            task=TASK,
-            dialect="sqlite",
-            schema_context="",
-            schema=SCHEMA,
-            allowed=allowed,
-            steps=steps,
-        )
+        asked = {"question": "How many customers are there?", "task": TASK, "dialect": "sqlite"}
+        request = StepRequest(**asked, schema_context="", schema=SCHEMA, allowed=allowed, steps=steps)
         body = body_of(step_prompt(request), "step", "prompt")
         reply = json.loads(content(known.reply(body)))
         return reply["tool"], reply["sql"]
@@ -224,10 +218,9 @@ def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Pat
 
 
 def test_a_query_that_several_systems_gave_is_the_answer_of_each(tmp_path: Path) -> None:
-    (tmp_path / "questions.jsonl").write_text('{"id": "q1", "question": "How many?"}\n')
+    questions = write_lines(tmp_path / "questions.jsonl", [{"id": "q1", "question": "How many?"}])
     lines = ({"id": "q1", "sql": "SELECT 1", "systems": ["a", "b"]}, {"id": "q1", "sql": "SELECT 2", "systems": ["c"]})
-    (tmp_path / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    [found] = load_answers(tmp_path / "recorded.jsonl", tmp_path / "questions.jsonl", ["b", "c"])
+    [found] = load_answers(write_lines(tmp_path / "recorded.jsonl", lines), questions, ["b", "c"])
 
     assert [(answer.system, answer.sql) for answer in found.answers] == [("b", "SELECT 1"), ("c", "SELECT 2")]

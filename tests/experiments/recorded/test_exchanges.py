@@ -15,17 +15,8 @@ ASKED: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": 
 
 
 def exchange(body: str = "{}", asked: dict[str, Any] = ASKED, **changes: Any) -> Exchange:
-    given: dict[str, Any] = {
-        "digest": digest(asked),
-        "stream": False,
-        "model": "m",
-        "status": 200,
-        "content_type": "application/json",
-        "headers": {},
-        "body": body,
-        "cut": False,
-        "seconds": 0.1,
-    }
+    given: dict[str, Any] = {"digest": digest(asked), "stream": False, "model": "m", "status": 200, "headers": {}}
+    given |= {"content_type": "application/json", "body": body, "cut": False, "seconds": 0.1}
     return Exchange(**(given | changes))
 
 
@@ -61,12 +52,13 @@ def test_after_a_kill_the_recording_goes_on_behind_the_half_line(tmp_path: Path,
 
 def test_a_file_of_another_kind_is_never_written_to(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
-    path.write_text("my notes\n")
+    path.write_text('{"system": "s", "id": 1, "sql": "SELECT 1"}\n')
 
+    assert not is_recording(path)
     with pytest.raises(ValueError, match="does not begin as a recording does"), Recorder(path):
         pass
 
-    assert path.read_text() == "my notes\n"
+    assert path.read_text() == '{"system": "s", "id": 1, "sql": "SELECT 1"}\n'
 
 
 def test_a_later_version_is_refused_rather_than_misread(tmp_path: Path) -> None:
@@ -119,13 +111,6 @@ def test_a_request_that_was_not_recorded_is_refused() -> None:
 
     assert sent.status == 404
     assert json.loads(sent.pieces[0])["error"]["code"] == "request_not_recorded"
-
-
-def test_a_recording_may_not_be_told_by_its_first_line_alone(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    path.write_text('{"system": "s", "id": 1, "sql": "SELECT 1"}\n')
-
-    assert not is_recording(path)
 
 
 def test_a_stream_that_broke_off_may_be_asked_for_in_one_piece() -> None:

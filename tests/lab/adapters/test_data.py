@@ -13,7 +13,8 @@ from agent.models import shared_model
 from agent.runner import run
 from eval.databases import open_database
 from eval.errors import InputError
-from tests.lab.adapters.conftest import lines, verified, write_lines
+from tests.jsonl import read_lines, write_lines
+from tests.lab.adapters.conftest import verified
 from tests.openai_server import OpenAIServer, completion
 from text2sql_lab.adapters.commands import app
 from text2sql_lab.adapters.data import Leaked, make_data, read_data
@@ -32,11 +33,11 @@ async def test_a_row_is_what_the_agent_sends(
     k: int, firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
 ) -> None:
     data = await made(firm, tmp_path / "data", config, examples=(k,))
-    row = lines(data / "train.jsonl")[0]
+    row = read_lines(data / "train.jsonl")[0]
     question = next(q for q in verified() if q["id"] == row["id"])
     endpoint.otherwise = completion({"reasoning": "", "sql": question["gold_sql"]})
     form_of_it = question["gold_sql"].split("'")[0]
-    others = [e for e in lines(data / "examples.jsonl") if not e["sql"].startswith(form_of_it)]
+    others = [e for e in read_lines(data / "examples.jsonl") if not e["sql"].startswith(form_of_it)]
     sent = config.changed(
         model={"base_url": endpoint.url},
         judging={
@@ -66,15 +67,15 @@ async def test_no_form_is_both_learned_and_held_out_and_the_bytes_are_the_same(
 
     assert {f.name: f.read_bytes() for f in first.iterdir()} == {f.name: f.read_bytes() for f in second.iterdir()}
     forms = {
-        part: {form(line.get("gold_sql") or line["sql"], "sqlite") for line in lines(first / f"{part}.jsonl")}
+        part: {form(line.get("gold_sql") or line["sql"], "sqlite") for line in read_lines(first / f"{part}.jsonl")}
         for part in ("examples", "held_out")
     }
     assert forms["examples"]
     assert forms["held_out"]
     assert not forms["examples"] & forms["held_out"]
-    assert read_data(first).held_out + len(lines(first / "examples.jsonl")) < len(verified())  # the rest chooses
-    held_out = {line["question"] for line in lines(first / "held_out.jsonl")}
-    shown = "".join(row["prompt"][1]["content"] for row in lines(first / "train.jsonl"))
+    assert read_data(first).held_out + len(read_lines(first / "examples.jsonl")) < len(verified())  # the rest chooses
+    held_out = {line["question"] for line in read_lines(first / "held_out.jsonl")}
+    shown = "".join(row["prompt"][1]["content"] for row in read_lines(first / "train.jsonl"))
     assert not [question for question in held_out if question in shown]
 
 
@@ -123,7 +124,7 @@ async def test_a_query_that_fails_is_left_out_and_counted(firm: Path, tmp_path: 
 
 async def test_rows_that_were_changed_are_refused(firm: Path, tmp_path: Path, config: Settings) -> None:
     data = await made(firm, tmp_path / "data", config)
-    write_lines(data / "train.jsonl", lines(data / "train.jsonl")[1:])
+    write_lines(data / "train.jsonl", read_lines(data / "train.jsonl")[1:])
 
     with pytest.raises(InputError, match="were changed"):
         read_data(data)

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from agent.config import Settings
 from eval.databases import open_database
-from tests.lab.adapters.conftest import KINDS, lines, verified, write_lines
+from tests.jsonl import read_lines, write_lines
+from tests.lab.adapters.conftest import KINDS, verified
 from tests.lab.adapters.test_data import made
 from tests.openai_server import OpenAIServer, Reply, Request, completion
 from text2sql_lab.adapters.commands import app
@@ -86,7 +87,7 @@ async def test_the_schema_is_as_short_as_what_was_learned(
 
     await judged(firm, data, config, endpoint.url, examples=(0,))
 
-    learned = lines(data / "train.jsonl")[0]["prompt"]
+    learned = read_lines(data / "train.jsonl")[0]["prompt"]
     sent = endpoint.requests[0].body["messages"]
     whole = tokens == 8_000  # else each question has its own part
     assert (learned[0] == sent[0]) == whole

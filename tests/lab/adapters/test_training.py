@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from agent.models.quirks import forget
 from eval.errors import InputError
-from tests.lab.adapters.conftest import lines, write_lines
+from tests.jsonl import read_lines, write_lines
 from text2sql_lab.adapters.commands import app
 from text2sql_lab.adapters.export import export
 from text2sql_lab.adapters.tiny import TEMPLATE
@@ -98,7 +98,7 @@ def weights(run: Path) -> dict[str, Any]:
 
 def test_only_the_reply_is_learned(made: Path, options: TrainOptions, tmp_path: Path) -> None:
     trainer, left_out = make_trainer(options, tmp_path)
-    rows = lines(made / "data/train.jsonl")
+    rows = read_lines(made / "data/train.jsonl")
 
     batch = trainer.data_collator([trainer.train_dataset[0], trainer.train_dataset[1]])
 
@@ -291,7 +291,7 @@ def test_the_whole_path_on_four_bits(firm: Path, made: Path, trained: Path, tmp_
     assert "TEXT2SQL_SCHEMA_TOKENS=8000" in (out / "text2sql.env").read_text().splitlines()
     from text2sql_lab.adapters.serve import LocalModel
 
-    prompt = lines(made / "data/train.jsonl")[0]["prompt"]
+    prompt = read_lines(made / "data/train.jsonl")[0]["prompt"]
     whole = LocalModel(load_base(str(out / "merged")), {}, reply_tokens=24)
     parts = LocalModel(load_base(str(made / "tiny")), {"tuned": trained / "adapter"}, reply_tokens=24)
     replies = [m.reply({"model": m.names[-1], "messages": prompt})["choices"] for m in (whole, parts)]
@@ -310,7 +310,7 @@ def test_the_endpoint_serves_both_and_refuses_what_it_cannot(made: Path, trained
     from text2sql_lab.adapters.serve import LocalModel, serving
 
     model = LocalModel(load_base(str(made / "tiny")), {"tuned": trained / "adapter"}, reply_tokens=40)
-    prompt = lines(made / "data/train.jsonl")[0]["prompt"]
+    prompt = read_lines(made / "data/train.jsonl")[0]["prompt"]
     with serving(model) as url:
         listed = httpx.get(f"{url}/models").json()
         replies = {name: asked(url, {"model": name, "messages": prompt}) for name in ("base", "tuned")}
