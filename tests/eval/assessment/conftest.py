@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from tests.jsonl import write_lines
+from tests.writing import sqlite_file
 
 QUESTIONS = [
     ("all", "How many customers are there?", "SELECT COUNT(*) FROM customers", "easy"),
@@ -20,6 +20,12 @@ QUESTIONS = [
         "hard",
     ),
 ]
+STORE = """
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, age INTEGER);
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), amount REAL);
+INSERT INTO customers VALUES (1, 'Ada', 'Berlin', 36), (2, 'Bob', 'Paris', 50), (3, 'Cem', 'Berlin', 20);
+INSERT INTO orders VALUES (1, 1, 10.5), (2, 1, 4.5), (3, 2, 7.25), (4, 3, 1);
+"""
 
 
 @pytest.fixture(scope="session")
@@ -27,19 +33,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `tasks.jsonl` and `databases/store.sqlite`."""
     folder = tmp_path_factory.mktemp("tasks")
     (folder / "databases").mkdir()
-    with closing(sqlite3.connect(folder / "databases" / "store.sqlite")) as database:
-        database.executescript(
-            """
-            CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, age INTEGER);
-            CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), amount REAL);
-            INSERT INTO customers VALUES (1, 'Ada', 'Berlin', 36), (2, 'Bob', 'Paris', 50), (3, 'Cem', 'Berlin', 20);
-            INSERT INTO orders VALUES (1, 1, 10.5), (2, 1, 4.5), (3, 2, 7.25), (4, 3, 1);
-            """
-        )
+    sqlite_file(folder / "databases" / "store.sqlite", STORE)
     lines = [
         {"id": i, "db": "store", "question": q, "gold_sql": sql, "difficulty": level} for i, q, sql, level in QUESTIONS
     ]
-    (folder / "tasks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write_lines(folder / "tasks.jsonl", lines)
     return folder
 
 

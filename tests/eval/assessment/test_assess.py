@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import sqlite3
 import time
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,8 @@ from eval.assessment.participants import Caller
 from eval.assessment.subprocesses import free_port
 from experiments.reference_participants import Raw, Reply, serving
 from tests.eval.assessment.a2a_participant import serving_a2a
+from tests.eval.assessment.conftest import STORE
+from tests.writing import sqlite_file
 
 
 @pytest.fixture(scope="module")
@@ -125,14 +126,8 @@ def test_a_participant_is_sent_the_contract_and_never_gold(selection: Selection,
     assert set(first) == {"task_id", "question", "schema", "dialect"}
     assert first["dialect"] == "sqlite"
     orders = next(t for t in first["schema"]["tables"] if t["name"] == "orders")
-    assert orders["columns"][1] == {
-        "name": "customer_id",
-        "type": "INTEGER",
-        "nullable": True,
-        "primary_key": False,
-        "foreign_key": "customers.id",
-        "default": None,
-    }
+    told = {"nullable": True, "primary_key": False, "foreign_key": "customers.id", "default": None}
+    assert orders["columns"][1] == {"name": "customer_id", "type": "INTEGER", **told}
     assert "Ada" not in text
 
 
@@ -323,10 +318,7 @@ def test_a_gold_that_fails_is_told_apart_and_stays_in_the_denominator(place: Pat
 
 def test_a_test_suite_finds_out_luck_and_leaves_nobody_out_of_its_denominator(place: Path, tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
-    with closing(sqlite3.connect(place / "databases" / "store.sqlite")) as database:
-        database.execute("VACUUM INTO ?", (str(tmp_path / "store" / "other.sqlite"),))
-    with closing(sqlite3.connect(tmp_path / "store" / "other.sqlite")) as replica, replica:
-        replica.execute("DELETE FROM customers WHERE name = 'Cem'")
+    sqlite_file(tmp_path / "store" / "other.sqlite", STORE + "DELETE FROM customers WHERE name = 'Cem'")
     selection = select_tasks(str(place / "tasks.jsonl"), Filters(ids=("all", "berlin")), suites=tmp_path)
     luck = {"all": "SELECT 3", "berlin": "SELECT name FROM customers WHERE city = 'Berlin'"}
     dead = f"http://127.0.0.1:{free_port()}"
@@ -358,18 +350,10 @@ def test_confidence_tokens_and_cost_are_taken_where_they_make_sense(given: dict[
     assert (answer.confidence, answer.tokens, answer.cost) == expected
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "ftp://host/x",
-        "file:///etc/passwd",
-        "host:80",
-        "http://",
-        "http://user:pw@host/",
-        "http://h/?q=1",
-        "http://[::1",
-    ],
-)
+UNUSABLE = ["ftp://host/x", "file:///etc/passwd", "host:80", "http://", "http://user:pw@host/", "http://h/?q=1"]
+
+
+@pytest.mark.parametrize("url", [*UNUSABLE, "http://[::1"])
 def test_only_plain_http_urls_are_called(url: str) -> None:
     with pytest.raises(ParticipantUnusable):
         participant("p", url)

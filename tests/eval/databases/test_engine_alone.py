@@ -22,6 +22,7 @@ import pytest
 
 from eval.databases import Database, Limits, open_database
 from eval.databases.values import json_rows
+from eval.engines import dialect_named
 from eval.schema import Dialect
 from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
@@ -296,7 +297,7 @@ def cases() -> Iterator[Any]:
     """Engine, dialect and statement; none builds gigabytes in Spark and Sail, where only the guard bounds a value."""
     marks = {"sail": [needs_sail], "spark": [needs_spark, pytest.mark.slow]}
     for engine in ("sqlite", "duckdb", "postgres", "mysql", "sail", "spark", "clickhouse"):
-        dialect: Dialect = "spark" if engine in marks else engine
+        dialect: Dialect = "spark" if engine in marks else dialect_named(engine)
         for name, sql in hostile(dialect):
             if engine not in marks or not name.startswith("huge_"):
                 yield pytest.param(engine, dialect, sql, id=f"{engine}-{name}", marks=marks.get(engine, ()))

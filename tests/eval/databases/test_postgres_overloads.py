@@ -10,6 +10,7 @@ import pytest
 
 from eval.databases import Database, open_database
 from eval.statement import ReadStatement
+from tests.pairs import sections
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -39,27 +40,7 @@ CREATE OPERATOR < (LEFTARG = smallint, RIGHTARG = numeric, FUNCTION = eq);
 CREATE OPERATOR || (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = joined);
 """
 
-SHAPES = [
-    "SELECT UPPER(name) FROM people",
-    "SELECT LENGTH(p.name) FROM people AS p",
-    "SELECT CONCAT(name, name) FROM people",
-    "SELECT ROUND(n, 1) FROM people",
-    "SELECT MAX(name) FROM people",
-    "SELECT COUNT(name) FROM people",
-    "SELECT MAX(name) OVER (PARTITION BY boss) FROM people",
-    "SELECT 1 FROM people AS a JOIN people AS b ON a.name = b.name",
-    "SELECT 1 FROM people JOIN (SELECT name FROM people) AS b USING (name)",
-    "SELECT 1 FROM people NATURAL JOIN (SELECT name FROM people) AS b",
-    "SELECT 1 FROM people WHERE name IN (SELECT name FROM people)",
-    "SELECT CASE name WHEN CAST('x' AS VARCHAR) THEN 1 END FROM people",
-    "SELECT 1 FROM people WHERE name BETWEEN CAST('A' AS VARCHAR) AND CAST('B' AS VARCHAR)",
-    "SELECT 1 FROM people WHERE name LIKE CAST('A%' AS VARCHAR)",
-    "SELECT 1 FROM people WHERE name <> ALL (SELECT name FROM people)",
-    "SELECT 1 FROM people WHERE n < 1.5",
-    "SELECT name || name FROM people",
-    "WITH people AS (SELECT * FROM people) SELECT UPPER(name) FROM people",
-    'SELECT UPPER(x.name) FROM (SELECT name FROM people UNION SELECT name FROM "Mixed") AS x',
-]
+SHAPES = sections("guard/out_of_reach.txt")["postgres: shapes of calls that an overload could take"][0]
 NEVER = ["SELECT p.secret FROM people AS p", "SELECT secret FROM people", "SELECT p.anything FROM people AS p"]
 """A function called like a column: there is no such column."""
 

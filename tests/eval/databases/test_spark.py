@@ -45,8 +45,6 @@ HEAVY = "SELECT count(DISTINCT hash(a.id, b.id)) FROM wide a CROSS JOIN (SELECT 
     ],
 )
 def url(request: pytest.FixtureRequest) -> str:
-    from tests.spark_servers import write
-
     place: str = request.getfixturevalue(request.param)
     write(place, *SETUP, "CREATE TABLE wide USING parquet AS SELECT id, id % 20 AS g FROM range(500000)")
     return place
@@ -177,8 +175,6 @@ def test_an_interval_of_months_says_what_to_do(database: Database) -> None:
 
 
 def test_a_table_that_comes_is_seen(url: str, database: Database) -> None:
-    from tests.spark_servers import write
-
     assert database.schema().table("late") is None
     write(url, "CREATE TABLE late (id INT) USING parquet")
     assert database.schema().table("late") is not None

@@ -203,7 +203,7 @@ def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Pat
     known = Answers(load_answers(recording, questions))
 
     def step(allowed: tuple[str, ...], *steps: str) -> tuple[str, str]:
-        asked = {"question": "How many customers are there?", "task": TASK, "dialect": "sqlite"}
+        asked: dict[str, Any] = {"question": "How many customers are there?", "task": TASK, "dialect": "sqlite"}
         request = StepRequest(**asked, schema_context="", schema=SCHEMA, allowed=allowed, steps=steps)
         body = body_of(step_prompt(request), "step", "prompt")
         reply = json.loads(content(known.reply(body)))
