@@ -168,6 +168,7 @@ def test_the_command_tells_by_its_exit_code(
     firm: Path, data: Path, endpoint: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TEXT2SQL_MAX_RETRIES", "1")
     adapter = tmp_path / "run/adapter"
     adapter.mkdir(parents=True)
     (adapter / "adapter_model.safetensors").write_bytes(b"weights")
