@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import amounts, as_written, extra_rows, repeats, words
+from agent.sources.tabular import amounts, as_written, repeats, words
 from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed, without_unit
 from agent.sources.tabular.extra_rows import LeftOut
 from agent.sources.tabular.names import column_name, unique_name
@@ -57,14 +57,10 @@ class OneTable:
         self._texts: dict[int, TextChanges] = {}
         self._fills = False
 
-    def done(self, left_out: LeftOut | None) -> TableReading:
-        """`left_out`: the rows that are none of the table, where that is found already."""
+    def done(self, left_out: LeftOut) -> TableReading:
+        """`left_out`: the rows that are none of the table."""
+        self._where = left_out.condition
         self._filled = self._count_filled()
-        if left_out is None:
-            left_out = extra_rows.found(self._engine, self._staged, self._filled, self._before.totals)
-        if left_out.condition != self._where:
-            self._where = left_out.condition
-            self._filled = self._count_filled()
         self._fill_groups()
         samples = self._samples()
         decisions, names, odd = self._written(samples)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent.sources.tabular.columns import NEVER_COMPUTED
 from agent.sources.tabular.dates import MONTHS
 from agent.sources.tabular.extra_rows import PLACES, TOTAL, LeftOut
 from agent.sources.tabular.one_table import are_groups, value_above
+from agent.sources.tabular.plan import TablePlan
 from agent.sources.tabular.sql import literal
 from agent.sources.tabular.stage import Staged
 from eval.language.inflection import lemma
@@ -84,6 +85,12 @@ def found(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, table: 
     if not kept or any(figures[i] < _MOSTLY for i in places):
         return None
     return Aside(places, header, said, _figure_name(table), tuple(kept), tuple(sums))
+
+
+def proposed(staged: Staged, aside: Aside, before: TablePlan) -> Literal["rows", "columns"]:
+    """Columns where a plan made before periods were read as rows has them: what is asked of the table goes on."""
+    periods = {staged.headers[i] for i in aside.places}
+    return "columns" if any(column.header in periods for column in before.columns) else "rows"
 
 
 def _periods(headers: Sequence[str], years: Sequence[str]) -> tuple[tuple[int, ...], str, tuple[str, ...]] | None:

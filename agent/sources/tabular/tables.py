@@ -112,9 +112,11 @@ def _read(
         left_out = extra_rows.found(engine, whole, filled(engine, whole.raw, cells), plan.totals)
     form = "together" if group.how.labels else "apart" if group.how.alike else None
     aside = periods_aside.found(engine, whole, left_out, group.table)
-    if aside is not None and plan.periods != "columns":
+    if aside is not None and whole.rows * len(aside.places) > bounds.rows:
+        aside = None
+    periods = None if aside is None else plan.periods or periods_aside.proposed(whole, aside, plan)
+    if aside is not None and periods == "rows":
         whole, left_out = periods_aside.as_rows(engine, whole, left_out, aside)
-    periods = None if aside is None else plan.periods or "rows"
     reading = OneTable(engine, whole, plan.model_copy(update={"forms": form, "periods": periods})).done(left_out)
     engine.execute(f"DROP TABLE {whole.raw}")
     return reading

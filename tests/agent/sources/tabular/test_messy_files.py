@@ -73,6 +73,8 @@ def test_periods_stay_side_by_side_where_a_person_says_so(tmp_path: Path) -> Non
     table, again = imported(tmp_path, data, Plans(tables=edited_by_hand(first, "columns")).as_reading())
 
     assert table[1:] == ["a | 1 | 2 | 3"]
+    earlier = again.tables[0].plan.model_copy(update={"periods": None})  # of before periods were read as rows
+    assert imported(tmp_path, data, Plans(tables=(earlier,)).as_reading())[0] == table
     assert edited_by_hand(again, "rows")[0].periods == "rows"
 
 
