@@ -31,12 +31,12 @@ _STATES = word_set("discontinued deleted archived disabled enabled blocked activ
 
 def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
     """Whether a column only says yes or no: by its type, by its values, or as an integer named after a state."""
-    greatest = values.facts(*column.key).greatest
-    if column.role == "number" and isinstance(greatest, int | float) and greatest > 1:
-        return False  # `delayed`, in minutes
     integer = column.role == "number" and re.search("int|bit|number", column.column.type, re.IGNORECASE)
-    if column.role == "flag" or (integer and len(column.words) == 1 and is_state(column.words[0])):
+    if column.role == "flag":
         return True
+    if integer and len(column.words) == 1 and is_state(column.words[0]):
+        greatest = values.facts(*column.key).greatest
+        return not isinstance(greatest, int | float) or greatest <= 1  # `delayed` may be minutes
     known = [v.lower() for v in values.values(*column.key)]
     if column.role == "number" and _counts(column):  # `children`, `quantity`: no more than one so far
         return False
