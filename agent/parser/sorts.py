@@ -291,8 +291,11 @@ def _figure_here(q: LinkedQuestion, i: int) -> bool:
 
 
 def _called_after_it(q: LinkedQuestion, i: int) -> bool:
-    """Whether the table is called after the figure that item i names: `budget_2026`, `visitors`."""
+    """Whether the table is called after the figure that item i names: `budget_2026`, `visitors`. `How many visitors`
+    may be how many rows."""
     mention = q.mention(i)
+    if any(x.is_keyword("count") for x in q.items[:i]):
+        return False
     column, table = mention.columns[0][0], mention.tables[0][0] if mention.tables else None
     return table is not None and column.is_figure and (column.table, column.words) == (table.name, table.words)
 
