@@ -14,7 +14,7 @@ from text2sql.testing import ScriptedModel
 
 HOW_MANY = "How many customers are there?"
 COUNT = "SELECT COUNT(*) FROM customers"
-WRONG = "SELECT COUNT(*) FROM orders"
+WRONG = "SELECT customer_id, COUNT(*) FROM orders GROUP BY customer_id"
 
 
 class PatientModel(ScriptedModel):
@@ -68,7 +68,7 @@ async def test_a_summary_of_a_query_that_does_not_pass_is_never_shown(ask: Run) 
     events, answer = await ask(HOW_MANY, model)
     assert answer.rows == [[4]]
     assert "".join(event.data for event in events if event.event == "token") == answer.answer
-    assert model.summary_requests[-1].results[0].sql == COUNT
+    assert [request.results[0].sql for request in model.summary_requests] == [WRONG, COUNT]
     assert model.sql_requests[0].failed_sql == WRONG
 
 

@@ -48,6 +48,7 @@ def test_the_final_score_blends_relevance(shop: Database) -> None:
 
 def test_evidence_is_told_in_words(shop: Database) -> None:
     scored = score(examine(Query(HOW_MANY, "SELECT COUNT(*) FROM customers"), shop))
+    assert [e.name for e in scored.evidence] == ["tables_linked"]
     assert all(e.text.endswith(".") and e.supports is not False for e in scored.evidence)
     wrong = score(examine(Query(HOW_MANY, "SELECT name FROM customers"), shop))
     against = {e.text for e in wrong.evidence if e.supports is False}
