@@ -70,6 +70,11 @@ class ColumnWord:
         return (self.table, self.column.name)
 
     @property
+    def unit(self) -> str:
+        """What its numbers are of (`kg`, `%`), in small letters, as far as that was read from their cells."""
+        return (self.column.values.unit or "").lower() if self.column.values else ""
+
+    @property
     def is_figure(self) -> bool:
         """Whether it holds figures: numbers that are neither keys nor codes nor years."""
         return self.numeric and self.role == "number"
@@ -391,15 +396,12 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
     for item in everything:
         for word in dict.fromkeys(item.words):
             holders.setdefault(word, []).append(item)
-    counted = [(c.column.values.unit.lower(), c) for c in columns.values() if c.column.values and c.column.values.unit]
-    units = Counter(unit for unit, _ in counted)
-    for unit, counts in counted:  # `total kg`, where one column is counted in it
-        if unit.isalpha() and units[unit] == 1 and unit not in holders:
-            holders[unit] = [counts]
-    percent = [c for unit, c in counted if unit == "%"]
-    for word in ("rate", "percentage", "percent"):  # `germination rate`, of a column `Germinated` in %
-        if percent and word not in holders:
-            holders[word] = list(percent)
+    units = Counter(c.unit for c in columns.values())
+    for counted in columns.values():  # `total kg`, where one column is counted in it
+        if counted.unit.isalpha() and units[counted.unit] == 1:
+            holders.setdefault(counted.unit, [counted])
+    for word in ("rate", "percentage", "percent") if units["%"] else ():  # `germination rate`, of `Germinated` in %
+        holders.setdefault(word, [c for c in columns.values() if c.unit == "%"])
     joined: dict[str, list[TableWord | ColumnWord]] = {}
     for item in everything:
         if len(item.words) > 1:

@@ -17,9 +17,8 @@ LINKS = word_set(
     "have from its their all any"
 )
 _DENIALS = ("is not", "are not", "was not", "were not")
-
-
 _DATES_ASKED_FOR = word_set("date day time month year week birthday deadline when")
+"""Words of a column that is asked for itself: `due dates in May`."""
 
 
 def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
@@ -41,11 +40,11 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
             plain = [c.role in ("text", "name", "flag") for c, _ in mention.columns[:1]]  # none: a table is named
             return not (timed and any(plain))
         if other.is_keyword("period"):
-            # `logged last week`; `amount due in May`, where `due` is the date of the amount, and is not asked for
-            dates = bool(mention.columns) and mention.columns[0][0].role == "date" and q.sort(i - 1) == "column"
-            return (j == i + 1 and item.lower.endswith("ed")) or (
-                dates and not {t.lemma for t in q.tokens[item.start : item.end]} & _DATES_ASKED_FOR
-            )
+            if j == i + 1 and item.lower.endswith("ed"):  # `logged last week`
+                return True
+            # `amount due in May`: the date is that of the amount, and is not asked for
+            dates = any(c.role == "date" for c, _ in mention.columns[:1]) and q.sort(i - 1) == "column"
+            return dates and not {t.lemma for t in q.tokens[item.start : item.end]} & _DATES_ASKED_FOR
         if other.is_keyword("neg") or (
             other.is_keyword("relative") and other.lower in ("is", "are", "was", "were", "named", "called")
         ):

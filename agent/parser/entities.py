@@ -256,8 +256,13 @@ _GOODS = (("item",), ("article",), ("part",))
 
 
 def _numbers_each(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
-    known = values.values(table.name, column.name)
-    return bool(_NUMBERS & set(column.words)) and 0 < len(known) == (table.row_count or 0)
+    """Whether a column numbers the rows, each by itself."""
+    return bool(_NUMBERS & set(column.words)) and _each_its_own(column, values, table)
+
+
+def _each_its_own(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
+    """Whether no two rows have the same value."""
+    return 0 < len(values.values(table.name, column.name)) == (table.row_count or 0)
 
 
 _COUNTED_BY = word_set("pcm pa pw pm ppm per month year week day hour annum") | UNITS
@@ -280,9 +285,8 @@ def _is_figure(column: ColumnWord, row: tuple[str, ...]) -> bool:
 def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
     """Whether each row has its own value in a column that is called like a thing (`Order`)."""
     [word, *more] = column.words
-    known = values.values(table.name, column.name)
     is_thing = not more and bool(open_lexicon(word)) and word not in {*_ATTRIBUTES, *NAME_WORDS, *_NUMBERS}
-    return is_thing and column.role in ("text", "id") and 0 < len(known) == (table.row_count or 0)
+    return is_thing and column.role in ("text", "id") and _each_its_own(column, values, table)
 
 
 def _shared(values: ValueIndex, table: Table, column: Column) -> bool:

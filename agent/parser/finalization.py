@@ -134,8 +134,7 @@ def _total_of_rows(q: LinkedQuestion, r: ReadingState) -> None:
 def _said_in_unit(q: LinkedQuestion, r: ReadingState) -> None:
     """`average height in cm`: the unit in which the figure is kept."""
     figures = [q.vocabulary.columns[e.column] for e in r.query.expressions() if e.column]
-    units = {c.column.values.unit.lower() for c in figures if c.column.values and c.column.values.unit}
-    units |= {word for c in figures for word in c.words[1:] if word in UNITS}
+    units = {c.unit for c in figures} | {word for c in figures for word in c.words[1:] if word in UNITS}
     for k in range(1, len(q.items)):
         if q.items[k - 1].lower == "in" and {q.items[k].lower, lemma(q.items[k].lower)} & units:
             r.use(k)

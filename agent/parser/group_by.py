@@ -97,6 +97,7 @@ def _is_kind(q: LinkedQuestion, key: ColumnKey) -> bool:
 
 _REPEATED = 0.5
 _SPANS = word_set("week month quarter year season period")
+"""Names of columns that say of which period a row is."""
 
 
 def _bounded(part: Condition) -> bool:

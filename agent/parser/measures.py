@@ -91,7 +91,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                 if (
                     exact
                     or (words == ("date",) and column.role == "date")
-                    or (column.words[: len(words)] == words and (column.words[-1] in UNITS or ends[:1] in _QUALIFIED))
+                    or (column.words[: len(words)] == words and (column.words[-1] in UNITS or {*ends[:1]} & QUALIFYING))
                     or column.words[-len(words) :] == words
                     or (column.words[-1] in UNITS and column.words[-len(words) - 1 : -1] == words)
                     or (column.words == (*words, "minimum") and adjective.base in _LASTING)  # `duration_min`
@@ -112,7 +112,6 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
 
 
 LOWEST, HIGHEST = word_set("minimum min low lowest"), word_set("maximum max high highest")
-_QUALIFIED = frozenset((word,) for word in QUALIFYING)
 _EXTREMES = LOWEST | HIGHEST | word_set("average mean avg")
 """Words behind a property that say which of its figures a column holds (`temp_max`)."""
 

@@ -111,8 +111,7 @@ def by_column(
 
 def _is_unit(q: LinkedQuestion, j: int, column: ColumnWord) -> bool:
     """`the most kg`: the column is named by what it is counted in."""
-    unit = column.column.values.unit if column.column.values else None
-    return unit is not None and q.items[j].lower == unit.lower()
+    return bool(column.unit) and q.items[j].lower == column.unit
 
 
 def _of_all(q: LinkedQuestion) -> bool:

@@ -211,6 +211,7 @@ def _popularity(q: LinkedQuestion, c: Context, i: int, following: int | None) ->
 
 
 _OFTEN = frozenset(("most", "the most", "least", "the least"))
+"""Words for how often something happened, where the word behind them names the day."""
 
 
 def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank: Rank) -> Findings:

@@ -19,7 +19,7 @@ from agent.sources.tabular.layout import RULE
 from agent.sources.tabular.notation import notation
 from agent.sources.tabular.plan import MOST_SHOWN, Row
 from agent.sources.tabular.sql import BLANKS, literal
-from agent.sources.tabular.stage import Staged
+from agent.sources.tabular.stage import Staged, filled
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -57,8 +57,8 @@ class LeftOut:
     """Rows that are called totals, of which nothing shows that they are."""
 
 
-def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], totals: str) -> LeftOut:
-    """`filled`: how many cells of each column are."""
+def found(engine: DuckDBPyConnection, staged: Staged, totals: str) -> LeftOut:
+    """`totals` as in a plan."""
     texts = [f"c{i}" for i, kind in enumerate(staged.types) if kind == "VARCHAR"]
     if len(texts) < len(staged.types) or not staged.rows:
         return LeftOut("true")
@@ -70,7 +70,7 @@ def found(engine: DuckDBPyConnection, staged: Staged, filled: Sequence[int], tot
         f"starts_with(c0, '=')) AND regexp_full_match({concatenated}, {literal(RULE.pattern)})"
     )
     [(blanks,)] = engine.execute(f"SELECT count(*) FROM {PLACES}").fetchall()
-    rows, kept = ([], []) if totals == "keep" or len(texts) < 2 else _extra(engine, staged, texts, filled, int(blanks))
+    rows, kept = ([], []) if totals == "keep" or len(texts) < 2 else _extra(engine, staged, texts, int(blanks))
     if rows:
         engine.execute(f"INSERT INTO {PLACES} VALUES {', '.join(f'({at})' for at, _ in rows)}")
     [(count,)] = engine.execute(f"SELECT count(*) FROM {PLACES}").fetchall()
@@ -86,7 +86,7 @@ def _told(staged: Staged, rows: Sequence[Cells]) -> tuple[Row, ...]:
 
 
 def _extra(
-    engine: DuckDBPyConnection, staged: Staged, texts: Sequence[str], filled: Sequence[int], blanks: int
+    engine: DuckDBPyConnection, staged: Staged, texts: Sequence[str], blanks: int
 ) -> tuple[list[Cells], list[Cells]]:
     """The rows that are no rows of the table, and those that are called totals and stay."""
     shown = ", ".join(f"coalesce(nullif({trimmed(cell)}, {literal(NEVER_COMPUTED)}), '')" for cell in texts)
@@ -114,7 +114,8 @@ def _extra(
     of_totals = [cells for at, cells in candidates if at in called]
     rows = staged.rows - blanks - len(of_totals)
     enough = min(_USUAL * rows, rows - 3) if rows > 6 else rows - 1 if of_totals else rows - 2
-    usual = [n - sum(bool(cells[i]) for cells in of_totals) >= enough for i, n in enumerate(filled)]
+    counts = filled(engine, staged.raw, texts)
+    usual = [n - sum(bool(cells[i]) for cells in of_totals) >= enough for i, n in enumerate(counts)]
     extra = [row for row in candidates if _is_extra(row, usual, staged, called.get(row[0]), end)]
     rest = [row for row in candidates if row not in extra]
     unproven = [row for row in rest if row[0] in called or shapes.closes(row, usual, end)]

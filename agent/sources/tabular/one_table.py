@@ -51,7 +51,7 @@ class OneTable:
         self._engine, self._staged, self._before = engine, staged, before
         self._table = before.table
         self._raw = staged.raw
-        self._cells = [f"c{i}" for i in range(len(staged.headers))]
+        self._cells = staged.cells
         self._filled: list[int] = []
         self._where = "true"
         self._texts: dict[int, TextChanges] = {}

@@ -7,7 +7,7 @@ figures besides stays as it is, since those would be repeated for each period; a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +17,7 @@ from agent.sources.tabular.extra_rows import PLACES, TOTAL, LeftOut
 from agent.sources.tabular.one_table import are_groups, value_above
 from agent.sources.tabular.plan import TablePlan
 from agent.sources.tabular.sql import literal
-from agent.sources.tabular.stage import Staged
+from agent.sources.tabular.stage import Bounds, Staged
 from eval.language.inflection import lemma
 from eval.language.lexicon import open_lexicon, word_set
 
@@ -39,15 +39,22 @@ _FORMS = {
 _WHOLE = re.compile(
     r"(?i)(?:fy|ytd|year|full[ -]?year|year[ -]?to[ -]?date|annual|jahr|année|año)(?:[ _'’/-]?[0-9]{2,4})?"
 )
+"""Headers of a column for all periods together, besides those that are called totals."""
 _FIGURE = r"[^A-Za-z]*[0-9][^A-Za-z]*|[A-Za-z]{1,3}[.]? ?[0-9.,]+|[0-9.,]+ ?[A-Za-z]{1,3}"
 _MOSTLY = 0.8
+"""Part of a column's cells that are figures, from which on it holds figures."""
 _NAMED_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
-_KEY = re.compile(r"(?i)(?:^|[\W_])(?:id|key|code|number|no|nr|num|sku|account|konto|zip|plz|postcode)\.?$|[a-z]I[dD]$")
+_KEY = re.compile(
+    r"(?i)(?:^|[\W_])(?:id|key|code|number|no|nr|num|sku|account|konto|zip|plz|postcode)\.?$|(?-i:[a-z]I[dD])$"
+)
+"""Headers of columns that tell rows apart: their numbers are no figures."""
 _GENERIC = word_set(
     "sheet table data report export book file overview summary figure pivot tab page list total monthly quarterly"
     " yearly"
 )
+"""Words of a table's name that do not say what its figures are of."""
 _BEFORE = re.compile(r"(?i)(?:^|_)(?:by|per|for|of|in)_.*")
+"""What a name says behind the thing: `sales_by_region`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +72,14 @@ class Aside:
     """Headers of the columns that sum up the periods."""
 
 
-def found(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, table: str) -> Aside | None:
-    """The periods of a table that could be rows."""
+def found(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, table: str, bounds: Bounds) -> Aside | None:
+    """The periods of a table that could be rows, of which there would not be too many."""
     periods = None if staged.parts or set(staged.types) != {"VARCHAR"} else _periods(staged.headers, _years_of(table))
     if periods is None:
         return None
     places, header, said = periods
+    if staged.rows * len(places) > bounds.rows:
+        return None
     figures = _shares(engine, staged, left_out.condition)
     kept, sums = [], []
     for i, head in enumerate(map(str.strip, staged.headers)):
@@ -134,13 +143,9 @@ def _shares(engine: DuckDBPyConnection, staged: Staged, condition: str) -> list[
     asked = ", ".join(
         f"coalesce(avg(CASE WHEN trim({cell}) <> '' AND {cell} <> {literal(NEVER_COMPUTED)} "
         f"THEN regexp_full_match(trim({cell}), {literal(_FIGURE)})::INT END), 1)"
-        for cell in _cells(staged)
+        for cell in staged.cells
     )
     return list(engine.execute(f"SELECT {asked} FROM {staged.raw} WHERE {condition}").fetchall()[0])
-
-
-def _cells(staged: Staged) -> Iterator[str]:
-    return (f"c{i}" for i in range(len(staged.headers)))
 
 
 def as_rows(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, aside: Aside) -> tuple[Staged, LeftOut]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _KEYS = 0.9
 """Part of the values of a key that must differ."""
-_KEY = re.compile(r"(?i)(^|[\W_])(id|key|code|number|no|nr)$|[a-z]Id$|^id")
+_KEY = re.compile(r"(?i)(^|[\W_])(id|key|code|number|no|nr)$|(?-i:[a-z]Id)$|^id")
 _CODE = r"[^ ]*[0-9][^ ]*"
 """The values of a first column that is a key whatever it is called: `T-17`, `1042`."""
 _SURELY = 5

@@ -13,7 +13,7 @@ from agent.sources.tabular import extra_rows
 from agent.sources.tabular.extra_rows import LeftOut
 from agent.sources.tabular.plan import MOST_SHOWN, Row
 from agent.sources.tabular.sql import literal
-from agent.sources.tabular.stage import Bounds, Part, Staged, filled
+from agent.sources.tabular.stage import Bounds, Part, Staged
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -41,7 +41,7 @@ def stacked(
     notes: dict[str, None] = {}
     rows = 0
     for label, staged in files:
-        found = extra_rows.found(engine, staged, filled(engine, staged.raw, _cells(staged)), totals)
+        found = extra_rows.found(engine, staged, totals)
         engine.execute(f"INSERT INTO {_PLACES} SELECT place + {rows} FROM {extra_rows.PLACES}")
         cells = ", ".join((*_in_order(names, staged.headers), literal(label)))
         engine.execute(f"INSERT INTO {_RAW} SELECT {cells} FROM {staged.raw} ORDER BY rowid")
@@ -62,10 +62,6 @@ def stacked(
         _labelled((label, found.kept) for label, found in left_out)[:MOST_SHOWN],
     )
     return whole, told
-
-
-def _cells(staged: Staged) -> list[str]:
-    return [f"c{i}" for i in range(len(staged.headers))]
 
 
 def _labelled(of: Iterable[tuple[str, Sequence[Row]]]) -> tuple[Row, ...]:

@@ -59,6 +59,11 @@ class Staged:
     rows_each: int = 1
     """How many of its rows one row of the file became."""
 
+    @property
+    def cells(self) -> list[str]:
+        """The names of its columns."""
+        return [f"c{i}" for i in range(len(self.headers))]
+
     def told(self, at: int, text: str) -> Row:
         """The row at this place, as a person finds it in the file."""
         for part in reversed(self.parts):

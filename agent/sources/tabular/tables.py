@@ -21,7 +21,7 @@ from agent.sources.tabular.plan import Reading, TablePlan, TableReading
 from agent.sources.tabular.progress import Report, Watched
 from agent.sources.tabular.sql import literal
 from agent.sources.tabular.stacked import stacked
-from agent.sources.tabular.stage import Bounds, Staged, filled, stage
+from agent.sources.tabular.stage import Bounds, Staged, stage
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -108,12 +108,9 @@ def _read(
         parts = list(zip(group.how.labels, staged, strict=True))
         whole, left_out = stacked(engine, parts, group.how.header, plan.totals, bounds)
     else:
-        cells = [f"c{i}" for i in range(len(whole.headers))]
-        left_out = extra_rows.found(engine, whole, filled(engine, whole.raw, cells), plan.totals)
+        left_out = extra_rows.found(engine, whole, plan.totals)
     form = "together" if group.how.labels else "apart" if group.how.alike else None
-    aside = periods_aside.found(engine, whole, left_out, group.table)
-    if aside is not None and whole.rows * len(aside.places) > bounds.rows:
-        aside = None
+    aside = periods_aside.found(engine, whole, left_out, group.table, bounds)
     periods = None if aside is None else plan.periods or periods_aside.proposed(whole, aside, plan)
     if aside is not None and periods == "rows":
         whole, left_out = periods_aside.as_rows(engine, whole, left_out, aside)

@@ -80,14 +80,11 @@ def _first_key(order: exp.Expr, select: exp.Select | None) -> Ranking:
     return Ranking(key, bool(first.args.get("desc")))
 
 
-def ranks_from_wrong_end(r: Reading) -> bool | None:
-    """Whether the query takes the least where the most is meant; None when the words do not tell."""
+def ranks_from_wrong_end(r: Reading) -> bool:
+    """Whether the query takes the least where the most is meant, as far as the words tell."""
     asked = list(_asked(r.case.question))
-    if not asked:
-        return None
-    found = list(rankings(r))
-    verdicts = {_agrees(word, ranking) for word in asked for ranking in found}
-    return not verdicts.pop() if len(verdicts) == 1 and None not in verdicts else None
+    found = list(rankings(r)) if asked else ()
+    return {_agrees(word, ranking) for word in asked for ranking in found} == {False}
 
 
 @dataclass(frozen=True, slots=True)
