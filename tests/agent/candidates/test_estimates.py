@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from agent.candidates.weights import weights
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine
+from tests.writing import sqlite_file
 
 COUNT = "SELECT COUNT(*) FROM customers"
 NAMES = "SELECT name FROM customers"
@@ -21,13 +21,11 @@ QUESTION = "How many customers are there?"
 
 @pytest.fixture
 def firm(tmp_path: Path) -> Database:
-    file = tmp_path / "firm.sqlite"
-    connection = sqlite3.connect(file)
-    connection.executescript(
+    file = sqlite_file(
+        tmp_path / "firm.sqlite",
         "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT);"
-        "INSERT INTO customers VALUES (1, 'Ana'), (2, 'Bo'), (3, 'Cy');"
+        "INSERT INTO customers VALUES (1, 'Ana'), (2, 'Bo'), (3, 'Cy');",
     )
-    connection.close()
     return open_database(str(file))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from agent.knowledge.values import value_index
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine
+from tests.writing import sqlite_file
 
 SCRIPT = """
 CREATE TABLE cities (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
@@ -27,11 +27,7 @@ INSERT INTO orders VALUES (1, 1, 10.0, 'Same Day'), (2, 2, 20.0, 'First Class');
 
 @pytest.fixture
 def firm(tmp_path: Path) -> Database:
-    file = tmp_path / "firm.sqlite"
-    connection = sqlite3.connect(file)
-    connection.executescript(SCRIPT)
-    connection.close()
-    return open_database(str(file))
+    return open_database(str(sqlite_file(tmp_path / "firm.sqlite", SCRIPT)))
 
 
 def told(firm: Database, sql: str, privacy: Privacy = "full") -> str:

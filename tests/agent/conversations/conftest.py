@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from agent.conversations import Conversation
 from agent.conversations.checkpointer import memory_checkpointer, open_checkpointer
 from agent.runner import Answer, run
 from eval.databases.base import Database
-from tests.agent.conftest import TABLES
 from tests.settings import overridden
 
 Talk = Callable[..., Coroutine[Any, Any, Answer]]
@@ -57,10 +55,3 @@ def unchanged(path: Path) -> Any:
     before = path.read_bytes()
     yield
     assert path.read_bytes() == before
-
-
-def small_shop(path: Path) -> Path:
-    with sqlite3.connect(path) as connection:
-        connection.executescript(TABLES)
-    connection.close()
-    return path

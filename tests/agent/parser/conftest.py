@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from agent.parser import Reading, execution_probe, read
 from eval.databases import Database, open_database
 from eval.schema import Dialect, Schema
 from tests.asked import Asked, databases_to_ask
+from tests.writing import sqlite_file
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "parser"
 TODAY = dt.date(2024, 6, 15)
@@ -29,11 +29,8 @@ def _patient_look_ups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    path = tmp_path_factory.mktemp("library") / "library.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript((FIXTURES / "library.sql").read_text(encoding="utf-8"))
-    connection.commit()
-    connection.close()
+    script = (FIXTURES / "library.sql").read_text(encoding="utf-8")
+    path = sqlite_file(tmp_path_factory.mktemp("library") / "library.sqlite", script)
     with open_database(str(path)) as database:
         yield database
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -12,16 +11,16 @@ from typer.testing import CliRunner
 from agent.batch import app
 from agent.parser.second_opinion import second_opinion
 from eval.databases import open_database
+from tests.writing import sqlite_file
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
-        connection.executescript(
-            "CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name TEXT, city TEXT);"
-            "INSERT INTO customers VALUES (1, 'Ann', 'Lyon'), (2, 'Bob', 'Bath'), (3, 'Eve', 'Lyon');"
-        )
-    connection.close()
+    sqlite_file(
+        tmp_path / "shop.sqlite",
+        "CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name TEXT, city TEXT);"
+        "INSERT INTO customers VALUES (1, 'Ann', 'Lyon'), (2, 'Bob', 'Bath'), (3, 'Eve', 'Lyon');",
+    )
     return tmp_path
 
 

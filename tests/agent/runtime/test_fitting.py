@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from tests.agent.conftest import config
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.writing import sqlite_file
 
 __all__ = ["config"]
 
@@ -29,11 +29,9 @@ FITS = 9_000
 
 @pytest.fixture
 def wide(tmp_path: Path) -> Iterator[Database]:
-    file = tmp_path / "wide.sqlite"
-    connection = sqlite3.connect(file)
     columns = ", ".join(f"figure_{n}_of_area TEXT" for n in range(12))
-    connection.executescript("".join(f"CREATE TABLE area_{n} ({columns});" for n in range(19)))
-    connection.close()
+    tables = "".join(f"CREATE TABLE area_{n} ({columns});" for n in range(19))
+    file = sqlite_file(tmp_path / "wide.sqlite", tables)
     with open_database(str(file)) as database:
         yield database
 

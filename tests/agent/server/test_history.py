@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from tests.agent.server.running import Running, running, settings_for, wait_until
+from tests.writing import sqlite_file
 
 QUESTION = "How many customers are there?"
 
@@ -148,12 +149,8 @@ def test_a_whole_result_as_a_file(server: Running) -> None:
 
 
 def test_an_uploaded_database_is_asked_and_taken_away(server: Running, tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "boats.sqlite") as boats:
-        boats.executescript(
-            "CREATE TABLE boats (name TEXT, length REAL); INSERT INTO boats VALUES ('Ida', 7.5), ('Mo', 9)"
-        )
-    boats.close()
-    content = (tmp_path / "boats.sqlite").read_bytes()
+    boats = "CREATE TABLE boats (name TEXT, length REAL); INSERT INTO boats VALUES ('Ida', 7.5), ('Mo', 9)"
+    content = sqlite_file(tmp_path / "boats.sqlite", boats).read_bytes()
 
     sent = httpx.post(f"{server.url}/databases/upload", files={"file": ("boats.sqlite", content)}, timeout=60)
     preset = sent.json()

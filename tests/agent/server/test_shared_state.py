@@ -14,6 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.writing import sqlite_file
+
 pytest.importorskip("a2a")
 pytest.importorskip("mcp")
 
@@ -56,9 +58,7 @@ def two(
     tmp_path_factory: pytest.TempPathFactory, model: OpenAIServer, postgres_url: str
 ) -> Iterator[tuple[Running, Running]]:
     folder = tmp_path_factory.mktemp("shared")
-    with sqlite3.connect(folder / "shop.sqlite") as connection:
-        connection.executescript(TABLES)
-    connection.close()
+    sqlite_file(folder / "shop.sqlite", TABLES)
     config = settings_for(
         folder,
         OPENAI_BASE_URL=model.url,

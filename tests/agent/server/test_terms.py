@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.agent.server.running import Running, running, settings_for
+from tests.writing import sqlite_file
 
 TUBS = "how many tubs are there"
 ASKED = [
@@ -21,13 +20,12 @@ ASKED = [
 
 @pytest.fixture
 def harbour(tmp_path: Path) -> Iterator[Running]:
-    path = tmp_path / "harbour.sqlite"
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            "CREATE TABLE vessels (id INTEGER PRIMARY KEY, name TEXT, grt REAL);"
-            "INSERT INTO vessels VALUES (1, 'Ada', 10), (2, 'Bo', 20), (3, 'Cy', 30);"
-            "CREATE TABLE berths (id INTEGER PRIMARY KEY, vessel_id INTEGER REFERENCES vessels(id));"
-        )
+    path = sqlite_file(
+        tmp_path / "harbour.sqlite",
+        "CREATE TABLE vessels (id INTEGER PRIMARY KEY, name TEXT, grt REAL);"
+        "INSERT INTO vessels VALUES (1, 'Ada', 10), (2, 'Bo', 20), (3, 'Cy', 30);"
+        "CREATE TABLE berths (id INTEGER PRIMARY KEY, vessel_id INTEGER REFERENCES vessels(id));",
+    )
     with running(settings_for(tmp_path, TEXT2SQL_DB_PATH=path)) as server:
         yield server
 

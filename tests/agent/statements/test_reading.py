@@ -17,6 +17,7 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql import parse
+from tests.writing import sqlite_file
 
 TABLES = """
 CREATE TABLE buyers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, is_deleted INTEGER);
@@ -32,9 +33,7 @@ INSERT INTO lots VALUES
 
 @pytest.fixture(scope="module")
 def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    path = tmp_path_factory.mktemp("reading") / "market.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(TABLES)
+    path = sqlite_file(tmp_path_factory.mktemp("reading") / "market.sqlite", TABLES)
     database = open_database(f"sqlite:///{path}")
     yield database
     database.close()

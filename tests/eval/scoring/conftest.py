@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from eval.databases.base import Database
 from eval.databases.factory import open_database
 from tests.pairs import FIXTURES, sections
+from tests.writing import sqlite_file
 
 QUESTIONS = sections("scoring/questions.txt")
 """By database: a mistake with the query that makes it and its repair, queries to be left alone, right ones."""
@@ -25,8 +24,7 @@ def scored_file(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
     def made(name: str) -> Path:
         path = folder / f"{name}.sqlite"
         if not path.exists():
-            with closing(sqlite3.connect(path)) as connection:
-                connection.executescript((FIXTURES / "scoring" / f"{name}.sql").read_text(encoding="utf-8"))
+            sqlite_file(path, (FIXTURES / "scoring" / f"{name}.sql").read_text(encoding="utf-8"))
         return path
 
     return made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from eval.databases.base import Database
 from eval.databases.factory import open_database
 from eval.examination import Query, examine
 from eval.scoring import score
+from tests.writing import sqlite_file
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,8 @@ def test_where_a_constant_is_stored(shop: Database, where: str, found: list[str]
 
 
 def test_a_text_that_is_stored_between_spaces_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "airports.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript(
-        "CREATE TABLE airports (code TEXT, city TEXT); INSERT INTO airports VALUES ('OSL', ' Oslo ')"
-    )
-    connection.close()
+    airports = "CREATE TABLE airports (code TEXT, city TEXT); INSERT INTO airports VALUES ('OSL', ' Oslo ')"
+    path = sqlite_file(tmp_path / "airports.sqlite", airports)
     with open_database(path) as database:
         case = examine(Query("What is the code of Oslo?", "SELECT code FROM airports WHERE city = 'Oslo'"), database)
     assert [s.found for s in case.stored] == ["padded"]
