@@ -40,7 +40,8 @@ _WHOLE = re.compile(
     r"(?i)(?:fy|ytd|year|full[ -]?year|year[ -]?to[ -]?date|annual|jahr|année|año)(?:[ _'’/-]?[0-9]{2,4})?"
 )
 """Headers of a column for all periods together, besides those that are called totals."""
-_FIGURE = r"[^A-Za-z]*[0-9][^A-Za-z]*|[A-Za-z]{1,3}[.]? ?[0-9.,]+|[0-9.,]+ ?[A-Za-z]{1,3}"
+_FIGURE = r"[^A-Za-z]*[0-9][^A-Za-z]*|(?:[A-Za-z]{2,3}[.]? |[A-Z]{3})[0-9.,]+|[0-9.,]+ ?[A-Za-z]{1,3}"
+"""With a currency or unit before or behind it: `kr 12`, `EUR12`, `12 kg`; `P12` is a code."""
 _MOSTLY = 0.8
 """Part of a column's cells that are figures, from which on it holds figures."""
 _NAMED_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
@@ -153,19 +154,22 @@ def as_rows(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, aside
     raw, each, at = f"{staged.raw}_by_period", len(aside.places), len(aside.kept)
     first, last = staged.headers[aside.places[0]], staged.headers[aside.places[-1]]
     notes = [f"{first} to {last} read as rows, each with its {aside.header} and {aside.figure}"]
-    notes += [f"{' and '.join(aside.sums)} left out, which sum up the others"] if aside.sums else []
+    sums = "sums" if len(aside.sums) == 1 else "sum"
+    notes += [f"{' and '.join(aside.sums)} left out, which {sums} up the others"] if aside.sums else []
     source, label = staged.raw, f"c{aside.kept[0]}"
     if at > 1 and are_groups(engine, staged.raw, label, left_out.condition):  # written once, above blank cells
         source = f"(SELECT * REPLACE ({value_above(label)} AS {label}) FROM {staged.raw} ORDER BY rowid)"
         notes.append(f"blank cells of {staged.headers[aside.kept[0]]} have the value above them")
     shown = [f"c{i} AS c{place}" for place, i in enumerate(aside.kept)]
     shown += [f"unnest([{', '.join(map(literal, aside.said))}]) AS c{at}"]
-    shown += [f"unnest([{', '.join(f'c{i}' for i in aside.places)}]) AS c{at + 1}"]
+    figures = ", ".join(f"c{i}" for i in aside.places)
+    shown += [f"unnest([{figures}]) AS c{at + 1}"]
     engine.execute(f"CREATE OR REPLACE TEMP TABLE {raw} AS SELECT {', '.join(shown)} FROM {source}")
     engine.execute(
         f"CREATE OR REPLACE TEMP TABLE {PLACES} AS SELECT rowid AS place FROM {raw} "
-        f"WHERE coalesce(trim(c{at + 1}), '') = '' OR rowid // {each} IN "
-        f"(SELECT rowid FROM {staged.raw} WHERE NOT ({left_out.condition}))"
+        f"WHERE rowid // {each} IN (SELECT rowid FROM {staged.raw} WHERE NOT ({left_out.condition})) "
+        f"OR coalesce(trim(c{at + 1}), '') = '' AND rowid // {each} IN "
+        f"(SELECT rowid FROM {staged.raw} WHERE trim(concat({figures})) <> '')"  # a row without any figure stays
     )
     engine.execute(f"DROP TABLE {staged.raw}")
     whole = replace(

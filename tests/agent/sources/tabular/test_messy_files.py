@@ -78,6 +78,12 @@ def test_periods_stay_side_by_side_where_a_person_says_so(tmp_path: Path) -> Non
     assert edited_by_hand(again, "rows")[0].periods == "rows"
 
 
+def test_a_row_without_any_figure_keeps_its_name_beside_periods(tmp_path: Path) -> None:
+    rest = "".join(f"p{n},1,,3\n" for n in range(20))  # near the end, a name alone would be a note
+    table, _ = imported(tmp_path, f"who,2019,2020,2021\na,,,\n{rest}".encode())
+    assert table[1:6] == ["a | 2019 | NULL", "a | 2020 | NULL", "a | 2021 | NULL", "p0 | 2019 | 1", "p0 | 2021 | 3"]
+
+
 def test_what_a_person_decides_is_followed(tmp_path: Path) -> None:
     data = b"who,joined,size\na,03/01/2022,10\nb,04/02/2022,M\n"
     _, first = imported(tmp_path, data)
