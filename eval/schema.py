@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -28,6 +29,9 @@ WRITTEN_DIALECTS = ALL_DIALECTS[6:]
 
 FOLDS_UPPER: frozenset[Dialect] = frozenset({"snowflake", "oracle"})
 """Those that read a name without quotes in capitals."""
+
+NUMERIC = re.compile(r"int|real|num|dec|float|doub|money|serial", re.IGNORECASE)
+"""The types of numbers, as engines and people write them."""
 
 T = TypeVar("T")
 

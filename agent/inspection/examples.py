@@ -23,7 +23,7 @@ from agent.parser.engine import read
 from agent.runtime.answer import Answer
 from eval.databases.base import Database
 from eval.language.inflection import lemma, plural
-from eval.schema import Column, Schema, Table
+from eval.schema import NUMERIC, Column, Schema, Table
 
 MOST = 8
 ENOUGH = 3
@@ -37,7 +37,6 @@ _EACH = 2
 _LIKELY = 0.6
 _FEW = range(2, 31)
 """Different values of a column that rows are grouped by."""
-_NUMBERS = re.compile(r"int|num|real|float|doub|dec|money", re.IGNORECASE)
 _TRUTHS = re.compile(r"bool", re.IGNORECASE)
 _DATES = re.compile(r"date|time", re.IGNORECASE)
 _GROUP = re.compile(r"(^|_)(status|type|category|kind|country|region|state|group|level|class)$", re.IGNORECASE)
@@ -105,7 +104,7 @@ def _of_table(table: Table, schema: Schema, facts: dict[tuple[str, str], ColumnF
     things = plural(lemma(_words(table.name)))
     keys = {name for key in table.foreign_keys for name in key.columns}
     own = [c for c in table.columns if not c.primary_key and c.name not in keys]
-    measures = [c for c in own if _NUMBERS.search(c.type) and not _LABEL.search(c.name)]
+    measures = [c for c in own if NUMERIC.search(c.type) and not _LABEL.search(c.name)]
     groups = [c for c in own if _is_group(c, facts.get((table.name, c.name)))]
     dates = [c for c in own if _DATES.search(c.type)]
     for column in groups:
@@ -126,7 +125,7 @@ def _of_table(table: Table, schema: Schema, facts: dict[tuple[str, str], ColumnF
         if _TRUTHS.search(column.type):
             yield "truth", f"How many rows are {_words(column.name)}?"
     yield "rows", "How many rows are there?"
-    labels = [c for c in own if not any(kind.search(c.type) for kind in (_DATES, _NUMBERS, _TRUTHS))]
+    labels = [c for c in own if not any(kind.search(c.type) for kind in (_DATES, NUMERIC, _TRUTHS))]
     for column in labels:
         yield "different", f"How many different {plural(_words(column.name))} are there?"
     for column in labels:

@@ -15,7 +15,7 @@ from agent.knowledge.indexed_columns import dated_name
 from agent.knowledge.value_reading import SCANNED_ROWS, as_text
 from eval.databases.base import Database
 from eval.databases.types import Limits, Value
-from eval.schema import Column, Schema, Table
+from eval.schema import NUMERIC, Column, Schema, Table
 from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import quoted_column, table_source
 
@@ -79,4 +79,4 @@ def _ranged(column: Column) -> bool:
 
 
 def _number(column: Column) -> bool:
-    return re.search(r"int|real|num|dec|float|doub|money|serial", column.type, re.I) is not None
+    return NUMERIC.search(column.type) is not None

@@ -46,6 +46,7 @@ from agent.knowledge.values import (
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.language.inflection import lemma
+from eval.language.text_figures import TextFigures
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import table_source
@@ -124,8 +125,8 @@ class StoredValueIndex(ValueIndex):
         return (table, column) not in self._lookup.places
 
     @cached_property
-    def date_forms(self) -> dict[tuple[str, str], str]:
-        return self._sample.date_forms
+    def stored_forms(self) -> dict[tuple[str, str], str | TextFigures]:
+        return self._sample.stored_forms
 
     def facts(self, table: str, column: str) -> ColumnFacts:
         return self._sample.facts(table, column)

@@ -41,6 +41,7 @@ from agent.knowledge.value_words import ValueWords
 from eval.databases.base import Database
 from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS
+from eval.language.text_figures import TextFigures, text_figures
 from eval.schema import Schema, told_apart
 from eval.tasks.cache_folder import cache_folder, write_private
 
@@ -145,7 +146,7 @@ class ValueIndex:
         moved._places = {key: i for i, key in enumerate(moved._columns)}
         moved._homes, moved._parts = homes, {}
         moved.__dict__.pop("_sources", None)
-        moved.__dict__.pop("date_forms", None)
+        moved.__dict__.pop("stored_forms", None)
         return moved
 
     def attach(self, database: Database, schema: Schema) -> None:
@@ -249,10 +250,14 @@ class ValueIndex:
         return (ValueHit(*self._columns[i], value, score, how) for i, value in self._exact.get(folded, ()))
 
     @cached_property
-    def date_forms(self) -> dict[tuple[str, str], str]:
-        """The columns whose values are dates, each with their form."""
+    def stored_forms(self) -> dict[tuple[str, str], str | TextFigures]:
+        """The columns whose values are dates or figures kept as text, each with their form."""
         columns = zip(self._columns, self._values, strict=True)
-        return {key: form for key, values in columns if (form := date_form(values, dated_name(key[1])))}
+        return {
+            key: form
+            for key, values in columns
+            if (form := date_form(values, dated_name(key[1])) or text_figures(values, self.complete(*key)))
+        }
 
     @cached_property
     def _exact(self) -> dict[str, list[tuple[int, str]]]:

@@ -16,6 +16,7 @@ from typing import Literal
 from agent.knowledge.stored_dates import ISO
 from eval.language.inflection import lemma, plural_phrase, root, stem
 from eval.language.lexicon import abbreviations, open_lexicon, synonyms, word_set
+from eval.language.text_figures import TextFigures
 from eval.schema import Column, Schema, Table
 
 Role = Literal["id", "name", "date", "year", "number", "flag", "text"]
@@ -28,6 +29,38 @@ _BEGUN = word_set(
     "build construct found establish open publish release make manufacture produce join start begin bear plant"
 )
 """What `year_built` and the like are the year of."""
+_NEVER_FIGURES = frozenset(
+    [
+        "zip",
+        "postal",
+        "postcode",
+        "plz",
+        "phone",
+        "telephone",
+        "tel",
+        "mobile",
+        "fax",
+        "code",
+        "number",
+        "no",
+        "nr",
+        "version",
+        "release",
+        "revision",
+        "serial",
+        "model",
+        "part",
+        "batch",
+        "lot",
+        "section",
+        "chapter",
+        "isbn",
+        "sku",
+        "card",
+        "account",
+    ]
+)
+"""Words of columns whose texts are names, whatever they look like."""
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
 NAME_WORDS = ("name", "title", "label", "caption", "subject")
 _CONTACT = frozenset(("contact", "agent", "owner"))  # the names of somebody else
@@ -60,6 +93,8 @@ class ColumnWord:
     """The words of the table's name."""
     form: str = ""
     """How its dates are stored, if neither as a date nor as ISO text; see `stored_dates`."""
+    figures: TextFigures | None = None
+    """How its figures are written, if they are kept as text."""
 
     @property
     def name(self) -> str:
@@ -119,10 +154,16 @@ class Vocabulary:
     def affinities(self, word: str) -> dict[str, float]:
         """Schema words that a question's word may refer to."""
         meant = self._affinities(word)
-        if not open_lexicon(word):
+        if not open_lexicon(word) or word in self._spelled:
             for full in abbreviations().get(word, ()):
                 meant = self._affinities(full) | meant
         return meant
+
+    @cached_property
+    def _spelled(self) -> frozenset[str]:
+        """The pieces of names as they are written: `pop` may be short for the population here."""
+        names = [*(t.name for t in self.tables.values()), *(c.name for c in self.columns.values())]
+        return frozenset(piece.lower() for name in names for piece in _SPLIT.findall(name))
 
     def _affinities(self, word: str) -> dict[str, float]:
         scores: dict[str, float] = {}
@@ -274,14 +315,15 @@ _SAME_WORD = 0.9
 _ABBREVIATED = 0.9  # the affinity of a word to its abbreviation in a name
 _NEVER_SHORT = word_set("above below under after before")  # nor is `abv` short for any of them
 
-_Key = tuple[str, tuple[tuple[tuple[str, str], str], ...]]
+StoredForm = str | TextFigures
+_Key = tuple[str, tuple[tuple[tuple[str, str], StoredForm], ...]]
 _cache: dict[_Key, Vocabulary] = {}
 
 
-def vocabulary(schema: Schema, date_forms: Mapping[tuple[str, str], str] | None = None) -> Vocabulary:
-    """The vocabulary of a schema, built once per fingerprint and process (the last 32 are kept). `date_forms`: columns
-    whose values are dates, with their form."""
-    forms = date_forms or {}
+def vocabulary(schema: Schema, stored_forms: Mapping[tuple[str, str], StoredForm] | None = None) -> Vocabulary:
+    """The vocabulary of a schema, built once per fingerprint and process (the last 32 are kept). `stored_forms`: the
+    columns whose values are dates or figures that their types do not tell, with their form."""
+    forms = stored_forms or {}
     key = (schema.fingerprint, tuple(forms.items()))
     known = _cache.get(key)
     if known is None:
@@ -361,7 +403,7 @@ _DAYS = {"mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday
          "sun": "sunday"}  # fmt: skip
 
 
-def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
+def _build(schema: Schema, forms: Mapping[tuple[str, str], StoredForm]) -> Vocabulary:
     known = _known_words(schema)
     tables: dict[str, TableWord] = {}
     columns: dict[tuple[str, str], ColumnWord] = {}
@@ -388,7 +430,7 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], str]) -> Vocabulary:
         infos = tuple(
             _column(table, c, split[c.name], c.name.casefold() in foreign, trimmed or words) for c in table.columns
         )
-        infos = tuple(_dated(c, forms.get(c.key, "")) for c in infos)
+        infos = tuple(_as_stored(c, forms.get(c.key)) for c in infos)
         by_table[table.name] = infos
         columns.update({(table.name, c.name): c for c in infos})
     holders: dict[str, list[TableWord | ColumnWord]] = {}
@@ -504,10 +546,13 @@ def _type(declared: str) -> tuple[bool, bool, bool]:
     return bool(_NUMERIC.search(declared)), bool(_TEMPORAL.search(declared)), "bool" in declared.lower()
 
 
-def _dated(column: ColumnWord, form: str) -> ColumnWord:
-    """The column as its stored values show it: a date, where they are dates."""
-    if not form or column.primary or column.foreign:
+def _as_stored(column: ColumnWord, form: StoredForm | None) -> ColumnWord:
+    """The column as its stored values show it: a date, where they are dates; a figure, where no name or code is."""
+    if form is None or column.primary or column.foreign:
         return column
+    if isinstance(form, TextFigures):
+        kept = column.role == "text" and not column.numeric and not _NEVER_FIGURES & set(column.words)
+        return replace(column, role="number", numeric=True, figures=form) if kept else column
     return replace(column, role="date", numeric=False, form="" if form == ISO else form)
 
 

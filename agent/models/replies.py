@@ -194,10 +194,11 @@ def extract_sql(text: str) -> str:
     over a CREATE INDEX after it. Statements after a semicolon are kept, so that the guard can judge them. Raises
     UnusableReply.
     """
-    for reading in _readings(text):
-        sql = _sql_in(reading, depth=0)
-        if sql:
-            return sql
+    for written in dict.fromkeys((text, text.replace(r"\n", "\n"))):  # the escapes of JSON, escaped once more
+        for reading in _readings(written):
+            sql = _sql_in(reading, depth=0)
+            if sql:
+                return sql
     raise UnusableReply("the reply contains no SQL statement" if text.strip() else "the reply is empty")
 
 

@@ -35,7 +35,7 @@ async def planner(state: AgentState, context: RunContext) -> dict[str, Any]:
     question = state["question"]
     failed: dict[str, Any] = {}
     shown = state.get("schema_context", "")
-    english = is_english(question)
+    english = bool(state.get("failure")) or await _is_english(question, context)
     if state.get("failure"):
         reply = PlanReply(single_task_plan(question, 0.0))
     elif not english and not context.model.capabilities.remote:
@@ -110,8 +110,15 @@ async def _request(question: str, state: AgentState, context: RunContext) -> Pla
         may_ask=context.may_ask and clarified is None,
         clarified=clarified,
         ran=context.ran,
-        translate=not is_english(question),
+        translate=not await _is_english(question, context),
     )
+
+
+async def _is_english(question: str, context: RunContext) -> bool:
+    if is_english(question):
+        return True
+    schema = await context.schema()
+    return is_english(question, tuple(name for t in schema.tables for name in (t.name, *(c.name for c in t.columns))))
 
 
 def _values_kept(plan: QueryPlan, question: str) -> QueryPlan:

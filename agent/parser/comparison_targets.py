@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent.parser.conditions import target_column
 from agent.parser.interpretation import Condition, Expression, Operator
-from agent.parser.measures import holds_figures, measure
+from agent.parser.measures import measure
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
@@ -96,7 +96,7 @@ def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | No
     if after == "column":
         # A column of numbers is compared directly; for any other column its distinct values are counted
         column = c.column_of(k)
-        if (column.numeric and column.role != "id") or holds_figures(q, column):
+        if column.numeric and column.role != "id":
             return Expression(column=column.key), Finding((k,))
         return Expression("count", column=column.key, table=column.table, distinct=True), Finding((k,))
     mention = q.items[k].mention if after == "measure" else None

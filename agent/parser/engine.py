@@ -236,10 +236,10 @@ class _Parser:
     """One schema with its values, against which questions are read."""
 
     def __init__(self, schema: Schema, values: ValueIndex, dialect: Dialect, today: dt.date, look: Look | None) -> None:
-        self._existing = vocabulary(schema, values.date_forms)
+        self._existing = vocabulary(schema, values.stored_forms)
         self._dialect = dialect
         self._entities = with_entities(schema, values)
-        words = vocabulary(self._entities.schema, self._entities.values.date_forms)
+        words = vocabulary(self._entities.schema, self._entities.values.stored_forms)
         self._known = Known(words, self._entities.values, today)
         self._graph = join_graph(words)
         self._rows = StoredRows(look, self._entities, words, self._graph)

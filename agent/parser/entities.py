@@ -167,7 +167,7 @@ def _each_once(select: exp.Select) -> None:
 @lru_cache(maxsize=8)
 def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     """The schema with a table for each kind of thing that is only a column of a table that stands alone."""
-    words = vocabulary(schema, values.date_forms)
+    words = vocabulary(schema, values.stored_forms)
     taken = {name.casefold() for t in schema.tables for name in (t.name, *(c.name for c in t.columns))}
     sources: dict[str, tuple[Table, Column]] = {}
     keys: dict[str, Column] = {}
@@ -186,8 +186,9 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
         if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
             taken.discard(table.name.casefold())
-        if any(_is_figure(c, row) for c in words.by_table[table.name]):
-            # the votes of `votes`, the results of `lab results`, the rent of `rent pcm` are the figures of that name
+        if any(_is_figure(c, row) or (c.role == "flag" and c.words == row) for c in words.by_table[table.name]):
+            # the votes of `votes`, the results of `lab results`, the rent of `rent pcm` are the figures of that name,
+            # and those who have `consent` the rows where it is so
             row = next((c.words for c in words.by_table[table.name] if _names_row(c, values, table)), ("row",))
         if any(_numbers_each(c, values, table) for c in words.by_table[table.name]):
             row = next((c.words for c in words.by_table[table.name] if c.words in _GOODS), row)
@@ -244,7 +245,7 @@ def _named_by(
 
 def _numbers(column: ColumnWord, row: tuple[str, ...], values: ValueIndex, table: Table) -> bool:
     """Whether a column that is called as the rows are (`Booking`) numbers them (`B1203`): `bookings` are the rows."""
-    if column.words not in (row, row[-1:]) or column.role not in ("text", "id"):
+    if column.words not in (row, row[-1:]) or column.role not in ("text", "id") or row[-1] in _ATTRIBUTES:
         return False
     known = values.values(table.name, column.name)
     numbered = sum(any(map(str.isdigit, value)) for value in known)

@@ -185,7 +185,7 @@ def _only_known(q: LinkedQuestion, query: Query) -> None:
     known = Condition(Expression(column=expression.column), "not null")
     if column is None or descending or not column.column.nullable:
         return
-    if column.role == "date" or q.values.facts(*column.key).nulls:
+    if column.role == "date" or column.figures is not None or q.values.facts(*column.key).nulls:
         query.where.extend([] if (known,) in query.where else [(known,)])
 
 

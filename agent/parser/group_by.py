@@ -48,6 +48,9 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
         named = dict.fromkeys(e for kind, e in c.groups if kind == "column" and isinstance(e, Expression))
         added = [e for e in named if e not in query.select]
         query.select[:0] = reversed(added)
+        # `deliveries by driver`, where a row is a driver
+        things = [e for kind, what in c.groups if kind == "table" for e in q.named_by(str(what))]
+        query.select[:0] = [e for e in dict.fromkeys(things) if e not in query.select]
         return Finding(doubts=("group_without_aggregate",) * len(added))
     keys = _group_keys(q, query, c.groups, amounts_first)
     plain = [e for e in query.select if not e.function]

@@ -18,7 +18,6 @@ from agent.parser.schema_linking import QUALIFYING
 from agent.parser.state import Context
 from agent.parser.units import UNITS
 from eval.language.lexicon import Adjective, Measure, measures, word_set
-from eval.language.numbers import number_of
 
 _AMOUNTS = (
     ("total", "amount"),
@@ -246,9 +245,3 @@ def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | No
             if called:
                 return min(called, key=lambda c: (bool(PAID & set(c.words)), len(c.words)))
     return None
-
-
-def holds_figures(q: LinkedQuestion, column: ColumnWord) -> bool:
-    """Whether the texts stored in a column are numbers."""
-    known = q.values.values(*column.key)[:20]
-    return bool(known) and all(number_of(v) is not None for v in known)

@@ -12,7 +12,6 @@ from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, self_references, time_conditions
 from agent.parser.flags import ANSWERS, is_flag, says
 from agent.parser.interpretation import Condition, Expression, Function
-from agent.parser.measures import holds_figures
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
 from agent.parser.time_conditions import TIME_WORDS
@@ -167,7 +166,7 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     named = Finding(changes={"last_column": (i, column)})
     if c.counting:
         named = replace(named, changes={**named.changes, "counting": ""})
-        if _amount_counted(q, c, column) or _units_counted(q, c, column):
+        if _amount_counted(q, c, column) or _units_counted(c, column):
             beside = any(e.column and not e.function and e.column[0] == column.table for e in c.query.select)
             amount = Expression("" if beside and not c.groups else "sum", column=column.key)
             yield replace(named, shown=(amount,))
@@ -257,10 +256,10 @@ _CODES = 100
 """The least number that is one of a thing and no quantity."""
 
 
-def _units_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
+def _units_counted(c: Context, column: ColumnWord) -> bool:
     """`how many units in all`, when the quantities are figures stored as text."""
     plain = c.counting == "rows" and not c.share and not c.distinct and not column.foreign
-    return plain and "quantity" in column.words and holds_figures(q, column)
+    return plain and "quantity" in column.words and column.figures is not None
 
 
 def _qualifies_next(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:

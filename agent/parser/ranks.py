@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Expression, Function
-from agent.parser.measures import holds_figures, measure
+from agent.parser.measures import measure
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
@@ -31,9 +31,9 @@ def ranked(expression: Expression, rank: Rank, *used: int) -> Finding:
     return Finding(used, order=((expression, rank.descending),), limit=rank.limit, offset=rank.offset)
 
 
-def by_counted_column(q: LinkedQuestion, c: Context, j: int, rank: Rank) -> Finding:
+def by_counted_column(c: Context, j: int, rank: Rank) -> Finding:
     column = c.column_of(j)
-    if column.role == "number" or holds_figures(q, column):
+    if column.role == "number":
         return ranked(Expression(column=column.key), rank, j)
     return ranked(Expression("count", column=column.key, table=column.table), rank, j)
 
@@ -93,7 +93,7 @@ def by_column(
         shown = tuple(Expression(pending, column.key) for pending in functions)
         return Finding((j,), shown=shown, changes={"functions": [], "last_column": (j, column)})
     numeric = Expression(function, column.key)
-    figures = column.numeric or holds_figures(q, column) or column.role in ("date", "year")
+    figures = column.numeric or column.role in ("date", "year")
     if not function and q.items[i].lower in ("most", "least", "fewest"):
         if not figures:
             numeric = Expression("count", column=column.key, table=column.table)

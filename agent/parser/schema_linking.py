@@ -243,10 +243,15 @@ def _windows(
             span.offer(item, score)
 
 
+_AGGREGATES = word_set("average total sum count mean median maximum minimum")
+
+
 def _meant_by(word: str, tokens: Sequence[Token], at: int, vocabulary: Vocabulary) -> Sequence[TableWord | ColumnWord]:
     """What has the word in its name. `fees from Acme` is none by a column `From`; `by from`, `the from` are. `how much`
     is no column `How paid`."""
     held = vocabulary.holders[word]
+    if word in _AGGREGATES and tokens[at].lower == word:
+        held = tuple(x for x in held if not isinstance(x, TableWord) or x.words != (word,))  # the file `avg`
     if tokens[at].lower == "how":
         after = tokens[at + 1 : at + 2]
         return [item for item in held if any({t.lower, t.lemma} & set(item.words) for t in after)]

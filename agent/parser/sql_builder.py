@@ -17,6 +17,7 @@ from agent.knowledge.vocabulary import Vocabulary
 from agent.parser import shapes
 from agent.parser.column_names import name_columns, result_names
 from agent.parser.date_functions import DateFunctions
+from agent.parser.figure_functions import as_number
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import Edge, JoinGraph, JoinPlan
 from agent.parser.sql_names import RESERVED, Names, identifier
@@ -215,18 +216,20 @@ class TreeBuilder:
         if e.since is not None:
             inner = self._dates.elapsed(self._moment(e.since, alone), inner, e.unit)
         if e.factor is not None:
-            inner = exp.Mul(this=inner, expression=self._names.column(e.factor, alone))
+            inner = exp.Mul(this=inner, expression=self._moment(e.factor, alone))
         if e.less is not None:
-            kept = exp.Sub(this=exp.Literal.number(1), expression=self._names.column(e.less, alone))
+            kept = exp.Sub(this=exp.Literal.number(1), expression=self._moment(e.less, alone))
             inner = exp.Mul(this=inner, expression=exp.paren(kept, copy=False))
         if not e.function:
             return inner
         return _AGGREGATES[e.function](this=inner)
 
     def _moment(self, key: ColumnKey, alone: bool) -> exp.Expr:
-        """The column; a date in a form of its own as the engine's own."""
-        column, form = self._names.column(key, alone), self._vocabulary.columns[key].form
-        return self._dates.moment(column, form) if form else column
+        """The column; a date in a form of its own as the engine's own, figures that are kept as text as numbers."""
+        column, word = self._names.column(key, alone), self._vocabulary.columns[key]
+        if word.figures is not None:
+            return as_number(column, word.figures, self._vocabulary.schema.dialect)
+        return self._dates.moment(column, word.form) if word.form else column
 
     def _is_number(self, key: ColumnKey) -> bool:
         """Whether a date is stored as seconds, which nobody reads."""
@@ -267,12 +270,16 @@ class TreeBuilder:
         return exp.or_(*parts, copy=False) if len(parts) > 1 else parts[0]
 
     def _compared(self, c: Condition, scope: _Scope) -> exp.Expr:
-        """The left side of a condition; a date in a form of its own stays as it is where no date is compared."""
+        """The left side of a condition; a date in a form of its own stays as it is where no date is compared, a text of
+        figures where a text is."""
         if c.left.function or c.left.part:
             return self._expression(c.left, scope)
         assert c.left.column is not None
-        dated = c.left.since is not None or any(isinstance(v, dt.date | Expression) for v in c.values) or c.against
-        left = (self._moment if dated else self._names.column)(c.left.column, scope.alone)
+        figures = self._vocabulary.columns[c.left.column].figures is not None
+        kinds = int | float | Expression if figures else dt.date | Expression
+        missing = figures and c.operator in ("null", "not null")
+        read = c.left.since is not None or any(isinstance(v, kinds) for v in c.values) or c.against or missing
+        left = (self._moment if read else self._names.column)(c.left.column, scope.alone)
         if c.left.since is None:
             return left
         elapsed = self._dates.elapsed(self._moment(c.left.since, scope.alone), left, c.left.unit)

@@ -231,7 +231,7 @@ def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank
         yield Finding((j,))  # `the most lent title`: what happened on the day, and no greatest day
         yield from _most_common(q, c, j, rank)
     elif kind == "column" and counting:
-        yield ranks.by_counted_column(q, c, j, rank)
+        yield ranks.by_counted_column(c, j, rank)
     elif kind == "column" and q.items[i].lower in _ENDS and c.in_head:
         yield Finding((j,), shown=(Expression(column=c.column_of(j).key),))
         yield from _rank_later(q, c, j, rank)

@@ -98,7 +98,7 @@ async def as_read(
     slow = case.result is None or case.result.execution_time_ms >= SLOW_MS or seconds <= 0
 
     def looked_at() -> tuple[list[ReadingPart], tuple[ReadStatement, list[_Count]] | None, Vocabulary]:
-        words = vocabulary(case.schema, value_index(database, case.schema).date_forms)
+        words = vocabulary(case.schema, value_index(database, case.schema).stored_forms)
         said = reading(case.parsed, case.schema, words)
         return said, None if slow else counting(case.parsed, case.schema, words), words
 

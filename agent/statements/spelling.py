@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from html import unescape
 
 from sqlglot import exp
 
@@ -36,7 +37,7 @@ def as_stored(text: str, schema: Schema, opened: str) -> str:
     if schema.dialect in WRITTEN_DIALECTS:
         return text
     parsed = parse(text, schema.dialect)
-    if parsed.tree is None:
+    if parsed.tree is None or _has_curly_names(parsed.tree, schema):
         plain = parse(without_escapes(text), schema.dialect)
         if plain.tree is None:
             return text
@@ -50,11 +51,20 @@ def as_stored(text: str, schema: Schema, opened: str) -> str:
     return render(tree, schema.dialect) if changed else text
 
 
+def _has_curly_names(tree: exp.Expression, schema: Schema) -> bool:
+    """Whether `’saw’` was read as a name, though no name of the schema holds such a sign."""
+    if not any(sign in name.name for name in every(tree, exp.Identifier) for sign in _CURLY):
+        return False
+    stored = (name for table in schema.tables for name in (table.name, *(c.name for c in table.columns)))
+    return not any(sign in name for name in stored for sign in _CURLY)
+
+
 def without_escapes(text: str) -> str:
-    r"""Outside quotes: `customer\_id` is customer_id, `\n` a blank, and a text in ’…’ is one in '…'."""
+    r"""Outside quotes: `customer\_id` is customer_id, `\n` a blank, `&lt;` is <, and a text in ’…’ is one in '…'."""
     kept, place = [], 0
     for quoted in [*_QUOTED.finditer(text), None]:
         bare = text[place : quoted.start() if quoted else len(text)]
+        bare = unescape(bare)
         bare = _CURLY_TEXT.sub(lambda found: f"'{found[1]}'", bare)
         bare = _ESCAPE.sub(lambda found: " " if found[1] in "nrt" else found[1], bare)
         kept.append(bare.translate(str.maketrans(_CURLY)))

@@ -15,7 +15,7 @@ from sqlglot import exp
 from eval.databases.base import Database
 from eval.databases.types import CancelToken, Limits
 from eval.examination.stored_values import holds_text
-from eval.schema import Column
+from eval.schema import NUMERIC, Column
 from eval.scoring.types import Case
 from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import quoted_column, table_source
@@ -27,7 +27,11 @@ SAMPLE = 1000
 """Different values of a column that are looked at."""
 LIMITS = Limits(seconds=0.5, rows=SAMPLE, cell_bytes=200)
 _NEARLY_ALL = 0.8
+_MOSTLY = 0.6
+"""Part of the texts that must be figures, if the others hold no digit."""
 _NUMBER = re.compile(r"[-+]?\s{0,2}[$€£¥]?\s{0,2}(\d[\d.,']{0,30})\s{0,2}[%$€£¥]?")
+_READ_ANY = ("sqlite", "mysql")
+"""Engines that make a number of any text: of what it begins with, else 0."""
 _DAY_FIRST = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})(?: .*)?")
 _ZERO_DATE = re.compile(r"0000-00-00.*")
 _ORDERED = (exp.Ordered, exp.Min, exp.Max, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
@@ -44,7 +48,7 @@ def column_contents(case: Case, database: Database, cancel: CancelToken | None =
     asked: set[tuple[str, str]] = set()
     binding = bind(tree, case.schema.dialect, case.schema)
     for node in tree.find_all(exp.Column):
-        used = _used(node)
+        used = _used(node, database.dialect)
         found = binding.columns.get(id(node)) if used else None
         origin = found.origin if found else None
         table = case.schema.table(origin[0]) if origin else None
@@ -62,19 +66,23 @@ def column_contents(case: Case, database: Database, cancel: CancelToken | None =
         statement = check(parsed_from_tree(query, database.dialect)).statement
         result = database.execute(statement, limits=LIMITS, cancel=cancel) if statement is not None else None
         values = [str(row[0]) for row in result.rows] if result is not None and result.ok else []
-        if doubt := _doubt(column, values):
+        if doubt := _doubt(column, values, used):
             told[f"“{column.name}” {doubt}"] = None
     return tuple(told)
 
 
-def _used(node: exp.Column) -> str:
-    """`ordered`, `computed` or neither: the column itself, and not what a cast or a function makes of it."""
-    above = node.parent
+def _used(node: exp.Column, dialect: str) -> str:
+    """`ordered`, `computed` or neither: the column itself, and not what a function makes of it. A cast computes where
+    the engine reads any text as a number."""
+    above, cast = node.parent, False
     while above is not None and not isinstance(above, exp.Query):
         if isinstance(above, _COMPUTED):
             return "computed"
         if isinstance(above, _ORDERED):
-            return "ordered"
+            return "computed" if cast else "ordered"
+        if type(above) is exp.Cast and dialect in _READ_ANY and NUMERIC.search(above.to.sql()):
+            cast, above = True, above.parent
+            continue
         if not isinstance(above, _SAME_VALUE):
             return ""
         above = above.parent
@@ -85,7 +93,8 @@ def _asked(column: Column, used: str, dialect: str) -> exp.Expr | None:
     """Which values are worth a look; None where the type leaves no doubt."""
     cell = quoted_column(column.name)
     if holds_text(column):
-        return exp.Not(this=exp.Is(this=cell, expression=exp.Null())) if used == "ordered" else None
+        asked = used == "ordered" or dialect in _READ_ANY
+        return exp.Not(this=exp.Is(this=cell, expression=exp.Null())) if asked else None
     if dialect == "sqlite":
         kind = exp.Anonymous(this="TYPEOF", expressions=[cell])
         return exp.EQ(this=kind, expression=exp.Literal.string("text"))
@@ -94,7 +103,7 @@ def _asked(column: Column, used: str, dialect: str) -> exp.Expr | None:
     return None
 
 
-def _doubt(column: Column, values: Sequence[str]) -> str:
+def _doubt(column: Column, values: Sequence[str], used: str) -> str:
     zero = next((v for v in values if _ZERO_DATE.fullmatch(v)), None)
     if zero:
         return f"holds dates that are none ({zero}), which come before all others"
@@ -102,7 +111,16 @@ def _doubt(column: Column, values: Sequence[str]) -> str:
         odd = [v for v in values if not re.fullmatch(r"\d{4}-\d{2}-\d{2}.*", v) is not None]
         return f"holds texts among its values ({odd[0][:40]!r}), which come behind all numbers" if odd else ""
     numbers = [(v, number) for v in values if (number := _number(v)) is not None]
-    if len(values) > 1 and len(numbers) >= _NEARLY_ALL * len(values):
+    others = [v for v in values if _number(v) is None]
+    words = not any(c.isdecimal() for v in others for c in v)
+    if len(numbers) < 2 or len(numbers) < (_MOSTLY if words else _NEARLY_ALL) * len(values):
+        numbers = []
+    if used == "computed" and numbers:
+        other = next((v for v in values if not re.fullmatch(r"\s*[-+]?\d+(\.\d*)?\s*", v)), "")
+        return f"holds {other[:40]!r} among its figures, which is read as another number" if other else ""
+    if numbers and others:
+        return f"is kept as text: {max(others)[:40]!r} among its figures is sorted by its letters"
+    if numbers:
         by_letters, by_number = max(numbers)[0], max(numbers, key=lambda one: one[1])[0]
         if [v for v, _ in sorted(numbers)] != [v for v, _ in sorted(numbers, key=lambda one: one[1])]:
             return f"is kept as text, which sorts by its signs: {by_letters} comes behind {by_number}"

@@ -44,15 +44,21 @@ def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
         if values is None or isinstance(node.parent, _NOT_READ):
             continue
         if values.letters:
-            told[f"“{column.name}” in the file: {values.letters}"] = None
+            told[_in_doubt(column, values.letters)] = None
         computed = any(isinstance(above, _ORDERED) for above in _above(node))
         if values.doubt and (computed or not holds_text(column)):
-            told[f"“{column.name}” in the file: {values.doubt}"] = None
+            told[_in_doubt(column, values.doubt)] = None
         if computed and values.unit_column and values.unit_column not in names:
             told[f"“{column.name}” is in several units, which “{values.unit_column}” names"] = None
         if computed and values.direction and (other := values.direction.partition("|")[0]) not in names:
-            told[f"“{column.name}” is money in and out, which “{other}” tells"] = None
-    return tuple(told)
+            told[f"“{column.name}” is in and out, which “{other}” tells"] = None
+    shown = [t for t in map(schema.table, {t.name for t in tree.find_all(exp.Table)}) if t] if tree.is_star else []
+    letters = (_in_doubt(c, c.values.letters) for t in shown for c in t.columns if c.values and c.values.letters)
+    return tuple(told | dict.fromkeys(letters))
+
+
+def _in_doubt(column: Column, doubt: str) -> str:
+    return f"“{column.name}” in the file: {doubt}"
 
 
 def _read_from_files(schema: Schema) -> bool:

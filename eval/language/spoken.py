@@ -47,9 +47,11 @@ READS_ENGLISH = "Without a language model, questions are read in English only. A
 
 
 @lru_cache(maxsize=512)
-def is_english(text: str) -> bool:
-    """Whether nothing tells of another language."""
-    plain = _QUOTED.sub(" ", text[:_READ])
+def is_english(text: str, names: tuple[str, ...] = ()) -> bool:
+    """Whether nothing tells of another language. Words of `names`, those of a schema, tell of none: `total 销量 by
+    城市`."""
+    known = {word.casefold() for name in names for word in _WORD.findall(name)}
+    plain = _WORD.sub(lambda w: "" if w[0].casefold() in known else w[0], _QUOTED.sub(" ", text[:_READ]))
     if len(_NOT_LATIN.findall(plain)) * 3 > len(_LETTER.findall(plain)):
         return False
     words = [w.casefold() for w in _WORD.findall(plain)]

@@ -5,6 +5,7 @@ In: a `ParsedQuery` and, if there is one, the schema. Out: `QueryFacts`. Nothing
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -37,6 +38,8 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.In: "in",
     exp.Between: "between",
 }
+_MATCHES = (exp.Glob, exp.RegexpLike, exp.RegexpILike, exp.SimilarTo)
+_CLASSES = re.compile(r"\\\w|\[[^\]]*\]")
 _LOOKED_THROUGH = 40
 """Nodes next to a constant that are searched for its column; the limit keeps the search short in long chains."""
 
@@ -190,6 +193,8 @@ def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
         if not isinstance(node, exp.Literal):
             continue
         value, negative = node.name, isinstance(node.parent, exp.Neg)
+        if isinstance(node.parent, _MATCHES) and not any(map(str.isalnum, _CLASSES.sub("", value))):
+            continue  # `^[0-9.]+$` asks for a form, not for a text
         holder = node.parent.parent if negative and node.parent else node.parent
         child: exp.Expr = node.parent if negative and node.parent else node
         text = f"-{value}" if negative else value

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from sqlglot import exp
 
-from eval.schema import Dialect
+from eval.schema import NUMERIC, Dialect
 from eval.sql.dialects import render
 from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery
@@ -39,6 +39,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Mod: "modulo",
     exp.DPipe: "followed by",
 }
+_MATCHES = (exp.RegexpLike, exp.RegexpILike, exp.Glob, exp.SimilarTo)
 _NEGATED = {"is": "is not", "is not": "is", "is over": "is at most", "is at least": "is under"} | {
     "is under": "is at least",
     "is at most": "is over",
@@ -233,7 +234,9 @@ class _Words:
             if subject.startswith("the weekday of ") and said.strip("'").isdecimal():
                 said = _DAYS.get(int(said.strip("'")), said)
             return f"{subject} {word} {said}"
-        said = self.value(tree)
+        if isinstance(tree, _MATCHES):
+            return f"{self.value(tree.this)} {'does not match' if negated else 'matches'} {self.value(tree.expression)}"
+        said = f"`{self._sql(tree)}`" if isinstance(tree, exp.Predicate) else self.value(tree)
         return f"{said} is not true" if negated else f"{said} is true"
 
     def _in(self, tree: exp.In, no: str) -> str:
@@ -326,7 +329,8 @@ class _Words:
         if isinstance(tree, exp.Case):
             return self._case(tree)
         if isinstance(tree, exp.Cast):
-            return f"{self.value(tree.this)} as {tree.to.sql().lower()}"
+            kind = "a number" if NUMERIC.search(tree.to.sql()) else tree.to.sql().lower()
+            return f"{self.value(tree.this)} as {kind}"
         if isinstance(tree, exp.Extract):
             return f"the {tree.this.name.lower()} of {self.value(tree.expression)}"
         return ""
@@ -346,7 +350,7 @@ class _Words:
         if name in ("coalesce", "ifnull", "nvl") and len(said) > 1:
             return " or, where that is missing, ".join(said)
         if name == "nullif" and len(said) == 2:
-            return f"{said[0]} (missing where it is {said[1]})"
+            return said[0] if said[1] == "''" else f"{said[0]} (missing where it is {said[1]})"
         if name in ("strftime", "date_format", "to_char") and len(said) == 2:
             text, moment = given if isinstance(given[0], exp.Literal) else given[::-1]  # SQLite names the form first
             return f"the {_UNITS[text.name]} of {self.value(moment)}" if text.name in _UNITS else ""

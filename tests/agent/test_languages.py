@@ -49,6 +49,12 @@ def test_small_words_and_letters_tell_english(text: str, english: bool) -> None:
     assert is_english(text) is english
 
 
+def test_the_names_of_a_schema_tell_no_language() -> None:
+    assert not is_english("total 销量 by 城市")
+    assert is_english("total 销量 by 城市", ("城市_2024", "销量"))
+    assert not is_english("每个城市的销量", ("城市", "销量"))
+
+
 @pytest.mark.parametrize("question", ASKED)
 async def test_right_and_wrong_are_told_apart_in_other_languages(
     shop: Database, config: Settings, question: str

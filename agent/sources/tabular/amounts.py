@@ -24,6 +24,10 @@ _MOST = 20
 """Different units of one column."""
 
 _AMOUNT = re.compile(r"(?i)(?<![a-z])(amount|value|sum|transaction|betrag|montant|importe|importo|bedrag)(?![a-z])")
+_QUANTITY = re.compile(
+    r"(?i)(?<![a-z])(qty|quantity|units|pieces|pcs|menge|stück|anzahl|antal|cantidad|quantité)(?![a-z])"
+)
+"""What moves in and out beside money, where a column says which way."""
 _NO_FLOW = re.compile(r"(?i)(?<![a-z])(balance|saldo|change|difference|diff|variance|profit|margin|return)(?![a-z])")
 _GOES_OUT = word_set(
     "debit dr d db out outgoing outflow expense withdrawal paid payment soll s débit débito addebito uscita af"
@@ -79,6 +83,7 @@ def flows(
     amounts = [column for d, column in zip(decisions, names, strict=True) if column and _may(d, column)]
     texts = [c for d, c in zip(decisions, names, strict=True) if c and d.plan.kind == "text"]
     both = _of_both_signs(engine, table, amounts) if amounts else []
+    amounts = amounts or [c for d, c in zip(decisions, names, strict=True) if c and d.number and _QUANTITY.search(c)]
     said = _direction(engine, table, texts) if len(amounts) == 1 and not both else None
     if len(both) != 1 and not said:
         return {}

@@ -125,7 +125,9 @@ def _extra(
         extra = sorted([*extra, *(row for row in unproven if row[0] in proven)])
         unproven = [row for row in unproven if row[0] not in proven]
     extra = sorted([*extra, *notes])
-    if len(extra) * 2 > staged.rows:
+    kept = staged.rows - blanks - len(extra)
+    below = kept > 1 and bool(extra) and extra[0][0] >= kept  # all of them stand behind the rows
+    if len(extra) * 2 > staged.rows and not below:
         return [], []
     stays = [row for row in unproven if row[0] in called]
     return extra, [(at, cells) for at, cells in stays if TOTAL.fullmatch(cells[called[at]]) is None]

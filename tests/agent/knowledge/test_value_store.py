@@ -173,7 +173,7 @@ def test_dates_and_yes_or_no_are_those_of_the_index_in_memory(tmp_path: Path) ->
     sample = ValueIndex([("trip", "day", ["31.12.2023", "01.02.2024"]), ("trip", "paid", ["0", "1"])])
     index = StoredValueIndex(tmp_path / "v.sqlite", sample)
 
-    assert index.date_forms == sample.date_forms != {}
+    assert index.stored_forms == sample.stored_forms != {}
     assert index.values("trip", "paid") == ("0", "1")
 
 

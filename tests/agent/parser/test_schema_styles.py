@@ -31,7 +31,7 @@ from tests.asked import Asked
         (["1.5.2", "03.11.2023"], ""),
     ],
 )
-def test_date_forms_are_told_from_the_values(values: list[str], form: str) -> None:
+def test_stored_forms_are_told_from_the_values(values: list[str], form: str) -> None:
     assert date_form(values, dated=True) == form
 
 
@@ -48,7 +48,7 @@ def test_every_dialect_reads_every_date_form(dialect: str, form: str) -> None:
 
 def test_a_vocabulary_knows_the_dates_of_its_columns(everyday: Asked) -> None:
     plant, values = everyday.database("plant")
-    words = vocabulary(plant.schema(), values.date_forms)
+    words = vocabulary(plant.schema(), values.stored_forms)
     assert words.columns["inspection", "held_on"].form == "%d.%m.%Y"
     assert words.columns["inspection", "closed_at"].form == "unix"
     assert words.columns["prt", "prt_no"].form == ""

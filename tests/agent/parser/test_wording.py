@@ -18,7 +18,7 @@ from tests.asked import Asked
 @pytest.fixture(scope="module")
 def wording(everyday: Asked) -> Callable[[str], Wording]:
     loaves, values = everyday.database("loaves")
-    known = Known(vocabulary(loaves.schema(), values.date_forms), values, dt.date(2024, 12, 1))
+    known = Known(vocabulary(loaves.schema(), values.stored_forms), values, dt.date(2024, 12, 1))
     return lambda question: worded(question, known)
 
 
