@@ -188,6 +188,11 @@ def _case(column: str, form: str, clock: bool) -> str:
     if form == "ymd":  # what the engine reads by itself is by far the fastest
         plain = f"'____-__-__{' __:__:__' if clock else ''}'"
         return f"WHEN {column} LIKE {plain} AND {column} >= '0' THEN {column} {read}"
+    if form in ("dmy", "mdy") and not clock:
+        signs = (f"%d{sign}%m{sign}%Y" if form == "dmy" else f"%m{sign}%d{sign}%Y" for sign in "./-")
+        for shown in signs:
+            like = literal(re.sub("%[dm]", "__", shown).replace("%Y", "____"))
+            read = f"WHEN {column} LIKE {like} THEN CAST(TRY_STRPTIME({column}, {literal(shown)}) AS VARCHAR) {read}"
     return read
 
 

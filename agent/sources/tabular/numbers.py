@@ -280,7 +280,13 @@ def _value(column: str, how: Written, kind: str) -> str:
         )
         value = f"round({value} * CASE {powers} ELSE 1 END, 4)"
     sign = literal(f"^{PAD}[(−-]|[^.,–—−-][−-]{PAD}$")
-    return f"{value} * CASE WHEN regexp_matches({body}, {sign}) THEN -1 ELSE 1 END"
+    read = f"{value} * CASE WHEN regexp_matches({body}, {sign}) THEN -1 ELSE 1 END"
+    letters = {" ", *"".join(how.spellings)}
+    if how.scaled or any(map(str.isdecimal, letters)):
+        return read
+    apart = "," if how.decimal == "." else "."
+    bare = f"replace(trim({column}, {literal(''.join(sorted(letters)))}), {literal(apart)}, '')"  # most are no more
+    return f"coalesce(TRY_CAST(replace({bare}, {literal(how.decimal)}, '.') AS {kind}), {read})"
 
 
 def _either(spellings: Iterable[str]) -> str:

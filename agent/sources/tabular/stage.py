@@ -132,7 +132,10 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
     # Take away what keeps a spreadsheet from reading a text as a number: `="00120"`, `'00120`
     forms = {'="': (r'="[^"]*"', "[3:-2]"), "'": (r"'[-+=@]?[0-9][0-9.,/-]*", "[2:]")}
     wrapped = [(f"c{i}", start) for i in range(width) for start in forms]
-    asked = ", ".join(f"bool_or(starts_with({cell}, {literal(start)}))" for cell, start in wrapped)
+    asked = ", ".join(
+        f"bool_or({cell} >= {literal(start)} AND {cell} < {literal(start[:-1] + chr(ord(start[-1]) + 1))})"
+        for cell, start in wrapped
+    )  # by far faster than `starts_with`
     [found] = engine.execute(f"SELECT {asked} FROM {raw}").fetchall()
     for (cell, start), occurs in zip(wrapped, found, strict=True):
         if occurs:
