@@ -130,8 +130,9 @@ class TableWord:
 
     @property
     def plural(self) -> str:
-        """The words that name several rows: `order items`."""
-        return plural_phrase(self.words)
+        """The words that name several rows: `order items`; those of one row where they have no English plural."""
+        phrase = plural_phrase(self.words)
+        return phrase if lemma(phrase.rsplit(" ", 1)[-1]) == self.words[-1] else " ".join(self.words)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ around the number add to the reading.
 
 from __future__ import annotations
 
+from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.conditions import target_column
 from agent.parser.interpretation import Condition, Expression, Operator
 from agent.parser.measures import measure
@@ -71,10 +72,20 @@ def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Target | N
 def named_target(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:
     """The target named around the number: the column before it, or the column or the counted rows after it; otherwise
     what was compared or shown just before."""
+    if (numbered := _numbered_things(q, c)) is not None:
+        ages = [x for x in q.vocabulary.by_table[numbered.table] if x.words == ("age",) and x.numeric]
+        return (Expression(column=ages[0].key), Finding()) if ages else None
     if (beside := _beside_number(q, c, i, j)) is not None:
         return beside
     target = _target_of_context(q, c, i)
     return (target, Finding()) if target is not None else None
+
+
+def _numbered_things(q: LinkedQuestion, c: Context) -> ColumnWord | None:
+    """`respondents over 60`: the column that numbers them, which is not what is compared."""
+    at, column = c.last_column or (-1, None)
+    named = column is not None and column.role == "id" and column.words[-1] not in ("id", "number", "code", "key")
+    return column if named and q.plural(at) else None
 
 
 def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:

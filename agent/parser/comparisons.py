@@ -317,7 +317,8 @@ def _in_unit_of(
     q: LinkedQuestion, figure: float, unit: str, column: ColumnKey, named: Finding
 ) -> tuple[float, Finding]:
     """The number in the unit of the column, with a doubt where the column does not say its unit."""
-    words = q.vocabulary.columns[column].words
+    told = q.vocabulary.columns[column]
+    words = (*told.words, told.unit) if told.unit else told.words
     converted = units.converted(figure, unit, words)
     if converted is not None:
         return converted, named

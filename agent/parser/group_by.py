@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.parser.interpretation import ColumnKey, Condition, Expression, Query
+from agent.parser.interpretation import ColumnKey, Condition, Expression, Function, Query
 from agent.parser.measures import AVERAGED, added_up
 from agent.parser.question import LinkedQuestion
+from agent.parser.ranks import of_all
 from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
 
@@ -48,10 +49,12 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
         named = dict.fromkeys(e for kind, e in c.groups if kind == "column" and isinstance(e, Expression))
         added = [e for e in named if e not in query.select]
         query.select[:0] = reversed(added)
-        # `deliveries by driver`, where a row is a driver
-        things = [e for kind, what in c.groups if kind == "table" for e in q.named_by(str(what))]
+        # `deliveries by driver`, where a row is a driver; who says `of each driver` may want the figures alone
+        by = any(x.lower in ("by", "per") for x in q.items)
+        things = [e for kind, what in c.groups if kind == "table" and by for e in q.named_by(str(what))]
         query.select[:0] = [e for e in dict.fromkeys(things) if e not in query.select]
-        return Finding(doubts=("group_without_aggregate",) * len(added))
+        repeated = [e for e in added if not _each_its_own(q, e)]
+        return Finding(doubts=("group_without_aggregate",) * len(repeated))
     keys = _group_keys(q, query, c.groups, amounts_first)
     plain = [e for e in query.select if not e.function]
     if not c.groups and plain and plain[0].column is not None:
@@ -62,17 +65,31 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
     return Finding(doubts=("superlative_open",) if counted and not query.group else ())
 
 
+def _each_its_own(q: LinkedQuestion, e: Expression) -> bool:
+    """Whether no two rows have the same value, so that a group is a row."""
+    if e.column is None or e.part:
+        return False
+    rows = q.vocabulary.tables[e.column[0]].table.row_count
+    return q.values.complete(*e.column) and len(q.values.values(*e.column)) == rows
+
+
 def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, object]]) -> None:
     """`states with negative profit`, `which region has the highest sales`: the total of a kind's rows, not one of
     them."""
     kind = query.select[0] if len(query.select) == 1 else None
     if kind is None or kind.function or kind.part or kind.column is None or groups or query.group or query.within:
         return
-    if not _is_kind(q, kind.column) or query.intersect is not None or query.shape is not None:
+    # `which driver used the most fuel` asks for an amount, whatever the figure is called
+    most = of_all(q) and any(x.lower in ("most", "least", "fewest") for x in q.items)
+    if (
+        not _is_kind(q, kind.column, repeated=1.0 if most else _REPEATED)
+        or query.intersect is not None
+        or query.shape is not None
+    ):
         return
     if query.limit is not None and len(query.order) == 1:
         ranked, descending = query.order[0]
-        if added_up(q, ranked):
+        if added_up(q, ranked, any_figure=most):
             query.order = [(Expression("sum", ranked.column), descending)]
     for clause in list(query.where):
         part = clause[0]
@@ -81,8 +98,9 @@ def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
             query.having.append(replace(part, left=Expression("sum", part.left.column)))
 
 
-def _is_kind(q: LinkedQuestion, key: ColumnKey) -> bool:
-    """Whether a text stands in many rows each, in a table that has no other rows to refer to."""
+def _is_kind(q: LinkedQuestion, key: ColumnKey, *, repeated: float) -> bool:
+    """Whether a text stands in several rows each, in a table that has no other rows to refer to. `repeated`: the
+    largest share of the rows that its different values may be."""
     column = q.vocabulary.columns[key]
     if column.words[-1] in _SPANS and column.role in ("date", "year") and not column.primary:
         return len(q.vocabulary.by_table[key[0]]) > 2  # a figure a month alone is one row each
@@ -95,7 +113,7 @@ def _is_kind(q: LinkedQuestion, key: ColumnKey) -> bool:
     if len(q.vocabulary.by_table[key[0]]) == 1:
         return True
     rows, known = q.vocabulary.tables[key[0]].table.row_count or 0, len(q.values.values(*key))
-    return 0 < known <= rows * _REPEATED and q.values.complete(*key)
+    return 0 < known <= rows * repeated and known < rows and q.values.complete(*key)
 
 
 _REPEATED = 0.5
@@ -193,13 +211,14 @@ def _sum_for_groups(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
             continue
         for kind, what in groups:
             table = str(what) if kind == "table" else ""
+            function: Function = "avg" if AVERAGED & set(column.words) else "sum"
             if table and table != column.table and q.many_of(table, column.table):
-                query.select[k] = Expression("sum", column.key, factor=e.factor)
+                query.select[k] = Expression(function, column.key, factor=e.factor)
             elif isinstance(what, Expression) and what.column and q.vocabulary.columns[what.column].role != "id":
                 words = [x.lower for x in q.items if x.is_keyword("group") or x.lower == "by"]
                 grouped = words and (words[0] in ("per", "by") or what.part)  # `the total for each year`
-                if grouped and not AVERAGED & set(column.words):
-                    query.select[k] = Expression("sum", column.key, factor=e.factor)
+                if grouped:
+                    query.select[k] = Expression(function, column.key, factor=e.factor)
 
 
 def _sum_for_rank(q: LinkedQuestion, query: Query, ranked_by: bool) -> None:

@@ -220,8 +220,9 @@ def other_total(q: LinkedQuestion, used: Expression) -> str:
     return next((f"{c.table}.{c.name}" for c in columns if c.role == "number" and c.words[-1] in _TOTALS), "")
 
 
-def added_up(q: LinkedQuestion, e: Expression) -> bool:
-    """Whether a figure says something of a group only when it is added up."""
+def added_up(q: LinkedQuestion, e: Expression, *, any_figure: bool = False) -> bool:
+    """Whether a figure says something of a group only when it is added up. `any_figure`: whatever it is called, as the
+    question asks for an amount."""
     column = q.vocabulary.columns[e.column] if e.column and not e.function and not e.part and e.since is None else None
     return (
         column is not None
@@ -229,7 +230,7 @@ def added_up(q: LinkedQuestion, e: Expression) -> bool:
         and column.role == "number"
         and not column.foreign
         and not AVERAGED & set(column.words)
-        and bool(_ADDED & set(column.words) or column.words == q.vocabulary.tables[column.table].words)
+        and bool(any_figure or _ADDED & set(column.words) or column.words == q.vocabulary.tables[column.table].words)
     )
 
 

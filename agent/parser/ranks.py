@@ -101,7 +101,7 @@ def by_column(
             column.role == "number"
             and (q.plural(j) or _is_unit(q, j, column))
             and q.many_of(c.main_entity, column.table)
-            and _of_all(q)
+            and of_all(q)
         ):
             numeric = Expression("sum", column.key)  # the guest with the most nights
     finding = ranked(numeric, rank, j)
@@ -114,7 +114,7 @@ def _is_unit(q: LinkedQuestion, j: int, column: ColumnWord) -> bool:
     return bool(column.unit) and q.items[j].lower == column.unit
 
 
-def _of_all(q: LinkedQuestion) -> bool:
+def of_all(q: LinkedQuestion) -> bool:
     """Whether all rows of a thing count together, not `in a single day`, `at once`."""
     return not any(token.lower in ("any", "one", "single", "once") for token in q.tokens)
 

@@ -22,7 +22,6 @@ from agent.parser import (
     time_conditions,
 )
 from agent.parser.assembly import join
-from agent.parser.measures import AVERAGED
 from agent.parser.question import LinkedQuestion
 from agent.parser.signals import stores_number
 from agent.parser.state import Context, Draft, Finding, Findings, ReadingState
@@ -137,7 +136,7 @@ def _sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     mention = q.items[following].mention if following is not None else None
     if plain and not cut and mention is not None and q.sorts[following or 0] == "column" and q.tokens[0].lower in _LIST:
         column = mention.columns[0][0]  # `list staff by salary`
-        cut = column.is_figure and not column.foreign and not AVERAGED & set(column.words)
+        cut = column.is_figure and not column.foreign
     return (
         plain
         and following is not None
@@ -163,7 +162,7 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         and not c.functions
     ) and (following + 1 >= len(q.items) or not _compared(q, c.in_head, following)):
         return True
-    if following == i + 1 and _only_figure(q, c, i):
+    if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i)):
         return True
     before = q.items[i - 1].lower if i else ""
     if following == i + 1 and _figure_per_thing(q, c, i):
@@ -199,8 +198,16 @@ def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:
     if len(shown) != 1 or shown[0].function or not shown[0].column or q.sorts[i - 1] != "column":
         return False
     figure, named = q.vocabulary.columns[shown[0].column], q.sorts[i + 1]
-    amount = figure.role == "number" and not figure.foreign and not AVERAGED & set(figure.words)
+    amount = figure.role == "number" and not figure.foreign
     return amount and (named == "table" or (named == "column" and not _compared(q, c.in_head, i + 1)))
+
+
+def _of_own_rows(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`price by plant`, `goals and assists by player`: figures of a thing, beside its name."""
+    shown = c.query.select
+    own = all(not e.function and e.column and e.column[0] == q.tables.get(i + 1) for e in shown)
+    ends = i + 2 == len(q.items) or q.items[i + 2].kind == "sign"
+    return bool(shown) and own and ends and q.sorts[i + 1] == "table" and q.sorts[i - 1] == "column"
 
 
 def _compared(q: LinkedQuestion, in_head: bool, i: int) -> bool:

@@ -103,15 +103,16 @@ def _periods(tokens: Sequence[Token], vocabulary: Vocabulary, values: ValueIndex
 
 
 def _stored_as_text(phrase: str, values: ValueIndex) -> bool:
-    """Whether a column holds the names of periods, this one among them."""
-    hits = (hit for hit in values.find(phrase) if hit.value.casefold() == phrase.casefold())
+    """Whether a column holds the names of periods, this one among them: `March`, or `Mar`."""
+    same = [hit for hit in values.find(phrase) if hit.value.casefold() == phrase.casefold()]
+    hits = same or values.related(phrase)
     return any(all(map(_names_period, values.values(hit.table, hit.column)[:12])) for hit in hits)
 
 
 def _names_period(value: str) -> bool:
-    tokens = tokenize(value)
-    period = period_at(tokens, 0, dt.date(2000, 1, 1)) if tokens else None
-    return period is not None and period.relative and period.tokens == len(tokens)
+    tokens = tokenize(f"in {value}")  # `may` and `march` alone are no months
+    period = period_at(tokens, 1, dt.date(2000, 1, 1)) if len(tokens) > 1 else None
+    return period is not None and period.relative and period.tokens == len(tokens) - 1
 
 
 def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], Span]:

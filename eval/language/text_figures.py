@@ -42,13 +42,12 @@ def text_figures(values: Iterable[str], complete: bool = True) -> TextFigures | 
     codes = all(map(str.isdecimal, figures)) and len(set(map(len, figures))) == 1
     if len(figures) < 2 or codes or len(others) > _OTHERS or 2 * len(others) > len(figures):
         return None
-    if not all(_NUMBER.fullmatch(v) for v in figures) or len({figure(v) for v in figures}) < len(set(figures)):
+    if not all(_NUMBER.fullmatch(v) for v in figures) or len({_number(v) for v in figures}) < len(set(figures)):
         return None
     return TextFigures("".join(s for s in _SIGNS if any(s in v for v in figures)), others, complete)
 
 
-def figure(text: str) -> float:
-    """The number that a text of figures is. Raises ValueError."""
+def _number(text: str) -> float:
     return float(text.translate(_WITHOUT))
 
 

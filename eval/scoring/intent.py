@@ -111,7 +111,7 @@ _DISTINCT = _any(
 )
 _NEGATION = _any(
     r"not",
-    r"no",
+    r"no(?!\s*(?:$|[.,?!)]|and\b|or\b|by\b|per\b))",  # `stock by part no` is by its number
     r"never",
     r"without",
     r"(?:do|does|did|is|are|was|were|have|has|had|could|would|should|ca|wo)n['’]?t",

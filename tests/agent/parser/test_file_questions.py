@@ -35,6 +35,27 @@ def answered(folder: Path, file: str, question: str) -> tuple[list[tuple[object,
 
 
 @pytest.mark.parametrize(
+    ("file", "question", "rows"),
+    [
+        ("players", "goals by player", {("Ann", 12), ("Bea", 7), ("Cia", 7), ("Dot", 0), ("Eva", 15)}),
+        (
+            "players",
+            "goals plus assists by player",
+            {("Ann", 12, 3), ("Bea", 7, 9), ("Cia", 7, 1), ("Dot", 0, 0), ("Eva", 15, 4)},
+        ),
+        ("herbs", "price by herb", {("Fern", 12.5), ("Cactus", 5), ("Palm", 60), ("Aloe", 8), ("Ivy", 9.5)}),
+        ("herbs", "price by room", {("Hall", 36.25), ("Office", 7.25), ("Kitchen", 8)}),
+    ],
+)
+def test_a_figure_by_a_thing_stands_beside_its_name(
+    folder: Path, file: str, question: str, rows: set[tuple[object, ...]]
+) -> None:
+    told, _, sql = answered(folder, file, question)
+
+    assert {tuple(row) for row in told} == rows, sql
+
+
+@pytest.mark.parametrize(
     ("file", "question", "wanted"),
     [
         ("club", "who got the fewest points", "Di"),
@@ -50,12 +71,20 @@ def answered(folder: Path, file: str, question: str) -> tuple[list[tuple[object,
         ("kennel", "total", 477.5),
         ("kennel", "total for Sue Kim", 237.5),
         ("kennel", "total revenue of Ken Ito", 165.0),
+        ("players", "which team has the most goals", "Blues"),
+        ("herbs", "herbs taller than 50 cm", ("Palm", "Ivy")),
+        ("herbs", "herbs taller than 1 m", "Palm"),
+        ("herbs", "list herbs by height", ("Cactus", "Aloe", "Fern", "Ivy", "Palm")),
+        ("poll", "how many respondents are over 60", 2),
+        ("poll", "how many rows", 3),
+        ("m", "total amount in March", 9),
+        ("m", "total in feb", 7),
     ],
 )
 def test_plain_questions_to_a_file_are_answered(folder: Path, file: str, question: str, wanted: object) -> None:
     rows, confidence, sql = answered(folder, file, question)
 
-    assert [row[0] for row in rows] == [wanted], sql
+    assert [row[0] for row in rows] == list(wanted if isinstance(wanted, tuple) else (wanted,)), sql
     assert confidence >= STATED_DOUBT
 
 

@@ -11,9 +11,10 @@ from eval.examination import Query, examine
 from tests.writing import sqlite_file
 
 MADE = """
-CREATE TABLE product (name TEXT, price TEXT, code TEXT, sold TEXT, stock INTEGER, clean INTEGER);
-INSERT INTO product VALUES ('pen', '9.50', '0012', '31/01/2024', 5, 1),
-  ('desk', '120.00', '0120', '02/03/2024', 'n/a', 2), ('box', '1250.00', '1200', '15/12/2023', 250, 3);
+CREATE TABLE product (name TEXT, price TEXT, code TEXT, sold TEXT, stock INTEGER, clean INTEGER,
+  cost TEXT, kg TEXT);
+INSERT INTO product VALUES ('pen', '9.50', '0012', '31/01/2024', 5, 1, '$2.00', '8'),
+  ('desk', '120.00', '0120', '02/03/2024', 'n/a', 2, '$110.00', 'n/a'), ('box', '1250.00', '1200', '15/12/2023', 250, 3, '$20.00', '60');
 """
 
 
@@ -35,6 +36,12 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         ("SELECT AVG(stock) FROM product", "“stock” holds texts among its values"),
         ("SELECT MAX(CAST(price AS REAL)) FROM product", ""),
         ("SELECT name FROM product ORDER BY price + 0", ""),
+        ("SELECT AVG(CAST(cost AS REAL)) FROM product", "“cost” holds '$"),
+        ("SELECT SUM(cost) FROM product", "among its figures, which is read as another number"),
+        ("SELECT SUM(price) FROM product", ""),
+        ("SELECT MAX(kg) FROM product", "“kg” is kept as text: 'n/a' among its figures"),
+        ("SELECT name FROM product ORDER BY CAST(kg AS REAL)", "“kg” holds 'n/a'"),
+        ("SELECT name FROM product ORDER BY CAST(NULLIF(kg, 'n/a') AS REAL)", ""),
         ("SELECT name, price FROM product", ""),
         ("SELECT COUNT(price) FROM product", ""),
         ("SELECT name FROM product WHERE price = '9.50'", ""),
