@@ -14,7 +14,8 @@ MADE = """
 CREATE TABLE product (name TEXT, price TEXT, code TEXT, sold TEXT, stock INTEGER, clean INTEGER,
   cost TEXT, kg TEXT);
 INSERT INTO product VALUES ('pen', '9.50', '0012', '31/01/2024', 5, 1, '$2.00', '8'),
-  ('desk', '120.00', '0120', '02/03/2024', 'n/a', 2, '$110.00', 'n/a'), ('box', '1250.00', '1200', '15/12/2023', 250, 3, '$20.00', '60');
+  ('desk', '120.00', '0120', '02/03/2024', 'n/a', 2, '$110.00', 'n/a'),
+  ('box', '1250.00', '1200', '15/12/2023', 250, 3, '$20.00', '60');
 """
 
 
