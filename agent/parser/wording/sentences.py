@@ -81,6 +81,15 @@ def largest_number(match: re.Match[str], known: Known) -> Wording | None:
     return None if held else Wording(f"the most {match['x']}")
 
 
+@rule(r"\b(?P<end>last|first)(?P<few> \d+)? (?P<x>[a-z]+)\b(?! name)")
+def last_rows(match: re.Match[str], known: Known) -> Wording | None:
+    """`the last 3 orders` as `the latest 3 orders`, where orders have a date."""
+    table = known.vocabulary.table_named(match["x"])
+    if table is None or not any(c.role == "date" for c in known.vocabulary.by_table[table.name]):
+        return None
+    return Wording(f"{'latest' if match['end'] == 'last' else 'earliest'}{match['few'] or ''} {match['x']}")
+
+
 @rule(r"\b(?P<many>(?:how many|number of|count of)(?: [a-z]+)??) (?P<x>rows|records|entries|lines)\b")
 def rows_of_file(match: re.Match[str], known: Known) -> Wording | None:
     """`how many rows are active` as `how many members are active`, in a database of one table."""

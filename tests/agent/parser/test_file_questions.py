@@ -79,6 +79,12 @@ def test_a_figure_by_a_thing_stands_beside_its_name(
         ("poll", "how many rows", 3),
         ("m", "total amount in March", 9),
         ("m", "total in feb", 7),
+        ("jobs", "which agent closed the most jobs", "Ida"),
+        ("jobs", "how many urgent jobs did ida close", 1),
+        ("jobs", "how many jobs were closed by ola", 1),
+        ("jobs", "last job", 5),
+        ("jobs", "last 2 jobs of ola", (5, 4)),
+        ("jobs", "first job of ola", 4),
     ],
 )
 def test_plain_questions_to_a_file_are_answered(folder: Path, file: str, question: str, wanted: object) -> None:
