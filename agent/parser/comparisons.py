@@ -283,7 +283,8 @@ def compare(
     if (dated := _age_compared(q, c, j, operator, target, unit)) is not None:
         condition, words = dated
         return replace(named, used=(*named.used, *words), conditions=(condition,))
-    guessed = amount_column(q, c.entities) if target is None else None
+    described = [x.left.column[0] for x in c.query.conditions() if x.left.column]  # `cakes under 4 euros`
+    guessed = amount_column(q, c.entities or described) if target is None else None
     if guessed is not None and not called_person(q.vocabulary, guessed.table):  # `employees over 60` is no salary
         target, named = Expression(column=guessed.key), replace(named, doubts=("amount_guessed",))
     if target is None and (likely := _figure_around(q, c, figure)) is not None:

@@ -264,8 +264,11 @@ def _count_entity(q: LinkedQuestion, r: ReadingState) -> None:
             table = _rows_with(q, table) or next((t for t in described if q.many_of(table, t)), table)
         query.select.append(Expression("count", table=table))
     elif compared := [c.left.column for c in query.conditions() if c.left.column]:
-        query.select.append(Expression("count", table=compared[0][0]))
-        draft.doubt("entity_guessed")
+        query.select.append(Expression("count", table=compared[0][0], share=r.share))
+        if r.share:  # `share of card payments`
+            r.counting = ""
+        else:
+            draft.doubt("entity_guessed")
 
 
 def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:

@@ -154,7 +154,7 @@ def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression
         if set(name.split()) & set(q.vocabulary.tables[table].words):
             score += 0.4
         if sold and not _SALES & set(q.vocabulary.tables[table].words):
-            score -= 0.2
+            score -= 0.6
         if q.vocabulary.tables[table].table.kind == "view":
             score -= 0.3
         score -= 0.5 * (name in _INCOME and bool(_NO_INCOME & set(q.vocabulary.tables[table].words)))
@@ -238,11 +238,16 @@ _ADDED = word_set("sale profit revenue amount total quantity cost loss income sp
 """Words of figures that say something of a kind only when they are added up."""
 
 
+def _in_minor(column: ColumnWord) -> tuple[str, ...]:
+    """The words of `price_cents` without the unit."""
+    return column.words[:-1] if column.words[-1] in MINOR else ()
+
+
 def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | None:
     for table in [*reversed(entities), *q.named]:
         numeric = [c for c in q.vocabulary.by_table[table] if c.numeric]
         for words in (q.vocabulary.tables[table].words, *_AMOUNTS):
-            called = [c for c in numeric if c.words[-len(words) :] == words]
+            called = [c for c in numeric if c.words[-len(words) :] == words or _in_minor(c)[-len(words) :] == words]
             if called:
                 return min(called, key=lambda c: (bool(PAID & set(c.words)), len(c.words)))
     return None

@@ -34,7 +34,7 @@ def qualified(
     tokens: Sequence[Token], items: Sequence[Item], vocabulary: Vocabulary, values: ValueIndex, today: dt.date
 ) -> tuple[Item, ...]:
     """The items; words that describe a table's rows now carry the conditions that the data offers for them."""
-    tables = _tables(items) or _tables_of_values(items, vocabulary)
+    tables = _tables(items) or _tables_of_values(items, vocabulary) or _tables_of_who(items)
     read: list[Item] = []
     for k, item in enumerate(items):
         qualifications: tuple[Qualification, ...] = ()
@@ -74,6 +74,14 @@ def _tables_of_values(items: Sequence[Item], vocabulary: Vocabulary) -> dict[str
                 if any(key.ref_table == hit.table for key in table.table.foreign_keys):
                     tables.setdefault(table.name, k)
     return tables
+
+
+def _tables_of_who(items: Sequence[Item]) -> dict[str, int]:
+    """Where nothing is named (`who left`): the tables with a column called so."""
+    if not items or items[0].lower != "who":
+        return {}
+    columns = (c for item in items if item.mention is not None for c, _ in item.mention.columns[:1])
+    return dict.fromkeys((c.table for c in columns), 0)
 
 
 def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int, tables: dict[str, int]) -> bool:
@@ -118,7 +126,8 @@ def _happened(items: Sequence[Item], k: int, tables: dict[str, int]) -> bool:
         return any(x.lower in ("did", "has", "have") for x in items[:k])
     following = [x for x in items[k + 1 : k + 4] if x.lower != "the"][:2]
     doer = following[1].mention if len(following) > 1 and following[0].lower == "by" else None
-    return (doer is not None and bool(doer.values)) or following[0].is_keyword("sup")
+    named = doer is not None and any(hit.value[:1].isupper() for hit in doer.values)  # Ida, not `by voucher`
+    return named or following[0].is_keyword("sup")
 
 
 def _complemented(items: Sequence[Item], k: int) -> bool:

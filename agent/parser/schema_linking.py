@@ -48,7 +48,8 @@ _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "de
 
 
 _UNITS = word_set(
-    "km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph ms millisecond"
+    "km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph ms millisecond "
+    "cent pence"
 )
 """Units at the end of a column's name."""
 QUALIFYING = word_set("after before at during since")

@@ -85,8 +85,15 @@ def _negation(_q: LinkedQuestion, c: Context, _: int, __: str) -> Finding:
 
 def _percent(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
     named = next((s for s in q.sorts[i + 1 : i + 5] if s not in ("word", "qualifier", "value", "column")), "")
-    described = not named and "value" in q.sorts[i + 1 : i + 5] and not q.named  # `share of private rooms`
+    # `share of private rooms`, `share of card payments`
+    described = not named and "value" in q.sorts[i + 1 : i + 5] and not (q.named and _elsewhere(q, i))
     return Finding(changes={"share": True, "counting": c.counting or "rows"} if named == "table" or described else {})
+
+
+def _elsewhere(q: LinkedQuestion, i: int) -> bool:
+    """Whether the table named is not that of the value whose share is asked for."""
+    values = [q.mention(k).values for k in range(i + 1, min(i + 5, len(q.items))) if q.sorts[k] == "value"]
+    return not any(hit.table in q.named for hits in values for hit in hits)
 
 
 def _also(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import measures, projection
 from agent.parser.interpretation import Expression
+from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
 from eval.language.lexicon import word_set
@@ -39,7 +40,8 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
         return Finding(unused=(i,))
     if c.negated and c.main_entity not in ("", table) and not _beside_value(q, i, table):
         return Finding((i,), absent=table)
-    if column_next and not _done_by(q, c, i + 1):
+    counts_rows = column_next and bool(c.counting) and participle(q.items[i + 1].lower)  # `sales paid by card`
+    if column_next and not counts_rows and not _done_by(q, c, i + 1):
         head = c.in_head and not c.query.select and q.verb_cost(i + 1)
         return replace(named, changes={"head_entity": c.head_entity or table}) if head else named
     if c.functions and c.in_head:

@@ -51,9 +51,11 @@ def every_period(match: re.Match[str], known: Known) -> Wording | None:
     r"(?P<g>each .+?)(?: (?:have|has|make|made|bring|brought|account|earn|earned|get|got|receive|run|hold|take)"
     r"(?: in| for| up)?)?$",
 )
-def share(match: re.Match[str], _: Known) -> Wording | None:
-    """`share of orders by status` as the shares of `orders by status`."""
+def share(match: re.Match[str], known: Known) -> Wording | None:
+    """`share of orders by status` as the shares of `orders by status`, not `share of orders paid by card`."""
     if re.search(r" (?:that|which|who|whose) ", f"{match['x']} "):
+        return None
+    if known.values.find(re.sub(rf"^(?:{BY}) (?:the )?", "", match["g"], flags=re.IGNORECASE)):
         return None
     by = re.sub(r"^each ", "by ", match["g"], flags=re.IGNORECASE)
     return Wording(f"{subject(match['x'])} {by}", Shape("share", grouped=True))

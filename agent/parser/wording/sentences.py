@@ -81,7 +81,7 @@ def largest_number(match: re.Match[str], known: Known) -> Wording | None:
     return None if held else Wording(f"the most {match['x']}")
 
 
-@rule(r"\b(?P<end>last|first)(?P<few> \d+)? (?P<x>[a-z]+)\b(?! name)")
+@rule(r"\b(?P<end>last|first)(?P<few> \d+)? (?P<x>[a-z]+)\b(?! name)(?!.*\b(?:by|order)\b)")
 def last_rows(match: re.Match[str], known: Known) -> Wording | None:
     """`the last 3 orders` as `the latest 3 orders`, where orders have a date."""
     table = known.vocabulary.table_named(match["x"])

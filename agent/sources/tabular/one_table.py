@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _SAMPLE_CELLS = 200_000
-_SAMPLE_ROWS = 4_000
+_SAMPLE_ROWS = 2_000
 _ROUNDS = 4
 _ODD_CELLS = 5000
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"

@@ -83,6 +83,7 @@ def test_a_figure_by_a_thing_stands_beside_its_name(
         ("jobs", "how many urgent jobs did ida close", 1),
         ("jobs", "how many jobs were closed by ola", 1),
         ("jobs", "last job", 5),
+        ("jobs", "share of urgent jobs", 60.0),
         ("jobs", "last 2 jobs of ola", (5, 4)),
         ("jobs", "first job of ola", 4),
     ],
