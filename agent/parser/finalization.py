@@ -36,6 +36,7 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     _rank_by_average(r)
     _function_behind(q, r)
     _total_of_rows(q, r)
+    _of_measured(q, r)
     join(q, r, Finding(doubts=tuple(_open_ends(r))))
     spent = r.verb_measure
     if (
@@ -50,6 +51,9 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     if r.star:
         query.order = [(e, down) for e, down in query.order if not e.function]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
+        described = [c.left.column[0] for c in query.conditions() if c.left.column]
+        if len(r.entities) == 1 and len(set(described)) == 1 and q.many_of(r.entities[0], described[0]):
+            r.entities[:] = [described[0]]  # `emergencies per doctor`
         query.select.append(Expression("count", table=r.entities[0]) if _counts(r) else Expression("count"))
     if not query.select:
         join(q, r, _shown_by_default(q, r))
@@ -129,6 +133,20 @@ def _total_of_rows(q: LinkedQuestion, r: ReadingState) -> None:
         r.query.select.append(Expression("sum", amount.key))
         r.entities[:] = tables
         r.functions = []
+
+
+def _of_measured(q: LinkedQuestion, r: ReadingState) -> None:
+    """`average cholesterol`, where a row says what was measured and its value."""
+    if len(r.functions) != 1 or r.query.select or r.query.order or r.counting:
+        return
+    tables = {c.left.column[0] for c in r.query.conditions() if c.left.column and c.operator == "="}
+    figures = [c for t in tables for c in q.vocabulary.by_table[t] if c.is_figure and c.words[-1] in _MEASURED]
+    if len(figures) == 1:
+        r.query.select.append(Expression(r.functions[0], figures[0].key))
+        r.functions = []
+
+
+_MEASURED = word_set("value reading measurement result level")
 
 
 def _said_in_unit(q: LinkedQuestion, r: ReadingState) -> None:

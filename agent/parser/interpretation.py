@@ -129,11 +129,13 @@ class Shape:
         "top",
         "days",
         "took",
+        "ratio",
     ]
     """share: each group's figure as a percentage of all; growth: as a percentage of the previous period; change: as a
     percentage from one year to another; periods, compare: groups for two periods or two values; difference: of the
     figures of two periods; median: instead of the average; average, count: of the groups' figures, of the groups; top:
-    the group with the highest figure; days: from one date to another; took: rows by the time between their dates."""
+    the group with the highest figure; days: from one date to another; took: rows by the time between their dates;
+    ratio: of two sums."""
     years: tuple[int, ...] = ()
     periods: tuple[Span, ...] = ()
     """For periods and difference: the two that are compared."""

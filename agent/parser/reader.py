@@ -157,7 +157,7 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         following == i + 1
         and q.sorts[following] in ("column", "table")
         and i
-        and q.sorts[i - 1] == "table"
+        and (q.sorts[i - 1] == "table" or (i == 1 and q.sorts[0] == "value"))  # `emergencies by outcome`
         and not c.query.select
         and not c.functions
     ) and (following + 1 >= len(q.items) or not _compared(q, c.in_head, following)):

@@ -30,7 +30,9 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
     plain = query.limit is None and query.intersect is None and not query.having and not query.within
     if shape.span is not None:
         return plain and _with_duration(query, shape)
-    if not plain or len(figures) != 1 or (shape.grouped and not query.group):
+    if not plain or len(figures) != (2 if shape.kind == "ratio" else 1) or (shape.grouped and not query.group):
+        return False
+    if shape.kind == "ratio" and any(e.function != "sum" or e.factor or e.less for e in figures):
         return False
     if shape.kind in ("growth", "top") and not _time(query):
         return False
@@ -164,6 +166,18 @@ def _share(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     return tree
 
 
+def _ratio(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    """The first sum over the second."""
+    above, below = (tree.expressions[k] for k, e in enumerate(query.select) if e.function)
+    whole = exp.Anonymous(this="NULLIF", expressions=[below.unalias().copy(), exp.Literal.number(0)])
+    part = exp.Mul(this=exp.Literal.number("1.0"), expression=above.unalias().copy())
+    above.replace(exp.alias_(exp.Div(this=part, expression=whole, typed=True), "ratio"))
+    below.pop()
+    if not any(_is_time(e) for e in query.group):
+        tree.set("order", None)
+    return tree
+
+
 def _growth(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure, time = _figure(tree, query), _time_of(tree, query)
     before = _over(exp.Anonymous(this="LAG", expressions=[figure.copy()]), time)
@@ -282,6 +296,7 @@ def _count(tree: exp.Select, _: Query, __: Dialect) -> exp.Select:
 
 _BUILDERS: dict[str, Callable[[exp.Select, Query, Dialect], exp.Select]] = {
     "share": _share,
+    "ratio": _ratio,
     "growth": _growth,
     "change": _change,
     "difference": _difference,

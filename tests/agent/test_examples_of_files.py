@@ -28,7 +28,7 @@ FILES = {
     "one": "Product,Price\nTea,4.5\n",
     "sales export 2024": "Date;Region;Sales\n02.01.2024;North;1.234,50\n05.02.2024;South;99,00\n09.02.2024;North;8,1\n",
 }
-FEWER = {"x": 0}
+FEWER = {"x": 1}
 """Files of which fewer questions can be asked: columns called by one letter say nothing."""
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading, shown
+from eval.sql.traversal import every
 
 _LOOKED_AT = 500
 """Rows examined; a pattern in these is the pattern."""
@@ -64,6 +67,11 @@ def _nulls(rows: tuple[tuple[object, ...], ...]) -> Observations:
         yield Observation("some_nulls", 1)
 
 
+def _is_ratio(r: Reading) -> bool:
+    """Whether one figure is divided by another: `fare per passenger`."""
+    return any(part.expression.find(exp.AggFunc) for part in every(r.tree, exp.Div))
+
+
 def _count_shape(r: Reading) -> Observations:
     intent, rows = r.intent, r.rows
     if intent.count_only and not intent.per_group:
@@ -74,7 +82,8 @@ def _count_shape(r: Reading) -> Observations:
             yield from _nothing_found(r)
     elif len(rows) > 1 and not (_of_several(r) or r.case.facts.group_by) and _one_value(r):
         yield Observation("aggregate_several_rows", 1, "One value is asked for, and several rows come back.")
-    if intent.per_group and len(rows) == 1 and not r.case.facts.group_by and not r.side_by_side:
+    told_apart = r.case.facts.group_by or r.side_by_side or _is_ratio(r)
+    if intent.per_group and len(rows) == 1 and not told_apart:
         yield Observation("group_single_row", 1, "The question asks for something per group, and one row comes back.")
 
 
