@@ -1,6 +1,6 @@
 """What it costs to import large files, beside DuckDB's own reading of the same file into a table.
 
-`python -m experiments.imports.large [ROWS]`: three files of eight to ten columns. Out: processor seconds of each in a
+`python -m experiments.imports.large [ROWS]`: four files of five to ten columns. Out: processor seconds of each in a
 process of its own, and their ratio.
 """
 
@@ -56,6 +56,15 @@ def people(rows: int) -> Iterator[str]:
         yield f"{i},{name},p{i}@example.org,City {pick.randrange(2000)},{born},{rest}"
 
 
+def bills(rows: int) -> Iterator[str]:
+    """As offices in Europe write them: semicolons, `1.234,56 €`, 31.12.2024. DuckDB leaves the amounts as text."""
+    pick = random.Random(4)
+    yield "Nr;Ort;Betrag;Datum;Bemerkung"
+    for i in range(rows):
+        amount = f"{pick.random() * 10_000:,.2f}".translate(str.maketrans(",.", ".,"))
+        yield f"{i};Ort {i % 500};{amount} €;{i % 28 + 1:02}.{i % 12 + 1:02}.2024;Text {i % 7}"
+
+
 def imported(path: str, out: str) -> None:
     bounds = Bounds(5_000_000, 1000)
     import_tables([File(Path(path), "t", "delimited")], Path(out), bounds, Reading(), lambda *_: None, memory=4 << 30)
@@ -83,7 +92,7 @@ def _timed(work: Callable[[str, str], None], path: str, out: str) -> float:
 
 def main(rows: int) -> None:
     with tempfile.TemporaryDirectory() as place:
-        for make in (orders, readings, people):
+        for make in (orders, readings, people, bills):
             path = Path(place) / f"{make.__name__}.csv"
             path.write_text("\n".join(make(rows)) + "\n", encoding="utf-8")
             ratios = []
