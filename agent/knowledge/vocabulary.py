@@ -29,36 +29,9 @@ _BEGUN = word_set(
     "build construct found establish open publish release make manufacture produce join start begin bear plant"
 )
 """What `year_built` and the like are the year of."""
-_NEVER_FIGURES = frozenset(
-    [
-        "zip",
-        "postal",
-        "postcode",
-        "plz",
-        "phone",
-        "telephone",
-        "tel",
-        "mobile",
-        "fax",
-        "code",
-        "number",
-        "no",
-        "nr",
-        "version",
-        "release",
-        "revision",
-        "serial",
-        "model",
-        "part",
-        "batch",
-        "lot",
-        "section",
-        "chapter",
-        "isbn",
-        "sku",
-        "card",
-        "account",
-    ]
+_NEVER_FIGURES = word_set(
+    "zip postal postcode plz phone telephone tel mobile fax code number no nr version release revision serial model "
+    "part batch lot section chapter isbn sku card account"
 )
 """Words of columns whose texts are names, whatever they look like."""
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")

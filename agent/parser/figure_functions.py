@@ -11,8 +11,8 @@ from eval.language.text_figures import TextFigures
 from eval.schema import Dialect
 
 _FIGURE = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)$"
-_TRIED: tuple[Dialect, ...] = ("sqlite", "mysql")
-"""Engines that read any text as a number, if need be as 0."""
+_PLAIN_CAST: tuple[Dialect, ...] = ("sqlite", "mysql", "spark")
+"""Engines without a cast that gives NULL for what is no number: SQLite and MySQL read any text, if need be as 0."""
 
 
 def as_number(column: exp.Expr, written: TextFigures, dialect: Dialect) -> exp.Expr:
@@ -20,11 +20,13 @@ def as_number(column: exp.Expr, written: TextFigures, dialect: Dialect) -> exp.E
     bare = column
     for sign in written.signs:
         bare = exp.Anonymous(this="REPLACE", expressions=[bare, exp.Literal.string(sign), exp.Literal.string("")])
-    if dialect in _TRIED or (dialect == "postgres" and written.complete):
-        for other in ("", *written.others):  # SQLite reads a blank as 0
+    if dialect in _PLAIN_CAST or (dialect == "postgres" and written.complete):
+        for other in ("", *written.others):
             bare = exp.Nullif(this=bare, expression=exp.Literal.string(other))
-    if dialect == "sqlite":
+    if dialect in ("sqlite", "spark"):
         return exp.cast(bare, "DOUBLE")
+    if dialect == "clickhouse":
+        return exp.Anonymous(this="toFloat64OrNull", expressions=[bare])
     if dialect == "mysql":
         return exp.paren(exp.Add(this=bare, expression=exp.Literal.number("0.0")), copy=False)
     if dialect == "postgres" and written.complete:
