@@ -43,4 +43,4 @@ def test_the_figures_are_numbers(tmp_path: Path, request: pytest.FixtureRequest,
             assert statement is not None
             result = database.execute(statement)
             assert result.ok, result.error
-            assert [None if v is None else float(v) for (v,) in result.rows] == [8.0, 1250.5, None, 60.0, None]
+            assert [None if v is None else float(str(v)) for (v,) in result.rows] == [8.0, 1250.5, None, 60.0, None]
