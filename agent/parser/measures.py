@@ -179,9 +179,9 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
     numeric = [c for c in numeric if not (sold and _ON_HAND & set(c.words))]
     for rank, words in enumerate(known.columns):
         for column in numeric:
-            if column.words == words:
+            if _said(column) == words:
                 yield 1.0 - 0.04 * rank, Expression(column=column.key)
-            elif column.words[-len(words) :] == words and rank < 6:
+            elif _said(column)[-len(words) :] == words and rank < 6:
                 yield 0.8 - 0.04 * rank, Expression(column=column.key)
     named = q.vocabulary.tables[table].words
     if MONEY_ROWS & set(named) and not sold:
@@ -196,7 +196,7 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
 
 def _named(columns: Sequence[ColumnWord], names: Sequence[tuple[str, ...]]) -> ColumnWord | None:
     """The first column whose name ends in one of these names, the best name first."""
-    return next((c for w in names for c in columns if c.words[-len(w) :] == w), None)
+    return next((c for w in names for c in columns if _said(c)[-len(w) :] == w), None)
 
 
 def _is_sale(q: LinkedQuestion, table: str) -> bool:
@@ -238,16 +238,16 @@ _ADDED = word_set("sale profit revenue amount total quantity cost loss income sp
 """Words of figures that say something of a kind only when they are added up."""
 
 
-def _in_minor(column: ColumnWord) -> tuple[str, ...]:
-    """The words of `price_cents` without the unit."""
-    return column.words[:-1] if column.words[-1] in MINOR else ()
+def _said(column: ColumnWord) -> tuple[str, ...]:
+    """The words of a column as people say them: `price_cents` is the price."""
+    return column.words[:-1] if len(column.words) > 1 and column.words[-1] in MINOR else column.words
 
 
 def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | None:
     for table in [*reversed(entities), *q.named]:
         numeric = [c for c in q.vocabulary.by_table[table] if c.numeric]
         for words in (q.vocabulary.tables[table].words, *_AMOUNTS):
-            called = [c for c in numeric if c.words[-len(words) :] == words or _in_minor(c)[-len(words) :] == words]
+            called = [c for c in numeric if _said(c)[-len(words) :] == words]
             if called:
                 return min(called, key=lambda c: (bool(PAID & set(c.words)), len(c.words)))
     return None
