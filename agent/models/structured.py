@@ -229,10 +229,21 @@ def sql_in(reply: Reply) -> tuple[str, str]:
             raise
         except UnusableReply:
             raise error from None
-    sql = trusted_sql(extract_sql(sql) if "```" in sql else sql.rstrip("; \n\t"))
-    return sql, "" if flaw(reasoning) else reasoning
+    return trusted_sql(_bare(sql)), "" if flaw(reasoning) else reasoning
 
 
+def _bare(sql: str) -> str:
+    """The SQL of a field, without a fence and without the sentences that some models put around it. Raises
+    UnusableReply where a fence holds none."""
+    if "```" in sql:
+        return extract_sql(sql)
+    if _PROSE.match(sql):
+        with contextlib.suppress(UnusableReply):
+            return extract_sql(sql)
+    return sql.rstrip("; \n\t")
+
+
+_PROSE = re.compile(r"\s{0,20}(?:sure|here|certainly|okay|the (?:following|query)|this|you can)\b", re.IGNORECASE)
 _CANNOT = re.compile(r"\s{0,20}CANNOT:\s{0,20}(\S.{0,500})")
 
 
@@ -245,4 +256,4 @@ def step_in(reply: Reply) -> tuple[str, str, str]:
             return "", "", extract_sql(text)
         except UnusableReply:
             raise error from None
-    return tool, thought, (extract_sql(sql) if "```" in sql else sql.rstrip("; \n\t"))
+    return tool, thought, _bare(sql)

@@ -35,6 +35,12 @@ async def test_the_sql_comes_out_of_a_strict_reply(server: OpenAIServer, model_a
     assert sent.body["temperature"] == 0.0
 
 
+async def test_sentences_around_the_sql_of_a_field_are_left_out(server: OpenAIServer, model_at: MakeModel) -> None:
+    said = f"Sure! Here is the query:\n\n{SQL['sql']}\n\nThis returns one number."
+    server.script(completion({"reasoning": "counts", "sql": said}))
+    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+
+
 @pytest.mark.parametrize(
     "schema",
     [
