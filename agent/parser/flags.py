@@ -37,10 +37,17 @@ def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
     if integer and len(column.words) == 1 and is_state(column.words[0]):
         greatest = values.facts(*column.key).greatest
         return not isinstance(greatest, int | float) or greatest <= 1  # `delayed` may be minutes
+    if integer and _PLACED.match(column.name):
+        facts = values.facts(*column.key)
+        return (facts.least, facts.greatest) in ((0, 1), (1, 1), (0, 0))
     known = [v.lower() for v in values.values(*column.key)]
     if column.role == "number" and _counts(column):  # `children`, `quantity`: no more than one so far
         return False
     return 1 <= len(known) <= 3 and all(v in _YES + _NO for v in known)
+
+
+_PLACED = re.compile(r"(?:in|on|at|can|was|needs|wants)_", re.IGNORECASE)
+"""How names of flags begin: `on_display`, `can_swim`."""
 
 
 def _counts(column: ColumnWord) -> bool:

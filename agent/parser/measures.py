@@ -96,7 +96,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                     or (column.words == (*words, "minimum") and adjective.base in _LASTING)  # `duration_min`
                     or (len(words) > 1 and set(words) <= set(column.words))
                     or set(column.words) - set(column.owner) == set(words)
-                    or (ends and set(ends) <= _EXTREMES)
+                    or (ends and set(ends) <= _EXTREMES | _AGREED)
                 ):
                     score = (1.0 if exact else 0.75) - 0.05 * rank - 0.45 * gap + near.get(table, 0.0)
                     score += 0.1 * bool((set(column.words) - set(words)) & said)
@@ -111,6 +111,8 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
 
 
 LOWEST, HIGHEST = word_set("minimum min low lowest"), word_set("maximum max high highest")
+_AGREED = word_set("paid pay charged charge asked ask agreed agree")
+"""Words behind a price that say whose it is (`price_paid`)."""
 _EXTREMES = LOWEST | HIGHEST | word_set("average mean avg")
 """Words behind a property that say which of its figures a column holds (`temp_max`)."""
 

@@ -17,7 +17,7 @@ from agent.parser.wording.rules import Known, Wording
 _Rule = Callable[[str, Known], Wording | None]
 _REPHRASED: tuple[_Rule, ...] = (
     sentences.largest_number, sentences.courtesy, sentences.not_a_single, sentences.rows_of_file,
-    sentences.last_rows,
+    sentences.last_rows, sentences.still_out,
     computations.every_period, slang.person_names, slang.short_name, slang.set_phrases, purchases.currency,
     sentences.listed_with, purchases.in_stock, durations.duration, purchases.never, purchases.how_often,
     purchases.acquired, purchases.spent, purchases.best,

@@ -81,6 +81,19 @@ def largest_number(match: re.Match[str], known: Known) -> Wording | None:
     return None if held else Wording(f"the most {match['x']}")
 
 
+@rule(r"\b(?:(?:currently|still) )?(?:out )?on (?P<x>loan|hire|rental|lease)\b")
+def still_out(match: re.Match[str], known: Known) -> Wording | None:
+    """`works out on loan` as `works with open loans`, where loans are rows that end."""
+    table = known.table(match["x"])
+    if (
+        table is None
+        or known.values.find(match[0])
+        or sum(c.role == "date" for c in known.vocabulary.by_table[table.name]) < 2
+    ):
+        return None
+    return Wording(f"with open {table.plural}")
+
+
 @rule(r"\b(?P<end>last|first)(?P<few> \d+)? (?P<x>[a-z]+)\b(?! name)(?!.*\b(?:by|order)\b)")
 def last_rows(match: re.Match[str], known: Known) -> Wording | None:
     """`the last 3 orders` as `the latest 3 orders`, where orders have a date."""
