@@ -51,8 +51,9 @@ def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
         if computed and values.unit_column and values.unit_column not in names:
             told[f"“{column.name}” is in several units, which “{values.unit_column}” names"] = None
         if computed and values.direction and (other := values.direction.partition("|")[0]) not in names:
-            told[f"“{column.name}” is in and out, which “{other}” tells"] = None
-    shown = [t for t in map(schema.table, {t.name for t in tree.find_all(exp.Table)}) if t] if tree.is_star else []
+            told[f"“{column.name}” is of what came in and of what went out; “{other}” tells which"] = None
+    read = dict.fromkeys(t.name for t in tree.find_all(exp.Table)) if tree.is_star else {}
+    shown = [table for table in map(schema.table, read) if table is not None]
     letters = (_in_doubt(c, c.values.letters) for t in shown for c in t.columns if c.values and c.values.letters)
     return tuple(told | dict.fromkeys(letters))
 

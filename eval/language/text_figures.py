@@ -7,12 +7,12 @@ names (`0012`, `1.10` beside `1.9`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-SAMPLE = 200
-"""How many values are looked at."""
+_HEAD = 20
+"""Values that tell whether the others are looked at."""
 _SIGNS = "$€£¥%,' "
 _WHOLE = r"(?:0|[1-9]\d{0,12}|[1-9]\d{0,2}(?:[,' ]\d{3}){1,4})?"
 _NUMBER = re.compile(rf"[-+]?[{_SIGNS}]{{0,2}}{_WHOLE}(?:\.\d{{1,9}})?[ %$€£¥]{{0,2}}")
@@ -33,12 +33,14 @@ class TextFigures:
     """Whether these are all."""
 
 
-def text_figures(values: Iterable[str], complete: bool = True) -> TextFigures | None:
+def text_figures(values: Sequence[str], complete: bool = True) -> TextFigures | None:
     """The figures that values are; whole numbers of one length may be codes. Some texts without a digit may stand among
     them: at most three, and a third."""
-    sample = [v.strip() for v in islice(values, SAMPLE) if v.strip()]
-    figures = [v for v in sample if _DIGIT.search(v)]
-    others = tuple(dict.fromkeys(v for v in sample if not _DIGIT.search(v)))
+    head = [v for v in islice(values, _HEAD) if v.strip()]
+    if 2 * sum(_NUMBER.fullmatch(v.strip()) is not None for v in head) < len(head):
+        return None
+    figures = [v.strip() for v in values if _DIGIT.search(v)]
+    others = tuple(dict.fromkeys(v for v in values if v.strip() and not _DIGIT.search(v)))
     codes = all(map(str.isdecimal, figures)) and len(set(map(len, figures))) == 1
     if len(figures) < 2 or codes or len(others) > _OTHERS or 2 * len(others) > len(figures):
         return None
