@@ -203,9 +203,12 @@ def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 
 def _of_own_rows(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`price by plant`, `goals and assists by player`: figures of a thing, beside its name."""
-    shown = c.query.select
-    own = all(not e.function and e.column and e.column[0] == q.tables.get(i + 1) for e in shown)
+    """`price by plant`, `goals and assists by player`, `remark by yard`: what a thing has, beside its name."""
+    shown, table = c.query.select, q.tables.get(i + 1, "")
+    own = all(
+        not e.function and e.column and (e.column[0] == table or (table and q.many_of(table, e.column[0])))
+        for e in shown
+    )
     ends = i + 2 == len(q.items) or q.items[i + 2].kind == "sign"
     return bool(shown) and own and ends and q.sorts[i + 1] == "table" and q.sorts[i - 1] == "column"
 

@@ -141,7 +141,7 @@ def _may_be_label(cell: str) -> str:
 
 def _label(cells: Sequence[str]) -> int | None:
     """The place of the cell that calls the row a total: its first one, or one that says nothing else."""
-    figures = [i for i, cell in enumerate(cells) if cell and _NUMBER.fullmatch(cell)]
+    figures = [i for i, c in enumerate(cells) if c and (_NUMBER.fullmatch(c) or numbers.is_number(c))]  # or `42,5 kg`
     first = next((i for i, cell in enumerate(cells) if cell), None)
     if first is None or not figures or figures[-1] == first:
         return None
@@ -158,7 +158,7 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
         return True
     gaps = _has_gaps(cells, usual)
     is_last = at >= end - _LAST
-    figures = [cell for cell in shown[1:] if _NUMBER.fullmatch(cell)]
+    figures = [cell for cell in shown[1:] if _NUMBER.fullmatch(cell) or numbers.is_number(cell)]
     if label is not None:
         sums = len(figures) == len(shown) - 1 and TOTAL.fullmatch(shown[0]) is not None
         return gaps or (sums and at >= end - 3)

@@ -7,8 +7,31 @@ from itertools import takewhile
 
 from eval.language.lexicon import word_set
 
+_EACH = (
+    "kg",
+    "g",
+    "l",
+    "m",
+    "km",
+    "m2",
+    "m3",
+    "t",
+    "h",
+    "hour",
+    "day",
+    "night",
+    "week",
+    "month",
+    "year",
+    "unit",
+    "piece",
+    "pc",
+    "person",
+)
 _NUMBERED = re.compile(r"^[0-9]{1,2}[ _.-]+(?=[^\W\d_])")
 """The place of a file among others, in front of its name: `01_fees`."""
+_PER = re.compile(rf"(?i)(?<=[^\W\d_])\s?/\s?(?=(?:{'|'.join(_EACH)})\b)")
+"""What a price is for: `Price/kg`, `€/night`."""
 _YEAR_FIRST = re.compile(r"((?:19|20)\d\d)_(\D\w{0,60})")
 
 
@@ -33,6 +56,7 @@ _KEPT = 5
 
 def column_name(header: str, fallback: str) -> str:
     """The name of the column of this header; of a question, the words that say what is asked."""
+    header = _PER.sub("_per_", header)
     words = re.findall(r"[^\W_]+", header.partition("?")[0])
     if len(words) >= _QUESTION and words[0].casefold() in _ASKS:
         said = [word for word in words if word.casefold() not in _SAYS_NOTHING and not word.isdecimal()]
