@@ -11,7 +11,10 @@ import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import duckdb
+from duckdb import DuckDBPyConnection
 
 from agent.sources.errors import SourceError
 from agent.sources.files import open_list
@@ -22,9 +25,6 @@ from agent.sources.tabular.stage import Bounds
 from agent.sources.tabular.tables import File, import_tables
 from eval.databases import Database, DatabaseError, open_database
 from eval.errors import InputError
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 ACCEPTED = (
     "a demo's name, a path, a URL, a list of data files, a pandas, Polars or Arrow table, a dict of tables by name, "
@@ -40,8 +40,6 @@ def open_data(data: Any, cache: str | None = None) -> Database:
     """The database over `data`; blocks while it is copied. Raises InputError for what is no data."""
     if isinstance(data, (list, tuple)) and data and all(isinstance(item, (str, Path)) for item in data):
         return open_list([Path(item) for item in data], cache, lambda _: None)
-    import duckdb
-
     if isinstance(data, duckdb.DuckDBPyConnection):
         return _copied(lambda folder: _from_connection(data, folder))
     frames = data if isinstance(data, Mapping) else {ALONE: data}
@@ -78,8 +76,6 @@ def _copied(write: Any) -> Database:
 
 
 def _from_frames(frames: Mapping[str, Any], folder: Path) -> Path:
-    import duckdb
-
     files: list[File] = []
     with duckdb.connect() as engine:
         for number, (table, frame) in enumerate(frames.items()):
@@ -104,8 +100,6 @@ def _write(engine: DuckDBPyConnection, frame: Any, path: Path) -> None:
 
 def _from_connection(connection: DuckDBPyConnection, folder: Path) -> Path:
     """The tables and views of the connection's database, as they are now."""
-    import duckdb
-
     out = folder / "data.duckdb"
     try:
         relations = connection.cursor().execute("SHOW TABLES").fetchall()

@@ -38,10 +38,8 @@ _LONGEST_FORMAT = 100
 
 def sheets_as_csv(path: Path, name: str, folder: Path, bounds: Bounds) -> list[tuple[Path, str]]:
     """(file, name of its table) for each sheet. Raises SourceRefused, SourceTooLarge."""
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise SourceRefused("Excel files need openpyxl: pip install openpyxl") from None
+    from openpyxl import load_workbook
+
     try:
         with path.open("rb") as file, closing(load_workbook(file, read_only=True, data_only=True)) as book:
             if len(book.worksheets) > MAX_SHEETS:
@@ -57,9 +55,7 @@ def sheets_as_csv(path: Path, name: str, folder: Path, bounds: Bounds) -> list[t
         ) from None
     if not written:
         raise SourceRefused("the workbook contains no rows")
-    if len(written) == 1:
-        return [(written[0][0], Path(name).stem)]
-    return written
+    return [(written[0][0], Path(name).stem)] if len(written) == 1 else written
 
 
 def _written(book: Any, sheet: Any, target: Path, bounds: Bounds) -> int:
@@ -90,18 +86,16 @@ def _never_computed(book: Any, sheet: Any) -> set[tuple[int, int]]:
     """(row, column) of formulas without a stored value, as programs write them that compute nothing."""
     from openpyxl.utils import column_index_from_string
 
-    found: set[tuple[int, int]] = set()
+    cells: list[tuple[bytes, bytes]] = []
     rest = b""
     with book._archive.open(sheet._worksheet_path) as xml:
-        while len(found) < _MOST_BARE and (piece := xml.read(1 << 20)):
+        while len(cells) < _MOST_BARE and (piece := xml.read(1 << 20)):
             text = rest + piece
             end = max(text.rfind(b"<c "), text.rfind(b":c "), 0)
             text, rest = (text[:end], text[end:]) if end and len(text) - end < MAX_CELL else (text, b"")
-            for column, row in _BARE.findall(text):
-                found.add((int(row), column_index_from_string(column.decode())))
-        for column, row in _BARE.findall(rest):
-            found.add((int(row), column_index_from_string(column.decode())))
-    return found
+            cells += _BARE.findall(text)
+    cells += _BARE.findall(rest)
+    return {(int(row), column_index_from_string(column.decode())) for column, row in cells}
 
 
 def _text(cell: Any) -> str:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from agent.knowledge.semantics.flows import RECEIVED, SPENT
 from agent.sources.tabular.columns import Decision
 from agent.sources.tabular.sql import literal, name
 from agent.sources.tabular.units import CURRENCIES, CURRENCY_OF, KNOWN
 from eval.language.lexicon import word_set
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _MOST = 20
 """Different units of one column."""

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular.sql import literal, name
 from agent.sources.tabular.stage import Staged
 from eval.databases.catalogue.duckdb import AS_WRITTEN, as_read
 from eval.schema import Values
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular import numbers
 from agent.sources.tabular.columns import NEVER_COMPUTED, trimmed
@@ -20,9 +22,6 @@ from agent.sources.tabular.notation import notation
 from agent.sources.tabular.plan import MOST_SHOWN, Row
 from agent.sources.tabular.sql import BLANKS, literal
 from agent.sources.tabular.stage import Staged, filled
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _WORDS = rf"(?:sub[ -]?|grand[ -]?|overall )?(?:{'|'.join(word for line in notation('totals') for word in line)})"
 TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.errors import SourceRefused
 from agent.sources.tabular import amounts, as_written, repeats, words
@@ -28,9 +30,6 @@ from agent.sources.tabular.sql import BLANKS, literal, name
 from agent.sources.tabular.stage import Staged, filled
 from agent.sources.tabular.text_cells import TextChanges, text_changes
 from eval.schema import Values
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _SAMPLE_CELLS = 200_000
 _SAMPLE_ROWS = 2_000

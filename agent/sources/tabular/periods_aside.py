@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular.columns import NEVER_COMPUTED
 from agent.sources.tabular.dates import MONTHS
@@ -20,9 +22,6 @@ from agent.sources.tabular.sql import literal
 from agent.sources.tabular.stage import Bounds, Staged
 from eval.language.inflection import lemma
 from eval.language.lexicon import open_lexicon, word_set
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _FEWEST = 3
 """Periods from which on they are read as rows."""

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular.columns import Decision
 from agent.sources.tabular.sql import literal, name
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _KEYS = 0.9
 """Part of the values of a key that must differ."""

@@ -7,16 +7,14 @@ titles, totals and notes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular import extra_rows
 from agent.sources.tabular.extra_rows import LeftOut
 from agent.sources.tabular.plan import MOST_SHOWN, Row
 from agent.sources.tabular.sql import literal
 from agent.sources.tabular.stage import Bounds, Part, Staged
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _RAW, _PLACES = "stacked", "places"
 

@@ -13,7 +13,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
+
+import duckdb
+from duckdb import DuckDBPyConnection
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
 from agent.sources.tabular.json_records import as_records
@@ -21,9 +24,6 @@ from agent.sources.tabular.layout import FIELD, Layout, found_layout
 from agent.sources.tabular.plan import Row
 from agent.sources.tabular.sql import literal, name
 from eval.language.inflection import counted
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _DEPTH = 5
 
@@ -157,8 +157,6 @@ def _staged(
 
 def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: int, delimiter: str) -> bool:
     """Whether the strict reader has read the file: not one with rows of several widths or stray quotes."""
-    import duckdb
-
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
     for parallel in ("true", "false"):  # several threads cannot read line feeds within quotes
         try:

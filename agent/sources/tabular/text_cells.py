@@ -7,14 +7,12 @@ different cells are looked at, so a column of few categories costs little howeve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular.columns import MARKS_IN_TEXT, may_fold, trimmed
 from agent.sources.tabular.plan import ColumnPlan
 from agent.sources.tabular.sql import BLANKS, literal
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _CATEGORIES = 50_000
 """Different cells above which a column holds no categories."""
