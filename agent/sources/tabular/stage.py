@@ -25,8 +25,6 @@ from agent.sources.tabular.plan import Row
 from agent.sources.tabular.sql import literal, name
 from eval.language.inflection import counted
 
-_DEPTH = 5
-
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -142,17 +140,11 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
             form, inner = forms[start]
             fits = f"regexp_full_match({cell}, {literal(form)})"
             engine.execute(f"UPDATE {raw} SET {cell} = {cell}{inner} WHERE {fits}")
-    return _staged(engine, raw, layout, width, bounds, notes)
-
-
-def _staged(
-    engine: DuckDBPyConnection, raw: str, layout: Layout, width: int, bounds: Bounds, notes: list[str]
-) -> Staged:
     rows = _count(engine, raw)
     bounds.check(rows, width)
     headers = (*layout.headers, *[""] * width)[:width]
     other = layout.encoding.other or ""
-    return Staged(raw, headers, ("VARCHAR",) * width, rows, layout.row, layout.delimiter == ";", other, tuple(notes))
+    return Staged(raw, headers, ("VARCHAR",) * width, rows, layout.row, delimiter == ";", other, tuple(notes))
 
 
 def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: int, delimiter: str) -> bool:
@@ -176,8 +168,8 @@ def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: in
 
 
 def _count(engine: DuckDBPyConnection, raw: str) -> int:
-    found = engine.execute(f"SELECT count(*) FROM {raw}").fetchone()
-    return int(found[0]) if found else 0
+    [(rows,)] = engine.execute(f"SELECT count(*) FROM {raw}").fetchall()
+    return int(rows)
 
 
 @contextmanager
@@ -270,7 +262,7 @@ def _described(engine: DuckDBPyConnection, query: str) -> list[tuple[str, str]]:
 def _fields(engine: DuckDBPyConnection, source: str, column: _Cell, depth: int = 0) -> list[_Cell]:
     """A column of JSON as text; an object has a column for each of its fields."""
     cell, header, kind = column
-    if kind.startswith("STRUCT(") and not kind.endswith("[]") and depth < _DEPTH:
+    if kind.startswith("STRUCT(") and not kind.endswith("[]") and depth < 5:
         inner = _described(engine, f"SELECT unnest({cell}) FROM {source}")
         parts = [(f"({cell}).{name(field)}", f"{header}_{field}", of) for field, of in inner]
         return [field for part in parts for field in _fields(engine, source, part, depth + 1)]
