@@ -141,17 +141,15 @@ class UploadStore:
         await asyncio.to_thread(self._make_ready, place)
         source_id = secrets.token_hex(16)
         async with _working(place, source_id) as work:
-            received: list[tuple[str, str]] = []
+            received = [(str(work / f"raw{i}"), shown_name(name)) for i, (name, _) in enumerate(files)]
             kinds: list[Kind] = []
             left = self.limits.bytes
             content = hashlib.sha256(VERSION.encode())  # another version may read the same files better
-            for number, (name, chunks) in enumerate(files):
-                path = work / f"raw{number}"
-                content.update(f"\0{shown_name(name)}\0".encode())
-                kind, size = await self._written(path, chunks, left, content)
+            for (path, name), (_, chunks) in zip(received, files, strict=True):
+                content.update(f"\0{name}\0".encode())
+                kind, size = await self._written(Path(path), chunks, left, content)
                 left -= size
                 kinds.append(kind)
-                received.append((str(path), shown_name(name)))
             digest = content.hexdigest()
             there = await asyncio.to_thread(self.sources, owner=owner)
             if before is None and (same := next((s for s in there if s.content == digest), None)):
@@ -217,17 +215,17 @@ class UploadStore:
 
     def open(self, source_id: str, *, owner: str = "") -> Database:
         """Open the upload read-only, like any database. Raises SourceGone, DatabaseError."""
-        source = self.find(source_id, owner=owner)
-        self.require(source_id, owner=owner)
+        source = self.require(source_id, owner=owner)
         database = open_database(self._database_of(source, owner))
         database.name = Path(source.name).stem or source.name
         return database
 
-    def require(self, source_id: str, *, owner: str = "") -> None:
-        """Raises SourceGone where the upload's file is no longer there."""
+    def require(self, source_id: str, *, owner: str = "") -> Source:
+        """Like `find`; raises SourceGone, too, where the upload's file is no longer there."""
         source = self.find(source_id, owner=owner)
         if not self._database_of(source, owner).is_file():
             raise SourceGone(f"the file of {source.name} is gone; upload it again")
+        return source
 
     def remove(self, source_id: str, *, owner: str = "") -> None:
         """Delete the upload permanently; close databases opened from it first. Raises SourceGone."""

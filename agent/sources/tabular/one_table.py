@@ -34,10 +34,8 @@ from eval.schema import Values
 
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
 """Cells with a day above 12, or with decimals that are no thousands."""
-FILLED = "of_group"
+_FILLED = "of_group"
 """The staged column with the filled cells."""
-_FILLED = 0.75
-"""Part of the rows up to which the column may be filled."""
 
 
 class OneTable:
@@ -184,8 +182,12 @@ class OneTable:
         proposed = self._filled[1] == rows and are_groups(self._engine, self._raw, column, self._where)
         self._fills = plan.fill if plan.decided and plan.fill is not None else proposed
         if self._fills:
-            _fill(self._engine, self._raw, column, self._where)
-            self._cells[0] = FILLED
+            self._engine.execute(f"ALTER TABLE {self._raw} ADD COLUMN {_FILLED} VARCHAR")
+            self._engine.execute(
+                f"UPDATE {self._raw} SET {_FILLED} = filled.v FROM (SELECT rowid AS place, {value_above(column)} AS v "
+                f"FROM {self._raw} WHERE {self._where}) AS filled WHERE {self._raw}.rowid = filled.place"
+            )
+            self._cells[0] = _FILLED
             self._filled[0] = rows
 
     def _plans(self) -> list[ColumnPlan]:
@@ -306,19 +308,9 @@ def are_groups(engine: DuckDBPyConnection, raw: str, column: str, where: str) ->
         f"SELECT count(*), count(nullif({cell}, '')), first({cell} ORDER BY rowid), count(DISTINCT nullif({cell}, '')) "
         f"FROM {raw} WHERE {where}"
     ).fetchall()
-    return bool(first) and 2 <= filled <= _FILLED * rows and different == filled
+    return bool(first) and 2 <= filled <= 0.75 * rows and different == filled
 
 
 def value_above(column: str) -> str:
     """The expression for a cell's value, or where it is blank that of the nearest cell above it."""
     return f"last_value(nullif({trimmed(column)}, '') IGNORE NULLS) OVER (ORDER BY rowid)"
-
-
-def _fill(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> None:
-    """Add the column `FILLED`."""
-    engine.execute(f"ALTER TABLE {raw} ADD COLUMN {FILLED} VARCHAR")
-    engine.execute(
-        f"UPDATE {raw} SET {FILLED} = filled.v "
-        f"FROM (SELECT rowid AS place, {value_above(column)} AS v FROM {raw} WHERE {where}) "
-        f"AS filled WHERE {raw}.rowid = filled.place"
-    )
