@@ -25,7 +25,6 @@ from eval.engines import SERVERS
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _MAX_URL = 2000
-_RESOLVE_SECONDS = 5.0
 _SCHEMES = {scheme: engine for engine in SERVERS for scheme in engine.schemes}
 _FILES = {"sqlite", "duckdb"}
 _PASSED_OVER = {"connect_timeout", "charset"}
@@ -107,14 +106,18 @@ async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
         return await asyncio.to_thread(_check_file, scheme, rest, policy)
     if ("postgresql" if scheme == "postgres" else scheme) not in policy.schemes:
         raise SourceRefused(f"{scheme}:// is not allowed here; allowed: {', '.join(sorted(policy.schemes))}")
-    target = parse_target(_without_passed_over(url.strip()))
+    head, mark, query = url.strip().partition("?")
+    kept = [pair for pair in query.split("&") if pair.partition("=")[0].lower() not in _PASSED_OVER]
+    target = parse_target(head + (mark + "&".join(kept) if any(kept) else ""))
     if bad := sorted({key for key, _ in target.options} - _SCHEMES[scheme].strangers_options):
         raise SourceRefused(f"the option {bad[0]!r} is not allowed in a database URL here")
     if not target.user:
         raise SourceRefused("the database URL names no user")
     if re.search(r"[=/\\\0]|://", target.database):
         raise SourceRefused("the database's name holds a character that is not allowed here")
-    _check_port(target.port, policy)
+    usual = target.port in _ports_of(policy.schemes) or 1024 <= target.port <= 65535
+    if not (usual if policy.ports is None else target.port in policy.ports):
+        raise SourceRefused(f"port {target.port} is not allowed here")
     addresses = await _resolved(target.host, target.port)
     for address in addresses:
         _check_address(target.host, address, policy.hosts)
@@ -194,10 +197,9 @@ def _close_unwanted(opening: asyncio.Future[Connected]) -> None:
 
 def _check_file(scheme: str, rest: str, policy: ConnectionPolicy) -> CheckedUrl:
     """Check that the file, with links resolved, is inside the allowed folder. Reveals nothing about files elsewhere."""
-    if scheme not in policy.schemes and policy.folder is None:
-        raise SourceRefused(f"{scheme}:// is not allowed here: upload the file instead")
     if policy.folder is None:
-        raise SourceRefused("files on the server may not be opened here: upload the file instead")
+        what = "files on the server may not be opened" if scheme in policy.schemes else f"{scheme}:// is not allowed"
+        raise SourceRefused(f"{what} here: upload the file instead")
     folder = policy.folder.resolve()
     path = Path(unquote(rest.removeprefix("/")))
     for candidate in (Path("/", path), folder / path):
@@ -211,20 +213,6 @@ def _check_file(scheme: str, rest: str, policy: ConnectionPolicy) -> CheckedUrl:
     raise SourceRefused("this file is not below the folder whose files may be opened here")
 
 
-def _without_passed_over(url: str) -> str:
-    head, mark, query = url.partition("?")
-    kept = [pair for pair in query.split("&") if pair.partition("=")[0].lower() not in _PASSED_OVER]
-    return head + (mark + "&".join(kept) if any(kept) else "")
-
-
-def _check_port(port: int, policy: ConnectionPolicy) -> None:
-    allowed = (
-        port in policy.ports if policy.ports is not None else port in _ports_of(policy.schemes) or 1024 <= port <= 65535
-    )
-    if not allowed:
-        raise SourceRefused(f"port {port} is not allowed here")
-
-
 async def _resolved(host: str, port: int) -> list[Address]:
     """All addresses of the host, IPv4 first."""
     try:
@@ -235,7 +223,7 @@ async def _resolved(host: str, port: int) -> list[Address]:
         raise SourceRefused(f"{host[:80]!r} is no host name and no address")
     ask = asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     try:
-        entries = await asyncio.wait_for(ask, _RESOLVE_SECONDS)
+        entries = await asyncio.wait_for(ask, 5.0)
     except (OSError, UnicodeError, TimeoutError):
         raise DatabaseUnreachable(f"there is no host named {host}") from None
     addresses = {ipaddress.ip_address(str(entry[4][0])) for entry in entries}
@@ -248,8 +236,7 @@ def _check_address(host: str, address: Address, hosts: frozenset[str]) -> None:
             seen.is_link_local
             or seen.is_multicast
             or seen.is_unspecified
-            or (seen.version == 4 and seen.is_reserved)
-            or (seen.version == 4 and seen in ipaddress.ip_network("0.0.0.0/8"))
+            or (seen.version == 4 and (seen.is_reserved or seen in ipaddress.ip_network("0.0.0.0/8")))
             or getattr(seen, "scope_id", None) is not None
             or seen in _METADATA
         )
@@ -271,20 +258,17 @@ def _with_embedded(address: Address) -> list[Address]:
 
 
 def _is_allowed(host: str, address: Address, hosts: frozenset[str]) -> bool:
-    name = host.rstrip(".").lower()
-    networks = [network for rule in hosts if (network := _network(rule)) is not None]
-    by_address = any(address in network for network in networks)
+    name, names = host.rstrip(".").lower(), []
+    for rule in hosts:
+        try:
+            if address in ipaddress.ip_network(rule, strict=False):
+                return True
+        except ValueError:
+            names.append(rule)
     if address.is_loopback:
-        return by_address or (name == "localhost" and "localhost" in hosts)
-    by_name = any(fnmatchcase(name, rule) for rule in hosts if rule != "*" and _network(rule) is None)
-    return by_address or by_name or ("*" in hosts and address.is_global)
-
-
-def _network(rule: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    try:
-        return ipaddress.ip_network(rule, strict=False)
-    except ValueError:
-        return None
+        return name == "localhost" and "localhost" in names
+    by_name = any(fnmatchcase(name, rule) for rule in names if rule != "*")
+    return by_name or ("*" in names and address.is_global)
 
 
 def _listed(text: str) -> frozenset[str]:

@@ -22,8 +22,6 @@ MAX_TABLES = 1_000
 MAX_COLUMNS = 20_000
 """Of all tables together."""
 MAX_CHARACTERS = 1_000_000
-_VENDOR = 60
-"""Words of one column or constraint that may be its vendor's."""
 _SEPARATOR = re.compile(r"^[ \t]*(?:GO(?:[ \t]+\d+)?|/)[ \t]*;?[ \t]*$", re.IGNORECASE | re.MULTILINE)
 """Lines that end a batch in the scripts of SQL Server and Oracle."""
 
@@ -35,9 +33,7 @@ def read_ddl(text: str, dialect: Dialect) -> tuple[Table, ...]:
     tables: list[Table] = []
     columns = 0
     for statement in _statements(_SEPARATOR.sub(";", text), dialect):
-        if not statement.lstrip().lower().startswith("create"):
-            continue
-        tree = _created(statement, dialect)
+        tree = _created(statement, dialect) if statement.lstrip().lower().startswith("create") else None
         if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
             tables.append(_table(tree.this, dialect))
             columns += len(tables[-1].columns)
@@ -57,7 +53,7 @@ def _created(statement: str, dialect: Dialect) -> exp.Expr | None:
     head = statement[: tokens[opened].start] if opened is not None else ""
     parts: list[str] = []
     for item in _items(tokens[opened:]) if opened is not None else ():
-        for last in range(len(item) - 1, max(0, len(item) - _VENDOR), -1):
+        for last in range(len(item) - 1, max(0, len(item) - 60), -1):  # more words are not its vendor's
             text = statement[item[0].start : item[last].end + 1]
             if parse(f"CREATE TABLE t ({text})", dialect).tree is not None:
                 parts.append(text)
@@ -108,7 +104,6 @@ def _table(created: exp.Schema, dialect: Dialect) -> Table:
             name.set("this", name.name if name.name.islower() else name.name.upper())
         elif not name.name.isupper():
             exact.append(name.name)
-    name = table.name
     keys: list[ForeignKey] = []
     primary: list[str] = []
     columns: list[Column] = []
@@ -128,10 +123,10 @@ def _table(created: exp.Schema, dialect: Dialect) -> Table:
             keys += key
     primary = primary or [c.name for c in columns if c.primary_key]
     if not columns:
-        raise InputError(f"the table {name!r} has no columns")
+        raise InputError(f"the table {table.name!r} has no columns")
     keyed = {n.casefold() for n in primary}
     return Table(
-        name=name,
+        name=table.name,
         columns=tuple(
             Column(c.name, c.type, c.nullable and c.name.casefold() not in keyed, c.name.casefold() in keyed, c.default)
             for c in columns

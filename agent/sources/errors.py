@@ -1,10 +1,4 @@
-"""Errors for users whose own database is rejected. Messages hold no credentials and no path of the server.
-
-- `SourceError`: the root.
-    - `SourceRefused`: the database is not allowed, or it is not what it claims to be.
-    - `SourceTooLarge`: it is larger than a limit that the message names.
-    - `SourceGone`: there is no such source for this owner.
-"""
+"""Errors for users whose own database is rejected. Messages hold no credentials and no path of the server."""
 
 from __future__ import annotations
 
@@ -12,16 +6,16 @@ from eval.errors import Text2SQLError
 
 
 class SourceError(Text2SQLError):
-    pass
+    """The root."""
 
 
 class SourceRefused(SourceError):
-    pass
+    """The database is not allowed, or it is not what it claims to be."""
 
 
 class SourceTooLarge(SourceError):
-    pass
+    """It is larger than a limit that the message names."""
 
 
 class SourceGone(SourceError):
-    pass
+    """There is no such source for this owner."""

@@ -17,16 +17,11 @@ TABULAR: frozenset[Kind] = frozenset({"delimited", "json", "excel", "parquet"})
 _JSON = re.compile(rb"(\xef\xbb\xbf)?\s*(\[\s*)?(\{\s*(\"|\})|\[\s*[\"\d\[])")
 
 _PACKED = {
-    b"\xd0\xcf\x11\xe0": "it is an Office file of before 2007: save it as .xlsx",
-    b"\x1f\x8b": "it is compressed: unpack it first",
-    b"\xfd7zXZ": "it is compressed: unpack it first",
-    b"BZh": "it is compressed: unpack it first",
-    b"7z\xbc\xaf": "it is compressed: unpack it first",
-    b"\x28\xb5\x2f\xfd": "it is compressed: unpack it first",
-    b"%PDF": "it is a PDF: export its table as CSV or Excel",
-    b"\x89PNG": "it is a picture",
-    b"\xff\xd8\xff": "it is a picture",
-    b"{\\rtf": "it is a text document: save its table as CSV or Excel",
+    "it is an Office file of before 2007: save it as .xlsx": (b"\xd0\xcf\x11\xe0",),
+    "it is compressed: unpack it first": (b"\x1f\x8b", b"\xfd7zXZ", b"BZh", b"7z\xbc\xaf", b"\x28\xb5\x2f\xfd"),
+    "it is a PDF: export its table as CSV or Excel": (b"%PDF",),
+    "it is a picture": (b"\x89PNG", b"\xff\xd8\xff"),
+    "it is a text document: save its table as CSV or Excel": (b"{\\rtf",),
 }
 _PAGE = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|table|\?xml)\b", re.IGNORECASE)
 """A web page, which a download that asks for a password gives, too, or XML."""
@@ -44,8 +39,8 @@ def file_kind(head: bytes) -> Kind:
         return "parquet"
     if head.startswith(b"PK\x03\x04"):  # a ZIP, as workbooks are; the import says if it is none
         return "excel"
-    for magic, reason in _PACKED.items():
-        if head.startswith(magic):
+    for reason, beginnings in _PACKED.items():
+        if head.startswith(beginnings):
             raise SourceRefused(f"the file cannot be read: {reason}")
     if _PAGE.match(head):
         raise SourceRefused("the file cannot be read: it is a web page or XML: export its table as CSV or Excel")

@@ -27,9 +27,6 @@ LIMITS = UploadLimits(bytes=16 << 30, rows=100_000_000, kept=1, seconds=1800.0, 
 """What a user's own files may need."""
 Review = Callable[[Reading], Sequence[TablePlan]]
 """Shows how files were read; returns the changed plans of all tables, or nothing where all is well."""
-_CHUNK = 1 << 20
-_LARGE = 50 << 20
-"""Bytes of files whose import tells its progress."""
 _SETTLED_SECONDS = 0.25
 """A file that was written less long ago may be half-written."""
 _CHANGES = 20
@@ -72,7 +69,7 @@ def _opened(
         seen = _settled(files)
         state = f"{VERSION}\n{seen}{_state(_saved(named[0]))}"  # another version may read them better
         if not store.sources(owner=state):
-            before = _planned(named[0]) or _earlier(folder)
+            before = _before(named[0], folder)
             # Remove imports of earlier states, except the latest one, which running questions may still read
             imports = sorted((f for f in folder.iterdir() if f.is_dir()), key=lambda f: f.stat().st_mtime)
             for place in imports[:-1]:
@@ -109,18 +106,14 @@ def _saved(path: Path) -> list[Path]:
     return [beside] if beside.is_file() else []
 
 
-def _planned(path: Path) -> Reading | None:
-    """The plan that is saved beside the file. Raises SourceRefused for one that cannot be read."""
-    if not _saved(path):
-        return None
-    try:
-        return Plans.model_validate_json(plan_beside(path).read_bytes()).as_reading()
-    except ValueError as error:
-        raise SourceRefused(f"{plan_beside(path).name} is no plan: {str(error).splitlines()[0]}") from None
-
-
-def _earlier(folder: Path) -> Reading:
-    """How the files were read the last time."""
+def _before(path: Path, folder: Path) -> Reading:
+    """The plan that is saved beside the file, or how it was read the last time. Raises SourceRefused for a plan that
+    cannot be read."""
+    for beside in _saved(path):
+        try:
+            return Plans.model_validate_json(beside.read_bytes()).as_reading()
+        except ValueError as error:
+            raise SourceRefused(f"{beside.name} is no plan: {str(error).splitlines()[0]}") from None
     kept = sorted(folder.glob("*/*.json"), key=lambda f: f.stat().st_mtime)
     try:
         return Source.model_validate_json(kept[-1].read_bytes()).reading if kept else Reading()
@@ -181,7 +174,7 @@ async def _imported(
         return await store.receive_all(sent, owner=owner, before=before, on_progress=progress)
 
     on_note(f"importing {files[0].parent.name if len(files) > 1 else files[0].name}")
-    large = sum(f.stat().st_size for f in files) > _LARGE
+    large = sum(f.stat().st_size for f in files) > 50 << 20
     source = await received(before)
     while review is not None and (changed := review(source.reading)):
         store.remove(source.id, owner=owner)
@@ -193,5 +186,5 @@ async def _imported(
 
 async def _chunks(path: Path) -> AsyncIterator[bytes]:
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
+        while chunk := file.read(1 << 20):
             yield chunk

@@ -11,7 +11,10 @@ import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import duckdb
+from duckdb import DuckDBPyConnection
 
 from agent.sources.errors import SourceError
 from agent.sources.files import open_list
@@ -23,35 +26,24 @@ from agent.sources.tabular.tables import File, import_tables
 from eval.databases import Database, DatabaseError, open_database
 from eval.errors import InputError
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-ACCEPTED = (
-    "a demo's name, a path, a URL, a list of data files, a pandas, Polars or Arrow table, a dict of tables by name, "
-    "a DuckDB connection, or an open Database"
-)
 ALONE = "records"
 """Name of a table that has none."""
-_BOUNDS = Bounds(rows=100_000_000, columns=20_000)
-_MEMORY = 8 << 30
 
 
 def open_data(data: Any, cache: str | None = None) -> Database:
     """The database over `data`; blocks while it is copied. Raises InputError for what is no data."""
     if isinstance(data, (list, tuple)) and data and all(isinstance(item, (str, Path)) for item in data):
         return open_list([Path(item) for item in data], cache, lambda _: None)
-    import duckdb
-
     if isinstance(data, duckdb.DuckDBPyConnection):
         return _copied(lambda folder: _from_connection(data, folder))
     frames = data if isinstance(data, Mapping) else {ALONE: data}
     if not frames or not all(isinstance(key, str) and _is_frame(frame) for key, frame in frames.items()):
-        raise InputError(f"`database` takes {ACCEPTED}; not {_kind(data)}")
+        size = "an empty" if isinstance(data, Sequence) and not data else "a"
+        raise InputError(
+            "`database` takes a demo's name, a path, a URL, a list of data files, a pandas, Polars or Arrow table, a "
+            f"dict of tables by name, a DuckDB connection, or an open Database; not {size} {type(data).__name__}"
+        )
     return _copied(lambda folder: _from_frames(frames, folder))
-
-
-def _kind(data: Any) -> str:
-    return f"an empty {type(data).__name__}" if isinstance(data, Sequence) and not data else f"a {type(data).__name__}"
 
 
 def _is_frame(value: Any) -> bool:
@@ -66,11 +58,10 @@ def _copied(write: Any) -> Database:
     try:
         out = write(folder)
         database = open_database(out)
-    except SourceError as error:
+    except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise DatabaseError(f"the table cannot be read: {error}") from None
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, SourceError):
+            raise DatabaseError(f"the table cannot be read: {error}") from None
         raise
     database.name = ALONE
     weakref.finalize(database, shutil.rmtree, folder, ignore_errors=True)
@@ -78,34 +69,27 @@ def _copied(write: Any) -> Database:
 
 
 def _from_frames(frames: Mapping[str, Any], folder: Path) -> Path:
-    import duckdb
-
     files: list[File] = []
     with duckdb.connect() as engine:
         for number, (table, frame) in enumerate(frames.items()):
             path = folder / f"{number}.parquet"
             try:
-                _write(engine, frame, path)
+                engine.register("frame", frame.to_frame() if type(frame).__name__ == "Series" else frame)
+                engine.execute(f"COPY (SELECT * FROM frame) TO {literal(str(path))} (FORMAT parquet)")
+                engine.unregister("frame")
             except duckdb.Error as error:
                 raise DatabaseError(f"the table {table} cannot be read: {str(error).splitlines()[0]}") from None
             files.append(File(path, table, "parquet"))
     out = folder / "data.duckdb"
-    import_tables(files, out, _BOUNDS, Reading(), lambda *_: None, memory=_MEMORY)
+    bounds = Bounds(rows=100_000_000, columns=20_000)
+    import_tables(files, out, bounds, Reading(), lambda *_: None, memory=8 << 30)
     for file in files:
         file.path.unlink()
     return out
 
 
-def _write(engine: DuckDBPyConnection, frame: Any, path: Path) -> None:
-    engine.register("frame", frame.to_frame() if type(frame).__name__ == "Series" else frame)
-    engine.execute(f"COPY (SELECT * FROM frame) TO {literal(str(path))} (FORMAT parquet)")
-    engine.unregister("frame")
-
-
 def _from_connection(connection: DuckDBPyConnection, folder: Path) -> Path:
     """The tables and views of the connection's database, as they are now."""
-    import duckdb
-
     out = folder / "data.duckdb"
     try:
         relations = connection.cursor().execute("SHOW TABLES").fetchall()

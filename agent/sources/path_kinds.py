@@ -12,7 +12,6 @@ DATA = frozenset({".csv", ".tsv", ".tab", ".psv", ".parquet", ".xlsx", ".xlsm", 
 """Files that are imported, alone or of a folder; other files are opened as databases."""
 _ALONE = frozenset({".txt", ".json", ".dat"})
 """Files that are imported where they are named and hold a table; in a folder they may be anything."""
-_HEAD = 4096
 STRUCTURE = (".sql", ".ddl")
 
 
@@ -30,7 +29,7 @@ def _holds_table(path: Path) -> bool:
 
     try:
         with path.open("rb") as file:
-            kind = file_kind(file.read(_HEAD))
+            kind = file_kind(file.read(4096))
         return kind == "json" or (kind == "delimited" and len(found_layout(path).headers) > 1)
     except (SourceError, OSError):
         return False

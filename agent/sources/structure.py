@@ -32,7 +32,6 @@ _TYPED = re.compile(
 )
 """`id INTEGER PRIMARY KEY` and `id: INTEGER` where only a name is expected; types in capitals, so that a column called
 `Order Date` stays one."""
-_DDL = re.compile(r"\bcreate\s+(?:\w+\s+){0,3}table\b", re.IGNORECASE)
 
 
 def read_structure(given: Any, dialect: Dialect) -> Schema:
@@ -57,7 +56,7 @@ def _from_text(text: str, dialect: Dialect) -> tuple[Table, ...]:
             return _tables(json.loads(text))
         except (ValueError, RecursionError):
             raise InputError("the schema is a text that begins like JSON and is not") from None
-    if _DDL.search(text):
+    if re.search(r"\bcreate\s+(?:\w+\s+){0,3}table\b", text, re.IGNORECASE):
         tables = read_ddl(text, dialect)
         for table in tables:
             for name in (table.name, *(c.name for c in table.columns)):
@@ -77,9 +76,9 @@ def _tables(given: Any) -> tuple[Table, ...]:
     elif isinstance(given, dict) and "columns" in given:
         given = [given]
     if isinstance(given, dict):
-        named: Iterable[tuple[Any, Any]] = given.items()
+        named = list(given.items())
     elif isinstance(given, list):
-        named = ((None, table) for table in given)
+        named = [(None, table) for table in given]
     else:
         raise InputError("the schema's tables must be a list of tables, or an object with the tables by name")
     tables: list[Table] = []
@@ -97,9 +96,8 @@ def _tables(given: Any) -> tuple[Table, ...]:
 def _table(key: Any, given: Any) -> Table:
     described = given if isinstance(given, dict) and (key is None or "columns" in given or "fields" in given) else {}
     name = _name(_first(described, "name", "table_name", "table") if key is None else key, "a table")
-    if described and _first(described, "columns", "fields") is None:
-        raise InputError(f"the table {name!r} has no columns")
-    columns = tuple(_columns(name, _first(described, "columns", "fields") if described else given))
+    listed = _first(described, "columns", "fields") if described else given
+    columns = tuple(_columns(name, listed)) if listed is not None or not described else ()
     if not columns:
         raise InputError(f"the table {name!r} has no columns")
     names = {c.name.casefold(): c.name for c, _ in columns}
@@ -142,14 +140,9 @@ def _from_line(line: str) -> dict[str, Any]:
     typed = _TYPED.fullmatch(line.strip())
     if typed is None:
         return {"name": line}
-    name, kind, size, rest = typed.groups()
-    rest = rest.upper()
-    return {
-        "name": name,
-        "type": kind + (size or ""),
-        "primary_key": "PRIMARY KEY" in rest,
-        "not_null": "NOT NULL" in rest,
-    }
+    name, kind, size, rest = typed.groups(default="")
+    keyed, filled = "PRIMARY KEY" in rest.upper(), "NOT NULL" in rest.upper()
+    return {"name": name, "type": kind + size, "primary_key": keyed, "not_null": filled}
 
 
 def _column(given: dict[str, Any], key: Any) -> tuple[Column, ForeignKey | None]:
@@ -165,7 +158,7 @@ def _column(given: dict[str, Any], key: Any) -> tuple[Column, ForeignKey | None]
         comment=_comment(given),
     )
     target = _target(_first(given, "foreign_key", "references", "fk"))
-    return column, ForeignKey((name,), target[0], target[1]) if target else None
+    return column, ForeignKey((name,), *target) if target else None
 
 
 def _table_keys(given: dict[str, Any]) -> Iterator[ForeignKey]:
@@ -197,12 +190,10 @@ def _target(given: Any) -> tuple[str, tuple[str, ...]] | None:
         table = _first(
             given, "table", "ref_table", "referenced_table", "references_table", "referred_table", "to_table"
         )
-        columns = _listed(
-            _first(
-                given, "ref_columns", "ref_column", "referenced_column", "references_column", "referred_columns", "to"
-            )
-            or _first(given, "columns", "column")
+        columns = _first(
+            given, "ref_columns", "ref_column", "referenced_column", "references_column", "referred_columns", "to"
         )
+        columns = _listed(columns or _first(given, "columns", "column"))
         if table:
             return _bare(_text(table)), tuple(_bare(_text(c)) for c in columns)
     return None
@@ -221,11 +212,9 @@ def _with_known_keys(schema: Schema) -> Schema:
             return None
         return ForeignKey(columns, target.name, there)
 
-    tables = []
-    for table in schema.tables:
-        keys = (known_key for key in table.foreign_keys if (known_key := known(table, key)))
-        tables.append(replace(table, foreign_keys=tuple(dict.fromkeys(keys))))
-    return Schema(schema.dialect, tuple(tables))
+    keys = [dict.fromkeys(known(table, key) for key in table.foreign_keys) for table in schema.tables]
+    tables = zip(schema.tables, keys, strict=True)
+    return replace(schema, tables=tuple(replace(t, foreign_keys=tuple(filter(None, of))) for t, of in tables))
 
 
 def _refuse_twins(what: str, names: Iterable[tuple[str | None, str]]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from agent.sources.upload_worker import do
@@ -30,8 +30,7 @@ def serve(connection: socket.socket, folder: Path) -> None:
         told.flush()
         job = json.load(asked)
         if "excel" in job["kinds"]:
-            with suppress(ImportError):
-                import openpyxl  # noqa: F401 - looks for the system's lists of file types when it is imported
+            import openpyxl  # noqa: F401 - looks for the system's lists of file types when it is imported
         files = [Path(path) for path, _ in job["files"]]
         confine([*code_files(), *_OUR_LISTS, *files], [folder, Path(job["out"]).parent])
         do(job)

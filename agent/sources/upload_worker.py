@@ -35,14 +35,6 @@ MAX_COLUMNS = 20_000
 """Maximum columns of all tables together: as many as the schema page and a profile can handle."""
 _VIRTUAL = re.compile(r"CREATE\s+VIRTUAL\s+TABLE\b.*?\bUSING\s+[\"'`\[]?(\w+)", re.IGNORECASE | re.DOTALL)
 _HARMLESS_MODULES = frozenset({"fts3", "fts4", "fts5", "rtree", "rtree_i32", "geopoly"})
-_STEPS = 10_000
-
-_NO_TEXTS = frozenset((".xlsx", ".xlsm", ".parquet"))
-
-
-def main() -> None:
-    """Do the job given on standard input; the exit code is 0 whenever a reply was written."""
-    do(json.load(sys.stdin))
 
 
 def do(job: dict[str, Any]) -> None:
@@ -96,7 +88,7 @@ def _check_sqlite(path: Path, seconds: float) -> tuple[str, ...]:
             notes.append("the file was in WAL mode; what was only in its -wal file is not part of it")
     deadline = time.monotonic() + seconds
     with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)) as raw:
-        raw.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+        raw.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
         raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         raw.text_factory = lambda text: text.decode("utf-8", "replace")
         try:
@@ -109,7 +101,14 @@ def _check_sqlite(path: Path, seconds: float) -> tuple[str, ...]:
                     raise SourceRefused(
                         f"the file has a virtual table of the kind {module[1][:40]}, which is not opened"
                     )
-            _count_sqlite(raw)
+            # before the structure is read, which takes half a minute of so many
+            tables = sum(kind == "table" for kind, _ in made)
+            _refuse_many(tables, 0)
+            columns = (
+                "SELECT count(*) FROM (SELECT 1 FROM sqlite_schema AS s, pragma_table_info(s.name) "
+                f"WHERE s.type = 'table' LIMIT {MAX_COLUMNS + 1})"
+            )
+            _refuse_many(tables, raw.execute(columns).fetchone()[0])
             verdict = raw.execute("PRAGMA quick_check(1)").fetchone()
         except sqlite3.Error as e:
             raise SourceRefused(f"the file is damaged: {e}") from None
@@ -119,17 +118,6 @@ def _check_sqlite(path: Path, seconds: float) -> tuple[str, ...]:
     if triggers:
         notes.append(f"triggers never run here: {triggers:,}")
     return tuple(notes)
-
-
-def _count_sqlite(raw: sqlite3.Connection) -> None:
-    """Refuse too many tables or columns before the structure is read, which would take half a minute."""
-    (tables,) = raw.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
-    _refuse_many(tables, 0)  # before the columns of too many tables are counted
-    columns = (
-        "SELECT count(*) FROM (SELECT 1 FROM sqlite_schema AS s, pragma_table_info(s.name) "
-        f"WHERE s.type = 'table' LIMIT {MAX_COLUMNS + 1})"
-    )
-    _refuse_many(tables, raw.execute(columns).fetchone()[0])
 
 
 def _refuse_many(tables: int, columns: int) -> None:
@@ -150,17 +138,15 @@ def _import(job: dict[str, Any], files: list[tuple[Path, str]], kinds: list[Kind
             book = Path(name).stem
             tables += [File(sheet, title, "delimited", book) for sheet, title in sheets]
         else:
-            _refuse_text(path, name, kind)
+            ending = Path(name).suffix.lower()
+            is_no_text = kind == "delimited" and ending in (".xlsx", ".xlsm", ".parquet")
+            if is_no_text and len(found_layout(path).headers) < 2:
+                raise SourceRefused(
+                    f"the file cannot be read: it is called {ending}, but is plain text without columns"
+                )
             tables.append(File(path, Path(name).stem, kind))
     before = Reading.model_validate(job["before"])
     return import_tables(tables, out, bounds, before, _report, memory=job["memory"])
-
-
-def _refuse_text(path: Path, name: str, kind: Kind) -> None:
-    """Raises SourceRefused for a text without columns that is called like another kind of file."""
-    ending = Path(name).suffix.lower()
-    if kind == "delimited" and ending in _NO_TEXTS and len(found_layout(path).headers) < 2:
-        raise SourceRefused(f"the file cannot be read: it is called {ending}, but is plain text without columns")
 
 
 def _report(what: str, part: float) -> None:
@@ -174,9 +160,8 @@ def _bound(job: dict[str, Any]) -> None:
     with suppress(ImportError):
         import resource
 
-        memory = job["memory"]
         for limit, value in (
-            (resource.RLIMIT_AS, memory),
+            (resource.RLIMIT_AS, job["memory"]),
             (resource.RLIMIT_CPU, int(job["seconds"]) + 5),
             (resource.RLIMIT_FSIZE, job["out_bytes"]),
             (resource.RLIMIT_CORE, 0),
@@ -187,4 +172,4 @@ def _bound(job: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    do(json.load(sys.stdin))

@@ -18,8 +18,8 @@ import shutil
 import sys
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -47,10 +47,6 @@ _LINE = 256 << 20
 """Bytes of a worker's answer."""
 Progress = Callable[[str, float], None]
 """Gets what is done, and how much of it, 0..1."""
-
-
-def _ignored(what: str, part: float) -> None:
-    """The default listener."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +128,7 @@ class UploadStore:
         owner: str = "",
         declared_bytes: int | None = None,
         before: Reading | None = None,
-        on_progress: Progress = _ignored,
+        on_progress: Progress = lambda *_: None,
     ) -> Source:
         """Import files into one database, with a table for each file or sheet. Several files are allowed if all are
         CSV, Excel, JSON or Parquet. `before`: how files of these names were read earlier; without it, files that this
@@ -145,21 +141,21 @@ class UploadStore:
         await asyncio.to_thread(self._make_ready, place)
         source_id = secrets.token_hex(16)
         async with _working(place, source_id) as work:
-            received: list[tuple[str, str]] = []
+            received = [(str(work / f"raw{i}"), shown_name(name)) for i, (name, _) in enumerate(files)]
             kinds: list[Kind] = []
             left = self.limits.bytes
             content = hashlib.sha256(VERSION.encode())  # another version may read the same files better
-            for number, (name, chunks) in enumerate(files):
-                path = work / f"raw{number}"
-                content.update(f"\0{shown_name(name)}\0".encode())
-                kind, size = await self._written(path, chunks, left, content)
+            for (path, name), (_, chunks) in zip(received, files, strict=True):
+                content.update(f"\0{name}\0".encode())
+                kind, size = await self._written(Path(path), chunks, left, content)
                 left -= size
                 kinds.append(kind)
-                received.append((str(path), shown_name(name)))
             digest = content.hexdigest()
-            if before is None and (same := await asyncio.to_thread(self._same, owner, digest)):
+            there = await asyncio.to_thread(self.sources, owner=owner)
+            if before is None and (same := next((s for s in there if s.content == digest), None)):
                 return same
-            await asyncio.to_thread(self._check_room, place)
+            if len(there) >= self.limits.kept:
+                raise SourceTooLarge(f"there are {self.limits.kept} uploads already: remove one first")
             if len(files) > 1 and not TABULAR.issuperset(kinds):
                 raise SourceRefused("several files make one database if all are CSV, Excel, JSON or Parquet")
             answer = await self._read(work, kinds, received, before or Reading(), on_progress)
@@ -210,7 +206,7 @@ class UploadStore:
         )
         stem = secrets.token_hex(16)
         async with _working(place, stem) as work:
-            answer = await self._read(work, listed["kinds"], files, before, _ignored)
+            answer = await self._read(work, listed["kinds"], files, before, lambda *_: None)
             size = (work / "out").stat().st_size
             again = source.model_copy(update={"bytes": size, "stem": stem}).model_dump() | answer
             self._keep(Source.model_validate(again), work, place)
@@ -219,17 +215,17 @@ class UploadStore:
 
     def open(self, source_id: str, *, owner: str = "") -> Database:
         """Open the upload read-only, like any database. Raises SourceGone, DatabaseError."""
-        source = self.find(source_id, owner=owner)
-        self.require(source_id, owner=owner)
+        source = self.require(source_id, owner=owner)
         database = open_database(self._database_of(source, owner))
         database.name = Path(source.name).stem or source.name
         return database
 
-    def require(self, source_id: str, *, owner: str = "") -> None:
-        """Raises SourceGone where the upload's file is no longer there."""
+    def require(self, source_id: str, *, owner: str = "") -> Source:
+        """Like `find`; raises SourceGone, too, where the upload's file is no longer there."""
         source = self.find(source_id, owner=owner)
         if not self._database_of(source, owner).is_file():
             raise SourceGone(f"the file of {source.name} is gone; upload it again")
+        return source
 
     def remove(self, source_id: str, *, owner: str = "") -> None:
         """Delete the upload permanently; close databases opened from it first. Raises SourceGone."""
@@ -249,9 +245,6 @@ class UploadStore:
             raise SourceGone("this upload does not exist")
         return self._place(owner) / f"{source_id}.{ending}"
 
-    def _same(self, owner: str, content: str) -> Source | None:
-        return next((s for s in self.sources(owner=owner) if s.content == content), None)
-
     def _make_ready(self, place: Path) -> None:
         _make_private(place)
         for entry in os.scandir(place):
@@ -259,52 +252,39 @@ class UploadStore:
             if entry.name.startswith(".") and age > _ABANDONED_SECONDS:
                 shutil.rmtree(entry.path, ignore_errors=True)
 
-    def _check_room(self, place: Path) -> None:
-        if len(list(place.glob("*.json"))) >= self.limits.kept:
-            raise SourceTooLarge(f"there are {self.limits.kept} uploads already: remove one first")
-
     async def _written(
         self, path: Path, chunks: AsyncIterable[bytes], limit: int, content: hashlib._Hash
     ) -> tuple[Kind, int]:
         """Write the stream to a new private file, up to the limit; the first bytes show the kind of file."""
         kind: Kind | None = None
         size, buffer = 0, bytearray()
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        try:
-            async for chunk in chunks:
-                size += len(chunk)
-                if size > limit:
-                    raise self._too_large()
-                buffer += chunk
-                if kind is None and len(buffer) >= _HEAD:
-                    kind = file_kind(bytes(buffer[:_HEAD]))
-                if len(buffer) >= _FLUSH:
-                    await asyncio.to_thread(_flush, handle, bytes(buffer), path, content)
-                    buffer.clear()
-            kind = kind or file_kind(bytes(buffer[:_HEAD]))
-            await asyncio.to_thread(_flush, handle, bytes(buffer), path, content)
-        finally:
-            os.close(handle)
+        async for chunk in chunks:
+            size += len(chunk)
+            if size > limit:
+                raise self._too_large()
+            buffer += chunk
+            if kind is None and len(buffer) >= _HEAD:
+                kind = file_kind(bytes(buffer[:_HEAD]))
+            if len(buffer) >= _FLUSH:
+                await asyncio.to_thread(_append, path, bytes(buffer), content)
+                buffer.clear()
+        kind = kind or file_kind(bytes(buffer[:_HEAD]))
+        await asyncio.to_thread(_append, path, bytes(buffer), content)
         return kind, size
 
     async def _read(
         self, work: Path, kinds: list[Kind], files: list[tuple[str, str]], before: Reading, on_progress: Progress
     ) -> dict[str, Any]:
         """Check or import the files into `work/out`; returns the fields of the `Source` that follow from them."""
-        limits = self.limits
         out = work / "out"
-        job = {
+        job = asdict(self.limits) | {
             "kinds": kinds,
             "files": files,
             "out": str(out),
-            "rows": limits.rows,
-            "columns": limits.columns,
-            "seconds": limits.seconds,
-            "memory": limits.memory,
-            "out_bytes": 10 * limits.bytes + (64 << 20),
+            "out_bytes": 10 * self.limits.bytes + (64 << 20),
             "before": before.model_dump(mode="json"),
         }
-        answer = await _in_own_process(job, work, limits.seconds, on_progress)
+        answer = await _in_own_process(job, work, on_progress)
         if "too_large" in answer:
             raise SourceTooLarge(answer["too_large"])
         if "refused" in answer:
@@ -351,11 +331,12 @@ def _keep_files(kept: Path, kinds: list[Kind], files: list[tuple[str, str]]) -> 
     listed.chmod(0o600)
 
 
-async def _in_own_process(job: dict[str, Any], work: Path, seconds: float, on_progress: Progress) -> dict[str, Any]:
+async def _in_own_process(job: dict[str, Any], work: Path, on_progress: Progress) -> dict[str, Any]:
     """Check and import in the worker process. Raises SourceRefused for a file on which that fails."""
     answer: dict[str, Any] = {"doing": ""}
+    worker = _forked() if can_fork() else _spawned(work)
     try:
-        async with asyncio.timeout(seconds), _worker(work) as (told, ask):
+        async with asyncio.timeout(job["seconds"]), worker as (told, ask):
             with suppress(ConnectionError):
                 ask.write(json.dumps(job).encode())
                 ask.write_eof()
@@ -364,7 +345,7 @@ async def _in_own_process(job: dict[str, Any], work: Path, seconds: float, on_pr
                 if "doing" in answer:
                     on_progress(answer["doing"], answer["part"])
     except TimeoutError:
-        raise SourceTooLarge(f"the file takes more than {seconds:g} s to check") from None
+        raise SourceTooLarge(f"the file takes more than {job['seconds']:g} s to check") from None
     except (ValueError, ConnectionError):
         answer = {"doing": ""}
     if "doing" in answer:
@@ -375,13 +356,9 @@ async def _in_own_process(job: dict[str, Any], work: Path, seconds: float, on_pr
 Pipes = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-def _worker(work: Path) -> AbstractAsyncContextManager[Pipes]:
-    """A process for one job, which has ended when the context is left."""
-    return _forked() if can_fork() else _spawned(work)
-
-
 @asynccontextmanager
 async def _forked() -> AsyncIterator[Pipes]:
+    """A process for one job, which has ended when the context is left."""
     from eval.databases.isolation.workers import workers
 
     try:
@@ -409,6 +386,7 @@ async def _closed(told: asyncio.StreamReader) -> None:
 
 @asynccontextmanager
 async def _spawned(work: Path) -> AsyncIterator[Pipes]:
+    """The same where a platform cannot fork."""
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "SYSTEMROOT")}
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     process = await asyncio.create_subprocess_exec(
@@ -434,13 +412,12 @@ async def _spawned(work: Path) -> AsyncIterator[Pipes]:
             await asyncio.shield(process.wait())
 
 
-def _flush(handle: int, data: bytes, path: Path, content: hashlib._Hash) -> None:
+def _append(path: Path, data: bytes, content: hashlib._Hash) -> None:
     content.update(data)
     if shutil.disk_usage(path.parent).free < FREE_BYTES + len(data):
         raise SourceError("there is no room on the disk for this upload")
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
+        file.write(data)
 
 
 def _make_private(folder: Path) -> None:

@@ -32,16 +32,12 @@ _BARE = re.compile(
     rb"</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
 )
 """A cell with a formula and no value."""
-_MOST_BARE = 1_000_000
-_LONGEST_FORMAT = 100
 
 
 def sheets_as_csv(path: Path, name: str, folder: Path, bounds: Bounds) -> list[tuple[Path, str]]:
     """(file, name of its table) for each sheet. Raises SourceRefused, SourceTooLarge."""
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise SourceRefused("Excel files need openpyxl: pip install openpyxl") from None
+    from openpyxl import load_workbook
+
     try:
         with path.open("rb") as file, closing(load_workbook(file, read_only=True, data_only=True)) as book:
             if len(book.worksheets) > MAX_SHEETS:
@@ -57,9 +53,7 @@ def sheets_as_csv(path: Path, name: str, folder: Path, bounds: Bounds) -> list[t
         ) from None
     if not written:
         raise SourceRefused("the workbook contains no rows")
-    if len(written) == 1:
-        return [(written[0][0], Path(name).stem)]
-    return written
+    return [(written[0][0], Path(name).stem)] if len(written) == 1 else written
 
 
 def _written(book: Any, sheet: Any, target: Path, bounds: Bounds) -> int:
@@ -90,18 +84,16 @@ def _never_computed(book: Any, sheet: Any) -> set[tuple[int, int]]:
     """(row, column) of formulas without a stored value, as programs write them that compute nothing."""
     from openpyxl.utils import column_index_from_string
 
-    found: set[tuple[int, int]] = set()
+    cells: list[tuple[bytes, bytes]] = []
     rest = b""
     with book._archive.open(sheet._worksheet_path) as xml:
-        while len(found) < _MOST_BARE and (piece := xml.read(1 << 20)):
+        while len(cells) < 1_000_000 and (piece := xml.read(1 << 20)):
             text = rest + piece
             end = max(text.rfind(b"<c "), text.rfind(b":c "), 0)
             text, rest = (text[:end], text[end:]) if end and len(text) - end < MAX_CELL else (text, b"")
-            for column, row in _BARE.findall(text):
-                found.add((int(row), column_index_from_string(column.decode())))
-        for column, row in _BARE.findall(rest):
-            found.add((int(row), column_index_from_string(column.decode())))
-    return found
+            cells += _BARE.findall(text)
+    cells += _BARE.findall(rest)
+    return {(int(row), column_index_from_string(column.decode())) for column, row in cells}
 
 
 def _text(cell: Any) -> str:
@@ -138,7 +130,7 @@ def _with_literals(value: float, look: str) -> str:
     holds = ["".join(part) if re.fullmatch(r"[0#?.,]+", part) else "" for part in parts]
     places = [at for at, digits in enumerate(holds) if digits]
     shown = "".join(holds)
-    if not places or re.search("[0#?]E[+-]", section) or "General" in section or len(section) > _LONGEST_FORMAT:
+    if not places or re.search("[0#?]E[+-]", section) or "General" in section or len(section) > 100:
         return _plain(value)
     literal = [part.strip('"') if part[0] == '"' else part[-1] for part in parts]
     before, behind = "".join(literal[: places[0]]).strip(), "".join(literal[places[-1] + 1 :]).strip()
@@ -149,13 +141,11 @@ def _with_literals(value: float, look: str) -> str:
     whole = float(value).is_integer() and value >= 0 and not set(shown) & {".", ",", "?"}
     if not whole or not (len(places) > 1 or shown.startswith("00") or any(c.isalpha() for c in before)):
         return _plain(value)
-    figures = str(int(value)).zfill(shown.count("0") if len(places) == 1 else len(shown))
-    text = "".join(literal[: places[0]])
-    text += figures[: len(figures) - sum(len(holds[at]) for at in places[1:])]
-    left = figures[len(figures) - sum(len(holds[at]) for at in places[1:]) :]
-    for at in range(places[0] + 1, len(parts)):
-        text += left[: len(holds[at])] if holds[at] else literal[at]
-        left = left[len(holds[at]) :]
+    left, text = str(int(value)).zfill(shown.count("0") if len(places) == 1 else len(shown)), ""
+    for at in reversed(range(len(parts))):  # the first place has all figures that the others leave
+        size = len(left) if at == places[0] else len(holds[at])
+        text = (left[len(left) - size :] if holds[at] else literal[at]) + text
+        left = left[: len(left) - size]
     return text.strip()
 
 

@@ -8,20 +8,16 @@ a column of debit and credit tell.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import takewhile
+
+from duckdb import DuckDBPyConnection
 
 from agent.knowledge.semantics.flows import RECEIVED, SPENT
 from agent.sources.tabular.columns import Decision
 from agent.sources.tabular.sql import literal, name
 from agent.sources.tabular.units import CURRENCIES, CURRENCY_OF, KNOWN
 from eval.language.lexicon import word_set
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-_MOST = 20
-"""Different units of one column."""
 
 _AMOUNT = re.compile(r"(?i)(?<![a-z])(amount|value|sum|transaction|betrag|montant|importe|importo|bedrag)(?![a-z])")
 _QUANTITY = re.compile(
@@ -36,8 +32,6 @@ _COMES_IN = word_set(
     "credit cr c in incoming inflow income deposit received receipt haben h crédit crédito accredito bij"
 )
 """What a column beside amounts without a sign says of them."""
-_OUT, _IN = 0.3, 0.03
-"""Parts of the amounts that are negative and positive at the least; with fewer negative ones they are corrections."""
 
 
 def units(
@@ -49,8 +43,8 @@ def units(
         if not column or decision.plan.kind != "text":
             continue
         cell = name(column)
-        rows = engine.execute(f"SELECT DISTINCT {cell} FROM {name(table)} WHERE {cell} <> '' LIMIT {_MOST}").fetchall()
-        written = sorted(str(row[0]) for row in rows)
+        rows = engine.execute(f"SELECT DISTINCT {cell} FROM {name(table)} WHERE {cell} <> '' LIMIT 20").fetchall()
+        written = [str(value) for (value,) in rows]
         if not written or not all(text.casefold() in CURRENCY_OF or text.casefold() in KNOWN for text in written):
             continue
         named = {CURRENCY_OF.get(text.casefold(), text) for text in written}
@@ -59,20 +53,16 @@ def units(
     return known
 
 
-def _beside(at: int, decisions: Sequence[Decision], names: Sequence[str]) -> Iterator[int]:
+def _beside(at: int, decisions: Sequence[Decision], names: Sequence[str]) -> list[int]:
     """The columns of amounts that end where the column of units stands, or else the one behind it."""
 
     def counts(i: int) -> bool:
         return 0 <= i < len(names) and bool(names[i]) and decisions[i].number is not None and not decisions[i].plan.unit
 
     if not counts(at - 1):
-        yield from (i for i in (at + 1,) if counts(i))
-        return
-    yield at - 1
-    i = at - 2
-    while counts(i) and decisions[i].type == "DOUBLE":
-        yield i
-        i -= 1
+        return [at + 1] if counts(at + 1) else []
+    before = takewhile(lambda i: counts(i) and decisions[i].type == "DOUBLE", range(at - 2, -1, -1))
+    return [at - 1, *before]
 
 
 def flows(
@@ -126,6 +116,5 @@ def _of_both_signs(engine: DuckDBPyConnection, table: str, columns: Sequence[str
     )
     [row] = engine.execute(f"SELECT {counts} FROM {name(table)}").fetchall()
     signs = zip(columns, row[::3], row[1::3], row[2::3], strict=True)
-    return [
-        column for column, out, into, every in signs if every and out >= _OUT * every and into >= max(1, _IN * every)
-    ]
+    # with fewer negative ones they are corrections
+    return [c for c, out, into, every in signs if every and out >= 0.3 * every and into >= max(1, 0.03 * every)]

@@ -33,8 +33,6 @@ MARKS_IN_TEXT = frozenset(word for line in notation("missing in text") for word 
 _PAIRS = tuple(dict.fromkeys(pair for line in notation("truths") for pair in zip(line[::2], line[1::2], strict=True)))
 _TRUTHS = {word: meant for yes, no in _PAIRS for word, meant in ((yes, True), (no, False))}
 _LANGUAGES = tuple(map(frozenset, notation("truths")))
-_UNMISTAKABLE = frozenset(("yes", "true", "false"))
-"""Words of which one alone in a column says that it holds truths: a column of `NO` alone may be of Norway."""
 _PLAIN_PAIRS = (("yes", "no"), ("true", "false"), ("on", "off"))
 _NO_TRUTHS = re.compile(
     r"(?i)(?<![a-z])(countr\w*|nation\w*|land|pays|país|state|province|region|lang\w*|sprache|locale|currency|ticker|"
@@ -44,16 +42,8 @@ _NO_TRUTHS = re.compile(
 _TICKS = frozenset(("x", "✓", "✔", "☑", "√", "•"))
 """Marks of which one alone in a column means yes, and a blank cell no."""
 _SPELLED_ALIKE = re.compile(r"(?i)(^|[\W_])(id|ids|key|hash|token|uuid|guid|url|uri|path|password|slug)($|[\W_])")
-_SPELLINGS = 8
-"""Ways of writing yes and no that are looked for first, which is by far the fastest."""
-_MOSTLY = 0.6
-"""Part of the cells that are numbers in a column of text of which that is told."""
 _NUMBER_OF = re.compile(r"(?:(?i:[\W_](?:no|nr|num|number|ref))|[a-z](?:No|Nr|Num|Number|Ref))\.?\s*$")
 """Ends of headers of keys: `DocumentNo`, `Invoice number`."""
-_KEY_DIGITS = 5
-_DIFFERENT = 0.9
-_CODES = 2
-"""Words that may stand for numbers that are not known, in a column of measured ones."""
 _SPAN = re.compile(
     r"[<>≤≥~]=?\s{0,3}[$£€¥₹]?[0-9].{0,30}|"
     r"[$£€¥₹]?[0-9][0-9.,]{0,20}\s{0,3}(?:(?:[-–]|to)\s{0,3}[$£€¥₹]?[0-9].{0,30}|\+)"
@@ -75,7 +65,7 @@ class Decision:
     date: dates.Written | None = None
     measure: measures.Written | None = None
     truths: tuple[str, ...] = ()
-    """Cells that mean yes or no; other spellings are read, too."""
+    """Some cells that mean yes or no, to be looked for first, which is by far the fastest; others are read, too."""
     clock: bool = False
     """Whether a text is a time of day, which is written so that it sorts: `08:05`."""
     tick: str | None = None
@@ -88,10 +78,8 @@ class Decision:
     @property
     def type(self) -> str:
         """Of the column in the table."""
-        if self.number is not None:
-            return "BIGINT" if self.number.whole else "DOUBLE"
-        if self.measure is not None:
-            return "BIGINT" if self.measure.whole else "DOUBLE"
+        if figures := self.number or self.measure:
+            return "BIGINT" if figures.whole else "DOUBLE"
         if self.date is not None:
             return "TIMESTAMP" if self.date.clock else "DATE"
         return "BOOLEAN" if self.plan.kind == "truth" else "VARCHAR"
@@ -140,9 +128,7 @@ def decided(
 ) -> list[Decision]:
     """A decision for each column. `gaps`: whether some of its cells are blank."""
     first = [
-        Decision(_with(plan, kind="truth"), tick=next(iter(of)).casefold())
-        if blank and _may_be_ticks(plan, of)
-        else _decision(plan, of, plan.decimal, plan.order)
+        _decision(plan, of, plan.decimal, plan.order, gaps=blank)
         for plan, of, blank in zip(plans, cells, gaps, strict=True)
     ]
     mark, sure_mark = _mark(first, semicolons)
@@ -164,15 +150,15 @@ def decided(
     return result
 
 
-def _may_be_ticks(plan: ColumnPlan, cells: Cells) -> bool:
-    wanted = plan.kind if plan.decided or plan.kind in ("left out", "as it is") else "truth"
-    words = {cell.casefold() for cell in cells}
-    return wanted == "truth" and len(words) == 1 and words <= _TICKS
-
-
-def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | None) -> Decision:
+def _decision(
+    plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | None, *, gaps: bool = False
+) -> Decision:
     """What a person has decided is followed; the rest of a plan only says what is likelier."""
     wanted = plan.kind if plan.decided or plan.kind in ("left out", "as it is") else None
+    words = {cell.casefold() for cell in cells}
+    may_tick = gaps and (wanted == "truth" or not (wanted or plan.decided))
+    if may_tick and len(words) == 1 and words <= _TICKS:
+        return Decision(_with(plan, kind="truth"), tick=words.pop())
     if wanted in ("left out", "as it is", "text"):
         return Decision(plan)
     filled = {cell: count for cell, count in cells.items() if not is_missing(cell, None)}
@@ -181,7 +167,7 @@ def _decision(plan: ColumnPlan, cells: Cells, mark: Mark | None, order: Order | 
         return Decision(_with(plan, kind="number" if empty else wanted or "text"), number=empty)
     if wanted == "truth" or (wanted is None and _are_truths(plan.header, filled)):
         truths = tuple(cell for cell in filled if cell.casefold() in _TRUTHS)
-        return Decision(_with(plan, kind="truth"), truths=truths[:_SPELLINGS])
+        return Decision(_with(plan, kind="truth"), truths=truths[:8])
     when = dates.written(plan.header, filled, order, forced=wanted is not None) if wanted != "number" else None
     if when and when.why_not is None:
         doubt = "day and month could also be the other way round" if when.either else None
@@ -228,16 +214,16 @@ def _beside_codes(cells: Cells) -> Cells | None:
     """The numbers of a column whose other cells are one word or two that repeat: `ND`, `below limit`."""
     codes = {cell: n for cell, n in cells.items() if not numbers.is_number(cell)}
     is_code = all(n > 1 and not any(c.isdecimal() for c in cell) for cell, n in codes.items())
-    if not codes or len(codes) > _CODES or not is_code or sum(codes.values()) * 2 > sum(cells.values()):
+    if not codes or len(codes) > 2 or not is_code or sum(codes.values()) * 2 > sum(cells.values()):
         return None
     return {cell: n for cell, n in cells.items() if cell not in codes}
 
 
 def _mostly_numbers(cells: Cells) -> str | None:
-    """Why a column is none of numbers though half of its cells are, or begin with one."""
+    """Why a column is none of numbers though most of its cells are, or half of them begin with one."""
     total = sum(cells.values())
     odd = sum(n for cell, n in cells.items() if not numbers.is_number(cell))
-    if total > 2 and odd and total - odd >= _MOSTLY * total:
+    if total > 2 and odd and total - odd >= 0.6 * total:
         return f"{odd:,} of {total:,} cells are no numbers"
     spans = sum(n for cell, n in cells.items() if _SPAN.fullmatch(cell))
     return f"{spans:,} of {total:,} cells are no single number" if spans * 2 > total else None
@@ -254,23 +240,18 @@ def _are_truths(header: str, cells: Cells) -> bool:
     if not any(words <= language for language in _LANGUAGES):
         return False
     both = any(yes in words and no in words for yes, no in (_PLAIN_PAIRS if against else _PAIRS) if yes != "1")
-    return both or (len(words) == 1 and words <= _UNMISTAKABLE and not against)
+    return both or (len(words) == 1 and words <= {"yes", "true", "false"} and not against)  # `NO` may be Norway
 
 
 def _is_code(plan: ColumnPlan, cells: Cells) -> bool:
-    if _NUMBER_OF.search(plan.header) and _are_keys(cells):
+    lengths = {len(cell) if cell.isdecimal() else 0 for cell in cells}
+    are_keys = len(lengths) == 1 and min(lengths) >= 5 and len(cells) >= 0.9 * sum(cells.values())
+    if are_keys and _NUMBER_OF.search(plan.header):  # long whole numbers of one length, nearly all different
         return True
-    figures = sum(count for cell, count in cells.items() if cell.lstrip("+").isdecimal())
     if numbers.is_identifier(plan.header, cells) or numbers.is_power_or_name(cells):
         return True
+    figures = sum(count for cell, count in cells.items() if cell.lstrip("+").isdecimal())
     return figures * 2 > sum(cells.values()) and numbers.looks_like_codes(cells)
-
-
-def _are_keys(cells: Cells) -> bool:
-    """Whether the cells are long whole numbers of one length, nearly all different."""
-    lengths = {len(cell) for cell in cells if cell.isdecimal()}
-    alike = len(lengths) == 1 and min(lengths) >= _KEY_DIGITS and all(cell.isdecimal() for cell in cells)
-    return alike and len(cells) >= _DIFFERENT * sum(cells.values())
 
 
 def _unit_of(header: str) -> str | None:

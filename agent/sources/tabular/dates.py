@@ -20,11 +20,11 @@ from agent.sources.tabular.sql import BLANKS, PAD, literal
 
 MONTHS = {name: number for number, names in enumerate(notation("months"), 1) for name in names}
 """The number of a month by its name in English, German, French, Dutch, Spanish, Italian, Portuguese and Swedish."""
-_MONTH = f"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
+MONTH = f"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? {1,4})?"
 _DAY, _NUMBER, _YEAR = "(?P<d>[0-9]{1,2})", "(?P<m>[0-9]{1,2})", "(?P<y>[0-9]{4})"
 _ANY_YEAR = "'?(?P<y>[0-9]{4}|[0-9]{2})"
-_NAMED = f"(?P<name>{_MONTH})"
+_NAMED = f"(?P<name>{MONTH})"
 _CLOCK = (
     r"(?:(?:T|,? {1,4})(?P<clock>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)"
     r"(?: {0,4}(?P<half>[ap])\.?m\.?)?(?: {0,4}(?P<zone>Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
@@ -45,8 +45,6 @@ FORMS = {
 SERIAL = "serial"
 """Days since the end of 1899, as spreadsheets count them: 44562.5 is 1 January 2022 at noon."""
 _SERIAL = "[1-7][0-9]{4}(?:[.][0-9]{1,12})?"
-_SERIALS = range(10_000, 73_051)
-"""From 1927 to 2099."""
 TIME = rf"(?i){PAD}(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?: ?[ap]\.?m\.?)?{PAD}"
 WITHOUT_DAY = frozenset({"month of year", "year and month", "month and year"})
 _FULL = {form: re.compile(rf"(?i){text}{_CLOCK}") for form, text in FORMS.items()}
@@ -89,7 +87,7 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
     clock = False
     compact, serial = forced or bool(_DATE_NAME.search(header)), forced or bool(_SERIAL_NAME.search(header))
     for cell, count in cells.items():
-        if serial and (re.fullmatch(_SERIAL, cell) is not None and int(cell[:5]) in _SERIALS):
+        if serial and re.fullmatch(_SERIAL, cell) and 10_000 <= int(cell[:5]) <= 73_050:  # from 1927 to 2099
             read += count
             forms[SERIAL] += count
             clock = clock or "." in cell
@@ -108,7 +106,8 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
                 firsts[form].add(int(match["d"]))
         forms["in figures" if firsts.keys() & found.keys() else next(iter(found))] += count
         if firsts.keys() & found.keys():
-            fits[next(iter(found)) if len(found) == 1 else "same" if _same_day(found) else "either"] += count
+            same = all(match["d"].lstrip("0") == match["m"].lstrip("0") for match in found.values())
+            fits[next(iter(found)) if len(found) == 1 else "same" if same else "either"] += count
     if not read:
         return None
     offsets = {_minutes(zone) for zone in zones} or {0}
@@ -127,9 +126,7 @@ def written(header: str, cells: Mapping[str, int], order: Order | None, *, force
 def _minutes(zone: str) -> int:
     """Minutes from UTC; 0 without a zone."""
     figures = re.sub(r"[^0-9]", "", zone).ljust(4, "0")
-    return (
-        (int(figures[:2]) * 60 + int(figures[2:])) * (-1 if zone.startswith("-") else 1) if zone[-1:].isdigit() else 0
-    )
+    return (int(figures[:2]) * 60 + int(figures[2:])) * (-1 if zone.startswith("-") else 1)
 
 
 def _by_firsts(days: Mapping[str, set[int]]) -> Order | None:
@@ -160,10 +157,6 @@ def _exists(form: str, match: re.Match[str]) -> bool:
     except ValueError:
         return False
     return form != "compact" or _year(parts["y"]) <= 2100
-
-
-def _same_day(found: Mapping[str, re.Match[str]]) -> bool:
-    return all(match["d"].lstrip("0") == match["m"].lstrip("0") for match in found.values())
 
 
 def _year(text: str) -> int:
@@ -211,10 +204,11 @@ def _day(column: str, form: str) -> str:
             f"CASE WHEN length({year}) = 4 THEN {year} "
             f"WHEN TRY_CAST({year} AS INTEGER) >= {_PIVOT} THEN '19' || {year} ELSE '20' || {year} END"
         )
-    month = _group(column, text, "name" if "P<name>" in text else "m")
     if "P<name>" in text:
         names = ", ".join(map(literal, MONTHS))
-        month = f"({list(MONTHS.values())})[list_position([{names}], lower({month}))]"
+        month = f"({list(MONTHS.values())})[list_position([{names}], lower({_group(column, text, 'name')}))]"
+    else:
+        month = _group(column, text, "m")
     day = "'1'" if form in WITHOUT_DAY else _group(column, text, "d")
     return f"concat_ws('-', {year}, {month}, {day})"
 

@@ -26,8 +26,6 @@ _ALONE = "€£¥«»“”„‘’‚…–—§©°¿¡½¼¾·•´×‰±\u
 """Signs that may stand beside figures and alone."""
 _USUAL = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "mac_roman", "cp932", "cp949", "big5", "gb18030")
 """Encodings of which it is told that they could be meant."""
-_FEW = 0.1
-"""Part of the words that may be of no language: units, names from elsewhere."""
 _COMMON = {
     "gb18030": ("gb2312", 0xB0, 0xD7),
     "big5": ("big5", 0xA4, 0xC6),
@@ -62,8 +60,8 @@ def likely_encoding(text: bytes) -> Encoding | None:
         for faults, _, other, text_ in sorted(found)
         if faults == least and text_ != read and other in _USUAL
     ]
-    if not as_good:
-        return Encoding(name, "another" if least[0] > _FEW * least[2] else None)
+    if not as_good:  # a tenth of the words may be of no language: units, names from elsewhere
+        return Encoding(name, "another" if least[0] > 0.1 * least[2] else None)
     counted = from_bytes(text, cp_isolation=[name, *(other for other, _ in as_good)]).best()
     if counted is not None and counted.coherence > 0.3:
         same = next((n for n in (name, *(o for o, _ in as_good)) if text.decode(n) == str(counted)), name)

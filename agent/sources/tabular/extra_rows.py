@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular import numbers
 from agent.sources.tabular.columns import NEVER_COMPUTED, trimmed
@@ -21,22 +22,12 @@ from agent.sources.tabular.plan import MOST_SHOWN, Row
 from agent.sources.tabular.sql import BLANKS, literal
 from agent.sources.tabular.stage import Staged, filled
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 _WORDS = rf"(?:sub[ -]?|grand[ -]?|overall )?(?:{'|'.join(word for line in notation('totals') for word in line)})"
 TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
 _LABEL_COLUMNS = 3
 _LAST = 12
 """Rows at the end among which notes and totals are looked for."""
-_CLOSING = 3
-"""Rows at the end that may be totals without a label (`All wards`)."""
-_CANDIDATES = 2000
-_ADDED_UP = 20_000
-"""Rows of a file up to which sums are compared with the rows above."""
-_USUAL = 0.95
-_SAMPLE = 5000
 _SIGNS = frozenset("*:†‡§©=…•→#")
 """What notes are marked with."""
 _NUMBER = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
@@ -90,7 +81,11 @@ def _extra(
 ) -> tuple[list[Cells], list[Cells]]:
     """The rows that are no rows of the table, and those that are called totals and stay."""
     shown = ", ".join(f"coalesce(nullif({trimmed(cell)}, {literal(NEVER_COMPUTED)}), '')" for cell in texts)
-    labelled = "".join(f" OR {_may_be_label(cell)}" for cell in texts[:_LABEL_COLUMNS])
+    words = literal(rf"(?i)(^|[^\pL]){_WORDS}([^\pL]|$)")
+    labelled = "".join(  # that a cell begins with no digit is by far the fastest to see
+        f" OR (NOT ({cell} >= '0' AND {cell} < ':') AND strlen({cell}) < 100 AND regexp_matches({cell}, {words}))"
+        for cell in texts[:_LABEL_COLUMNS]
+    )
     named = [(c, h) for c, h in zip(texts, staged.headers, strict=True) if h]
     repeated = f"OR ({' AND '.join(f'{c} = {literal(h)}' for c, h in named)})" if len(named) > 1 else ""
     candidates: list[Cells] = [
@@ -98,7 +93,7 @@ def _extra(
         for row in engine.execute(
             f"SELECT rowid, {shown} FROM {staged.raw} WHERE {_condition(blanks)} AND "
             f"(rowid >= {staged.rows - _LAST} OR rowid < 1 {labelled} {repeated}) "
-            f"ORDER BY rowid LIMIT {_CANDIDATES}"
+            "ORDER BY rowid LIMIT 2000"
         ).fetchall()
     ]
     end, notes = staged.rows, []
@@ -113,16 +108,15 @@ def _extra(
     called = {at: label for at, cells in candidates if (label := _label(cells)) is not None}
     of_totals = [cells for at, cells in candidates if at in called]
     rows = staged.rows - blanks - len(of_totals)
-    enough = min(_USUAL * rows, rows - 3) if rows > 6 else rows - 1 if of_totals else rows - 2
+    enough = min(0.95 * rows, rows - 3) if rows > 6 else rows - 1 if of_totals else rows - 2
     counts = filled(engine, staged.raw, texts)
     usual = [n - sum(bool(cells[i]) for cells in of_totals) >= enough for i, n in enumerate(counts)]
     extra = [row for row in candidates if _is_extra(row, usual, staged, called.get(row[0]), end)]
-    rest = [row for row in candidates if row not in extra]
-    unproven = [row for row in rest if row[0] in called or shapes.closes(row, usual, end)]
-    if unproven and staged.rows <= _ADDED_UP:
-        totals = {at for at, _ in extra} | {at for at, _ in unproven}
-        proven = _sums(engine, staged, texts, totals, unproven)
-        extra = sorted([*extra, *(row for row in unproven if row[0] in proven)])
+    may_be = [row for row in candidates if row[0] in called or shapes.closes(row, usual, end)]
+    unproven = [row for row in may_be if row not in extra]
+    if unproven and staged.rows <= 20_000:
+        proven = _sums(engine, staged, texts, {at for at, _ in (*extra, *unproven)}, unproven)
+        extra += [row for row in unproven if row[0] in proven]
         unproven = [row for row in unproven if row[0] not in proven]
     extra = sorted([*extra, *notes])
     kept = staged.rows - blanks - len(extra)
@@ -131,12 +125,6 @@ def _extra(
         return [], []
     stays = [row for row in unproven if row[0] in called]
     return extra, [(at, cells) for at, cells in stays if TOTAL.fullmatch(cells[called[at]]) is None]
-
-
-def _may_be_label(cell: str) -> str:
-    """Whether a cell begins with no digit, which is by far the fastest to see, and holds a label's word."""
-    words = literal(rf"(?i)(^|[^\pL]){_WORDS}([^\pL]|$)")
-    return f"(NOT ({cell} >= '0' AND {cell} < ':') AND strlen({cell}) < 100 AND regexp_matches({cell}, {words}))"
 
 
 def _label(cells: Sequence[str]) -> int | None:
@@ -157,12 +145,11 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
     if all(cell == head for cell, head in zip(cells, staged.headers, strict=True) if head) and any(staged.headers):
         return True
     gaps = _has_gaps(cells, usual)
-    is_last = at >= end - _LAST
     figures = [cell for cell in shown[1:] if _NUMBER.fullmatch(cell) or numbers.is_number(cell)]
     if label is not None:
         sums = len(figures) == len(shown) - 1 and TOTAL.fullmatch(shown[0]) is not None
         return gaps or (sums and at >= end - 3)
-    if is_last and len(cells) > 2 and len(shown) == 1 and cells[0] and gaps:
+    if at >= end - _LAST and len(cells) > 2 and len(shown) == 1 and cells[0] and gaps:
         return not _NUMBER.fullmatch(cells[0])  # a note
     unnamed = not cells[0] and usual[0] and len(shown) * 2 <= len(cells) and staged.rows > 3
     is_edge = at >= end - 2 or at < 1
@@ -181,7 +168,7 @@ class _Shapes:
 
     @classmethod
     def of(cls, engine: DuckDBPyConnection, staged: Staged) -> _Shapes:
-        above = f"FROM {staged.raw} WHERE rowid < {max(1, staged.rows - _LAST)} AND c0 <> '' LIMIT {_SAMPLE}"
+        above = f"FROM {staged.raw} WHERE rowid < {max(1, staged.rows - _LAST)} AND c0 <> '' LIMIT 5000"
         if staged.rows <= _LAST:
             above = f"FROM {staged.raw} WHERE rowid < {staged.rows // 2 + 1} AND c0 <> ''"
         cells = [str(cell) for (cell,) in engine.execute(f"SELECT c0 {above}").fetchall()]
@@ -199,10 +186,10 @@ class _Shapes:
         return (len(text.split()) > max(2, self.words)) or marked
 
     def closes(self, row: Cells, usual: Sequence[bool], end: int) -> bool:
-        """Whether a row stands at the end, says something before its figures, and has gaps where others have none or
-        words where they have figures."""
+        """Whether a row stands at the end, says something before its figures (`All wards`), and has gaps where others
+        have none or words where they have figures."""
         at, cells = row
-        if at < end - _CLOSING or not cells[0] or _NUMBER.fullmatch(cells[0]):
+        if at < end - 3 or not cells[0] or _NUMBER.fullmatch(cells[0]):
             return False
         other = self.figures and not any(c.isdecimal() for c in cells[0])
         return (other or _has_gaps(cells, usual)) and any(_NUMBER.fullmatch(cell) for cell in cells[1:] if cell)
@@ -239,10 +226,9 @@ def _sums(
 def _values(engine: DuckDBPyConnection, staged: Staged, cell: str) -> Mapping[int, float]:
     """The numbers of a column by place."""
     bare = trimmed(cell)
-    counted: list[tuple[Any, ...]] = engine.execute(
-        f"SELECT {bare} AS v, count(*) FROM {staged.raw} WHERE v <> '' GROUP BY v"
-    ).fetchall()
-    how = numbers.written(dict(counted), "," if staged.semicolons else None, forced=True)
+    counted = engine.execute(f"SELECT {bare} AS v, count(*) FROM {staged.raw} WHERE v <> '' GROUP BY v").fetchall()
+    cells: dict[str, int] = dict(counted)
+    how = numbers.written(cells, "," if staged.semicolons else None, forced=True)
     if how is None:
         return {}
     read = numbers.sql(bare, how)

@@ -21,14 +21,10 @@ from eval.language.lexicon import open_lexicon, word_set
 _PART = re.compile(r"[^\W\d_]+|\d+")
 _WHOLE = re.compile(r"[^\W_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_MONTH_DIGITS = re.compile(r"0[1-9]|1[0-2]")
 _COUNTED = word_set("sheet page part table file q quarter h half w wk week kw cw day month year fy term period no nr")
 _DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun")
 _BY = re.compile(r"(?i)(?<![^\W_])(?:by|per)[\W_]{1,3}([^\W\d_]{3,30})[\W_\d]*\Z")
 """What the parts are of, in the name that they share: `Sales by branch`."""
-_SHEETS, _COLUMNS = 3, 4
-_LETTERS = 2
-"""Letters of a name up to which it is a code: `7A`, `B2`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +81,18 @@ def _tables(places: Sequence[int], files: Sequence[Named], before: Reading) -> l
     header = what if what.casefold() not in {h.casefold() for h in files[0].headers or ()} else "Part"
     one = Together(tuple(places), table_name(common or "records"), header, labels)
     said = {plan.forms for name in (one.table, *(table_name(f.name) for f in files)) if (plan := before.plan_of(name))}
-    if "together" in said or ("apart" not in said and (_are_parts([f.name for f in files]) or _is_one_form(files))):
+    # so many sheets of a workbook with so many columns in common: one form was filled in on each
+    is_one_form = len(files) >= 3 and len(files[0].headers or ()) >= 4 and len(books) == 1
+    if "together" in said or ("apart" not in said and (is_one_form or _are_parts(names))):
         return [one]
     return [_alone(place, file, alike=True) for place, file in zip(places, files, strict=True)]
-
-
-def _is_one_form(files: Sequence[Named]) -> bool:
-    """Whether so many sheets of a workbook have so many columns in common that one form was filled in on each."""
-    return len(files) >= _SHEETS and len(files[0].headers or ()) >= _COLUMNS and len({f.file for f in files}) == 1
 
 
 def _labels(names: Sequence[str]) -> tuple[str, ...]:
     """What tells the names apart: all of them without the words that they share."""
     shared = {word for word in _shared(names) if not _YEAR.fullmatch(word)}
     kept = [[p for p in _WHOLE.findall(name) if p.casefold() not in shared] for name in names]
-    if all(len(of) == 2 and _YEAR.fullmatch(of[0]) and _MONTH_DIGITS.fullmatch(of[1]) for of in kept):
+    if all(len(of) == 2 and _YEAR.fullmatch(of[0]) and re.fullmatch("0[1-9]|1[0-2]", of[1]) for of in kept):
         return tuple(f"{year}-{month}" for year, month in kept)
     if any(not of for of in kept) or all(p.isdecimal() and not _YEAR.fullmatch(p) for of in kept for p in of):
         return tuple(names)
@@ -138,6 +131,8 @@ def _are_parts(names: Sequence[str]) -> bool:
 
 
 def _tells_apart(part: str) -> bool:
-    if part.isdecimal() or len(part) <= _LETTERS or part in MONTHS or part in _DAYS or part in _COUNTED:
+    if (
+        part.isdecimal() or len(part) <= 2 or part in MONTHS or part in _DAYS or part in _COUNTED
+    ):  # `7A`, `B2` are codes
         return True
     return not open_lexicon(lemma(part)) and not open_lexicon(part)

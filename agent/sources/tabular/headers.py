@@ -16,8 +16,6 @@ from agent.sources.tabular import dates, measures, numbers
 from agent.sources.tabular.columns import is_missing
 from agent.sources.tabular.units import CURRENCY_OF, KNOWN
 
-_TITLES = 30
-"""Rows that may stand above a header."""
 _YEAR = re.compile(r"(1[89]|20|21)\d\d", re.ASCII).fullmatch
 
 
@@ -57,9 +55,8 @@ def _titles(records: Sequence[Sequence[str]]) -> int:
     usual = max(usual, sorted(filled)[len(filled) // 2])
     if usual < 2:
         return 0
-    for number, (row, count) in enumerate(zip(records[:_TITLES], filled, strict=False)):
-        unnamed_first = row[0] == "" and count * 3 >= usual
-        if count >= 0.7 * usual or unnamed_first:
+    for number, (row, count) in enumerate(zip(records[:30], filled, strict=False)):
+        if count >= 0.7 * usual or (row[0] == "" and count * 3 >= usual):
             return number
     return 0
 
@@ -122,12 +119,8 @@ def _by_group(groups: Sequence[str], names: Sequence[str], occurs: Counter[str])
     last = max((i for i, name in enumerate(names) if occurs[name] > 1), default=len(names) - 1)
     joined, group = [], ""
     for i, (above, name) in enumerate(zip(groups, names, strict=True)):
-        if name:
-            group = above or (group if i <= last else "")
-            joined.append(f"{group} {name}".strip())
-        else:  # a cell that is merged over both rows
-            group = ""
-            joined.append(above)
+        group = (above or (group if i <= last else "")) if name else ""
+        joined.append(f"{group} {name}".strip() if name else above)  # without a name, merged over both rows
     return tuple(joined)
 
 
@@ -137,12 +130,8 @@ def _are_names(row: Sequence[str], body: Sequence[Sequence[str]], *, some: bool 
     cells = [cell for cell in row if cell]
     if not cells or any(is_missing(cell, None) or (_kind({cell: 1}) and not _YEAR(cell)) for cell in cells):
         return False
-    below = (Counter(r[i] for r in body if i < len(r) and r[i]) for i, cell in enumerate(row) if cell)
-    return some or any(_kind(of) and row[i] not in of for i, of in zip(_places(row), below, strict=True))
-
-
-def _places(row: Sequence[str]) -> list[int]:
-    return [i for i, cell in enumerate(row) if cell]
+    below = (Counter(r[i] for r in body if i < len(r) and r[i]) for i in range(len(row)))
+    return some or any(cell and _kind(of) and cell not in of for cell, of in zip(row, below, strict=True))
 
 
 def _is_unit(cell: str) -> bool:

@@ -14,8 +14,6 @@ LARGEST = 64 << 20
 """Bytes of a file whose whole text is read at once; larger ones are left as they are."""
 _DEPTH = 4
 _HEADS, _BODIES = ("columns", "fields", "headers", "header"), ("data", "rows", "values", "records")
-_EXACT = 1 << 53
-"""Whole numbers from here on are written as text, because not every reader keeps all their figures."""
 
 
 def as_records(path: Path, folder: Path) -> Path | None:
@@ -75,4 +73,5 @@ def _named(names: Any, rows: Any) -> Iterator[dict[str, Any]]:
 
 
 def _exact(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: str(v) if type(v) is int and abs(v) > _EXACT else v for name, v in row.items()}
+    """Large whole numbers as text, because not every reader keeps all their figures."""
+    return {name: str(v) if type(v) is int and abs(v) > 1 << 53 else v for name, v in row.items()}

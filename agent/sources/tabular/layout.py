@@ -20,13 +20,9 @@ from agent.sources.tabular.encodings import Encoding, likely_encoding
 from agent.sources.tabular.headers import found_header
 
 _SAMPLE = 256 * 1024
-_TELLING = 1000
-"""Lines beyond ASCII by which an encoding is told."""
-_PIECE = 1 << 20
 _RECORDS = 500
 _CONTROLS = bytes({*range(1, 32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
 """Bytes that no text is made of."""
-_TEXT = 0.95
 RULE = re.compile(r"[-=_+*~\s]{10,}")
 """A line that is drawn, in a list as programs print it."""
 FIELD = 1024 * 1024
@@ -65,18 +61,20 @@ def text_encoding(head: bytes) -> str | None:
             return name
     zeros = head.count(0)
     if not zeros:
-        return "utf-8" if len(head.translate(None, _CONTROLS)) >= _TEXT * len(head) else None
-    if head[1::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
-        return "utf-16-le"
-    if head[::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
-        return "utf-16-be"
+        return "utf-8" if len(head.translate(None, _CONTROLS)) >= 0.95 * len(head) else None
+    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if head[first::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
+            return name
     return None
 
 
 def found_layout(path: Path) -> Layout:
     """Raises SourceRefused for what is no text or holds no rows."""
     encoding, ends_alike = _encoding(path)
-    text, is_all = _beginning(path, encoding.name)
+    with path.open("rb") as file:
+        head = file.read(_SAMPLE)
+        is_all = not file.read(1)
+    text = codecs.getincrementaldecoder(encoding.name)("strict").decode(head)
     lines = io.StringIO(text, newline="").readlines()
     named = re.fullmatch(r"sep=(.)\s*", lines[0], re.IGNORECASE) if lines else None
     delimiter = named[1] if named else _delimiter(lines if is_all else lines[:-1] or lines)
@@ -113,7 +111,7 @@ def _encoding(path: Path) -> tuple[Encoding, bool]:
             if not unicode.startswith("utf-8"):
                 raise SourceRefused(f"the file begins as {unicode} and does not go on so") from None
         file.seek(0)
-        telling = b"".join(islice((line for line in file if not line.isascii()), _TELLING))[:_SAMPLE]
+        telling = b"".join(islice((line for line in file if not line.isascii()), 1000))[:_SAMPLE]
     likely = likely_encoding(telling) or Encoding("latin-1", "another")
     try:
         return likely, _ends_alike(path, likely.name)
@@ -127,7 +125,7 @@ def _ends_alike(path: Path, encoding: str) -> bool:
     ends: set[str] = set()
     before = ""
     with path.open("rb") as file:
-        while piece := file.read(_PIECE):
+        while piece := file.read(1 << 20):
             text = before + decoder.decode(piece)
             before = "\r" if text.endswith("\r") else ""
             text = text.removesuffix("\r")
@@ -137,14 +135,6 @@ def _ends_alike(path: Path, encoding: str) -> bool:
             ends.update(end for end in "\r\n" if end in text)
     decoder.decode(b"", final=True)
     return len(ends | set(before)) <= 1
-
-
-def _beginning(path: Path, encoding: str) -> tuple[str, bool]:
-    """The first characters, and whether that is the whole file."""
-    with path.open("rb") as file:
-        head = file.read(_SAMPLE)
-        is_all = not file.read(1)
-    return codecs.getincrementaldecoder(encoding)("strict").decode(head), is_all
 
 
 def _delimiter(lines: Sequence[str]) -> str:

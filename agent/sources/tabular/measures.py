@@ -21,7 +21,6 @@ from agent.sources.tabular.units import FACTORS
 
 _PART = re.compile(r"\s{0,4}(?P<figure>[0-9](?:[0-9.,]{0,20}[0-9])?)\s{0,4}(?P<unit>[^\W\d_]{1,8})\.?,?")
 _OUT_OF = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,2})?)\s{0,4}(?:/|of|out of)\s{0,4}([0-9]{1,3})", re.IGNORECASE)
-_MOST_PARTS = 4
 _HOURS = "[-−]?([0-9]{1,4}):[0-5][0-9](?::[0-5][0-9])?"
 _SPENT = re.compile(
     r"(?i)\b(hours?|hrs?|h|worked|overtime|break|breaks|pause|time spent|stunden|arbeitszeit|überstunden|heures|"
@@ -90,20 +89,15 @@ def _in_hours(header: str, cells: Mapping[str, int], *, forced: bool) -> Written
         return None
     called = re.sub(r"[\W_]+", " ", header)
     in_three = any(cell.count(":") == 2 for cell in read)
-    long = {cell.count(":") for cell, match in read.items() if int(match[1]) >= _DAY}
+    long = {cell.count(":") for cell, match in read.items() if int(match[1]) >= 24}
     owed = any(cell[0] in "-−" for cell in read)
     if _SPENT.search(called) or owed or long == {2}:
         return Written("h", colon=True)
-    if long:
-        told = None if in_three else "it is read as minutes and seconds and could be of hours and minutes"
-        return Written("min", colon=True, doubt=told)
-    if not (forced or _LASTED.search(called)):
+    if not (long or forced or _LASTED.search(called)):
         return None
-    told = None if in_three else "it is read as hours and minutes and could be of minutes and seconds"
-    return Written("h", colon=True, doubt=told)
-
-
-_DAY = 24
+    likely, other = ("minutes and seconds", "hours and minutes")[:: 1 if long else -1]
+    told = None if in_three else f"it is read as {likely} and could be of {other}"
+    return Written("min" if long else "h", colon=True, doubt=told)
 
 
 def _in_units(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
@@ -113,8 +107,12 @@ def _in_units(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -
         return None
     spellings = {unit for of in parts.values() for _, unit in of}
     family = next((units for units in FACTORS.values() if all(unit.lower() in units for unit in spellings)), None)
-    if family is None or not all(_falls([family[unit.lower()][1] for _, unit in of]) for of in parts.values()):
+    if family is None:
         return None
+    for of in parts.values():  # each unit is smaller than the one before it: `1h 20m`, never `20m 1h`
+        factors = [family[unit.lower()][1] for _, unit in of]
+        if any(before <= after for before, after in pairwise(factors)):
+            return None
     occurs: Counter[str] = Counter()
     figures: Counter[str] = Counter()
     for cell, of in parts.items():
@@ -127,24 +125,18 @@ def _in_units(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -
     how = numbers.written(figures, decimal, forced=False)
     if how is None or how.why_not is not None:
         return None
-    base = family[target][1]
-    factors = tuple(sorted((unit, family[unit.lower()][1] / base) for unit in spellings))
-    return Written(target, how.decimal, factors, whole=how.whole and all(f >= 1 for _, f in factors))
+    shares = tuple(sorted((unit, family[unit.lower()][1] / family[target][1]) for unit in spellings))
+    return Written(target, how.decimal, shares, whole=how.whole and all(share >= 1 for _, share in shares))
 
 
 def _parts(cell: str) -> list[tuple[str, str]]:
     """(figure, unit) of a cell that holds nothing else."""
     found: list[tuple[str, str]] = []
     at, text = 0, cell.strip()
-    while at < len(text) and len(found) < _MOST_PARTS and (match := _PART.match(text, at)):
+    while at < len(text) and len(found) < 4 and (match := _PART.match(text, at)):
         found.append((match["figure"], match["unit"]))
         at = match.end()
     return found if at == len(text) else []
-
-
-def _falls(factors: list[float]) -> bool:
-    """Whether each unit is smaller than the one before it: `1h 20m`, never `20m 1h`."""
-    return all(before > after for before, after in pairwise(factors))
 
 
 def sql(column: str, how: Written) -> str:
@@ -162,7 +154,8 @@ def sql(column: str, how: Written) -> str:
         fits = f"(?i){PAD}{digits}{PAD}(?:/|of|out of){PAD}{whole}{PAD}"
         value = f"TRY_CAST({_plain(column, f'^{PAD}({digits})', how.decimal)} AS {kind})"
         return f"CASE WHEN regexp_full_match({column}, {literal(fits)}) THEN {value} END"
-    parts = (f"(?:{PAD}{digits}{PAD}(?:{re.escape(spelling)})[.]?,?)?" for spelling, _ in _falling(how))
+    falling = sorted(how.factors, key=lambda of: (-of[1], -len(of[0])))
+    parts = (f"(?:{PAD}{digits}{PAD}(?:{re.escape(spelling)})[.]?,?)?" for spelling, _ in falling)
     fits = f"regexp_full_match({column}, {literal(''.join(parts) + PAD)}) AND regexp_matches({column}, '[0-9]')"
     amounts = (
         f"coalesce(TRY_CAST({_plain(column, f'({digits}){PAD}{re.escape(s)}(?:[^A-Za-z]|$)', how.decimal)} AS DOUBLE)"
@@ -171,10 +164,6 @@ def sql(column: str, how: Written) -> str:
     )
     value = f"round({' + '.join(amounts)}, 9)"
     return f"CASE WHEN {fits} THEN CAST({value} AS {kind}) END"
-
-
-def _falling(how: Written) -> list[tuple[str, float]]:
-    return sorted(how.factors, key=lambda of: (-of[1], -len(of[0])))
 
 
 def _plain(column: str, pattern: str, mark: Mark) -> str:

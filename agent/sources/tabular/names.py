@@ -49,21 +49,18 @@ _SAYS_NOTHING = _ASKS | word_set(
     "a an the of in at to for from by with and or as be been you your yours yourself we us our i me my it its they "
     "them their this that these those there if any most many much often scale rate"
 )
-_QUESTION = 4
-"""Words from which on a header may be a question."""
-_KEPT = 5
 
 
 def column_name(header: str, fallback: str) -> str:
     """The name of the column of this header; of a question, the words that say what is asked."""
     header = _PER.sub("_per_", header)
     words = re.findall(r"[^\W_]+", header.partition("?")[0])
-    if len(words) >= _QUESTION and words[0].casefold() in _ASKS:
+    if len(words) >= 4 and words[0].casefold() in _ASKS:
         said = [word for word in words if word.casefold() not in _SAYS_NOTHING and not word.isdecimal()]
         if words[0].casefold() in ("which", "what"):  # it names the thing first
             at = words.index(said[0]) if said else 0
             said = list(takewhile(lambda word: word in said, words[at:]))
-        header = "_".join(said[:_KEPT]).capitalize() or header
+        header = "_".join(said[:5]).capitalize() or header
     return plain_name(header, fallback)
 
 

@@ -28,11 +28,8 @@ DIGITS: dict[Mark, str] = {
     mark: rf"(?:{whole}(?:[{mark}](?:{_DASH}|[0-9]*))?|[{mark}][0-9]+)" for mark, whole in _WITHOUT_FRACTION.items()
 }
 """Numbers by their decimal mark, without sign."""
-_SCALES = {
-    "k": 1e3, "tsd": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mln": 1e6, "mio": 1e6, "million": 1e6,
-    "b": 1e9, "bn": 1e9, "bio": 1e9, "billion": 1e9,
-}  # fmt: skip
-_SCALE = rf"(?:{'|'.join(sorted(_SCALES, key=len, reverse=True))})\.?"
+_SCALES = (("k|tsd", "1e3"), ("billion|bio|bn|b", "1e9"), ("million|mln|mio|mm|mn|m", "1e6"))
+_SCALE = rf"(?:{'|'.join(names for names, _ in _SCALES)})\.?"
 _NO_UNIT = frozenset(["am", "pm", "a.m.", "p.m.", "st", "nd", "rd", "th", "uhr"])
 _CELL = re.compile(
     r"(?P<open>\()?\s{0,4}(?P<sign>[+\-−])?\s{0,4}"
@@ -40,7 +37,6 @@ _CELL = re.compile(
     rf"(?P<digits>[0-9](?:(?:[0-9.,'’]|{_BLANK})*[0-9.,])?|[.,][0-9]+)(?:(?<=[.,]){_DASH})?(?P<exponent>[eE][+-]?[0-9]{{1,3}})?"
     r"(?P<owed>\s{0,2}[-−](?=\s{0,4}[^\s0-9()]))?(?P<gap>\s{0,4})(?P<after>[^\s0-9().,+\-−][^0-9()+\-−]{0,18}?)?\s{0,4}(?P<minus>[-−])?\s{0,4}(?P<close>\))?"
 )
-_SCALED = re.compile(rf"(?i)({_SCALE})(?:\s+(.*))?")
 _PLAIN = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?|[+-]?\.[0-9]+")
 _IDENTIFIERS = re.compile(
     r"(?i)\b(zip|zip ?codes?|postal|post ?codes?|plz|iban|bic|ssn|isbn|issn|ean|upc|gtin|sku|bar ?codes?|imei|routing|"
@@ -53,15 +49,12 @@ _VERSIONS = re.compile(
 """Headers of names that look like numbers: 1.10 comes behind 1.9, and 7512e43 is no power."""
 _POWER = re.compile(r"[0-9]+[eE][0-9]{1,3}")
 """What may be a power of ten or a name; programs write `1e+05` and `1.5E5`."""
+_POINT = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}")
 _PHONES = re.compile(r"(?i)\b(phones?|telephone|tel|mobile|cell|fax)\b")
-_PHONE = 7
-"""Figures of a telephone's number."""
 LONGEST = 60
 """Characters of a cell that may be a number or a date."""
 ENOUGH = 0.9
 """Part of a column's cells that must be numbers (dates), if the others hold no digit."""
-NEARLY_ALL = 0.98
-"""The same, where the others hold digits: they may be identifiers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +99,15 @@ def is_identifier(header: str, cells: Mapping[str, int]) -> bool:
     """Whether figures in a column of this name are no amounts."""
     words = re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", header))
     if _VERSIONS.search(words) and not header.endswith(")"):
-        shown = written(cells, None, forced=False)
-        return shown is None or (shown.unit is None and _may_be_names(cells))
+        how = written(cells, None, forced=False)  # of versions, 1.1 and 1.10 are two
+        points = sum(_POINT.fullmatch(cell) is not None for cell in cells)
+        may_be_names = is_power_or_name(cells) or spelled_twice(cells) is not None or points == len(cells)
+        return how is None or (how.unit is None and may_be_names)
     if _IDENTIFIERS.search(words):
         how = written(cells, None, forced=False)
         return how is None or (how.unit is None and (how.whole or is_power_or_name(cells)))
-    long = sum(count for cell, count in cells.items() if sum(c.isdecimal() for c in cell) >= _PHONE)
+    long = sum(count for cell, count in cells.items() if sum(c.isdecimal() for c in cell) >= 7)
     return _PHONES.search(words) is not None and long * 2 > sum(cells.values())
-
-
-def _may_be_names(cells: Iterable[str]) -> bool:
-    """Whether some are written as no amount is: a power without sign or point, or one number in two ways."""
-    values = [float(cell) for cell in cells if re.fullmatch(r"[0-9]{1,9}\.[0-9]{1,9}", cell)]
-    return is_power_or_name(cells) or len(values) > len(set(values)) or len(values) == len(list(cells))
 
 
 def is_power_or_name(cells: Iterable[str]) -> bool:
@@ -131,7 +120,7 @@ def spelled_twice(cells: Iterable[str]) -> tuple[str, str] | None:
     """Two cells that are one number and not one text: `1.1` and `1.10`."""
     seen: dict[float, str] = {}
     for cell in cells:
-        if re.fullmatch(r"[0-9]{1,9}\.[0-9]{1,9}", cell) and seen.setdefault(float(cell), cell) != cell:
+        if _POINT.fullmatch(cell) and seen.setdefault(float(cell), cell) != cell:
             return seen[float(cell)], cell
     return None
 
@@ -167,15 +156,16 @@ def written(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> 
             with_figures += count * any(c.isdecimal() for c in cell)
     if not parsed or (seen.units.keys() == {"R"} and not seen.apart and not forced):
         return None  # R1, R2, … are names of things, not rands
+    points, commas = seen.fits["."], seen.fits[","]
     if not forced:
-        if with_figures > (1 - NEARLY_ALL) * parsed:
+        few = 0.02 * parsed  # more cells with digits that are no numbers may be identifiers
+        if with_figures > few:
             return None
         if len(seen.units) > 1:
             return Written(why_not=f"its numbers are in several units ({', '.join(sorted(seen.units)[:5])})")
-        of_both = len(seen.marks) == 2 and seen.fits[".,"] and not seen.fits["."] and not seen.fits[","]
-        if of_both or min(seen.fits["."], seen.fits[","]) > (1 - NEARLY_ALL) * parsed:
+        of_both = len(seen.marks) == 2 and seen.fits[".,"] and not points and not commas
+        if of_both or min(points, commas) > few:
             return Written(why_not="its numbers have both decimal points and decimal commas")
-    points, commas = seen.fits["."], seen.fits[","]
     mark: Mark = "." if points > commas else "," if commas else decimal or "."
     mark = decimal if forced and decimal else mark
     return Written(
@@ -198,7 +188,7 @@ def _parsed(cell: str, seen: _Seen, count: int) -> bool:
     if sum(match[sign] is not None for sign in ("open", "sign", "sign2", "owed", "minus")) > 1:
         return False
     digits = match["digits"].strip()
-    fits = "".join(mark for mark, pattern in _WHOLE.items() if pattern.fullmatch(digits))
+    fits = "".join(mark for mark, pattern in DIGITS.items() if re.fullmatch(pattern, digits))
     unit = _unit(match) if fits else None
     if unit is None:
         return False
@@ -215,32 +205,26 @@ def _parsed(cell: str, seen: _Seen, count: int) -> bool:
     return True
 
 
-_WHOLE = {mark: re.compile(pattern) for mark, pattern in DIGITS.items()}
-
-
 def _unit(match: re.Match[str]) -> tuple[bool, str, str] | None:
     """(whether k or M follows, the unit as written, its name); empty without a unit, None for what is no unit."""
     before, after, gap = match["before"] or "", (match["after"] or "").strip(), match["gap"]
     if before and before.lower() not in CURRENCY_OF:
         return None
     scale = False
-    if after and (scaled := _SCALED.fullmatch(after)) and (before or after not in ("m", "mm", "b", "B")):
+    scaled = re.fullmatch(rf"(?i)({_SCALE})(?:\s+(.*))?", after)
+    tight = re.fullmatch(rf"(?i)({_SCALE})(\S+)", after)
+    if scaled and (before or after not in ("m", "mm", "b", "B")):
         scale, after = True, scaled[2] or ""
-    if after:
-        tight = re.fullmatch(rf"(?i)({_SCALE})(\S+)", after)
-        if not scale and tight and tight[2].lower() in CURRENCY_OF and after.lower() not in KNOWN | CURRENCY_OF.keys():
-            scale, after = True, tight[2]
+    elif tight and tight[2].lower() in CURRENCY_OF and after.lower() not in KNOWN | CURRENCY_OF.keys():
+        scale, after = True, tight[2]
     if before and after and CURRENCY_OF.get(after.lower()) != CURRENCY_OF[before.lower()]:
         return None
     spelled = before or after
     folded = spelled.lower()
     if not spelled or folded in CURRENCY_OF:
         return scale, spelled, CURRENCY_OF.get(folded, "")
-    if folded in KNOWN:
-        return scale, spelled, name_of(folded)
-    if not gap or folded in _NO_UNIT or not re.fullmatch(r"[^\W\d_]{2,12}\.?", spelled):
-        return None
-    return scale, spelled, name_of(folded)
+    may_be = gap and folded not in _NO_UNIT and re.fullmatch(r"[^\W\d_]{2,12}\.?", spelled)
+    return (scale, spelled, name_of(folded)) if folded in KNOWN or may_be else None
 
 
 def pattern(how: Written) -> str:
@@ -276,7 +260,7 @@ def _value(column: str, how: Written, kind: str) -> str:
     if how.scaled:
         powers = " ".join(
             f"WHEN regexp_matches({body}, {literal(f'(?i)[0-9.,]{PAD}(?:{names})[.]?{PAD}[)]?{PAD}$')}) THEN {power}"
-            for names, power in (("k|tsd", "1e3"), ("bn|b|bio|billion", "1e9"), ("mm|mn|mln|mio|million|m", "1e6"))
+            for names, power in _SCALES
         )
         value = f"round({value} * CASE {powers} ELSE 1 END, 4)"
     sign = literal(f"^{PAD}[(−-]|[^.,–—−-][−-]{PAD}$")

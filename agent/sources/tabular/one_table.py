@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import astuple
+from typing import Any
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.errors import SourceRefused
 from agent.sources.tabular import amounts, as_written, repeats, words
@@ -29,19 +32,10 @@ from agent.sources.tabular.stage import Staged, filled
 from agent.sources.tabular.text_cells import TextChanges, text_changes
 from eval.schema import Values
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-_SAMPLE_CELLS = 200_000
-_SAMPLE_ROWS = 2_000
-_ROUNDS = 4
-_ODD_CELLS = 5000
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
 """Cells with a day above 12, or with decimals that are no thousands."""
-FILLED = "of_group"
+_FILLED = "of_group"
 """The staged column with the filled cells."""
-_FILLED = 0.75
-"""Part of the rows up to which the column may be filled."""
 
 
 class OneTable:
@@ -60,7 +54,7 @@ class OneTable:
     def done(self, left_out: LeftOut) -> TableReading:
         """`left_out`: the rows that are none of the table."""
         self._where = left_out.condition
-        self._filled = self._count_filled()
+        self._filled = filled(self._engine, self._raw, self._cells, self._where)
         self._fill_groups()
         samples = self._samples()
         decisions, names, odd = self._written(samples)
@@ -79,28 +73,15 @@ class OneTable:
         heads = list(zip(self._staged.headers, names, strict=True))
         often = Counter(head.casefold() for head, _ in heads)
         twins = {name: f"several columns are headed {h!r}" for h, name in heads if h and often[h.casefold()] > 1}
-        kept = [
-            as_written.Kept(
-                f"c{i}",
-                of.name,
-                Values(
-                    decision.plan.unit or beside.get(of.name, (None, None))[0],
-                    beside.get(of.name, (None, None))[1],
-                    words.doubt(of, sure=decision.sure) or twins.get(of.name),
-                    self._letters(i),
-                    *both_ways.get(of.name, (None, None)),
-                ),
-            )
-            for i, (of, decision) in enumerate(zip(found, decisions, strict=True))
-            if of.name
-            and (
-                of.changed
-                or decision.plan.unit
-                or of.name in {*beside, *both_ways, *twins}
-                or self._tells_part(i)
-                or self._letters(i)
-            )
-        ]
+        kept: dict[str, tuple[str, Values]] = {}
+        for i, (of, decision) in enumerate(zip(found, decisions, strict=True)):
+            unit, unit_column = beside.get(of.name, (None, None))
+            doubt = words.doubt(of, sure=decision.sure) or twins.get(of.name)
+            flow = both_ways.get(of.name, (None, None))
+            values = Values(decision.plan.unit or unit, unit_column, doubt, self._letters(i), *flow)
+            tells_part = bool(self._staged.parts) and i == len(self._cells) - 1
+            if of.name and (of.changed or tells_part or any(astuple(values))):
+                kept[of.name] = f"c{i}", values
         as_written.keep(self._engine, self._table, self._staged, kept)
         renamed = [f"{head!r} is {column}" for head, column in heads if head and column not in ("", head)]
         result = TableFound(
@@ -123,10 +104,6 @@ class OneTable:
         odd = f"SELECT 1 FROM {self._raw} WHERE NOT regexp_full_match({self._cells[i]}, '[\\x00-\\x7f]*') LIMIT 1"
         return f"the file is no UTF-8; its letters could be those of {other}" if self._all(odd) else None
 
-    def _tells_part(self, i: int) -> bool:
-        """Whether the column says of which file or sheet a row is."""
-        return bool(self._staged.parts) and i == len(self._cells) - 1
-
     def _written(
         self, samples: Sequence[dict[str, int]]
     ) -> tuple[list[Decision], list[str], dict[int, dict[str, int]]]:
@@ -134,13 +111,14 @@ class OneTable:
         nothing more. Returns the decisions, the columns' names, and the cells that do not fit."""
         plans, cells = self._plans(), [dict(sample) for sample in samples]
         decisions = self._decided(plans, cells)
-        for _ in range(_ROUNDS):
+        for _ in range(4):
             names = self._names(decisions)
             self._write(decisions, names)
             odd = self._odd(decisions, names)
-            news = {i: odd.get(i, {}) | self._telling(i, d) for i, d in enumerate(decisions)}
-            for i, of in news.items():
-                cells[i] |= self._scaled({v: n for v, n in of.items() if v not in cells[i]}, samples[i])
+            for i, decision in enumerate(decisions):
+                share = min(1.0, max(1, sum(samples[i].values())) / max(1, self._staged.rows))  # as if of the sample
+                of = odd.get(i, {}) | self._telling(i, decision)
+                cells[i] |= {v: max(1, round(n * share)) for v, n in of.items() if v not in cells[i]}
             again = self._decided(plans, cells)
             if again == decisions:
                 break
@@ -171,28 +149,29 @@ class OneTable:
 
     def _samples(self) -> list[dict[str, int]]:
         """The cells of some rows, with how often each occurs; none of columns that have a type."""
-        rows = max(200, min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(1, len(self._cells))))
+        rows = max(200, min(2_000, 200_000 // max(1, len(self._cells))))
         source, where = self._raw, self._where
         if self._staged.rows > rows:
+            half = rows // 2
+            part = self._staged.rows // half  # a row of each so many, the same each time
+            places = f"SELECT (i * {part} + hash(i) % {part})::BIGINT FROM range({half}) AS parts(i)"
             self._engine.execute(
-                f"CREATE OR REPLACE TEMP TABLE sampled AS (SELECT * FROM {self._raw} WHERE {where} LIMIT {rows // 2}) "
-                f"UNION ALL (SELECT * FROM {self._raw} WHERE rowid IN ({self._places(rows // 2)}))"
+                f"CREATE OR REPLACE TEMP TABLE sampled AS (SELECT * FROM {self._raw} WHERE {where} LIMIT {half}) "
+                f"UNION ALL (SELECT * FROM {self._raw} WHERE rowid IN ({places}))"
             )
             source, where = "sampled", "true"
-        samples: list[dict[str, int]] = []
-        for cell, kind in zip(self._cells, self._staged.types, strict=True):
-            counted = f"SELECT {cell} AS v, count(*) FROM {source} WHERE {where} AND v <> '' GROUP BY v"
-            counted += " ORDER BY min(rowid)"
-            samples.append(_counted(self._all(counted)) if kind == "VARCHAR" else {})
-        return samples
+        return [
+            self._counted(cell, source, where) if kind == "VARCHAR" else {}
+            for cell, kind in zip(self._cells, self._staged.types, strict=True)
+        ]
 
-    def _places(self, count: int) -> str:
-        """SQL for places all over the staged table, one in each of so many parts of it, the same each time."""
-        part = self._staged.rows // count
-        return f"SELECT (i * {part} + hash(i) % {part})::BIGINT FROM range({count}) AS parts(i)"
-
-    def _count_filled(self) -> list[int]:
-        return filled(self._engine, self._raw, self._cells, self._where)
+    def _counted(self, cell: str, source: str, where: str, limit: str = "") -> dict[str, int]:
+        """Cells without blanks around them, with how often each occurs."""
+        sql = f"SELECT {cell} AS v, count(*) FROM {source} WHERE v <> '' AND {where} GROUP BY v ORDER BY min(rowid)"
+        counts: Counter[str] = Counter()
+        for value, count in self._all(sql + limit):
+            counts[str(value).strip(BLANKS)] += count
+        return dict(counts)
 
     def _fill_groups(self) -> None:
         """Give blank cells of the first column the value above them, where groups are written once."""
@@ -203,8 +182,12 @@ class OneTable:
         proposed = self._filled[1] == rows and are_groups(self._engine, self._raw, column, self._where)
         self._fills = plan.fill if plan.decided and plan.fill is not None else proposed
         if self._fills:
-            _fill(self._engine, self._raw, column, self._where)
-            self._cells[0] = FILLED
+            self._engine.execute(f"ALTER TABLE {self._raw} ADD COLUMN {_FILLED} VARCHAR")
+            self._engine.execute(
+                f"UPDATE {self._raw} SET {_FILLED} = filled.v FROM (SELECT rowid AS place, {value_above(column)} AS v "
+                f"FROM {self._raw} WHERE {self._where}) AS filled WHERE {self._raw}.rowid = filled.place"
+            )
+            self._cells[0] = _FILLED
             self._filled[0] = rows
 
     def _plans(self) -> list[ColumnPlan]:
@@ -222,11 +205,6 @@ class OneTable:
             plans.append(plan if plan.decided else plan.model_copy(update={"fill": (i == 0 and self._fills) or None}))
         return plans
 
-    def _scaled(self, cells: Mapping[str, int], sample: Mapping[str, int]) -> dict[str, int]:
-        """Cells of the whole file, counted as if they were of the sample; each at least once."""
-        share = min(1.0, max(1, sum(sample.values())) / max(1, self._staged.rows))
-        return {cell: max(1, round(count * share)) for cell, count in cells.items()}
-
     def _telling(self, i: int, decision: Decision) -> dict[str, int]:
         """Cells that could tell how the others are to be read, where the sample does not."""
         if not (decision.number and decision.number.either) and not (decision.date and decision.date.either):
@@ -234,12 +212,7 @@ class OneTable:
         return self._cells_where(i, f"regexp_matches({self._cells[i]}, {literal(_TELLING)})")
 
     def _cells_where(self, i: int, condition: str) -> dict[str, int]:
-        return _counted(
-            self._all(
-                f"SELECT {self._cells[i]} AS v, count(*) FROM {self._raw} WHERE {self._where} AND {condition} "
-                f"GROUP BY v ORDER BY min(rowid) LIMIT {_ODD_CELLS}"
-            )
-        )
+        return self._counted(self._cells[i], self._raw, f"{self._where} AND {condition}", " LIMIT 5000")
 
     def _odd(self, decisions: Sequence[Decision], names: Sequence[str]) -> dict[int, dict[str, int]]:
         """The cells that their column's reading leaves out, missing marks among them, by column."""
@@ -249,14 +222,10 @@ class OneTable:
         counts = ", ".join(f"count({name(names[i])})" for i in typed)
         [read] = self._all(f"SELECT {counts} FROM {name(self._table)}")
         return {
-            i: self._cells_where(i, self._is_odd(i, decisions[i]))
+            i: self._cells_where(i, f"{decisions[i].sql(self._cells[i])} IS NULL")
             for i, count in zip(typed, read, strict=True)
             if count < self._filled[i]
         }
-
-    def _is_odd(self, i: int, decision: Decision) -> str:
-        cell = self._cells[i]
-        return f"{cell} <> '' AND {decision.sql(cell)} IS NULL"
 
     def _text(self, i: int, decision: Decision) -> TextChanges | None:
         """The changes to a column of text; None for others."""
@@ -302,9 +271,11 @@ class OneTable:
         missing = text.missing + sum(odd.values()) - wrong - blank
         filled = self._filled[i] - missing - blank
         fills = bool(i == 0 and self._fills)
-        changed = bool(wrong or missing or text.table or fills or decision.doubt or decision.clock) or (
-            kind != "text" and not _is_plain(decision)
-        )
+        if decision.number is not None:  # whether the table holds what was written, in the engine's own form
+            plain = decision.number.plain
+        else:
+            plain = decision.date is not None and decision.date.plain and not decision.date.zones
+        changed = wrong or missing or text.table or fills or decision.doubt or decision.clock
         return ColumnFound(
             name=column,
             type=decision.type,
@@ -316,7 +287,7 @@ class OneTable:
             folded=text.folded,
             doubt=decision.doubt,
             examples=tuple(v[:100] for v in list(sample)[:3]),
-            changed=changed,
+            changed=bool(changed) or (kind != "text" and not plain),
         )
 
     def _rows_of(self, cell: str, values: Mapping[str, int]) -> tuple[Row, ...]:
@@ -330,22 +301,6 @@ class OneTable:
         return tuple(self._staged.told(at, str(value)) for at, value in rows)
 
 
-def _counted(rows: Iterable[tuple[Any, ...]]) -> dict[str, int]:
-    """Cells without blanks around them, with how often each occurs."""
-    counts: dict[str, int] = {}
-    for cell, count in rows:
-        bare = str(cell).strip(BLANKS)
-        counts[bare] = counts.get(bare, 0) + count
-    return counts
-
-
-def _is_plain(decision: Decision) -> bool:
-    """Whether the table holds what was written, in the engine's own form."""
-    if decision.number is not None:
-        return decision.number.plain
-    return decision.date is not None and decision.date.plain and not decision.date.zones
-
-
 def are_groups(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> bool:
     """Whether the column begins with a value and every value is written once."""
     cell = trimmed(column)
@@ -353,19 +308,9 @@ def are_groups(engine: DuckDBPyConnection, raw: str, column: str, where: str) ->
         f"SELECT count(*), count(nullif({cell}, '')), first({cell} ORDER BY rowid), count(DISTINCT nullif({cell}, '')) "
         f"FROM {raw} WHERE {where}"
     ).fetchall()
-    return bool(first) and 2 <= filled <= _FILLED * rows and different == filled
+    return bool(first) and 2 <= filled <= 0.75 * rows and different == filled
 
 
 def value_above(column: str) -> str:
     """The expression for a cell's value, or where it is blank that of the nearest cell above it."""
     return f"last_value(nullif({trimmed(column)}, '') IGNORE NULLS) OVER (ORDER BY rowid)"
-
-
-def _fill(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> None:
-    """Add the column `FILLED`."""
-    engine.execute(f"ALTER TABLE {raw} ADD COLUMN {FILLED} VARCHAR")
-    engine.execute(
-        f"UPDATE {raw} SET {FILLED} = filled.v "
-        f"FROM (SELECT rowid AS place, {value_above(column)} AS v FROM {raw} WHERE {where}) "
-        f"AS filled WHERE {raw}.rowid = filled.place"
-    )

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular.columns import NEVER_COMPUTED
-from agent.sources.tabular.dates import MONTHS
+from agent.sources.tabular.dates import MONTH, MONTHS
 from agent.sources.tabular.extra_rows import PLACES, TOTAL, LeftOut
 from agent.sources.tabular.one_table import are_groups, value_above
 from agent.sources.tabular.plan import TablePlan
@@ -21,15 +23,9 @@ from agent.sources.tabular.stage import Bounds, Staged
 from eval.language.inflection import lemma
 from eval.language.lexicon import open_lexicon, word_set
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-_FEWEST = 3
-"""Periods from which on they are read as rows."""
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _YEAR = r"(?P<year>(?:19|20)[0-9]{2}|(?<=['’ /-])[0-9]{2})"
 _FORMS = {
-    "month": re.compile(rf"(?i)(?P<name>{_MONTH})\.?(?:[ _'’/-]{{1,3}}{_YEAR})?"),
+    "month": re.compile(rf"(?i)(?P<name>{MONTH})\.?(?:[ _'’/-]{{1,3}}{_YEAR})?"),
     "quarter": re.compile(
         rf"(?i)(?:(?P<before>(?:19|20)[0-9]{{2}})[ _-]?)?q(?P<part>[1-4])(?:[ _'’/-]{{1,3}}{_YEAR})?"
     ),
@@ -75,12 +71,11 @@ class Aside:
 
 def found(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, table: str, bounds: Bounds) -> Aside | None:
     """The periods of a table that could be rows, of which there would not be too many."""
-    periods = None if staged.parts or set(staged.types) != {"VARCHAR"} else _periods(staged.headers, _years_of(table))
-    if periods is None:
+    years = [] if re.search(r"(?i)fy|fiscal", table) else _NAMED_YEAR.findall(table)
+    periods = None if staged.parts or set(staged.types) != {"VARCHAR"} else _periods(staged.headers, years)
+    if periods is None or staged.rows * len(periods[0]) > bounds.rows:
         return None
     places, header, said = periods
-    if staged.rows * len(places) > bounds.rows:
-        return None
     figures = _shares(engine, staged, left_out.condition)
     kept, sums = [], []
     for i, head in enumerate(map(str.strip, staged.headers)):
@@ -108,7 +103,7 @@ def _periods(headers: Sequence[str], years: Sequence[str]) -> tuple[tuple[int, .
     for kind, form in _FORMS.items():
         matches = [(i, m) for i, head in enumerate(headers) if (m := form.fullmatch(head.strip())) is not None]
         said = tuple(_said(kind, m, years) for _, m in matches)
-        if len(matches) >= _FEWEST and len(set(said)) == len(said):
+        if len(matches) >= 3 and len(set(said)) == len(said):
             return tuple(i for i, _ in matches), "month" if kind == "day" else kind, said
     return None
 
@@ -125,10 +120,6 @@ def _said(kind: str, match: re.Match[str], years: Sequence[str]) -> str:
     if kind == "day":
         return f"{year}-{named['month']}"
     return f"{year}-{MONTHS[named['name'].lower()]:02}" if year else named["name"].capitalize()
-
-
-def _years_of(table: str) -> list[str]:
-    return [] if re.search(r"(?i)fy|fiscal", table) else _NAMED_YEAR.findall(table)
 
 
 def _figure_name(table: str) -> str:
@@ -160,10 +151,9 @@ def as_rows(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, aside
     if at > 1 and are_groups(engine, staged.raw, label, left_out.condition):  # written once, above blank cells
         source = f"(SELECT * REPLACE ({value_above(label)} AS {label}) FROM {staged.raw} ORDER BY rowid)"
         notes.append(f"blank cells of {staged.headers[aside.kept[0]]} have the value above them")
-    shown = [f"c{i} AS c{place}" for place, i in enumerate(aside.kept)]
-    shown += [f"unnest([{', '.join(map(literal, aside.said))}]) AS c{at}"]
     figures = ", ".join(f"c{i}" for i in aside.places)
-    shown += [f"unnest([{figures}]) AS c{at + 1}"]
+    shown = [f"c{i} AS c{place}" for place, i in enumerate(aside.kept)]
+    shown += [f"unnest([{', '.join(map(literal, aside.said))}]) AS c{at}", f"unnest([{figures}]) AS c{at + 1}"]
     engine.execute(f"CREATE OR REPLACE TEMP TABLE {raw} AS SELECT {', '.join(shown)} FROM {source}")
     engine.execute(
         f"CREATE OR REPLACE TEMP TABLE {PLACES} AS SELECT rowid AS place FROM {raw} "

@@ -6,50 +6,47 @@ In: a connection of DuckDB and who listens. Out: calls with what is done and how
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from duckdb import DuckDBPyConnection
 
 Report = Callable[[str, float], None]
 """Gets what is done, and how much of it, 0..1."""
+Step = Callable[[str, float, float], None]
+"""Says what is done from here on, and from where to where of the whole that goes."""
 _SECONDS = 0.5
 """Between two looks."""
 
 
-class Watched:
+@contextmanager
+def watched(engine: DuckDBPyConnection, report: Report) -> Iterator[Step]:
     """Looks from a thread of its own at what the engine does, until the block ends."""
+    engine.execute("SET enable_progress_bar = true")
+    engine.execute("SET enable_progress_bar_print = false")
+    ended, lock = threading.Event(), threading.Lock()
+    doing, begins, share, told = "", 0.0, 0.0, 0.0
 
-    def __init__(self, engine: DuckDBPyConnection, report: Report) -> None:
-        engine.execute("SET enable_progress_bar = true")
-        engine.execute("SET enable_progress_bar_print = false")
-        self._engine, self._report = engine, report
-        self._ended, self._lock = threading.Event(), threading.Lock()
-        self._what, self._from, self._share, self._told = "", 0.0, 0.0, 0.0
-        self._thread = threading.Thread(target=self._look, daemon=True)
+    def step(what: str, start: float, end: float) -> None:
+        nonlocal doing, begins, share, told
+        with lock:
+            doing, begins, share, told = what, start, end - start, start
+        report(what, start)
 
-    def step(self, what: str, start: float, end: float) -> None:
-        """From here on `what` is done, which is this part of the whole."""
-        with self._lock:
-            self._what, self._from, self._share, self._told = what, start, end - start, start
-        self._report(what, start)
+    def look() -> None:
+        nonlocal told
+        while not ended.wait(_SECONDS):
+            done = engine.query_progress() / 100  # -1 where no statement tells
+            with lock:
+                at = begins + share * min(done, 1.0)
+                if done > 0 and at > told + 0.01:
+                    told = at
+                    report(doing, at)
 
-    def __enter__(self) -> Watched:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        while not self._ended.wait(_SECONDS):
-            done = self._engine.query_progress() / 100  # -1 where no statement tells
-            with self._lock:
-                at = self._from + self._share * min(done, 1.0)
-                if done <= 0 or at <= self._told + 0.01:
-                    continue
-                self._told = at
-                self._report(self._what, at)
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield step
+    finally:
+        ended.set()
+        thread.join()

@@ -8,25 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular.columns import Decision
 from agent.sources.tabular.sql import literal, name
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-_KEYS = 0.9
-"""Part of the values of a key that must differ."""
 _KEY = re.compile(r"(?i)(^|[\W_])(id|key|code|number|no|nr)$|(?-i:[a-z]Id)$|^id")
 _CODE = r"[^ ]*[0-9][^ ]*"
 """The values of a first column that is a key whatever it is called: `T-17`, `1042`."""
-_SURELY = 5
-"""Different rows from which on a key is believed."""
-_CLOSE = 8
-"""Whole numbers of this many times the rows are close."""
-_FEW = 0.2
-"""Part of the rows up to which those that repeat are left out."""
 
 
 class Repeats:
@@ -60,26 +50,23 @@ class Repeats:
     def of_key(self) -> bool:
         """Whether a key has each of its values once when the rows that repeat are gone: by its name, or the first
         column by its values."""
-        different = self.rows - self.count
-        if different < _SURELY or self.count > _FEW * self.rows:
+        once = self.rows, self.rows - self.count
+        if once[1] < 5 or self.count > 0.2 * self.rows:  # a key of few rows is not believed, nor one that often repeats
             return False
-        if any((filled, values) == (self.rows, different) for _, filled, values in self._values()):
+        if any(tuple(counts) == once for _, *counts in self._values()):
             return True
         first = self._names[0]
         if not first or not _may_be_key(self._decisions[0]):
             return False
         codes = f"count() FILTER (regexp_full_match({name(first)}::VARCHAR, {literal(_CODE)}))"
-        return self._count(f"SELECT {codes}, count(DISTINCT {name(first)}) FROM {self._table}") == (
-            self.rows,
-            different,
-        )
+        return self._count(f"SELECT {codes}, count(DISTINCT {name(first)}) FROM {self._table}") == once
 
     def keys(self) -> tuple[str, ...]:
         """Columns whose name and nearly all values say that they are a key, with how many of its values repeat."""
         repeated = []
         for column, filled, different in self._values():
             more = filled - different - self._left
-            if more > 0 and different >= _KEYS * (filled - self._left):
+            if more > 0 and different >= 0.9 * (filled - self._left):
                 repeated.append(f"{column}: {more:,}")
         return tuple(repeated)
 
@@ -99,7 +86,7 @@ class Repeats:
         if decision.type == "BIGINT":
             sql = f"SELECT min({cell}), max({cell}), count(*) FROM {self._table}"
             [(least, most, rows)] = self._engine.execute(sql).fetchall()
-            if least is not None and most - least < _CLOSE * rows:
+            if least is not None and most - least < 8 * rows:
                 return f"bit_count(bitstring_agg({cell}, {least}, {most}))"
         return f"count(DISTINCT {cell})"
 

@@ -13,7 +13,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
+
+import duckdb
+from duckdb import DuckDBPyConnection
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
 from agent.sources.tabular.json_records import as_records
@@ -21,11 +24,6 @@ from agent.sources.tabular.layout import FIELD, Layout, found_layout
 from agent.sources.tabular.plan import Row
 from agent.sources.tabular.sql import literal, name
 from eval.language.inflection import counted
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-_DEPTH = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,23 +140,15 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
             form, inner = forms[start]
             fits = f"regexp_full_match({cell}, {literal(form)})"
             engine.execute(f"UPDATE {raw} SET {cell} = {cell}{inner} WHERE {fits}")
-    return _staged(engine, raw, layout, width, bounds, notes)
-
-
-def _staged(
-    engine: DuckDBPyConnection, raw: str, layout: Layout, width: int, bounds: Bounds, notes: list[str]
-) -> Staged:
     rows = _count(engine, raw)
     bounds.check(rows, width)
     headers = (*layout.headers, *[""] * width)[:width]
     other = layout.encoding.other or ""
-    return Staged(raw, headers, ("VARCHAR",) * width, rows, layout.row, layout.delimiter == ";", other, tuple(notes))
+    return Staged(raw, headers, ("VARCHAR",) * width, rows, layout.row, delimiter == ";", other, tuple(notes))
 
 
 def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: int, delimiter: str) -> bool:
     """Whether the strict reader has read the file: not one with rows of several widths or stray quotes."""
-    import duckdb
-
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
     for parallel in ("true", "false"):  # several threads cannot read line feeds within quotes
         try:
@@ -178,8 +168,8 @@ def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: in
 
 
 def _count(engine: DuckDBPyConnection, raw: str) -> int:
-    found = engine.execute(f"SELECT count(*) FROM {raw}").fetchone()
-    return int(found[0]) if found else 0
+    [(rows,)] = engine.execute(f"SELECT count(*) FROM {raw}").fetchall()
+    return int(rows)
 
 
 @contextmanager
@@ -272,7 +262,7 @@ def _described(engine: DuckDBPyConnection, query: str) -> list[tuple[str, str]]:
 def _fields(engine: DuckDBPyConnection, source: str, column: _Cell, depth: int = 0) -> list[_Cell]:
     """A column of JSON as text; an object has a column for each of its fields."""
     cell, header, kind = column
-    if kind.startswith("STRUCT(") and not kind.endswith("[]") and depth < _DEPTH:
+    if kind.startswith("STRUCT(") and not kind.endswith("[]") and depth < 5:
         inner = _described(engine, f"SELECT unnest({cell}) FROM {source}")
         parts = [(f"({cell}).{name(field)}", f"{header}_{field}", of) for field, of in inner]
         return [field for part in parts for field in _fields(engine, source, part, depth + 1)]

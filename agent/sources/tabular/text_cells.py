@@ -7,19 +7,12 @@ different cells are looked at, so a column of few categories costs little howeve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular.columns import MARKS_IN_TEXT, may_fold, trimmed
 from agent.sources.tabular.plan import ColumnPlan
 from agent.sources.tabular.sql import BLANKS, literal
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-_CATEGORIES = 50_000
-"""Different cells above which a column holds no categories."""
-_EDGES = rf"^[{BLANKS}]|[{BLANKS}]$"
-_LONGEST = max(len(mark.encode()) for mark in MARKS_IN_TEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +26,12 @@ class TextChanges:
 def text_changes(engine: DuckDBPyConnection, raw: str, cell: str, plan: ColumnPlan, where: str) -> TextChanges:
     """The changes to the cells of one column; what is only decided by people is in the plan."""
     [(different,)] = engine.execute(f"SELECT approx_count_distinct({cell}) FROM {raw}").fetchall()
-    fold = may_fold(plan) and different <= _CATEGORIES
+    fold = may_fold(plan) and different <= 50_000  # a column of more holds no categories
     marks = ", ".join(map(literal, sorted(MARKS_IN_TEXT)))
     ends = " OR ".join(f"{end} < '!' OR {end} > '~'" for end in (cell, f"{cell}[-1]"))  # by far the fastest to see
-    blanks = f"({ends}) AND regexp_matches({cell}, {literal(_EDGES)})"
-    marked = f"strlen({cell}) <= {_LONGEST} AND {cell} IN ({marks})"
+    blanks = f"({ends}) AND regexp_matches({cell}, {literal(rf'^[{BLANKS}]|[{BLANKS}]$')})"
+    longest = max(len(mark.encode()) for mark in MARKS_IN_TEXT)
+    marked = f"strlen({cell}) <= {longest} AND {cell} IN ({marks})"
     some = "" if fold else f" AND ({blanks} OR {marked})"
     table = f"changed_{cell}"
     key = "lower(regexp_replace(s, '\\s+', ' ', 'g'))" if fold else "s"

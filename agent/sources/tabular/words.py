@@ -12,43 +12,34 @@ from agent.sources.tabular.columns import Decision
 from agent.sources.tabular.plan import ColumnFound, ColumnPlan, Reading, Row, TableReading
 from eval.language.inflection import counted
 
-_KINDS = {"text": "text", "number": "number", "date": "date", "truth": "yes or no", "as it is": "as it is",
-          "left out": "left out"}  # fmt: skip
 _ORDERS = {"dmy": "day first (3/2/2026 is 3 February)", "mdy": "month first (2/3/2026 is 3 February)"}
 _COLON = {"h": ("hours and minutes", " of hours"), "min": ("minutes and seconds", " of minutes")}
 _LISTED = 5
-_MANY = 0.02
-"""Part of the cells above which those that do not fit are told with each answer."""
 
 
 def line(decision: Decision, filled: int, wrong: int, missing: int, folded: int, *, fills: bool = False) -> str:
     """How a column was read: `£ → number, 3,000 of 3,000`."""
     plan = decision.plan
-    kind = _KINDS[plan.kind or "text"]
+    kind: str = "yes or no" if plan.kind == "truth" else plan.kind or "text"
     if plan.kind in ("as it is", "left out"):
         return kind
-    if decision.date is not None and decision.date.clock:
+    number, date, measure = decision.number, decision.date, decision.measure
+    if date and date.clock:
         kind = "date and time"
-    parts = [f"{plan.unit} → {kind}" if plan.unit and decision.number is not None else kind]
-    if decision.measure is not None and decision.measure.units:
-        parts[0] = f"{decision.measure.units} → {kind} in {plan.unit}"
-    elif decision.measure is not None:
-        written, of = _COLON[decision.measure.unit] if decision.measure.colon else (plan.unit, "")
+    parts = [f"{plan.unit} → {kind}" if plan.unit and number else kind]
+    if measure and measure.units:
+        parts[0] = f"{measure.units} → {kind} in {plan.unit}"
+    elif measure:
+        written, of = _COLON[measure.unit] if measure.colon else (plan.unit, "")
         parts[0] = f"{written} → {kind}{of}"
     if decision.clock:
         parts[0] = "text, times of day"
-    if decision.tick:
-        parts.append(f"{decision.tick} is yes and a blank cell no")
-    if decision.date is not None and dates.SERIAL in decision.date.forms:
-        parts.append("day numbers of a spreadsheet")
-    if decision.number is not None and decision.number.decimal == "," and decision.number.shows_mark:
-        parts.append("decimal comma")
-    if decision.number is not None and decision.number.scaled:
-        parts.append("k is 1,000")
-    if decision.date is not None and decision.date.order:
-        parts.append(_ORDERS[decision.date.order])
-    if decision.date is not None and decision.date.zones:
-        parts.append("time zone left out")
+    parts += [f"{decision.tick} is yes and a blank cell no"] if decision.tick else []
+    parts += ["day numbers of a spreadsheet"] if date and dates.SERIAL in date.forms else []
+    parts += ["decimal comma"] if number and number.decimal == "," and number.shows_mark else []
+    parts += ["k is 1,000"] if number and number.scaled else []
+    parts += [_ORDERS[date.order]] if date and date.order else []
+    parts += ["time zone left out"] if date and date.zones else []
     if plan.kind != "text":
         parts.append(f"{filled - wrong:,} of {filled:,}")
     extra = [f"{counted(missing, 'cell')} such as N/A read as missing"] if missing else []
@@ -73,7 +64,7 @@ def renamed(pairs: Sequence[str]) -> list[str]:
 def doubt(column: ColumnFound, *, sure: bool) -> str | None:
     """What is told again with each answer that computes with the column."""
     wrong = column.filled - column.read
-    if wrong > _MANY * column.filled:
+    if wrong > 0.02 * column.filled:
         return f"{wrong:,} of {column.filled:,} cells do not fit and count for nothing"
     return None if sure else column.doubt
 
@@ -85,11 +76,15 @@ def called_totals(rows: Sequence[Row]) -> list[str]:
 
 def notes(reading: Reading) -> list[str]:
     """What a user should know, each with its table; nothing of columns whose cells say what they mean."""
-    return [
-        f"{table.plan.table}: {note}"
-        for table in reading.tables
-        for note in (*table_notes(table), *_column_notes(table))
-    ]
+    told = []
+    for table in reading.tables:
+        told += [f"{table.plan.table}: {note}" for note in table_notes(table)]
+        told += [
+            f"{table.plan.table}: {of.name}: {of.line}{f' ({_rows(of.misfits)})' if of.misfits else ''}"
+            for of in table.found.columns
+            if of.name and (of.changed or of.doubt)
+        ]
+    return told
 
 
 def table_notes(table: TableReading) -> list[str]:
@@ -111,14 +106,6 @@ def table_notes(table: TableReading) -> list[str]:
         told.append(f"{counted(found.repeats, 'row')} {verb} an earlier one; {done}")
     told += [f"{key} of its values occur more than once, though it looks like a key" for key in found.repeated_keys]
     return told
-
-
-def _column_notes(table: TableReading) -> list[str]:
-    return [
-        f"{of.name}: {of.line}{f' ({_rows(of.misfits)})' if of.misfits else ''}"
-        for of in table.found.columns
-        if of.name and (of.changed or of.doubt)
-    ]
 
 
 def _rows(rows: Sequence[Row]) -> str:
