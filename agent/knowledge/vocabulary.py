@@ -128,8 +128,9 @@ class Vocabulary:
     def affinities(self, word: str) -> dict[str, float]:
         """Schema words that a question's word may refer to."""
         meant = self._affinities(word)
-        if not open_lexicon(word) or word in self._spelled:
-            for full in abbreviations().get(word, ()):
+        full_words = abbreviations().get(word, ())
+        if full_words and (not open_lexicon(word) or word in self._spelled):
+            for full in full_words:
                 meant = self._affinities(full) | meant
         return meant
 

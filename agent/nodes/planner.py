@@ -23,7 +23,7 @@ from agent.state import AgentState, Failure, QueryPlan, Turn
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 from eval.language.quotes import quotations
-from eval.language.spoken import READS_ENGLISH, is_english
+from eval.language.spoken import READS_ENGLISH, is_english, without_names
 from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
@@ -118,7 +118,8 @@ async def _is_english(question: str, context: RunContext) -> bool:
     if is_english(question):
         return True
     schema = await context.schema()
-    return is_english(question, tuple(name for t in schema.tables for name in (t.name, *(c.name for c in t.columns))))
+    names = (name for t in schema.tables for name in (t.name, *(c.name for c in t.columns)))
+    return is_english(without_names(question, names))
 
 
 def _values_kept(plan: QueryPlan, question: str) -> QueryPlan:

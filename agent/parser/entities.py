@@ -258,10 +258,10 @@ _GOODS = (("item",), ("article",), ("part",))
 
 def _numbers_each(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
     """Whether a column numbers the rows, each by itself."""
-    return bool(_NUMBERS & set(column.words)) and _each_its_own(column, values, table)
+    return bool(_NUMBERS & set(column.words)) and each_its_own(column, values, table)
 
 
-def _each_its_own(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
+def each_its_own(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
     """Whether no two rows have the same value."""
     return 0 < len(values.values(table.name, column.name)) == (table.row_count or 0)
 
@@ -287,7 +287,7 @@ def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
     """Whether each row has its own value in a column that is called like a thing (`Order`)."""
     [word, *more] = column.words
     is_thing = not more and bool(open_lexicon(word)) and word not in {*_ATTRIBUTES, *NAME_WORDS, *_NUMBERS}
-    return is_thing and column.role in ("text", "id") and _each_its_own(column, values, table)
+    return is_thing and column.role in ("text", "id") and each_its_own(column, values, table)
 
 
 def _shared(values: ValueIndex, table: Table, column: Column) -> bool:

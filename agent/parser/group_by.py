@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.parser.entities import each_its_own
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Function, Query
 from agent.parser.measures import AVERAGED, added_up
 from agent.parser.question import LinkedQuestion
@@ -53,7 +54,7 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
         by = any(x.lower in ("by", "per") for x in q.items)
         things = [e for kind, what in c.groups if kind == "table" and by for e in q.named_by(str(what))]
         query.select[:0] = [e for e in dict.fromkeys(things) if e not in query.select]
-        repeated = [e for e in added if not _each_its_own(q, e)]
+        repeated = [e for e in added if not _is_a_row(q, e)]
         return Finding(doubts=("group_without_aggregate",) * len(repeated))
     keys = _group_keys(q, query, c.groups, amounts_first)
     plain = [e for e in query.select if not e.function]
@@ -65,12 +66,12 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
     return Finding(doubts=("superlative_open",) if counted and not query.group else ())
 
 
-def _each_its_own(q: LinkedQuestion, e: Expression) -> bool:
-    """Whether no two rows have the same value, so that a group is a row."""
+def _is_a_row(q: LinkedQuestion, e: Expression) -> bool:
+    """Whether each group by the expression is one row."""
     if e.column is None or e.part:
         return False
-    rows = q.vocabulary.tables[e.column[0]].table.row_count
-    return q.values.complete(*e.column) and len(q.values.values(*e.column)) == rows
+    column, table = q.vocabulary.columns[e.column], q.vocabulary.tables[e.column[0]].table
+    return q.values.complete(*e.column) and each_its_own(column, q.values, table)
 
 
 def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, object]]) -> None:
@@ -79,13 +80,11 @@ def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
     kind = query.select[0] if len(query.select) == 1 else None
     if kind is None or kind.function or kind.part or kind.column is None or groups or query.group or query.within:
         return
+    if query.intersect is not None or query.shape is not None:
+        return
     # `which driver used the most fuel` asks for an amount, whatever the figure is called
     most = of_all(q) and any(x.lower in ("most", "least", "fewest") for x in q.items)
-    if (
-        not _is_kind(q, kind.column, repeated=1.0 if most else _REPEATED)
-        or query.intersect is not None
-        or query.shape is not None
-    ):
+    if not _is_kind(q, kind.column, repeated=1.0 if most else _REPEATED):
         return
     if query.limit is not None and len(query.order) == 1:
         ranked, descending = query.order[0]
@@ -202,7 +201,7 @@ def _rank_within(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, ob
 
 
 def _sum_for_groups(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, object]]) -> None:
-    """`sales amount per store`: when a group has many of the figures shown, they are summed."""
+    """`sales amount per store`: when a group has many of the figures shown, they are summed; a score is averaged."""
     if not groups or query.aggregates() or query.limit is not None or query.having:
         return
     for k, e in enumerate(query.select):

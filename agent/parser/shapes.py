@@ -140,8 +140,12 @@ def _figure(tree: exp.Select, query: Query) -> exp.Expr:
 
 
 def _percent(part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+    return _quotient(part, whole, "100.0")
+
+
+def _quotient(part: exp.Expr, whole: exp.Expr, times: str) -> exp.Expr:
     nonzero = exp.Anonymous(this="NULLIF", expressions=[whole, exp.Literal.number(0)])
-    return exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=part), expression=nonzero, typed=True)
+    return exp.Div(this=exp.Mul(this=exp.Literal.number(times), expression=part), expression=nonzero, typed=True)
 
 
 def _over(call: exp.Expr, time: exp.Expr | None = None) -> exp.Window:
@@ -169,9 +173,8 @@ def _share(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
 def _ratio(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     """The first sum over the second."""
     above, below = (tree.expressions[k] for k, e in enumerate(query.select) if e.function)
-    whole = exp.Anonymous(this="NULLIF", expressions=[below.unalias().copy(), exp.Literal.number(0)])
-    part = exp.Mul(this=exp.Literal.number("1.0"), expression=above.unalias().copy())
-    above.replace(exp.alias_(exp.Div(this=part, expression=whole, typed=True), "ratio"))
+    ratio = _quotient(above.unalias().copy(), below.unalias().copy(), "1.0")
+    above.replace(exp.alias_(ratio, "ratio"))
     below.pop()
     if not any(_is_time(e) for e in query.group):
         tree.set("order", None)

@@ -174,7 +174,7 @@ async def _imported(
         return await store.receive_all(sent, owner=owner, before=before, on_progress=progress)
 
     on_note(f"importing {files[0].parent.name if len(files) > 1 else files[0].name}")
-    large = sum(f.stat().st_size for f in files) > 50 << 20
+    large = sum(f.stat().st_size for f in files) > 50 << 20  # smaller ones are read in a moment
     source = await received(before)
     while review is not None and (changed := review(source.reading)):
         store.remove(source.id, owner=owner)

@@ -7,6 +7,7 @@ words does not make a question foreign: its small words decide, or many of its l
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from eval.language.lexicon import word_set
@@ -47,14 +48,18 @@ READS_ENGLISH = "Without a language model, questions are read in English only. A
 
 
 @lru_cache(maxsize=512)
-def is_english(text: str, names: tuple[str, ...] = ()) -> bool:
-    """Whether nothing tells of another language. Words of `names`, those of a schema, tell of none: `total 销量 by
-    城市`."""
-    known = {word.casefold() for name in names for word in _WORD.findall(name)}
-    plain = _WORD.sub(lambda w: "" if w[0].casefold() in known else w[0], _QUOTED.sub(" ", text[:_READ]))
+def is_english(text: str) -> bool:
+    """Whether nothing tells of another language."""
+    plain = _QUOTED.sub(" ", text[:_READ])
     if len(_NOT_LATIN.findall(plain)) * 3 > len(_LETTER.findall(plain)):
         return False
     words = [w.casefold() for w in _WORD.findall(plain)]
     counts = {code: sum(w in known for w in words) for code, known in _WORDS.items()}
     english = counts.pop(ENGLISH)
     return max(counts.values()) < english + _LEAD
+
+
+def without_names(text: str, names: Iterable[str]) -> str:
+    """The text without the words of these names, which tell of no language: `total 销量 by 城市`."""
+    known = {word.casefold() for name in names for word in _WORD.findall(name)}
+    return _WORD.sub(lambda word: "" if word[0].casefold() in known else word[0], text)

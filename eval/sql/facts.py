@@ -15,7 +15,7 @@ from eval.schema import Dialect, Schema
 from eval.sql.binding import Binding
 from eval.sql.dialects import render
 from eval.sql.joins import join_columns, unlinked
-from eval.sql.nodes import called_name, is_aggregate_call
+from eval.sql.nodes import MATCHES, called_name, is_aggregate_call
 from eval.sql.scopes import bind
 from eval.sql.stack import with_headroom
 from eval.sql.traversal import every, output_select, unchanging, unwrapped
@@ -38,7 +38,6 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.In: "in",
     exp.Between: "between",
 }
-_MATCHES = (exp.Glob, exp.RegexpLike, exp.RegexpILike, exp.SimilarTo)
 _CLASSES = re.compile(r"\\\w|\[[^\]]*\]")
 _LOOKED_THROUGH = 40
 """Nodes next to a constant that are searched for its column; the limit keeps the search short in long chains."""
@@ -193,7 +192,7 @@ def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
         if not isinstance(node, exp.Literal):
             continue
         value, negative = node.name, isinstance(node.parent, exp.Neg)
-        if isinstance(node.parent, _MATCHES) and not any(map(str.isalnum, _CLASSES.sub("", value))):
+        if isinstance(node.parent, MATCHES) and not any(map(str.isalnum, _CLASSES.sub("", value))):
             continue  # `^[0-9.]+$` asks for a form, not for a text
         holder = node.parent.parent if negative and node.parent else node.parent
         child: exp.Expr = node.parent if negative and node.parent else node

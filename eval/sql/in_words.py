@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from eval.schema import NUMERIC, Dialect
 from eval.sql.dialects import render
+from eval.sql.nodes import MATCHES
 from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery
 
@@ -39,7 +40,6 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Mod: "modulo",
     exp.DPipe: "followed by",
 }
-_MATCHES = (exp.RegexpLike, exp.RegexpILike, exp.Glob, exp.SimilarTo)
 _NEGATED = {"is": "is not", "is not": "is", "is over": "is at most", "is at least": "is under"} | {
     "is under": "is at least",
     "is at most": "is over",
@@ -234,7 +234,7 @@ class _Words:
             if subject.startswith("the weekday of ") and said.strip("'").isdecimal():
                 said = _DAYS.get(int(said.strip("'")), said)
             return f"{subject} {word} {said}"
-        if isinstance(tree, _MATCHES):
+        if isinstance(tree, MATCHES):
             return f"{self.value(tree.this)} {'does not match' if negated else 'matches'} {self.value(tree.expression)}"
         said = f"`{self._sql(tree)}`" if isinstance(tree, exp.Predicate) else self.value(tree)
         return f"{said} is not true" if negated else f"{said} is true"

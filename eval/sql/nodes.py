@@ -8,6 +8,8 @@ from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.sql.functions import functions
 
 NodeTypes = frozenset[type[exp.Expr]]
+MATCHES = (exp.Glob, exp.RegexpLike, exp.RegexpILike, exp.SimilarTo)
+"""Comparisons with a pattern other than LIKE's."""
 
 _QUERY: NodeTypes = frozenset(
     {exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset}

@@ -88,8 +88,10 @@ class Known:
     def events(self) -> list[TableWord]:
         """The tables of dated rows that refer to other rows; the one with most rows first."""
         tables = (t for t in self.vocabulary.tables.values() if t.table.foreign_keys and not t.bridge)
-        dated = [t for t in tables if any(c.role == "date" for c in self.vocabulary.by_table[t.name])]
-        return sorted(dated, key=lambda t: -(t.table.row_count or 0))
+        return sorted(filter(self.dates, tables), key=lambda t: -(t.table.row_count or 0))
+
+    def dates(self, table: TableWord) -> list[ColumnWord]:
+        return [c for c in self.vocabulary.by_table[table.name] if c.role == "date"]
 
     def figures(self) -> list[ColumnWord]:
         """The columns that hold figures: numbers that are neither keys nor codes."""

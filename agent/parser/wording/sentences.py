@@ -85,11 +85,7 @@ def largest_number(match: re.Match[str], known: Known) -> Wording | None:
 def still_out(match: re.Match[str], known: Known) -> Wording | None:
     """`works out on loan` as `works with open loans`, where loans are rows that end."""
     table = known.table(match["x"])
-    if (
-        table is None
-        or known.values.find(match[0])
-        or sum(c.role == "date" for c in known.vocabulary.by_table[table.name]) < 2
-    ):
+    if table is None or known.values.find(match[0]) or len(known.dates(table)) < 2:
         return None
     return Wording(f"with open {table.plural}")
 
@@ -97,8 +93,8 @@ def still_out(match: re.Match[str], known: Known) -> Wording | None:
 @rule(r"\b(?P<end>last|first)(?P<few> \d+)? (?P<x>[a-z]+)\b(?! name)(?!.*\b(?:by|order)\b)")
 def last_rows(match: re.Match[str], known: Known) -> Wording | None:
     """`the last 3 orders` as `the latest 3 orders`, where orders have a date."""
-    table = known.vocabulary.table_named(match["x"])
-    if table is None or not any(c.role == "date" for c in known.vocabulary.by_table[table.name]):
+    table = known.table(match["x"])
+    if table is None or not known.dates(table):
         return None
     return Wording(f"{'latest' if match['end'] == 'last' else 'earliest'}{match['few'] or ''} {match['x']}")
 

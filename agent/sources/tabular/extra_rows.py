@@ -28,6 +28,12 @@ _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)"
 _LABEL_COLUMNS = 3
 _LAST = 12
 """Rows at the end among which notes and totals are looked for."""
+_CANDIDATES = 2000
+"""Rows that are looked at."""
+_ADDED_UP = 20_000
+"""Rows of a file up to which sums are compared with the rows above."""
+_USUAL = 0.95
+"""Part of the rows that fill a column which a total leaves blank."""
 _SIGNS = frozenset("*:†‡§©=…•→#")
 """What notes are marked with."""
 _NUMBER = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
@@ -93,7 +99,7 @@ def _extra(
         for row in engine.execute(
             f"SELECT rowid, {shown} FROM {staged.raw} WHERE {_condition(blanks)} AND "
             f"(rowid >= {staged.rows - _LAST} OR rowid < 1 {labelled} {repeated}) "
-            "ORDER BY rowid LIMIT 2000"
+            f"ORDER BY rowid LIMIT {_CANDIDATES}"
         ).fetchall()
     ]
     end, notes = staged.rows, []
@@ -108,13 +114,13 @@ def _extra(
     called = {at: label for at, cells in candidates if (label := _label(cells)) is not None}
     of_totals = [cells for at, cells in candidates if at in called]
     rows = staged.rows - blanks - len(of_totals)
-    enough = min(0.95 * rows, rows - 3) if rows > 6 else rows - 1 if of_totals else rows - 2
+    enough = min(_USUAL * rows, rows - 3) if rows > 6 else rows - 1 if of_totals else rows - 2
     counts = filled(engine, staged.raw, texts)
     usual = [n - sum(bool(cells[i]) for cells in of_totals) >= enough for i, n in enumerate(counts)]
     extra = [row for row in candidates if _is_extra(row, usual, staged, called.get(row[0]), end)]
     may_be = [row for row in candidates if row[0] in called or shapes.closes(row, usual, end)]
     unproven = [row for row in may_be if row not in extra]
-    if unproven and staged.rows <= 20_000:
+    if unproven and staged.rows <= _ADDED_UP:
         proven = _sums(engine, staged, texts, {at for at, _ in (*extra, *unproven)}, unproven)
         extra += [row for row in unproven if row[0] in proven]
         unproven = [row for row in unproven if row[0] not in proven]
@@ -127,9 +133,14 @@ def _extra(
     return extra, [(at, cells) for at, cells in stays if TOTAL.fullmatch(cells[called[at]]) is None]
 
 
+def _is_figure(cell: str) -> bool:
+    """A number with signs around it, or with its unit: `42,5 kg`."""
+    return _NUMBER.fullmatch(cell) is not None or numbers.is_number(cell)
+
+
 def _label(cells: Sequence[str]) -> int | None:
     """The place of the cell that calls the row a total: its first one, or one that says nothing else."""
-    figures = [i for i, c in enumerate(cells) if c and (_NUMBER.fullmatch(c) or numbers.is_number(c))]  # or `42,5 kg`
+    figures = [i for i, cell in enumerate(cells) if cell and _is_figure(cell)]
     first = next((i for i, cell in enumerate(cells) if cell), None)
     if first is None or not figures or figures[-1] == first:
         return None
@@ -145,7 +156,7 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
     if all(cell == head for cell, head in zip(cells, staged.headers, strict=True) if head) and any(staged.headers):
         return True
     gaps = _has_gaps(cells, usual)
-    figures = [cell for cell in shown[1:] if _NUMBER.fullmatch(cell) or numbers.is_number(cell)]
+    figures = [cell for cell in shown[1:] if _is_figure(cell)]
     if label is not None:
         sums = len(figures) == len(shown) - 1 and TOTAL.fullmatch(shown[0]) is not None
         return gaps or (sums and at >= end - 3)

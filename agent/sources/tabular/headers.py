@@ -55,7 +55,7 @@ def _titles(records: Sequence[Sequence[str]]) -> int:
     usual = max(usual, sorted(filled)[len(filled) // 2])
     if usual < 2:
         return 0
-    for number, (row, count) in enumerate(zip(records[:30], filled, strict=False)):
+    for number, (row, count) in enumerate(zip(records[:30], filled, strict=False)):  # no more titles than that
         if count >= 0.7 * usual or (row[0] == "" and count * 3 >= usual):
             return number
     return 0

@@ -7,30 +7,10 @@ from itertools import takewhile
 
 from eval.language.lexicon import word_set
 
-_EACH = (
-    "kg",
-    "g",
-    "l",
-    "m",
-    "km",
-    "m2",
-    "m3",
-    "t",
-    "h",
-    "hour",
-    "day",
-    "night",
-    "week",
-    "month",
-    "year",
-    "unit",
-    "piece",
-    "pc",
-    "person",
-)
+_EACH = "kg|g|l|m|km|m2|m3|t|h|hour|day|night|week|month|year|unit|piece|pc|person"
 _NUMBERED = re.compile(r"^[0-9]{1,2}[ _.-]+(?=[^\W\d_])")
 """The place of a file among others, in front of its name: `01_fees`."""
-_PER = re.compile(rf"(?i)(?<=[^\W\d_])\s?/\s?(?=(?:{'|'.join(_EACH)})\b)")
+_PER = re.compile(rf"(?i)(?<=[^\W\d_])\s?/\s?(?=(?:{_EACH})\b)")
 """What a price is for: `Price/kg`, `€/night`."""
 _YEAR_FIRST = re.compile(r"((?:19|20)\d\d)_(\D\w{0,60})")
 

@@ -106,6 +106,7 @@ def is_identifier(header: str, cells: Mapping[str, int]) -> bool:
     if _IDENTIFIERS.search(words):
         how = written(cells, None, forced=False)
         return how is None or (how.unit is None and (how.whole or is_power_or_name(cells)))
+    # seven figures and more are a telephone's number
     long = sum(count for cell, count in cells.items() if sum(c.isdecimal() for c in cell) >= 7)
     return _PHONES.search(words) is not None and long * 2 > sum(cells.values())
 

@@ -64,7 +64,7 @@ def renamed(pairs: Sequence[str]) -> list[str]:
 def doubt(column: ColumnFound, *, sure: bool) -> str | None:
     """What is told again with each answer that computes with the column."""
     wrong = column.filled - column.read
-    if wrong > 0.02 * column.filled:
+    if wrong > 0.02 * column.filled:  # fewer are told at the import only
         return f"{wrong:,} of {column.filled:,} cells do not fit and count for nothing"
     return None if sure else column.doubt
 
