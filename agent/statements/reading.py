@@ -74,7 +74,7 @@ def reading(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> list[Read
 
 def _by_key(parsed: ParsedQuery, schema: Schema) -> Callable[[exp.Expr], bool]:
     """Tells joins along a key, which need no words."""
-    names = _Resolved(parsed, schema)
+    names = Resolved(parsed, schema)
 
     def refers(child: tuple[str, str], parent: tuple[str, str]) -> bool:
         table = schema.table(child[0])
@@ -112,7 +112,7 @@ def counting(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> tuple[Re
     query keeps. None where there is nothing to ask for. Only a SELECT from tables is looked through: not what it makes
     of subqueries."""
     select = parsed.tree
-    if not isinstance(select, exp.Select) or not (sources := _tables(select, schema)):
+    if not isinstance(select, exp.Select) or not (sources := tables_of(select, schema)):
         return None
     looking = _Counting(parsed, sources, schema, words)
     counts = list(looking.all())
@@ -157,7 +157,7 @@ async def left_out(
     return told
 
 
-class _Resolved:
+class Resolved:
     """The real columns behind the names of a query."""
 
     def __init__(self, parsed: ParsedQuery, schema: Schema) -> None:
@@ -180,7 +180,7 @@ class _Resolved:
         return quoted_name(found.source.name) if found and found.source else None
 
 
-def _tables(select: exp.Select, schema: Schema) -> dict[str, Table]:
+def tables_of(select: exp.Select, schema: Schema) -> dict[str, Table]:
     """The tables of a SELECT by their names in it; empty where it reads from anything else."""
     joins = select.args.get("joins") or []
     start = select.args.get("from_")
@@ -203,10 +203,10 @@ def _others(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> dict[str,
     """By kind of clause: the same query with another date, or with another figure in place of its own."""
     select = parsed.tree
     assert isinstance(select, exp.Select)
-    if not (sources := _tables(select, schema)):
+    if not (sources := tables_of(select, schema)):
         return {}
     named = {table.name for table in sources.values()}
-    names = _Resolved(parsed, schema)
+    names = Resolved(parsed, schema)
     offered: dict[str, list[Choice]] = {}
     for clause, kind, wanted in (
         (select.args.get("where"), "rows", "date"),
@@ -252,7 +252,7 @@ def _stands_for(other: ColumnWord, word: ColumnWord) -> bool:
 
 
 def _with_column(
-    parsed: ParsedQuery, word: ColumnWord, other: ColumnWord, names: _Resolved, key: ForeignKey | None, above: Table
+    parsed: ParsedQuery, word: ColumnWord, other: ColumnWord, names: Resolved, key: ForeignKey | None, above: Table
 ) -> str:
     """The query with one column in place of another, which a key leads to where it is in a table `above`."""
     select = parsed.tree
@@ -285,7 +285,7 @@ class _Counting:
         assert isinstance(parsed.tree, exp.Select)
         self._select = parsed.tree
         self._sources = sources
-        self._names = _Resolved(parsed, schema)
+        self._names = Resolved(parsed, schema)
         self._words = words
         where = parsed.tree.args.get("where")
         self._tests = list(where.this.flatten()) if where and isinstance(where.this, exp.And) else []
