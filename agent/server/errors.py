@@ -17,8 +17,9 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
-from agent.store import BadCursor, NotFound, StoreError, ThreadBusy, TooMany, client_message
-from eval.errors import Text2SQLError
+from agent.store import NotFound, StoreError, ThreadBusy, TooMany, client_message
+from eval.databases.types import DatabaseError
+from eval.errors import InputError, Text2SQLError
 
 log = logging.getLogger(__name__)
 Record = TypeVar("Record")
@@ -134,9 +135,13 @@ def install_errors(app: FastAPI) -> None:
         log.warning("The state cannot be used: %s", error)  # names its place, which is not for clients
         return _refusal(request, 503, client_message(error))
 
-    @app.exception_handler(BadCursor)
-    async def bad_cursor(request: Request, error: BadCursor) -> JSONResponse:
+    @app.exception_handler(InputError)
+    async def unusable(request: Request, error: InputError) -> JSONResponse:
         return _refusal(request, 400, str(error))
+
+    @app.exception_handler(DatabaseError)
+    async def unreadable(request: Request, error: DatabaseError) -> JSONResponse:
+        return _refusal(request, 503, str(error))
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:

@@ -6,14 +6,18 @@ In: a kept answer, the client whose rights it is read with, and values for its p
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime
 
 from agent.server.access import Client
 from agent.server.errors import ApiError
+from agent.server.replies import ValuesReply
 from agent.server.services import Services
 from agent.server.statements import first_rows, ran
-from agent.store.records import KeptParameter, KeptRecord, KeptRows
+from agent.server.table_lookups import values
+from agent.statements.filtering import Filter, FilterKind, filterable, filtered
+from agent.store.records import BoardFilter, BoardRecord, FilterColumn, KeptParameter, KeptRecord, KeptRows
 from eval.databases.base import Database
 from eval.sql import BadParameter, parameters, parse, with_values
 
@@ -46,23 +50,85 @@ async def as_seen(services: Services, client: Client, answer: KeptRecord) -> Kep
 
 
 async def refreshed(
-    services: Services, client: Client, answer: KeptRecord, values: Sequence[str] | None = None
+    services: Services,
+    client: Client,
+    answer: KeptRecord,
+    values: Sequence[str] | None = None,
+    filters: Sequence[BoardFilter] = (),
 ) -> KeptRows:
-    """The first rows of a kept answer, now. Raises ApiError (400 a value that a parameter cannot take, 404, 503)."""
+    """The first rows of a kept answer, now; `filters`: those of a board. Raises BadParameter, BadFilter, ApiError (404,
+    503)."""
     database = await database_of(services, client, answer.preset, answer.owner)
     given = [parameter.value for parameter in answer.parameters] if values is None else values
-    try:
-        sql = await asyncio.to_thread(_statement, answer.sql, database, given)
-    except BadParameter as error:
-        raise ApiError(400, str(error)) from error
+    narrowing = [_of_preset(one, answer.preset) for one in filters if one.value]
+    sql, held = await asyncio.to_thread(_statement, answer.sql, database, given, narrowing)
     outcome = await ran(services, database, sql)
-    return KeptRows(**first_rows(outcome), sql=outcome.sql or sql, refreshed=datetime.now(UTC))
+    at = datetime.now(UTC)
+    return KeptRows(**first_rows(outcome), sql=outcome.sql or sql, refreshed=at, filtered=held)
 
 
-def _statement(sql: str, database: Database, values: Sequence[str]) -> str:
+def _of_preset(given: BoardFilter, preset: str) -> Filter:
+    columns = tuple((one.table, one.column) for one in given.columns if one.preset == preset)
+    return Filter(given.kind, columns, tuple(given.value))
+
+
+def _statement(
+    sql: str, database: Database, values: Sequence[str], filters: Sequence[Filter]
+) -> tuple[str, list[bool]]:
     parsed = parse(sql, database.dialect)
     written = [parameter.value for parameter in parameters(parsed)]
     if len(values) != len(written):
         raise BadParameter(f"The query takes {len(written)} values.")
     changed = {i: value for i, (value, before) in enumerate(zip(values, written, strict=True)) if value != before}
-    return with_values(parsed, changed).text
+    parsed = with_values(parsed, changed)
+    parsed, held = filtered(parsed, database, filters, date.today()) if filters else (parsed, [])
+    return parsed.text, held
+
+
+async def filter_columns(
+    services: Services, client: Client, answers: Iterable[KeptRecord]
+) -> list[tuple[FilterColumn, FilterKind, int]]:
+    """What these answers can be narrowed by, with how many of them each column narrows, the most first."""
+
+    def looked(answer: KeptRecord, database: Database) -> list[tuple[FilterColumn, FilterKind]]:
+        found = filterable(parse(answer.sql, database.dialect), database)
+        return [(FilterColumn(preset=answer.preset, table=t, column=c), kind) for t, c, kind in found]
+
+    counted: Counter[tuple[FilterColumn, FilterKind]] = Counter()
+    for answer in answers:
+        database = await database_of(services, client, answer.preset, answer.owner)
+        counted.update(await asyncio.to_thread(looked, answer, database))
+    return [(column, kind, count) for (column, kind), count in counted.most_common()]
+
+
+async def filter_values(
+    services: Services, client: Client, owner: str, given: BoardFilter, search: str | None, limit: int
+) -> ValuesReply:
+    """The most frequent values of a filter's first column that the client may see. Raises ApiError."""
+    for one in given.columns:
+        database = await database_of(services, client, one.preset, owner)
+        schema = await asyncio.to_thread(database.schema)
+        table = schema.table(one.table)
+        if table is not None and (column := table.column(one.column)) is not None:
+            return await values(database, schema, table, column, limit, search)
+    raise ApiError(404, "There is no such filter.")
+
+
+async def as_shown(services: Services, client: Client, board: BoardRecord) -> list[BoardFilter | None]:
+    """The filters of a board, None in place of each whose columns the client may not see."""
+    if not client.rights:
+        return list(board.filters)
+
+    async def seen(column: FilterColumn) -> bool:
+        try:
+            database = await database_of(services, client, column.preset, board.owner)
+        except ApiError:
+            return False
+        table = (await asyncio.to_thread(database.schema)).table(column.table)
+        return table is not None and table.column(column.column) is not None
+
+    shown: list[BoardFilter | None] = []
+    for one in board.filters:
+        columns = [column for column in one.columns if await seen(column)]
+        shown.append(one.model_copy(update={"columns": columns}) if columns else None)
+    return shown

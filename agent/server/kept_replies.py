@@ -11,7 +11,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from agent.server.replies import Reply
-from agent.store.records import BoardRecord, KeptParameter, KeptRows, Tile
+from agent.statements.filtering import FilterKind
+from agent.store.records import BoardFilter, BoardRecord, FilterValue, KeptParameter, KeptRows, Tile
 
 
 class ChartIn(BaseModel):
@@ -36,6 +37,8 @@ class KeptChange(BaseModel):
     """What is None stays as it is."""
 
     title: str | None = Field(None, min_length=1, max_length=200)
+    sql: str | None = Field(None, min_length=1, max_length=100_000)
+    """Kept only where it runs."""
     chart: ChartIn | None = None
     as_table: bool = False
     """Show it as a table again."""
@@ -44,6 +47,8 @@ class KeptChange(BaseModel):
 class RefreshIn(BaseModel):
     values: list[str] | None = Field(None, max_length=20)
     """A value for each parameter, in their order; None: as they are."""
+    filters: list[FilterValue] | None = Field(None, max_length=12)
+    """On a board: a value for each of its filters, in their order; None: as its owner left them."""
 
 
 class KeptReply(Reply):
@@ -65,6 +70,8 @@ class KeptReply(Reply):
 
 class BoardIn(BaseModel):
     title: str = Field(min_length=1, max_length=200)
+    thread_id: str | None = Field(None, max_length=200)
+    """A conversation of yours, whose results are kept and pinned."""
 
 
 class BoardChange(BaseModel):
@@ -73,6 +80,8 @@ class BoardChange(BaseModel):
     title: str | None = Field(None, min_length=1, max_length=200)
     tiles: list[Tile] | None = Field(None, max_length=100)
     """All tiles in their order."""
+    filters: list[BoardFilter] | None = Field(None, max_length=12)
+    """All filters in their order."""
 
 
 class BoardSummary(Reply):
@@ -88,17 +97,30 @@ class BoardSummary(Reply):
 
 
 class BoardReply(Reply):
-    """A board with its answers, in the order of its tiles."""
+    """A board with its answers, in the order of the tiles that hold one."""
 
     board_id: str
     title: str
     tiles: list[Tile]
     answers: list[KeptReply]
+    filters: list[BoardFilter | None]
+    """Null in place of one whose columns the reader may not see."""
     share: str | None
     """The secret part of its link; null: it is not shared, or the reader is not its owner."""
     updated: datetime
     mine: bool
     """False where it was reached by a link."""
+
+
+class FilterColumnReply(Reply):
+    """A column that answers of a board can be narrowed by."""
+
+    preset: str
+    table: str
+    column: str
+    kind: FilterKind
+    answers: int
+    """How many of them."""
 
 
 class ShareReply(Reply):

@@ -6,7 +6,7 @@ In: records of the store. Out: JSON objects without owners, locations or credent
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -266,6 +266,24 @@ class SqlIn(BaseModel):
     """A conversation of yours that the statement belongs to."""
     question: str | None = Field(None, max_length=20_000)
     """What the statement is meant to answer."""
+
+
+class DrillIn(BaseModel):
+    """Rows of a result that were pointed at, and the query that returned it."""
+
+    preset: str = Field(max_length=200)
+    sql: str = Field(max_length=100_000)
+    columns: list[Annotated[str, Field(max_length=1_000)]] = Field(max_length=1_000)
+    """The names of the result's columns."""
+    rows: list[list[Any]] = Field(max_length=1_000)
+    column: int | None = Field(None, ge=0, le=1_000)
+    """The figure or cell in them, counted from 0."""
+
+
+class DrillReply(Reply):
+    kind: Literal["rows", "by", "only", "without"]
+    label: str
+    sql: str
 
 
 class PhantomName(Reply):

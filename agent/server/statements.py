@@ -16,9 +16,13 @@ from eval.databases.types import Limits
 
 async def ran(services: Services, database: Database, sql: str) -> SqlOutcome:
     """The outcome of a statement within the server's limits."""
-    settings = services.settings
-    limits = Limits(seconds=settings.limits.query_seconds, rows=settings.limits.max_rows)
-    return await run_sql(database, sql, limits=limits, schema_ttl=settings.database.schema_ttl)
+    ttl = services.settings.database.schema_ttl
+    return await run_sql(database, sql, limits=run_limits(services), schema_ttl=ttl)
+
+
+def run_limits(services: Services) -> Limits:
+    limits = services.settings.limits
+    return Limits(seconds=limits.query_seconds, rows=limits.max_rows)
 
 
 def first_rows(outcome: SqlOutcome) -> dict[str, Any]:

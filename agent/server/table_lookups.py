@@ -45,13 +45,20 @@ async def sample(database: Database, schema: Schema, table: Table, limit: int) -
     return SampleReply(columns=list(done.columns), rows=json_rows(done.rows))
 
 
-async def values(database: Database, schema: Schema, table: Table, column: Column, limit: int) -> ValuesReply:
-    """The most frequent values, and how many different ones there are. Null if it takes too long."""
+async def values(
+    database: Database, schema: Schema, table: Table, column: Column, limit: int, search: str | None = None
+) -> ValuesReply:
+    """The most frequent values, and how many different ones there are; `search`: of those that contain it. Null if it
+    takes too long. In `search`, % and _ stand for any text and any letter."""
     named = quoted_column(column.name)
+    tests: list[exp.Expr] = [exp.Not(this=exp.Is(this=named.copy(), expression=exp.Null()))]
+    if search:
+        text = exp.Lower(this=exp.cast(named.copy(), "text"))
+        tests.append(exp.Like(this=text, expression=exp.Literal.string(f"%{search.lower()}%")))
     counts = (
         exp.select(named.copy(), exp.alias_(exp.Count(this=exp.Star()), "n"))
         .from_(table_source(table))
-        .where(exp.Not(this=exp.Is(this=named.copy(), expression=exp.Null())))
+        .where(*tests)
         .group_by(named.copy())
         .order_by(exp.Ordered(this=exp.Literal.number(2), desc=True), exp.Ordered(this=exp.Literal.number(1)))
         .limit(limit)

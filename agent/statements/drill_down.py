@@ -32,8 +32,6 @@ from eval.sql.stack import with_headroom
 Kind = Literal["rows", "by", "only", "without"]
 MOST_COLUMNS = 24
 """Columns that are offered to group by."""
-MOST_ROWS = 1_000
-"""Rows of a result that one mark may stand for."""
 _FEW = 40
 """Different values of a column that one groups by gladly."""
 _LISTED = 3

@@ -76,6 +76,10 @@ class Json(TypeDecorator[Any]):
 _TYPES: dict[Any, Any] = {str: Words, int: Integer, float: Float, datetime: Moment}
 
 
+_ADDED = {"rights": "", "filters": "[]"}
+"""Columns that older states have had added, with the value of the rows that were there."""
+
+
 def columns_of(record: type[BaseModel]) -> Iterator[Column[Any]]:
     """A column for each field of a record; the first one is the key."""
     for number, (name, field) in enumerate(record.model_fields.items()):
@@ -83,5 +87,4 @@ def columns_of(record: type[BaseModel]) -> Iterator[Column[Any]]:
         if NoneType in get_args(kind):
             kind, optional = next(part for part in get_args(kind) if part is not NoneType), True
         type_ = Words if get_origin(kind) is Literal else _TYPES.get(kind, Json)
-        default = "" if name == "rights" else None  # older states have had this column added
-        yield Column(name, type_, primary_key=number == 0, nullable=optional, server_default=default)
+        yield Column(name, type_, primary_key=number == 0, nullable=optional, server_default=_ADDED.get(name))

@@ -6,9 +6,9 @@ Each record belongs to an `owner` (the name of a client) and only its owner can 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 RunStatus = Literal[
     "running", "success", "doubtful", "abstained", "error", "cancelled", "interrupted", "waiting", "refused", "timeout"
@@ -17,6 +17,9 @@ RunStatus = Literal[
 `refused` and `timeout` are for SQL typed by a person."""
 
 Verdict = Literal["right", "wrong", "corrected"]
+
+FilterValue = list[Annotated[str, Field(max_length=1_000)] | None]
+"""As `agent.statements.filtering.Filter`; empty: the filter narrows nothing."""
 
 
 class _Record(BaseModel):
@@ -126,6 +129,8 @@ class KeptRows(FirstRows):
 
     sql: str
     refreshed: datetime
+    filtered: list[bool] = []
+    """Of each filter of the board that has a value, whether the statement reads what it is about."""
 
 
 class KeptRecord(_Record):
@@ -147,11 +152,48 @@ class KeptRecord(_Record):
 
 
 class Tile(_Record):
-    """The place of a kept answer on a board; the order of a board's tiles is their arrangement."""
+    """A kept answer or a text on a board; the order of a board's tiles is their arrangement."""
 
-    kept_id: str
-    wide: bool = False
-    """Over the whole width of the board."""
+    kept_id: str = Field("", max_length=200)
+    """Empty: a tile of text."""
+    text: str = Field("", max_length=5_000)
+    """Markdown, of a tile without an answer."""
+    width: int = Field(2, ge=1, le=4)
+    """In quarters of the board."""
+    height: int = Field(0, ge=0, le=8)
+    """In rows of the board; 0: as much as it takes."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_before(cls, given: Any) -> Any:
+        """Boards of before knew only tiles over the whole width."""
+        if isinstance(given, dict) and "wide" in given:
+            return {key: value for key, value in given.items() if key != "wide"} | (
+                {"width": 4} if given["wide"] else {}
+            )
+        return given
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> Tile:
+        if bool(self.kept_id) == bool(self.text):
+            raise ValueError("a tile holds either an answer or a text")
+        return self
+
+
+class FilterColumn(_Record):
+    preset: str = Field(max_length=200)
+    table: str = Field(max_length=500)
+    column: str = Field(max_length=500)
+
+
+class BoardFilter(_Record):
+    """What all answers of a board can be narrowed by at once."""
+
+    label: str = Field(min_length=1, max_length=100)
+    kind: Literal["date", "value", "number"]
+    columns: list[FilterColumn] = Field(min_length=1, max_length=10)
+    """Of each answer, the first that its statement reads is meant."""
+    value: FilterValue = Field([], max_length=200)
 
 
 class BoardRecord(_Record):
@@ -163,6 +205,7 @@ class BoardRecord(_Record):
     """The secret part of the link by which other clients of this server may look at it; None: nobody may."""
     created: datetime
     updated: datetime
+    filters: list[BoardFilter] = []
 
 
 class StoredEvent(_Record):

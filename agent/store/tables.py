@@ -139,15 +139,19 @@ def _made(*made: Table) -> Callable[[Connection], None]:
 
 def _rights_beside_owners(connection: Connection) -> None:
     """Before, what a person might see was a part of the owner, behind a line break."""
-    known = inspect(connection)
     for table in (threads, runs, feedback, kept):
-        if not any(column["name"] == "rights" for column in known.get_columns(table.name)):
-            connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN rights TEXT NOT NULL DEFAULT ''"))
+        _add_column(connection, table, "rights")
     for table in (threads, runs, feedback, kept, boards):
         for owner in connection.scalars(select(table.c.owner).where(table.c.owner.contains("\n")).distinct()).all():
             name, _, rights = owner.partition("\n")
             of_both = {"owner": name} if table is boards else {"owner": name, "rights": rights}
             connection.execute(update(table).where(table.c.owner == owner).values(of_both))
+
+
+def _add_column(connection: Connection, table: Table, name: str) -> None:
+    if not any(column["name"] == name for column in inspect(connection).get_columns(table.name)):
+        default = table.c[name].server_default.arg  # type: ignore[union-attr]
+        connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {name} TEXT NOT NULL DEFAULT '{default}'"))
 
 
 STEPS: tuple[Callable[[Connection], None], ...] = (
@@ -157,6 +161,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     _made(tasks, task_events, rates, shares),
     _rights_beside_owners,
     _made(terms),
+    lambda connection: _add_column(connection, boards, "filters"),
 )
 """Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 

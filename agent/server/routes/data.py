@@ -1,4 +1,5 @@
-"""`/sql`, `/runs/{id}/rows`, `/runs/{id}/export`: SQL of one's own, and whole results by the page or as a file.
+"""`/sql`, `/drill`, `/runs/{id}/rows`, `/runs/{id}/export`: SQL of one's own, what is behind a figure, and whole
+results by the page or as a file.
 
 A run does not keep its whole result. Its statement is run again, under the same guard, into a file of its owner; pages
 and exports are read from that file while the data is unchanged.
@@ -30,12 +31,14 @@ from agent.results import (
 )
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError, required
-from agent.server.replies import Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
+from agent.server.replies import DrillIn, DrillReply, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
 from agent.server.routes.answers import disposition, refusals
 from agent.server.services import CurrentServices, Services
-from agent.server.statements import first_rows, ran
+from agent.server.statements import first_rows, ran, run_limits
+from agent.statements.drill_down import drills
 from agent.store.records import RunRecord
 from eval.databases.types import DatabaseError
+from eval.sql import parse
 
 router = APIRouter(tags=["results"])
 
@@ -92,6 +95,17 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
         )
     )
     return reply
+
+
+@router.post("/drill", responses=refusals(404))
+async def drill(services: CurrentServices, client: CurrentClient, asked: DrillIn) -> list[DrillReply]:
+    """The ways on from a figure or a cell of a result: its rows, the same by another column, only this, without this.
+    Each is SQL of its own, to be run by `POST /sql`."""
+    database = await (await services.presets.find(client, asked.preset)).database()
+    limits = run_limits(services)
+    parsed = parse(asked.sql, database.dialect)
+    found = await asyncio.to_thread(drills, parsed, database, asked.columns, asked.rows, asked.column, limits)
+    return [DrillReply(kind=one.kind, label=one.label, sql=one.sql) for one in found]
 
 
 @router.get("/runs/{run_id}/rows", responses=refusals(404))

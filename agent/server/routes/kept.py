@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from agent.server.access import Client, CurrentClient
 from agent.server.documents import of_board
 from agent.server.errors import ApiError, required
-from agent.server.kept import as_seen, database_of, parameters_of, refreshed
+from agent.server.kept import (
+    as_seen,
+    as_shown,
+    database_of,
+    filter_columns,
+    filter_values,
+    parameters_of,
+    refreshed,
+)
 from agent.server.kept_replies import (
     BoardChange,
     BoardIn,
     BoardReply,
     BoardSummary,
+    FilterColumnReply,
     KeepIn,
     KeptChange,
     KeptReply,
     RefreshIn,
     ShareReply,
 )
+from agent.server.replies import ValuesReply
 from agent.server.routes.answers import DOCUMENTS, DocumentFormat, document_response, refusals
 from agent.server.services import CurrentServices, Services
-from agent.store.records import BoardRecord, KeptRecord
+from agent.store.records import BoardRecord, KeptParameter, KeptRecord, RunRecord, Tile
 
 router = APIRouter(tags=["boards"])
 
 KeptId = Annotated[str, Path(max_length=200)]
 BoardId = Annotated[str, Path(max_length=200)]
 Share = Annotated[str, Path(max_length=200, description="The secret part of a board's link.")]
+Place = Annotated[int, Path(ge=0, le=11)]
+Search = Annotated[str | None, Query(max_length=200, description="Only values that contain it.")]
+
+VALUES = 50
+"""Values of a filter's column that are offered at once."""
+MOST_PINNED = 50
+"""Results of a conversation that a board begins with."""
 
 
 @router.get("/kept", responses=refusals())
@@ -45,36 +62,33 @@ async def kept(services: CurrentServices, client: CurrentClient) -> list[KeptRep
 async def keep(services: CurrentServices, client: CurrentClient, asked: KeepIn) -> KeptReply:
     """Keep the answer of a run: its question, its SQL with the constants that may be set anew, and how it is shown."""
     run = client.sees(required(await services.store.run(client.owner, asked.run_id), "run"))
-    if not run.sql or run.status not in ("success", "doubtful"):
+    if not _has_result(run):
         raise ApiError(409, "This run has no result to keep.")
-    database = await database_of(services, client, run.preset)
-    record = KeptRecord(
-        kept_id=secrets.token_urlsafe(12),
-        owner=client.owner,
-        rights=client.rights,
-        title=_title(asked.title or run.question or "SQL"),
-        question=run.question,
-        preset=run.preset,
-        sql=run.sql,
-        dialect=database.dialect,
-        chart=asked.chart.model_dump() if asked.chart else {},
-        parameters=parameters_of(run.sql, database),
-        created=datetime.now(UTC),
-    )
-    record = record.model_copy(update={"result": await refreshed(services, client, record)})
-    await services.store.keep(record)
-    return KeptReply.of(record)
+    chart = asked.chart.model_dump() if asked.chart else {}
+    return KeptReply.of(await _keep(services, client, run, asked.title, chart))
+
+
+@router.get("/kept/{kept_id}", responses=refusals(404))
+async def kept_answer(services: CurrentServices, client: CurrentClient, kept_id: KeptId) -> KeptReply:
+    """An answer that you keep, with the rows that it returned last."""
+    return KeptReply.of(await _answer(services, client, client.owner, kept_id))
 
 
 @router.patch("/kept/{kept_id}", responses=refusals(404))
 async def change_kept(
     services: CurrentServices, client: CurrentClient, kept_id: KeptId, asked: KeptChange
 ) -> KeptReply:
-    """Rename a kept answer, or show it in another form."""
+    """Rename a kept answer, show it in another form, or let another statement answer its question."""
     record = await _answer(services, client, client.owner, kept_id)
     changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
     if asked.chart or asked.as_table:
         changed["chart"] = asked.chart.model_dump() if asked.chart and not asked.as_table else {}
+    if asked.sql is not None:
+        database = await database_of(services, client, record.preset)
+        changed |= {"sql": asked.sql, "parameters": parameters_of(asked.sql, database), "rights": client.rights}
+        changed["result"] = await refreshed(services, client, record.model_copy(update=changed))
+        if changed["result"].status != "success":
+            raise ApiError(400, changed["result"].error or "This statement may not be run.")
     return KeptReply.of(await services.store.change_kept(record, **changed) if changed else record)
 
 
@@ -90,12 +104,7 @@ async def refresh_kept(
 ) -> KeptReply:
     """Run a kept answer's statement again. Values that are given for its parameters are kept, too."""
     record = await _answer(services, client, client.owner, kept_id)
-    rows = await refreshed(services, client, record, asked.values)
-    changed: dict[str, Any] = {"result": rows, "rights": client.rights}
-    if asked.values is not None:
-        pairs = zip(record.parameters, asked.values, strict=True)
-        changed["parameters"] = [parameter.model_copy(update={"value": value}) for parameter, value in pairs]
-    return KeptReply.of(await services.store.change_kept(record, **changed))
+    return KeptReply.of(await _rerun(services, client, record, asked.values))
 
 
 @router.get("/boards", responses=refusals())
@@ -104,15 +113,23 @@ async def boards(services: CurrentServices, client: CurrentClient) -> list[Board
     return [BoardSummary.of(record) for record in await services.store.boards(client.owner)]
 
 
-@router.post("/boards", status_code=201, responses=refusals(409))
+@router.post("/boards", status_code=201, responses=refusals(404, 409))
 async def add_board(services: CurrentServices, client: CurrentClient, asked: BoardIn) -> BoardSummary:
-    """Begin a board."""
+    """Begin a board, empty or with the results of a conversation."""
     at = datetime.now(UTC)
+    tiles = []
+    if asked.thread_id is not None:
+        thread = required(await services.store.thread(client.owner, asked.thread_id), "thread")
+        runs, _ = await services.store.runs(client.owner, thread_id=thread.thread_id, limit=MOST_PINNED)
+        with_result = [run for one in reversed(runs) if _has_result(run := client.sees(one))]
+        if not with_result:
+            raise ApiError(409, "This conversation has no result to keep.")
+        tiles = [Tile(kept_id=(await _keep(services, client, run)).kept_id) for run in with_result]
     record = BoardRecord(
         board_id=secrets.token_urlsafe(12),
         owner=client.owner,
         title=_title(asked.title),
-        tiles=[],
+        tiles=tiles,
         created=at,
         updated=at,
     )
@@ -130,14 +147,16 @@ async def board(services: CurrentServices, client: CurrentClient, board_id: Boar
 async def change_board(
     services: CurrentServices, client: CurrentClient, board_id: BoardId, asked: BoardChange
 ) -> BoardReply:
-    """Rename a board, or pin, unpin and arrange its tiles."""
+    """Rename a board, pin, unpin and arrange its tiles, or change its filters."""
     record = await _board(services, client.owner, board_id)
     changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
     if asked.tiles is not None:
         own = {answer.kept_id for answer in await services.store.kept(client.owner)}
-        if any(tile.kept_id not in own for tile in asked.tiles):
+        if any(tile.kept_id and tile.kept_id not in own for tile in asked.tiles):
             raise ApiError(404, "There is no such kept answer.")
-        changed["tiles"] = list({tile.kept_id: tile for tile in asked.tiles}.values())
+        changed["tiles"] = list({tile.kept_id or i: tile for i, tile in enumerate(asked.tiles)}.values())
+    if asked.filters is not None:
+        changed["filters"] = asked.filters
     return await _whole(services, client, await services.store.change_board(record, **changed), mine=True)
 
 
@@ -168,9 +187,47 @@ async def unshare_board(services: CurrentServices, client: CurrentClient, board_
 async def export_board(
     services: CurrentServices, client: CurrentClient, board_id: BoardId, wanted: DocumentFormat = "html"
 ) -> Response:
-    """A board as a document with the rows that its answers returned last."""
+    """A board as a document with the rows that its answers returned last; of one with filters, with those of now."""
     record = await _board(services, client.owner, board_id)
-    return document_response(of_board(record, await _visible(services, client, client.owner)), wanted)
+    answers = await _visible(services, client, client.owner)
+    if any(one.value for one in record.filters):
+        pinned = {tile.kept_id for tile in record.tiles}
+        answers = [
+            await _narrowed(services, client, record, one, RefreshIn()) for one in answers if one.kept_id in pinned
+        ]
+    return document_response(of_board(record, answers), wanted)
+
+
+@router.get("/boards/{board_id}/columns", responses=refusals(404))
+async def board_columns(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> list[FilterColumnReply]:
+    """The columns that a board's answers can be narrowed by, those of the most answers first."""
+    record = await _board(services, client.owner, board_id)
+    answers = await _visible(services, client, client.owner, {tile.kept_id for tile in record.tiles})
+    found = await filter_columns(services, client, answers)
+    return [FilterColumnReply(**c.model_dump(), kind=kind, answers=n) for c, kind, n in found]
+
+
+@router.get("/boards/{board_id}/filters/{place}/values", responses=refusals(404))
+async def board_values(
+    services: CurrentServices, client: CurrentClient, board_id: BoardId, place: Place, search: Search = None
+) -> ValuesReply:
+    """The most frequent values that a filter of a board can take (`place`: 0 for the first)."""
+    return await _values(services, client, await _board(services, client.owner, board_id), place, search)
+
+
+@router.post("/boards/{board_id}/{kept_id}/refresh", responses=refusals(404))
+async def refresh_on_board(
+    services: CurrentServices, client: CurrentClient, board_id: BoardId, kept_id: KeptId, asked: RefreshIn
+) -> KeptReply:
+    """Run the statement of an answer on your board again, under the board's filters. Without any, its rows are kept."""
+    record = await _board(services, client.owner, board_id)
+    answer = await _pinned(services, client, record, kept_id)
+    if any(one.value for one in record.filters) if asked.filters is None else any(asked.filters):
+        narrowed = await _narrowed(services, client, record, answer, asked)
+        if asked.values is not None:
+            await services.store.change_kept(answer, parameters=narrowed.parameters)
+        return KeptReply.of(narrowed)
+    return KeptReply.of(await _rerun(services, client, answer, asked.values))
 
 
 @router.get("/shared/{share}", responses=refusals(404))
@@ -193,11 +250,86 @@ async def refresh_shared(
 ) -> KeptReply:
     """Run the statement of an answer on a shared board again; nothing of its owner's is changed."""
     record = await _shared(services, share)
-    if all(tile.kept_id != kept_id for tile in record.tiles):
+    answer = await _pinned(services, client, record, kept_id)
+    return KeptReply.of(await _narrowed(services, client, record, answer, asked))
+
+
+@router.get("/shared/{share}/filters/{place}/values", responses=refusals(404))
+async def shared_values(
+    services: CurrentServices, client: CurrentClient, share: Share, place: Place, search: Search = None
+) -> ValuesReply:
+    """The most frequent values that a filter of a shared board can take, as far as you may see them."""
+    return await _values(services, client, await _shared(services, share), place, search)
+
+
+def _has_result(run: RunRecord) -> bool:
+    return bool(run.sql) and run.status in ("success", "doubtful")
+
+
+async def _keep(
+    services: Services, client: Client, run: RunRecord, title: str | None = None, chart: dict[str, Any] | None = None
+) -> KeptRecord:
+    database = await database_of(services, client, run.preset)
+    record = KeptRecord(
+        kept_id=secrets.token_urlsafe(12),
+        owner=client.owner,
+        rights=client.rights,
+        title=_title(title or run.question or "SQL"),
+        question=run.question,
+        preset=run.preset,
+        sql=run.sql,
+        dialect=database.dialect,
+        chart=chart or {},
+        parameters=parameters_of(run.sql, database),
+        created=datetime.now(UTC),
+    )
+    record = record.model_copy(update={"result": await refreshed(services, client, record)})
+    await services.store.keep(record)
+    return record
+
+
+async def _rerun(services: Services, client: Client, record: KeptRecord, values: Sequence[str] | None) -> KeptRecord:
+    """The client's own answer with the rows of now, which are kept; so are values that are given."""
+    rows = await refreshed(services, client, record, values)
+    return await services.store.change_kept(
+        record, result=rows, rights=client.rights, parameters=_with_values(record, values)
+    )
+
+
+def _with_values(answer: KeptRecord, values: Sequence[str] | None) -> list[KeptParameter]:
+    if values is None:
+        return answer.parameters
+    pairs = zip(answer.parameters, values, strict=True)
+    return [parameter.model_copy(update={"value": value}) for parameter, value in pairs]
+
+
+async def _narrowed(
+    services: Services, client: Client, board: BoardRecord, answer: KeptRecord, asked: RefreshIn
+) -> KeptRecord:
+    """The answer with its rows under the filters of a board; nothing of it is kept."""
+    filters = await as_shown(services, client, board)
+    if asked.filters is not None:
+        if len(asked.filters) != len(filters):
+            raise ApiError(400, f"This board has {len(filters)} filters.")
+        given = zip(filters, asked.filters, strict=True)
+        filters = [one and one.model_copy(update={"value": value}) for one, value in given]
+    rows = await refreshed(services, client, answer, asked.values, [one for one in filters if one is not None])
+    return answer.model_copy(update={"result": rows, "parameters": _with_values(answer, asked.values)})
+
+
+async def _pinned(services: Services, client: Client, board: BoardRecord, kept_id: str) -> KeptRecord:
+    """An answer of a board, as the client may see it."""
+    if all(tile.kept_id != kept_id for tile in board.tiles):
         raise ApiError(404, "There is no such answer on this board.")
-    answer = await _answer(services, client, record.owner, kept_id)
-    rows = await refreshed(services, client, answer, asked.values)
-    return KeptReply.of(answer.model_copy(update={"result": rows}))
+    return await _answer(services, client, board.owner, kept_id)
+
+
+async def _values(
+    services: Services, client: Client, board: BoardRecord, place: int, search: str | None
+) -> ValuesReply:
+    filters = await as_shown(services, client, board)
+    one = required(filters[place] if place < len(filters) else None, "filter")
+    return await filter_values(services, client, board.owner, one, search, VALUES)
 
 
 async def _answer(services: Services, client: Client, owner: str, kept_id: str) -> KeptRecord:
@@ -227,12 +359,13 @@ async def _whole(services: Services, client: Client, record: BoardRecord, *, min
     SQL names what the client may not see."""
     on_board = {tile.kept_id for tile in record.tiles}
     by_id = {answer.kept_id: answer for answer in await _visible(services, client, record.owner, on_board)}
-    tiles = [tile for tile in record.tiles if tile.kept_id in by_id]
+    tiles = [tile for tile in record.tiles if not tile.kept_id or tile.kept_id in by_id]
     return BoardReply(
         board_id=record.board_id,
         title=record.title,
         tiles=tiles,
-        answers=[KeptReply.of(by_id[tile.kept_id]) for tile in tiles],
+        answers=[KeptReply.of(by_id[tile.kept_id]) for tile in tiles if tile.kept_id],
+        filters=await as_shown(services, client, record),
         share=record.share if mine else None,
         updated=record.updated,
         mine=mine,

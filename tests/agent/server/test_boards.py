@@ -89,7 +89,7 @@ def test_a_board_is_arranged_and_forgets_what_is_no_longer_kept(ana: httpx.Clien
     arranged = ana.patch(path, json={"tiles": tiles, "title": " Better \n name "}).json()
 
     assert [answer["title"] for answer in arranged["answers"]] == ["Second", "First"]
-    assert (arranged["title"], arranged["tiles"][0]["wide"]) == ("Better name", True)
+    assert (arranged["title"], arranged["tiles"][0]["width"]) == ("Better name", 4)
     assert ana.delete(f"/kept/{second['kept_id']}").status_code == 204
     assert [answer["title"] for answer in ana.get(path).json()["answers"]] == ["First"]
     assert ana.delete(path).status_code == 204
