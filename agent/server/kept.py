@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
 
+from sqlglot import exp
+
 from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.replies import ValuesReply
@@ -19,7 +21,8 @@ from agent.server.table_lookups import values
 from agent.statements.filtering import Filter, FilterKind, filterable, filtered
 from agent.store.records import BoardFilter, BoardRecord, FilterColumn, KeptParameter, KeptRecord, KeptRows
 from eval.databases.base import Database
-from eval.sql import BadParameter, parameters, parse, with_values
+from eval.sql import BadParameter, parameters, parse, parsed_from_tree, with_values
+from eval.sql.quoted_names import quoted_column, table_source
 
 
 async def database_of(services: Services, client: Client, preset_id: str, owner: str | None = None) -> Database:
@@ -115,20 +118,28 @@ async def filter_values(
 
 
 async def as_shown(services: Services, client: Client, board: BoardRecord) -> list[BoardFilter | None]:
-    """The filters of a board, None in place of each whose columns the client may not see."""
+    """The filters of a board, None in place of each whose columns or values the client may not see."""
     if not client.rights:
         return list(board.filters)
 
-    async def seen(column: FilterColumn) -> bool:
+    def shown(database: Database, one: BoardFilter, column: FilterColumn) -> bool:
+        table = database.schema().table(column.table)
+        if table is None or table.column(column.column) is None:
+            return False
+        given = [exp.Literal.string(value) for value in one.value if value is not None]
+        named = quoted_column(column.column)
+        query = exp.select(named).from_(table_source(table)).where(exp.In(this=named.copy(), expressions=given))
+        return database.may_show(parsed_from_tree(query, database.dialect), one.label)
+
+    async def seen(one: BoardFilter, column: FilterColumn) -> bool:
         try:
             database = await database_of(services, client, column.preset, board.owner)
         except ApiError:
             return False
-        table = (await asyncio.to_thread(database.schema)).table(column.table)
-        return table is not None and table.column(column.column) is not None
+        return await asyncio.to_thread(shown, database, one, column)
 
-    shown: list[BoardFilter | None] = []
+    filters: list[BoardFilter | None] = []
     for one in board.filters:
-        columns = [column for column in one.columns if await seen(column)]
-        shown.append(one.model_copy(update={"columns": columns}) if columns else None)
-    return shown
+        columns = [column for column in one.columns if await seen(one, column)]
+        filters.append(one.model_copy(update={"columns": columns}) if columns else None)
+    return filters

@@ -276,14 +276,20 @@ class DrillIn(BaseModel):
     columns: list[Annotated[str, Field(max_length=1_000)]] = Field(max_length=1_000)
     """The names of the result's columns."""
     rows: list[list[Any]] = Field(max_length=1_000)
-    column: int | None = Field(None, ge=0, le=1_000)
+    column: int | None = Field(None, ge=0, le=1_000, strict=True)
     """The figure or cell in them, counted from 0."""
 
 
-class DrillReply(Reply):
+class DrillWay(Reply):
     kind: Literal["rows", "by", "only", "without"]
     label: str
     sql: str
+
+
+class DrillReply(Reply):
+    ways: list[DrillWay]
+    reason: str = ""
+    """Why there are none."""
 
 
 class PhantomName(Reply):

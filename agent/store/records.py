@@ -158,9 +158,9 @@ class Tile(_Record):
     """Empty: a tile of text."""
     text: str = Field("", max_length=5_000)
     """Markdown, of a tile without an answer."""
-    width: int = Field(2, ge=1, le=4)
+    width: int = Field(2, ge=1, le=4, strict=True)
     """In quarters of the board."""
-    height: int = Field(0, ge=0, le=8)
+    height: int = Field(0, ge=0, le=8, strict=True)
     """In rows of the board; 0: as much as it takes."""
 
     @model_validator(mode="before")
@@ -172,12 +172,6 @@ class Tile(_Record):
                 {"width": 4} if given["wide"] else {}
             )
         return given
-
-    @model_validator(mode="after")
-    def _holds_something(self) -> Tile:
-        if bool(self.kept_id) == bool(self.text):
-            raise ValueError("a tile holds either an answer or a text")
-        return self
 
 
 class FilterColumn(_Record):

@@ -31,11 +31,11 @@ from agent.results import (
 )
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError, required
-from agent.server.replies import DrillIn, DrillReply, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
+from agent.server.replies import DrillIn, DrillReply, DrillWay, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
 from agent.server.routes.answers import disposition, refusals
 from agent.server.services import CurrentServices, Services
 from agent.server.statements import first_rows, ran, run_limits
-from agent.statements.drill_down import drills
+from agent.statements.drill_down import NotDrillable, drills
 from agent.store.records import RunRecord
 from eval.databases.types import DatabaseError
 from eval.sql import parse
@@ -98,14 +98,17 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
 
 
 @router.post("/drill", responses=refusals(404))
-async def drill(services: CurrentServices, client: CurrentClient, asked: DrillIn) -> list[DrillReply]:
+async def drill(services: CurrentServices, client: CurrentClient, asked: DrillIn) -> DrillReply:
     """The ways on from a figure or a cell of a result: its rows, the same by another column, only this, without this.
     Each is SQL of its own, to be run by `POST /sql`."""
     database = await (await services.presets.find(client, asked.preset)).database()
     limits = run_limits(services)
     parsed = parse(asked.sql, database.dialect)
-    found = await asyncio.to_thread(drills, parsed, database, asked.columns, asked.rows, asked.column, limits)
-    return [DrillReply(kind=one.kind, label=one.label, sql=one.sql) for one in found]
+    try:
+        found = await asyncio.to_thread(drills, parsed, database, asked.columns, asked.rows, asked.column, limits)
+    except NotDrillable as error:
+        return DrillReply(ways=[], reason=str(error))
+    return DrillReply(ways=[DrillWay(kind=one.kind, label=one.label, sql=one.sql) for one in found])
 
 
 @router.get("/runs/{run_id}/rows", responses=refusals(404))

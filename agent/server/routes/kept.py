@@ -154,7 +154,8 @@ async def change_board(
         own = {answer.kept_id for answer in await services.store.kept(client.owner)}
         if any(tile.kept_id and tile.kept_id not in own for tile in asked.tiles):
             raise ApiError(404, "There is no such kept answer.")
-        changed["tiles"] = list({tile.kept_id or i: tile for i, tile in enumerate(asked.tiles)}.values())
+        holding = [tile for tile in asked.tiles if tile.kept_id or tile.text.strip()]
+        changed["tiles"] = list({tile.kept_id or i: tile for i, tile in enumerate(holding)}.values())
     if asked.filters is not None:
         changed["filters"] = asked.filters
     return await _whole(services, client, await services.store.change_board(record, **changed), mine=True)

@@ -321,3 +321,49 @@ def test_a_shared_board_shows_no_query_that_names_what_is_hidden(
     assert len(mine["answers"]) == 2
     assert refused.status_code == 404
     assert not CANARY.search((seen.text + refused.text).casefold())
+
+
+def test_filters_and_drill_down_give_nobody_more_than_their_rights(
+    taught: tuple[Running, Searched, dict[str, Any]],
+) -> None:
+    """Ben's board is narrowed by what Anna may not see: columns, values and rows."""
+    served, _, _ = taught
+    columns = {"Pay": ("salary", "number", ["888001", None]), "Name": ("name", "value", ["Sentinel-Dora"])}
+    columns |= {"Region": ("region", "value", ["EU"]), "Of Sentinel-Dora": ("region", "value", [])}
+    filters = [
+        {
+            "label": label,
+            "kind": kind,
+            "columns": [{"preset": "configured", "table": "staff", "column": column}],
+            "value": value,
+        }
+        for label, (column, kind, value) in columns.items()
+    ]
+    sql = "SELECT COUNT(*) AS n FROM staff"
+    with served.client() as client:
+        run_id = client.post("/sql", json={"sql": sql, "preset": "configured"}, headers=BEN).json()["run_id"]
+        kept = client.post("/kept", json={"run_id": run_id, "title": "Staff"}, headers=BEN).json()["kept_id"]
+        board = client.post("/boards", json={"title": "staff"}, headers=BEN).json()["board_id"]
+        client.patch(f"/boards/{board}", json={"tiles": [{"kept_id": kept}], "filters": filters}, headers=BEN)
+        share = client.post(f"/boards/{board}/share", headers=BEN).json()["share"]
+
+        seen = client.get(f"/shared/{share}", headers=ANNA)
+        values = [client.get(f"/shared/{share}/filters/{place}/values", headers=ANNA) for place in range(4)]
+        tile = f"/shared/{share}/{kept}/refresh"
+        as_left = client.post(tile, json={}, headers=ANNA)
+        probed = client.post(tile, json={"filters": [["888000", None], ["Sentinel-Dora"], [], ["US"]]}, headers=ANNA)
+        asked = {"preset": "configured", "sql": sql, "columns": ["n"], "rows": [[5]], "column": 0}
+        ways = client.post("/drill", json=asked, headers=ANNA)
+        behind = [
+            client.post("/sql", json={"sql": way["sql"], "preset": "configured"}, headers=ANNA)
+            for way in ways.json()["ways"]
+        ]
+
+    assert [one and one["label"] for one in seen.json()["filters"]] == [None, None, "Region", None]
+    assert [one.status_code for one in values] == [404, 404, 200, 404]
+    assert as_left.json()["result"]["rows"] == probed.json()["result"]["rows"] == [[3]]
+    assert not any("salary" in way["sql"] for way in ways.json()["ways"])
+    assert {"rows", "by"} == {way["kind"] for way in ways.json()["ways"]}
+    assert all(one.json()["status"] == "success" for one in behind)
+    told = [seen, *values, as_left, ways, *behind]
+    assert not CANARY.search("".join(one.text for one in told).casefold())

@@ -54,9 +54,12 @@ PATHS = """
 /schema/{preset_id}/{table}/sample GET  /schema/{preset_id}/{table}/{column}/values GET  /query POST
 /runs/{run_id}/again POST  /runs/{run_id}/events GET  /runs/{run_id}/cancel POST  /runs GET  /runs/{run_id} GET
 /runs/{run_id}/rows GET  /runs/{run_id}/export GET  /threads GET  /threads/{thread_id} GET|DELETE|PATCH
-/threads/{thread_id}/markdown GET  /threads/{thread_id}/export GET  /kept GET|POST  /kept/{kept_id} PATCH|DELETE
+/threads/{thread_id}/markdown GET  /threads/{thread_id}/export GET  /kept GET|POST  /kept/{kept_id} GET|PATCH|DELETE
 /kept/{kept_id}/refresh POST  /boards GET|POST  /boards/{board_id} GET|PATCH|DELETE
-/boards/{board_id}/share POST|DELETE  /boards/{board_id}/export GET  /shared/{share} GET
+/boards/{board_id}/columns GET
+/boards/{board_id}/filters/{place}/values GET  /boards/{board_id}/{kept_id}/refresh POST  /drill POST
+/shared/{share}/filters/{place}/values GET  /boards/{board_id}/share POST|DELETE
+/boards/{board_id}/export GET  /shared/{share} GET
 /shared/{share}/{kept_id}/refresh POST  /sql POST  /feedback POST|GET  /terms GET|POST  /terms/{term_id} DELETE
 /databases POST  /databases/upload POST  /databases/{source_id}/plan GET|PUT  /databases/{source_id} DELETE
 /health GET  /ready GET  /metrics GET  /generate POST  /a2a/message POST  /lab/runs GET  /model GET|PUT|DELETE

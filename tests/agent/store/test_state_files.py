@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from agent.config import StateSettings
 from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
 from agent.store.location import state_folder, state_location
-from agent.store.records import SourceRecord
+from agent.store.records import BoardRecord, SourceRecord
 from agent.store.tables import STEPS
 from tests.agent.store.conftest import SECRET, a_run, first_turn
 from tests.commands import Process
@@ -146,6 +146,25 @@ async def test_a_state_of_a_newer_version_is_left_alone(config: StateSettings) -
 
     with pytest.raises(StateUnusable, match=r"newer version .* form is 99"):
         await open_store(config)
+
+
+async def test_a_board_of_before_has_no_filters_and_its_wide_tiles(config: StateSettings) -> None:
+    at = datetime.now(UTC)
+    store = await open_store(config)
+    await store.add_board(BoardRecord(board_id="b", owner="ann", title="Old", tiles=[], created=at, updated=at))
+    for statement in (
+        "ALTER TABLE text2sql_boards DROP COLUMN filters",
+        """UPDATE text2sql_boards SET tiles = '[{"kept_id": "a", "wide": true}, {"kept_id": "b", "wide": false}]'""",
+        "UPDATE text2sql_state SET version = 6",
+    ):
+        await store._write(lambda connection, sql=statement: connection.exec_driver_sql(sql))  # type: ignore[misc]
+    await store.close()
+
+    store = await open_store(config)
+    [board] = await store.boards("ann")
+
+    assert (board.filters, [tile.width for tile in board.tiles]) == ([], [4, 2])
+    await store.close()
 
 
 async def test_a_state_database_that_is_away_is_unavailable(tmp_path: Path) -> None:

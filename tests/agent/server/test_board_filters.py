@@ -1,0 +1,177 @@
+"""A board's filters and its other tiles: bound to every answer that reads what they are about, told where not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.agent.server.running import Running, running, settings_for
+from tests.agent.server.test_boards import board, kept
+
+BY_MONTH = "SELECT status, COUNT(*) AS n FROM orders GROUP BY status"
+CUSTOMERS = "SELECT country, COUNT(*) AS n FROM customers GROUP BY country ORDER BY n DESC"
+ON_COUNTRY = {
+    "label": "Country",
+    "kind": "value",
+    "columns": [{"preset": "shop", "table": "customers", "column": "country"}],
+}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(settings_for(tmp_path_factory.mktemp("filters"))) as server:
+        yield server
+
+
+@pytest.fixture
+def client(shared: Running) -> Iterator[httpx.Client]:
+    with shared.client() as client:
+        yield client
+
+
+def refresh(client: httpx.Client, made: dict[str, Any], place: int, **body: Any) -> dict[str, Any]:
+    path = f"/boards/{made['board_id']}/{made['answers'][place]['kept_id']}/refresh"
+    answer = client.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json()["result"])
+
+
+def test_a_filter_narrows_every_answer_that_its_keys_lead_to(client: httpx.Client) -> None:
+    made = board(
+        client, kept(client, BY_MONTH), kept(client, CUSTOMERS), kept(client, "SELECT COUNT(*) FROM categories")
+    )
+    path = f"/boards/{made['board_id']}"
+    columns = client.get(f"{path}/columns").json()
+    [country] = [c for c in columns if (c["table"], c["column"]) == ("customers", "country")]
+    assert (country["kind"], country["answers"]) == ("value", 2)
+    assert client.patch(path, json={"filters": [ON_COUNTRY]}).json()["filters"][0]["value"] == []
+    [first, *_] = client.get(f"{path}/filters/0/values").json()["values"]
+    name = first["value"]
+    searched = client.get(f"{path}/filters/0/values", params={"search": name[1:4].upper()}).json()["values"]
+    assert name in [value["value"] for value in searched]
+
+    orders = refresh(client, made, 0, filters=[[name]])
+    customers = refresh(client, made, 1, filters=[[name]])
+    categories = refresh(client, made, 2, filters=[[name]])
+
+    joined = "SELECT o.status, COUNT(*) FROM orders o JOIN customers c ON o.customer_id = c.customer_id"
+    asked = {"preset": "shop", "sql": f"{joined} WHERE c.country = '{name}' GROUP BY 1"}
+    of_country = client.post("/sql", json=asked).json()
+    assert sorted(map(str, orders["rows"])) == sorted(map(str, of_country["rows"]))
+    assert customers["rows"] == [[name, first["count"]]]
+    assert (orders["filtered"], customers["filtered"], categories["filtered"]) == ([True], [True], [False])
+    kept_rows = client.get(path).json()["answers"][1]["result"]["rows"]
+    assert len(kept_rows) > 1, "rows under a filter are not those that are kept"
+
+
+def test_what_its_owner_left_stands_for_readers_and_in_documents(client: httpx.Client) -> None:
+    made = board(client, kept(client, CUSTOMERS, title="By country"))
+    path = f"/boards/{made['board_id']}"
+    client.patch(path, json={"filters": [{**ON_COUNTRY, "value": ["Italy", None]}]})
+    share = client.post(f"{path}/share").json()["share"]
+    tile = made["answers"][0]["kept_id"]
+
+    by_owner = client.post(f"/shared/{share}/{tile}/refresh", json={}).json()["result"]
+    by_reader = client.post(f"/shared/{share}/{tile}/refresh", json={"filters": [["Spain"]]}).json()["result"]
+    unset = client.post(f"/shared/{share}/{tile}/refresh", json={"filters": [[]]}).json()["result"]
+    text = client.get(f"{path}/export?format=markdown").text
+
+    assert [row[0] for row in by_owner["rows"]] == ["Italy"]
+    assert [row[0] for row in by_reader["rows"]] == ["Spain"]
+    assert len(unset["rows"]) > 2
+    assert "Italy" in text
+    assert "Spain" not in text
+    assert (
+        client.get(f"/shared/{share}/filters/0/values", params={"search": "spa"}).json()["values"][0]["value"]
+        == "Spain"
+    )
+    assert client.post(f"/shared/{share}/{tile}/refresh", json={"filters": []}).status_code == 400
+    assert client.get(f"/shared/{share}/filters/3/values").status_code == 404
+
+
+def test_a_period_in_words_moves_with_the_day(client: httpx.Client) -> None:
+    made = board(client, kept(client, BY_MONTH))
+    on_date = {
+        "label": "When",
+        "kind": "date",
+        "columns": [{"preset": "shop", "table": "orders", "column": "order_date"}],
+    }
+    client.patch(f"/boards/{made['board_id']}", json={"filters": [on_date]})
+
+    year = refresh(client, made, 0, filters=[["2024"]])
+    path = f"/boards/{made['board_id']}/{made['answers'][0]['kept_id']}/refresh"
+    wrong = client.post(path, json={"filters": [["one fine day"]]})
+
+    assert "'2024-01-01'" in year["sql"]
+    assert "'2025-01-01'" in year["sql"]
+    assert wrong.status_code == 400
+    assert "no period" in wrong.text
+
+
+def test_a_board_holds_texts_and_sizes_and_forgets_empty_tiles(client: httpx.Client) -> None:
+    made = board(client, kept(client))
+    tile = {"kept_id": made["answers"][0]["kept_id"], "width": 3, "height": 4}
+
+    texts = [{"text": "# What this is", "width": 4}, tile, {"text": "  "}, {"text": "Twice"}, {"text": "Twice"}]
+    changed = client.patch(f"/boards/{made['board_id']}", json={"tiles": texts}).json()
+
+    assert [(t["text"], t["width"], t["height"]) for t in changed["tiles"]] == [
+        ("# What this is", 4, 0), ("", 3, 4), ("Twice", 2, 0), ("Twice", 2, 0)]  # fmt: skip
+    assert len(changed["answers"]) == 1
+    bad = client.patch(f"/boards/{made['board_id']}", json={"tiles": [{"text": "x", "width": 9}]})
+    assert bad.status_code == 422
+
+
+def test_a_board_begins_with_the_results_of_a_conversation(client: httpx.Client) -> None:
+    first = client.post("/query", json={"question": "How many customers are there?"})
+    thread = first.headers["x-thread-id"]
+    client.post("/query", json={"question": "How many orders are there per status?", "thread_id": thread})
+    client.post("/query", json={"question": "What is the meaning of a good life?", "thread_id": thread})
+
+    made = client.post("/boards", json={"title": "All of it", "thread_id": thread})
+    whole = client.get(f"/boards/{made.json()['board_id']}").json()
+
+    assert made.status_code == 201
+    assert [answer["title"] for answer in whole["answers"]] == [
+        "How many customers are there?", "How many orders are there per status?"]  # fmt: skip
+    assert client.post("/boards", json={"title": "x", "thread_id": "none"}).status_code == 404
+
+
+def test_a_kept_answer_takes_another_statement_only_where_it_runs(client: httpx.Client) -> None:
+    answer = kept(client)
+    path = f"/kept/{answer['kept_id']}"
+
+    changed = client.patch(path, json={"sql": "SELECT COUNT(*) FROM orders WHERE status = 'shipped'"}).json()
+    refused = client.patch(path, json={"sql": "DELETE FROM orders"})
+    broken = client.patch(path, json={"sql": "SELECT nothing FROM nowhere"})
+
+    assert [p["name"] for p in changed["parameters"]] == ["status"]
+    assert changed["result"]["rows_returned"] == 1
+    assert (refused.status_code, broken.status_code) == (400, 400)
+    assert client.get(path).json()["sql"] == changed["sql"]
+
+
+def test_the_rows_behind_a_figure_are_run_as_sql_of_ones_own(client: httpx.Client) -> None:
+    answer = kept(client, CUSTOMERS)["result"]
+    asked = {
+        "preset": "shop",
+        "sql": answer["sql"],
+        "columns": answer["columns"],
+        "rows": [answer["rows"][0]],
+        "column": 1,
+    }
+
+    ways = client.post("/drill", json=asked).json()["ways"]
+
+    assert {"rows", "by", "only", "without"} == {way["kind"] for way in ways}
+    rows = client.post("/sql", json={"preset": "shop", "sql": ways[0]["sql"], "question": "behind"}).json()
+    assert rows["rows_returned"] == answer["rows"][0][1]
+    none = client.post(
+        "/drill", json={**asked, "sql": "SELECT 1 UNION SELECT 2", "columns": ["1"], "rows": [[1]]}
+    ).json()
+    assert none["ways"] == []
+    assert "several results" in none["reason"]
+    assert client.post("/drill", json={**asked, "preset": "another"}).status_code == 404

@@ -1,0 +1,142 @@
+"""From a figure to its rows: they make up the figure, whatever it counts, and the other ways add up to it too."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.statements.drill_down import Drill, NotDrillable, drills
+from eval.databases import open_database
+from eval.databases.base import Database
+from eval.databases.values import json_rows
+from eval.sql import check, parse
+from tests.agent.statements.stall import query, stall, statements
+from tests.writing import write
+
+NUMBER = {
+    "COUNT(*)": len,
+    "COUNT(s.amount)": len,
+    "COUNT(DISTINCT s.status)": lambda rows: len({row["status"] for row in rows}),
+    "SUM(s.amount)": lambda rows: sum(row["amount"] for row in rows) if rows else None,
+    "AVG(s.amount)": lambda rows: sum(row["amount"] for row in rows) / len(rows) if rows else None,
+    "MAX(s.amount)": lambda rows: max((row["amount"] for row in rows), default=None),
+    "MIN(s.amount)": lambda rows: min((row["amount"] for row in rows), default=None),
+    "SUM(CASE WHEN s.status = 'paid' THEN 1 ELSE 0 END)": len,
+    "COUNT(CASE WHEN s.amount > 20 THEN 1 END)": len,
+}
+
+
+@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
+def market(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    if request.param in ("sqlite", "duckdb"):
+        url = f"{request.param}:///{tmp_path_factory.mktemp('stall')}/stall.db"
+    else:
+        url = request.getfixturevalue(f"{request.param}_url")
+    write(url, *statements(stall()))
+    database = open_database(url)
+    yield database
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    path = Path(tmp_path_factory.mktemp("stall")) / "stall.db"
+    write(f"sqlite:///{path}", *statements(stall()))
+    database = open_database(f"sqlite:///{path}")
+    yield database
+    database.close()
+
+
+def run(database: Database, sql: str) -> tuple[list[str], list[list[Any]]]:
+    verdict = check(parse(sql, database.dialect), database.schema())
+    assert verdict.statement is not None, (sql, verdict.reason)
+    result = database.execute(verdict.statement)
+    assert result.ok, (sql, result.error)
+    return list(result.columns), json_rows(result.rows)
+
+
+def ways(database: Database, sql: str, row: list[Any] | None = None, column: int | None = None) -> list[Drill]:
+    names, rows = run(database, sql)
+    return drills(parse(sql, database.dialect), database, names, [rows[0] if row is None else row], column)
+
+
+def test_the_rows_behind_two_hundred_figures_make_them_up(market: Database) -> None:
+    draw = random.Random(3)
+    for _ in range(200):
+        sql, figure = query(draw)
+        names, rows = run(market, sql)
+        if not rows:
+            continue
+        row = draw.choice(rows)
+        found = drills(parse(sql, market.dialect), market, names, [row], len(names) - 1)
+        [behind] = [way.sql for way in found if way.kind == "rows"]
+
+        columns, lines = run(market, behind)
+
+        # two things of one name are told apart by their hidden key only where they show different figures
+        same = sum(one == row for one in rows)
+        of_rows = NUMBER[figure]([dict(zip(columns, line, strict=True)) for line in lines])
+        if same == 1:
+            given = None if row[-1] is None else pytest.approx(float(row[-1]), rel=1e-4)  # MySQL's averages are short
+            assert of_rows == given, (sql, behind)
+        for way in found:
+            others, changed = run(market, way.sql)
+            if way.kind == "by" and figure in ("COUNT(*)", "SUM(s.amount)") and same == 1:
+                assert sum(int(line[-1] or 0) for line in changed) == int(row[-1] or 0), (sql, way.sql)
+            if way.kind in ("only", "without"):
+                assert others == names
+                place = next(i for i, name in enumerate(names) if way.label.split(" ", 2)[1] == name)
+                wanted = [one for one in rows if (one[place] == row[place]) == (way.kind == "only")]
+                assert sorted(map(str, changed)) == sorted(map(str, wanted)), (sql, way.sql)
+
+
+def test_a_cell_of_a_list_leads_to_its_kind(plain: Database) -> None:
+    found = ways(plain, "SELECT id, town FROM shops ORDER BY id LIMIT 3", column=1)
+
+    labels = [way.label for way in found]
+    assert "By size" in labels
+    assert "By regions title" in labels
+    assert not [way for way in found if way.kind == "rows"]
+    [only] = [way.sql for way in found if way.kind == "only"]
+    _, rows = run(plain, only)
+    assert len({town for _, town in rows}) == 1
+
+
+def test_several_rows_of_a_result_are_one_mark(plain: Database) -> None:
+    sql = "SELECT town, COUNT(*) FROM shops GROUP BY town ORDER BY 2"
+    names, rows = run(plain, sql)
+
+    found = drills(parse(sql, "sqlite"), plain, names, rows[:2], 1)
+
+    [behind] = [way.sql for way in found if way.kind == "rows"]
+    assert len(run(plain, behind)[1]) == rows[0][1] + rows[1][1]
+
+
+def test_dates_are_offered_by_month(plain: Database) -> None:
+    [by] = [way.sql for way in ways(plain, "SELECT COUNT(*) FROM sales") if way.label == "By month of sold_on"]
+
+    months = [row[0] for row in run(plain, by)[1]]
+    assert set(months) == {None, *(f"2024-{month:02}" for month in range(1, 7))}
+
+
+def test_what_has_no_rows_of_its_own_says_why(plain: Database) -> None:
+    union = "SELECT town FROM shops UNION SELECT title FROM goods"
+    with pytest.raises(NotDrillable, match="several results"):
+        ways(plain, union)
+    gone = "SELECT g.title, COUNT(*) FROM sales s JOIN goods g ON s.goods_id = g.id GROUP BY g.id, g.title"
+    with pytest.raises(NotDrillable, match="data has changed"):
+        ways(plain, gone, ["thing 1", 100_000], 1)
+    with pytest.raises(NotDrillable, match="not rows of this result"):
+        ways(plain, gone, ["thing 1"], 1)
+
+
+@pytest.mark.parametrize("cell", ["x' OR '1'='1", "'; DROP TABLE sales --", '"', "\\", "🙂"])
+def test_a_cell_is_never_more_than_a_constant(plain: Database, cell: str) -> None:
+    sql = "SELECT town, COUNT(*) FROM shops GROUP BY town"
+    for way in ways(plain, sql, [cell, 3], 1):
+        _, rows = run(plain, way.sql)
+        assert len(rows) == (3 if way.kind == "without" else 0)

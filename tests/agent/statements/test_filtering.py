@@ -1,0 +1,179 @@
+"""A filtered query returns what the query returns of the rows that pass, wherever it reads them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.statements.filtering import BadFilter, Filter, FilterKind, filterable, filtered, period
+from eval.databases import open_database
+from eval.databases.base import Database
+from eval.databases.values import json_rows
+from eval.sql import check, parse
+from tests.agent.statements.stall import query, stall, statements
+from tests.writing import write
+
+TODAY = dt.date(2024, 5, 15)
+FURTHER = (
+    "SELECT h.id, COUNT(s.id) FROM shops h LEFT JOIN sales s ON s.shop_id = h.id GROUP BY h.id",
+    "SELECT h.town FROM shops h WHERE NOT EXISTS (SELECT 1 FROM sales s WHERE s.shop_id = h.id)",
+    "SELECT COUNT(*) FROM sales WHERE amount > (SELECT AVG(amount) FROM sales)",
+    "WITH big AS (SELECT * FROM sales WHERE amount > 5) SELECT status, COUNT(*) FROM big GROUP BY status",
+    "SELECT title FROM goods WHERE id IN (SELECT goods_id FROM sales) OR kind = 'toy'",
+    "SELECT status FROM sales WHERE amount > 50 UNION SELECT town FROM shops",
+    "SELECT r.title, COUNT(*) FROM sales s RIGHT JOIN shops h ON s.shop_id = h.id JOIN regions r "
+    "ON r.id = h.region_id GROUP BY r.title",
+    "SELECT COUNT(*) FROM (SELECT shop_id, SUM(amount) AS total FROM sales GROUP BY shop_id) t WHERE total > 90",
+)
+FILTERS: dict[str, tuple[FilterKind, str, str, tuple[str | None, ...]]] = {
+    "a period in words": ("date", "sales", "sold_on", ("last month",)),
+    "from a day to a day": ("date", "sales", "sold_on", ("2024-02-03", "2024-04-20")),
+    "since a day": ("date", "sales", "sold_on", ("2024-03-01", None)),
+    "a value": ("value", "sales", "status", ("paid",)),
+    "values and NULL": ("value", "sales", "status", ("open", None)),
+    "NULL": ("value", "goods", "kind", (None,)),
+    "a value with a quote, three keys away": ("value", "regions", "title", ("O'Hara",)),
+    "a table that is joined": ("value", "shops", "town", ("Rome", "Oslo")),
+    "at least": ("number", "sales", "amount", ("20", None)),
+    "between": ("number", "sales", "amount", ("-3.5", "30")),
+}
+PARENTS = {"shops": [("region_id", "regions")], "sales": [("shop_id", "shops"), ("goods_id", "goods")]}
+COLUMNS = {
+    "regions": ("id", "title"), "shops": ("id", "region_id", "town", "size"), "goods": ("id", "title", "kind"),
+    "sales": ("id", "shop_id", "goods_id", "sold_on", "amount", "returned", "status"),
+}  # fmt: skip
+
+
+def passes(cell: Any, kind: str, value: tuple[str | None, ...]) -> bool:
+    if kind == "value":
+        return cell in value
+    if cell is None:
+        return False
+    if kind == "number":
+        low, high = (None if one is None else float(one) for one in value)
+        return (low is None or cell >= low) and (high is None or cell <= high)
+    first, after = period(value, TODAY)
+    return (first is None or cell >= first.isoformat()) and (after is None or cell < after.isoformat())
+
+
+def reduced(kind: str, table: str, column: str, value: tuple[str | None, ...]) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows that pass, without those that refer to rows that do not."""
+    rows = stall()
+    place = COLUMNS[table].index(column)
+    rows[table] = [row for row in rows[table] if passes(row[place], kind, value)]
+    gone = {table}
+    for child in ("shops", "sales"):
+        for key, parent in PARENTS[child]:
+            if parent in gone and child != table:
+                ids = {row[0] for row in rows[parent]}
+                rows[child] = [row for row in rows[child] if row[COLUMNS[child].index(key)] in ids]
+                gone.add(child)
+    return rows
+
+
+@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mysql"])
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    if request.param in ("sqlite", "duckdb"):
+        url = f"{request.param}:///{tmp_path_factory.mktemp('stall')}/stall.db"
+    else:
+        url = request.getfixturevalue(f"{request.param}_url")
+    write(url, *statements(stall()))
+    database = open_database(url)
+    yield database
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('stall')}/stall.db"
+    write(url, *statements(stall()))
+    database = open_database(url)
+    yield database
+    database.close()
+
+
+def rows_of(database: Database, sql: str) -> list[str]:
+    verdict = check(parse(sql, database.dialect), database.schema())
+    assert verdict.statement is not None, (sql, verdict.reason)
+    result = database.execute(verdict.statement)
+    assert result.ok, (sql, result.error)
+    return sorted(str([_number(cell) for cell in row]) for row in json_rows(result.rows))
+
+
+def _number(cell: Any) -> Any:
+    try:
+        return round(float(cell), 2) if not isinstance(cell, bool) else cell
+    except (TypeError, ValueError):
+        return cell
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_the_rows_are_those_of_a_database_without_the_others(name: str, whole: Database, tmp_path: Path) -> None:
+    kind, table, column, value = FILTERS[name]
+    url = f"sqlite:///{tmp_path}/fewer.db"
+    write(url, *statements(reduced(kind, table, column, value)))
+    fewer = open_database(url)
+    draw = random.Random(5)
+    bound = 0
+    for sql in [*FURTHER, *(query(draw)[0] for _ in range(40))]:
+        narrowed, [held] = filtered(parse(sql, whole.dialect), whole, [Filter(kind, ((table, column),), value)], TODAY)
+
+        if held:
+            bound += 1
+            assert rows_of(whole, narrowed.text) == rows_of(fewer, sql), (sql, narrowed.text)
+        else:
+            assert narrowed.text == sql
+    assert bound >= 10
+    fewer.close()
+
+
+def test_two_filters_hold_at_once_and_one_without_a_place_changes_nothing(plain: Database) -> None:
+    sql = "SELECT COUNT(*) FROM sales"
+    filters = [
+        Filter("value", (("sales", "status"),), ("paid",)),
+        Filter("number", (("nothing", "here"), ("sales", "amount")), ("20", None)),
+        Filter("value", (("customers", "name"),), ("Ada",)),
+    ]
+
+    narrowed, held = filtered(parse(sql, "sqlite"), plain, filters, TODAY)
+
+    assert held == [True, True, False]
+    wanted = "SELECT COUNT(*) FROM sales WHERE status = 'paid' AND amount >= 20"
+    assert rows_of(plain, narrowed.text) == rows_of(plain, wanted)
+
+
+def test_what_a_query_can_be_filtered_by(plain: Database) -> None:
+    found = {(table, column): kind for table, column, kind in filterable(parse("SELECT * FROM shops", "sqlite"), plain)}
+
+    assert found == {("shops", "town"): "value", ("shops", "size"): "value", ("regions", "title"): "value"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "value"),
+    [
+        ("date", "sold_on", ("the day of the tiger",)),
+        ("date", "sold_on", ("2024-13-01", None)),
+        ("date", "sold_on", (None, None)),
+        ("number", "amount", ("1; DROP TABLE sales", None)),
+        ("number", "amount", ("nan", None)),
+        ("number", "amount", ("1e999", None)),
+    ],
+)
+def test_a_value_that_is_no_value_is_refused(
+    plain: Database, kind: FilterKind, column: str, value: tuple[str | None, ...]
+) -> None:
+    with pytest.raises(BadFilter):
+        filtered(parse("SELECT * FROM sales", "sqlite"), plain, [Filter(kind, (("sales", column),), value)], TODAY)
+
+
+def test_a_value_is_never_more_than_a_constant(plain: Database) -> None:
+    given = Filter("value", (("sales", "status"),), ("x') OR 1=1 --",))
+
+    narrowed, _ = filtered(parse("SELECT id FROM sales", "sqlite"), plain, [given], TODAY)
+
+    assert rows_of(plain, narrowed.text) == []
