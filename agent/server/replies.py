@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.inspection.schema import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
-from agent.store.records import FirstRows, RunRecord, RunStatus, Verdict
+from agent.store.records import FirstRows, RunRecord, RunStatus, Verdict, Whole
 
 
 class Reply(BaseModel):
@@ -276,7 +276,7 @@ class DrillIn(BaseModel):
     columns: list[Annotated[str, Field(max_length=1_000)]] = Field(max_length=1_000)
     """The names of the result's columns."""
     rows: list[list[Any]] = Field(max_length=1_000)
-    column: int | None = Field(None, ge=0, le=1_000, strict=True)
+    column: Annotated[Whole, Field(ge=0, le=1_000)] | None = None
     """The figure or cell in them, counted from 0."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 RunStatus = Literal[
     "running", "success", "doubtful", "abstained", "error", "cancelled", "interrupted", "waiting", "refused", "timeout"
@@ -17,6 +17,15 @@ RunStatus = Literal[
 `refused` and `timeout` are for SQL typed by a person."""
 
 Verdict = Literal["right", "wrong", "corrected"]
+
+
+def _no_flag(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("a number, not true or false")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_no_flag)]
 
 FilterValue = list[Annotated[str, Field(max_length=1_000)] | None]
 """As `agent.statements.filtering.Filter`; empty: the filter narrows nothing."""
@@ -158,9 +167,9 @@ class Tile(_Record):
     """Empty: a tile of text."""
     text: str = Field("", max_length=5_000)
     """Markdown, of a tile without an answer."""
-    width: int = Field(2, ge=1, le=4, strict=True)
+    width: Whole = Field(2, ge=1, le=4)
     """In quarters of the board."""
-    height: int = Field(0, ge=0, le=8, strict=True)
+    height: Whole = Field(0, ge=0, le=8)
     """In rows of the board; 0: as much as it takes."""
 
     @model_validator(mode="before")

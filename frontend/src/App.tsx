@@ -18,6 +18,7 @@ const DataPage = lazy(() => import("./data/DataPage"));
 const SqlPage = lazy(() => import("./sql/SqlPage"));
 const BoardsPage = lazy(() => import("./boards/BoardsPage"));
 const BoardPage = lazy(() => import("./boards/BoardPage"));
+const KeptPage = lazy(() => import("./boards/KeptPage"));
 const LabPage = lazy(() => import("./lab/LabPage"));
 
 export function App() {
@@ -62,6 +63,7 @@ const TITLES: Record<Place["name"], string> = {
   boards: "Boards · ",
   board: "Board · ",
   shared: "Board · ",
+  kept: "Kept answer · ",
   lab: "Lab · ",
   lost: "Nothing here · ",
 };
@@ -86,6 +88,8 @@ function Page({ place }: { place: Place }) {
       return <BoardPage key={place.boardId} source={{ boardId: place.boardId }} />;
     case "shared":
       return <BoardPage key={place.share} source={{ share: place.share }} />;
+    case "kept":
+      return <KeptPage key={place.keptId} keptId={place.keptId} />;
     case "lab":
       return <LabPage />;
     case "lost":

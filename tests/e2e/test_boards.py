@@ -43,7 +43,7 @@ def test_a_board_is_arranged_shared_and_saved(offline: Running, open_page: OpenP
     page = open_page(offline, f"/b/{board}")
     expect(titles(page)).to_have_text(["First", "Second"])
     page.get_by_role("button", name="Arrange").click()
-    page.get_by_role("group", name="Place of “Second”").get_by_role("button", name="Earlier").click()
+    page.get_by_role("button", name="Move “Second”").press("ArrowLeft")
     expect(titles(page)).to_have_text(["Second", "First"])
     page.get_by_role("button", name="Rename the board").click()
     page.get_by_label("Title of the board").fill("Größe & <b>Zahl</b>")

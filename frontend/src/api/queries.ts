@@ -3,26 +3,8 @@ import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react
 import { ApiError, get } from "./client";
 import type { LabRun } from "./labTypes";
 import type { LocalModel, ModelServer, ModelSetting } from "./modelTypes";
-import type {
-  Board,
-  BoardSummary,
-  ColumnValues,
-  DatabaseSchema,
-  FileReading,
-  Health,
-  KeptAnswer,
-  Preset,
-  Profile,
-  RunDetail,
-  RunRows,
-  RunSummary,
-  SqlRun,
-  TableSample,
-  TaughtTerm,
-  Thread,
-  ThreadSummary,
-  VerifiedPair,
-} from "./types";
+import type { Board, BoardSummary, FilterOffer, KeptAnswer } from "./boardTypes";
+import type { ColumnValues, DatabaseSchema, FileReading, Health, Preset, Profile, RunDetail, RunRows, RunSummary, SqlRun, TableSample, TaughtTerm, Thread, ThreadSummary, VerifiedPair } from "./types";
 
 const MINUTE = 60_000;
 const part = encodeURIComponent;
@@ -212,8 +194,27 @@ export const boardPath = (source: BoardSource): string =>
   "share" in source ? `/shared/${part(source.share)}` : `/boards/${part(source.boardId)}`;
 
 /** Where an answer of the board is run anew. */
-export const refreshPath = (source: BoardSource, keptId: string): string =>
-  "share" in source ? `${boardPath(source)}/${part(keptId)}/refresh` : `/kept/${part(keptId)}/refresh`;
+export const refreshPath = (source: BoardSource, keptId: string): string => `${boardPath(source)}/${part(keptId)}/refresh`;
+
+/** What a board can be filtered by. */
+export const offersQuery = (boardId: string) =>
+  queryOptions({
+    queryKey: ["boards", boardId, "columns"],
+    queryFn: ({ signal }) => get<FilterOffer[]>(`${boardPath({ boardId })}/columns`, signal),
+  });
+
+export const filterValuesQuery = (source: BoardSource, place: number, search: string) =>
+  queryOptions({
+    queryKey: ["boards", source, "values", place, search],
+    queryFn: ({ signal }) =>
+      get<ColumnValues>(`${boardPath(source)}/filters/${place}/values${search ? `?search=${part(search)}` : ""}`, signal),
+  });
+
+export const keptAnswerQuery = (keptId: string) =>
+  queryOptions({
+    queryKey: ["kept", keptId],
+    queryFn: ({ signal }) => get<KeptAnswer>(`/kept/${part(keptId)}`, signal),
+  });
 
 export const boardQuery = (source: BoardSource) =>
   queryOptions({

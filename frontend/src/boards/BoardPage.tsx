@@ -1,35 +1,53 @@
-/** A board: kept answers side by side, run anew when it is opened. Its owner arranges, shares and takes it away. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { download, patch, post, remove } from "../api/client";
+/** A board: kept answers and texts, run anew when it is opened. Its owner arranges, filters, shares and takes it away. */
+import { useIsFetching, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useRef, useState } from "react";
+import type { Board, BoardFilter, FilterValue, Tile } from "../api/boardTypes";
+import { patch } from "../api/client";
 import { boardPath, boardQuery, type BoardSource } from "../api/queries";
-import type { Board, Tile } from "../api/types";
 import { Button } from "../shell/Button";
-import { copyText } from "../shell/copyText";
-import { fileName } from "../shell/fileName";
-import { Menu } from "../shell/Menu";
 import { NotFound } from "../shell/NotFound";
-import { address, go, paths } from "../shell/router";
 import { useToast } from "../shell/useToast";
 import { BoardTitle } from "./BoardTitle";
+import { BoardTools } from "./BoardTools";
 import css from "./Boards.module.css";
+import { FilterBar } from "./FilterBar";
+import { nameValues, valuesIn } from "./filterWords";
 import { IN_TURN } from "./pin";
+import { TextTile } from "./TextTile";
 import { TileView } from "./TileView";
+import { useGrid } from "./useGrid";
+
+const AddFilter = lazy(() => import("./AddFilter"));
+
+interface Change {
+  title?: string;
+  tiles?: Tile[];
+  filters?: BoardFilter[];
+}
 
 export default function BoardPage({ source }: { source: BoardSource }) {
-  const client = useQueryClient();
   const { data: board, error } = useQuery(boardQuery(source));
+  if (error) return <NotFound title="This board can't be shown." reason={error.message} />;
+  if (!board) return <p className={css["page"]}>Fetching the board…</p>;
+  return <Shown source={source} board={board} />;
+}
+
+function Shown({ source, board }: { source: BoardSource; board: Board }) {
+  const client = useQueryClient();
+  const page = useRef<HTMLDivElement>(null);
   const [arranging, setArranging] = useState(false);
+  const [adding, setAdding] = useState(false);
+  const [values, setValues] = useState<FilterValue[] | null>(null);
   const [said, say] = useToast();
   const { queryKey } = boardQuery(source);
   const change = useMutation({
     mutationKey: queryKey,
     scope: IN_TURN,
-    mutationFn: (changed: { title?: string; tiles?: Tile[] }) => patch<Board>(boardPath(source), changed),
+    mutationFn: (changed: Change) => patch<Board>(boardPath(source), changed),
     onMutate: async ({ tiles }) => {
       if (!tiles) return;
       await client.cancelQueries({ queryKey });
-      client.setQueryData(queryKey, (old) => old && arranged(old, tiles));
+      client.setQueryData(queryKey, (old) => old && { ...old, tiles: [...tiles] });
     },
     // what is shown is ahead of the server until the last change is answered
     onSuccess: (changed) => {
@@ -40,101 +58,120 @@ export default function BoardPage({ source }: { source: BoardSource }) {
       void client.invalidateQueries({ queryKey: ["boards"] });
     },
   });
-
-  if (error) return <NotFound title="This board can't be shown." reason={error.message} />;
-  if (!board) return <p className={css["page"]}>Fetching the board…</p>;
-
-  const attempt = (work: Promise<unknown>, done: string) =>
-    void work.then(
-      () => say(done),
-      (failed: Error) => say(failed.message),
-    );
-  const own = boardPath({ boardId: board.board_id });
-
-  async function share() {
-    const { share: secret } = await post<{ share: string }>(`${own}/share`);
-    await client.invalidateQueries({ queryKey });
-    await copyText(address(paths.shared(secret)));
-  }
-
-  async function unshare() {
-    await remove(`${own}/share`);
-    await client.invalidateQueries({ queryKey });
-  }
-
-  async function drop() {
-    await remove(own);
-    void client.invalidateQueries({ queryKey: ["boards"] });
-    go(paths.boards);
-  }
-
   const put = (tiles: Tile[]) => change.mutate({ tiles });
-  const save = (format: "html" | "markdown", ending: string) =>
-    attempt(download(`${own}/export?format=${format}`, `${fileName(board.title)}.${ending}`), "Saved");
-  const more = [
-    { name: "Save as HTML", run: () => save("html", "html") },
-    { name: "Save as Markdown", run: () => save("markdown", "md") },
-    ...(board.share ? [{ name: "End sharing", run: () => attempt(unshare(), "No longer shared") }] : []),
-    { name: "Delete the board", run: () => attempt(drop(), "Deleted") },
-  ];
+  const grid = useGrid(board.tiles, put);
+  const running = useIsFetching({ queryKey: ["refreshed", source] });
+
+  const left = board.filters.map((filter) => filter?.value ?? []);
+  const shown = values?.length === board.filters.length ? values : valuesIn(location.search, board.filters);
+  const changed = JSON.stringify(shown) !== JSON.stringify(left);
+  const own = board.filters.filter((filter) => filter !== null);
+
+  function set(place: number, value: FilterValue) {
+    const next = shown.with(place, value);
+    setValues(next);
+    nameValues(JSON.stringify(next) === JSON.stringify(left) ? null : next);
+  }
+  /** Other filters: what is set of those that stay goes on. */
+  function setFilters(filters: BoardFilter[], next: FilterValue[]) {
+    setValues(next);
+    nameValues(null);
+    change.mutate({ filters });
+  }
+
   return (
-    <div className={css["page"]}>
+    <div ref={page} className={css["page"]}>
       <header className={css["header"]}>
         <BoardTitle title={board.title} onChange={board.mine ? (title) => change.mutate({ title }) : undefined} />
         <span role="status" className={css["said"]}>
-          {said}
+          {said || (running > 0 ? "Refreshing…" : "")}
         </span>
-        {board.mine && (
-          <div className={css["tools"]}>
-            {board.tiles.length > 0 && (
-              <Button aria-pressed={arranging} onClick={() => setArranging(!arranging)}>
-                Arrange
-              </Button>
-            )}
-            <Button icon="link" onClick={() => attempt(share(), "Link copied. Everyone with access to this server can open it.")}>
-              {board.share ? "Copy link" : "Share"}
-            </Button>
-            <Menu icon="menu" label="More" items={more} />
-          </div>
-        )}
+        <BoardTools
+          board={board}
+          source={source}
+          page={page}
+          say={say}
+          arranging={arranging}
+          onArrange={() => setArranging(!arranging)}
+        />
       </header>
+      {(own.length > 0 || arranging) && (
+        <FilterBar
+          source={source}
+          filters={board.filters}
+          values={shown}
+          onChange={set}
+          onRemove={
+            arranging ? (place) => setFilters(own.toSpliced(place, 1), shown.toSpliced(place, 1)) : undefined
+          }
+        >
+          {board.mine && changed && (
+            <Button
+              onClick={() => setFilters(own.map((filter, place) => ({ ...filter, value: shown[place] ?? [] })), [...shown])}
+            >
+              Keep so for everybody
+            </Button>
+          )}
+          {arranging && (
+            <Button icon="plus" onClick={() => setAdding(true)}>
+              Add a filter
+            </Button>
+          )}
+        </FilterBar>
+      )}
+      {adding && (
+        <Suspense fallback={null}>
+          <AddFilter
+            boardId={board.board_id}
+            onAdd={(filter) => setFilters([...own, filter], [...shown, []])}
+            onClose={() => setAdding(false)}
+          />
+        </Suspense>
+      )}
+      {arranging && (
+        <Button icon="plus" onClick={() => put([...board.tiles, { kept_id: "", text: "New text", width: 4, height: 0 }])}>
+          Add a text
+        </Button>
+      )}
       {board.tiles.length === 0 && (
         <p className={css["note"]}>
           Nothing is pinned here yet. Ask a question, press “Keep” above its result, and choose this board.
         </p>
       )}
       <ul className={css["grid"]}>
-        {board.tiles.map((tile, index) => {
-          const answer = board.answers[index];
-          if (!answer) return null;
-          const others = board.tiles.filter((each) => each !== tile);
-          return (
+        {grid.shown.map((tile, index) => {
+          const answer = board.answers.find((each) => each.kept_id === tile.kept_id);
+          if (tile.kept_id && !answer) return null;
+          const others = board.tiles.filter((_, place) => place !== index);
+          const arrange = arranging
+            ? {
+                handle: grid.handle(index),
+                corner: grid.corner(index),
+                dragged: grid.dragging === index,
+                unpin: () => put(others),
+              }
+            : null;
+          const place = { tile, index, arrange };
+          return answer ? (
             <TileView
               key={tile.kept_id}
-              tile={tile}
+              {...place}
               answer={answer}
               source={source}
               mine={board.mine}
-              arrange={
-                arranging
-                  ? {
-                      first: index === 0,
-                      last: index === board.tiles.length - 1,
-                      move: (step) => put(others.toSpliced(index + step, 0, tile)),
-                      widen: () => put(board.tiles.with(index, { ...tile, wide: !tile.wide })),
-                      unpin: () => put(others),
-                    }
-                  : null
-              }
+              filters={board.filters}
+              values={shown}
+            />
+          ) : (
+            // texts have no name of their own
+            <TextTile
+              key={`text ${index}`}
+              {...place}
+              onChange={(text) => put(board.tiles.with(index, { ...tile, text }))}
             />
           );
         })}
       </ul>
     </div>
   );
-}
-
-function arranged(board: Board, tiles: readonly Tile[]): Board {
-  const answers = tiles.flatMap((tile) => board.answers.find((answer) => answer.kept_id === tile.kept_id) ?? []);
-  return { ...board, tiles: [...tiles], answers };
 }

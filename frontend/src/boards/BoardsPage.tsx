@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { post, remove } from "../api/client";
 import { boardsQuery, keptQuery } from "../api/queries";
-import type { BoardSummary, KeptAnswer } from "../api/types";
+import type { BoardSummary, KeptAnswer } from "../api/boardTypes";
 import { Button, IconButton } from "../shell/Button";
 import { counted } from "../shell/counted";
 import { Icon } from "../shell/Icon";
@@ -105,7 +105,9 @@ function KeptLine({ answer, boards }: { answer: KeptAnswer; boards: readonly Boa
     <li className={css["line"]}>
       <Icon name={"kind" in answer.chart ? "board" : "pin"} />
       <span className={css["what"]}>
-        <span className={css["name"]}>{answer.title}</span>
+        <a className={css["name"]} href={paths.kept(answer.kept_id)} onClick={followLink}>
+          {answer.title}
+        </a>
         <span className={css["facts"]}>{on.length === 0 ? "on no board" : on.map((board) => board.title).join(", ")}</span>
       </span>
       <PinMenu answer={answer} boards={boards.filter((board) => !on.includes(board))} />

@@ -4,7 +4,7 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { post } from "../api/client";
 import { boardsQuery } from "../api/queries";
-import type { BoardSummary, KeptAnswer } from "../api/types";
+import type { BoardSummary, KeptAnswer } from "../api/boardTypes";
 import type { Look } from "../result/chooseChart";
 import { Button } from "../shell/Button";
 import css from "../shell/Dialog.module.css";

@@ -1,6 +1,6 @@
 /** The constants of a kept statement, to be set anew. */
 import { type FormEvent, useState } from "react";
-import type { KeptParameter } from "../api/types";
+import type { KeptParameter } from "../api/boardTypes";
 import { axisTitle } from "../result/axisTitle";
 import { Button } from "../shell/Button";
 import css from "./Tile.module.css";

@@ -1,6 +1,6 @@
 /** Pins a kept answer to one of the boards that it is not on yet. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { BoardSummary, KeptAnswer } from "../api/types";
+import type { BoardSummary, KeptAnswer } from "../api/boardTypes";
 import { Menu } from "../shell/Menu";
 import { IN_TURN, pin } from "./pin";
 

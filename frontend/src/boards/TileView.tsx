@@ -3,7 +3,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { post } from "../api/client";
 import { type BoardSource, refreshPath } from "../api/queries";
-import type { KeptAnswer, KeptRows, Tile } from "../api/types";
+import type { BoardFilter, FilterValue, KeptAnswer, KeptRows } from "../api/boardTypes";
+import { useDrill } from "../drill/useDrill";
 import type { Look } from "../result/chooseChart";
 import { describeChart } from "../result/describeChart";
 import { ResultTable } from "../result/ResultTable";
@@ -13,70 +14,73 @@ import { SqlText } from "../sql/SqlText";
 import { useFormatted } from "../sql/format";
 import { Parameters } from "./Parameters";
 import css from "./Tile.module.css";
+import { type Place, TileFrame } from "./TileFrame";
 
 const Drawing = lazy(() => import("../result/Drawing"));
 
-export interface Arrange {
-  first: boolean;
-  last: boolean;
-  move: (step: 1 | -1) => void;
-  widen: () => void;
-  unpin: () => void;
-}
-
-interface Props {
-  tile: Tile;
+interface Props extends Place {
   answer: KeptAnswer;
   source: BoardSource;
   mine: boolean;
-  /** Set while the board is arranged. */
-  arrange: Arrange | null;
+  filters: readonly (BoardFilter | null)[];
+  /** What the board is narrowed to, a value for each filter. */
+  values: readonly FilterValue[];
 }
 
-export function TileView({ tile, answer: kept, source, mine, arrange }: Props) {
+export function TileView({ answer: kept, source, mine, filters, values: narrowed, ...place }: Props) {
   const path = refreshPath(source, kept.kept_id);
   const client = useQueryClient();
-  const queryKey = ["refreshed", source, kept.kept_id];
+  const narrowing = filters.length > 0 ? { filters: narrowed } : {};
+  const queryKey = ["refreshed", source, kept.kept_id, narrowing];
   const opened = useQuery({
     queryKey,
-    queryFn: ({ signal }) => post<KeptAnswer>(path, {}, signal),
+    queryFn: ({ signal }) => post<KeptAnswer>(path, narrowing, signal),
     staleTime: 0,
     gcTime: 0,
+    placeholderData: (before) => before,
   });
   const rerun = useMutation({
-    mutationFn: (values: string[] | null) => post<KeptAnswer>(path, { values }),
+    mutationFn: (values: string[] | null) => post<KeptAnswer>(path, { values, ...narrowing }),
     onSuccess: (fresh) => client.setQueryData(queryKey, fresh),
   });
-  const [details, setDetails] = useState(false);
   const answer = opened.data ?? kept;
   const problem = rerun.error ?? opened.error;
   const pending = opened.isFetching || rerun.isPending;
   const values = (rerun.variables ?? null) || answer.parameters.map((parameter) => parameter.value);
-  const sql = useFormatted(answer.result?.sql ?? answer.sql, answer.dialect);
+
+  const set = filters.filter((filter, index) => filter && narrowed[index]?.length);
+  const elsewhere = set.filter((_, index) => answer.result?.filtered[index] === false).map((filter) => filter?.label);
 
   return (
-    <li className={css["tile"]} data-wide={tile.wide || undefined} aria-busy={pending}>
+    <TileFrame {...place} title={answer.title} busy={pending}>
       <div className={css["head"]}>
         <h2 className={css["title"]}>{answer.title}</h2>
         <IconButton icon="retry" label={`Refresh “${answer.title}”`} disabled={pending} onClick={() => rerun.mutate(values)} />
       </div>
-      {arrange && (
-        <div className={css["arrange"]} role="group" aria-label={`Place of “${answer.title}”`}>
-          <IconButton icon="up" label="Earlier" disabled={arrange.first} onClick={() => arrange.move(-1)} />
-          <IconButton icon="down" label="Later" disabled={arrange.last} onClick={() => arrange.move(1)} />
-          <Button aria-pressed={tile.wide} onClick={arrange.widen}>
-            Whole width
-          </Button>
-          <Button icon="cross" onClick={arrange.unpin}>
-            Unpin
-          </Button>
-        </div>
-      )}
+      {elsewhere.length > 0 && <p className={css["elsewhere"]}>Not narrowed by {elsewhere.join(" and ")}</p>}
       {problem && (
         <p className={css["problem"]} role="alert">
           {problem.message}
         </p>
       )}
+      <Answer answer={answer} mine={mine} pending={pending} onRun={(typed) => rerun.mutate(typed)} />
+    </TileFrame>
+  );
+}
+
+interface AnswerProps {
+  answer: KeptAnswer;
+  mine: boolean;
+  pending: boolean;
+  onRun: (values: string[]) => void;
+}
+
+/** The rows of an answer as they are kept to be shown; its SQL and its values below, when asked for. */
+export function Answer({ answer, mine, pending, onRun }: AnswerProps) {
+  const [details, setDetails] = useState(false);
+  const sql = useFormatted(answer.result?.sql ?? answer.sql, answer.dialect);
+  return (
+    <>
       {answer.result?.error && <p className={css["problem"]}>{answer.result.error}</p>}
       {answer.result && !answer.result.error && <Shown answer={answer} rows={answer.result} />}
       <div className={css["foot"]}>
@@ -93,13 +97,13 @@ export function TileView({ tile, answer: kept, source, mine, arrange }: Props) {
               parameters={answer.parameters}
               kept={mine}
               disabled={pending}
-              onRun={(typed) => rerun.mutate(typed)}
+              onRun={onRun}
             />
           )}
           <SqlText sql={sql} label={`SQL of “${answer.title}”`} />
         </div>
       )}
-    </li>
+    </>
   );
 }
 
@@ -115,15 +119,24 @@ function Shown({ answer, rows }: { answer: KeptAnswer; rows: KeptRows }) {
       total: rows.rows_returned,
       truncated: rows.truncated,
       milliseconds: null,
+      source: { preset: answer.preset, sql: rows.sql },
     }),
-    [answer.title, rows],
+    [answer.title, answer.preset, rows],
   );
-  if (!look) return <ResultTable result={result} />;
+  const [onPick, drill] = useDrill(result, answer.title);
+  if (!look)
+    return (
+      <>
+        <ResultTable result={result} onPick={onPick} />
+        {drill}
+      </>
+    );
   return (
-    <figure>
+    <figure className={css["figure"]}>
       <Suspense fallback={<div className={css["drawing"]} />}>
         <Drawing look={look} result={result} label={describeChart(look, result)} />
       </Suspense>
+      {drill}
     </figure>
   );
 }

@@ -1,7 +1,7 @@
 /** Changes of boards, one after the other: each sends the whole list of tiles, and the last one stands. */
 import { get, patch } from "../api/client";
 import { boardPath } from "../api/queries";
-import type { Board } from "../api/types";
+import type { Board } from "../api/boardTypes";
 
 /** The scope of every mutation that changes a board. */
 export const IN_TURN = { id: "boards" };

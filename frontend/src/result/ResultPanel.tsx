@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { rowsQuery } from "../api/queries";
+import { useDrill } from "../drill/useDrill";
 import type { RunState } from "../run/state";
 import { seconds } from "../run/steps";
 import { Button } from "../shell/Button";
@@ -28,8 +29,8 @@ interface Props {
 }
 
 export function ResultPanel({ run, traced }: Props) {
-  const { attempts, plan, answer, runId } = run;
-  const results = useMemo(() => resultsOf({ attempts, plan, answer, runId }), [attempts, plan, answer, runId]);
+  const { attempts, plan, answer, runId, preset } = run;
+  const results = useMemo(() => resultsOf({ attempts, plan, answer, runId, preset }), [attempts, plan, answer, runId, preset]);
   const [picked, setPicked] = useState<string | null>(null);
   if (traced?.reveal && traced.task !== picked) setPicked(traced.task);
   const shown = results.find((result) => result.task === picked) ?? results.at(-1);
@@ -95,6 +96,7 @@ export function ResultView({ result: first, traced, name, asked = "", keepable =
     if (revealed) box.current?.scrollIntoView({ block: "nearest" });
   }, [revealed]);
   const shown = look === null ? "table" : view;
+  const [onPick, drill] = useDrill(result, name);
   return (
     <section ref={box} role="group" className={css["result"]} aria-label="Result">
       <div className={css["head"]}>
@@ -125,12 +127,13 @@ export function ResultView({ result: first, traced, name, asked = "", keepable =
         </div>
       </div>
       {shown === "table" || look === null ? (
-        <ResultTable result={result} traced={traced} filtering={filtering} onFound={setFound} />
+        <ResultTable result={result} traced={traced} filtering={filtering} onFound={setFound} onPick={onPick} />
       ) : (
         <Suspense fallback={<div className={css["drawing"]}>Drawing…</div>}>
           <ChartView result={result} charts={charts} look={look} onLook={setPicked} name={name} />
         </Suspense>
       )}
+      {drill}
     </section>
   );
 }

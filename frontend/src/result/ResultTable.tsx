@@ -5,6 +5,7 @@
 import { type ColumnDef, getCoreRowModel, useReactTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
+import type { OnPick } from "../drill/pick";
 import type { Row } from "../api/events";
 import { type ColumnFormat, columnFormats, knownKind } from "./columnKinds";
 import { columnWidth } from "./columnWidth";
@@ -14,6 +15,7 @@ import { type Filters, readFilters } from "./filters";
 import type { Result } from "./results";
 import css from "./ResultTable.module.css";
 import { RowLine } from "./RowLine";
+import { useCells } from "./useCells";
 import { type Sort, usePagedRows } from "./usePagedRows";
 
 /** A cell of one of a run's results, counted as the rows came. */
@@ -31,12 +33,14 @@ interface Props {
   filtering?: boolean;
   /** Hears how many rows pass the filter, null while there is none. */
   onFound?: (rows: number | null) => void;
+  /** Hears which cell was chosen, by a click or by Enter. */
+  onPick?: OnPick | undefined;
 }
 
 export const ROW_HEIGHT = 32;
 const MOST_ROWS_SHOWN = 14;
 
-export function ResultTable({ result, traced = null, filtering = false, onFound }: Props) {
+export function ResultTable({ result, traced = null, filtering = false, onFound, onPick }: Props) {
   const [sort, setSort] = useState<Sort | null>(null);
   const [filters, setFilters] = useState<Filters>({});
   const scroller = useRef<HTMLDivElement>(null);
@@ -90,8 +94,11 @@ export function ResultTable({ result, traced = null, filtering = false, onFound 
     if (marked) rows.scrollToIndex(marked.row, { align: "auto" });
   }, [marked, rows]);
 
+  const { reached, pick, onKeyDown } = useCells(pages, result.columns.length, (row) => rows.scrollToIndex(row), onPick);
   const headHeight = filtering ? 88 : 48;
   return (
+    // its cells are what has been chosen when a key is pressed
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <div
       ref={scroller}
       className={css["scroller"]}
@@ -101,8 +108,9 @@ export function ResultTable({ result, traced = null, filtering = false, onFound 
       role="group"
       aria-label={`Rows, ${pages.total} in all`}
       aria-busy={pages.fetching}
+      onKeyDown={onPick && onKeyDown}
     >
-      <div role="table" aria-rowcount={pages.total + 1} aria-colcount={result.columns.length} className={css["table"]}>
+      <div role={onPick ? "grid" : "table"} aria-rowcount={pages.total + 1} aria-colcount={result.columns.length} className={css["table"]}>
         <div role="rowgroup" className={css["head"]}>
           <div role="row" aria-rowindex={1} className={css["row"]} style={{ gridTemplateColumns: template }}>
             <span className={css["gutter"]} role="columnheader">
@@ -133,6 +141,8 @@ export function ResultTable({ result, traced = null, filtering = false, onFound 
               formats={formats}
               template={template}
               traced={marked?.row === item.index ? marked.column : -1}
+              reached={onPick ? (reached.row === item.index ? reached.column : -1) : null}
+              onPick={pick}
             />
           ))}
         </div>

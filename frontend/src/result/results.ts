@@ -16,9 +16,16 @@ export interface Result {
   total: number;
   truncated: boolean;
   milliseconds: number | null;
+  /** The query that returned it, where one may go on from its figures. */
+  source?: Source | null;
 }
 
-export function resultsOf(run: Pick<RunState, "attempts" | "plan" | "answer" | "runId">): Result[] {
+export interface Source {
+  preset: string;
+  sql: string;
+}
+
+export function resultsOf(run: Pick<RunState, "attempts" | "plan" | "answer" | "runId"> & { preset?: string | null }): Result[] {
   const tasks = run.plan?.tasks ?? [];
   const best = new Map<string, Result>();
   for (const attempt of run.attempts) {
@@ -37,6 +44,7 @@ export function resultsOf(run: Pick<RunState, "attempts" | "plan" | "answer" | "
       total: attempt.rows_returned,
       truncated: attempt.truncated,
       milliseconds: attempt.execution_time_ms,
+      source: run.preset ? { preset: run.preset, sql: attempt.sql } : null,
     });
   }
   return [...best.values()];

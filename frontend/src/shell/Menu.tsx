@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from "react";
 import { Button } from "./Button";
 import type { IconName } from "./Icon";
 import css from "./Menu.module.css";
+import { placeBelow } from "./placeBelow";
 import { useDismiss } from "./useDismiss";
 
 export interface MenuItem {
@@ -26,7 +27,7 @@ export function Menu({ label, icon, items, compact = false }: Props) {
     if (!open || !list.current || !box.current) return;
     list.current.showPopover();
     const follow = () => {
-      if (list.current && box.current) place(list.current, box.current.getBoundingClientRect());
+      if (list.current && box.current) placeBelow(list.current, box.current.getBoundingClientRect());
     };
     follow();
     window.addEventListener("scroll", follow);
@@ -63,18 +64,4 @@ export function Menu({ label, icon, items, compact = false }: Props) {
       )}
     </div>
   );
-}
-
-const EDGE = 8;
-
-/** Below the button, or above it where there is more room; its right edge below the button's. */
-function place(list: HTMLElement, button: DOMRect): void {
-  const { width, height } = list.getBoundingClientRect();
-  const below = window.innerHeight - button.bottom - EDGE;
-  const above = button.top - EDGE;
-  const upwards = height > below && above > below;
-  const top = upwards ? Math.max(EDGE, button.top - height - 4) : button.bottom + 4;
-  list.style.top = `${top}px`;
-  list.style.left = `${Math.min(Math.max(EDGE, button.right - width), window.innerWidth - width - EDGE)}px`;
-  list.style.maxHeight = `${Math.max(upwards ? above : below, 120)}px`;
 }

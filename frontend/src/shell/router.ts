@@ -11,6 +11,7 @@ export type Place =
   | { name: "boards" }
   | { name: "board"; boardId: string }
   | { name: "shared"; share: string }
+  | { name: "kept"; keptId: string }
   | { name: "lab" }
   | { name: "lost" };
 
@@ -33,6 +34,7 @@ export function placeOf(path: string): Place {
     if (first === "q") return { name: "sql", preset: second };
     if (first === "b") return { name: "board", boardId: second };
     if (first === "s") return { name: "shared", share: second };
+    if (first === "k") return { name: "kept", keptId: second };
   }
   return { name: "lost" };
 }
@@ -47,6 +49,7 @@ export const paths = {
   boards: "/b",
   board: (id: string) => `/b/${encodeURIComponent(id)}`,
   shared: (share: string) => `/s/${encodeURIComponent(share)}`,
+  kept: (id: string) => `/k/${encodeURIComponent(id)}`,
   lab: "/lab",
 };
 

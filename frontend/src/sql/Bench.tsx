@@ -45,7 +45,7 @@ export function Bench({ preset, dialect, sql, runs = false, question, children, 
   });
   const result = running.data;
   const succeeded = result?.status === "success";
-  const shown = useMemo(() => result && resultOf(result), [result]);
+  const shown = useMemo(() => result && resultOf(result, preset), [result, preset]);
 
   const { mutate } = running;
   useEffect(() => {
@@ -107,7 +107,8 @@ export function Bench({ preset, dialect, sql, runs = false, question, children, 
   );
 }
 
-function resultOf(result: SqlResult): Result {
+/** What came of SQL of one's own, to be looked at like the result of a question. */
+export function resultOf(result: SqlResult, preset: string): Result {
   return {
     runId: result.run_id,
     task: null,
@@ -117,5 +118,6 @@ function resultOf(result: SqlResult): Result {
     total: result.rows_returned,
     truncated: result.truncated,
     milliseconds: result.execution_time_ms,
+    source: { preset, sql: result.sql || "" },
   };
 }

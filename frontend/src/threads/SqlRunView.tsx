@@ -28,6 +28,7 @@ export function SqlRunView({ run }: { run: SqlRun }) {
             total: answer.rows_returned,
             truncated: answer.truncated,
             milliseconds: answer.execution_time_ms,
+            source: { preset: run.preset, sql: run.sql },
           }}
         />
       ) : (

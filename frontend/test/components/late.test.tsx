@@ -2,7 +2,7 @@ import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { get } from "../../src/api/client";
-import type { BoardSummary, KeptAnswer, KeptRows, Tile } from "../../src/api/types";
+import type { BoardSummary, KeptAnswer, KeptRows, Tile } from "../../src/api/boardTypes";
 import type { ModelSetting } from "../../src/api/modelTypes";
 import AddDatabase from "../../src/ask/AddDatabase";
 import BoardPage from "../../src/boards/BoardPage";
@@ -29,7 +29,7 @@ function later<T>() {
 }
 
 const board = (id: string, tiles: Tile[] = []): BoardSummary => ({ board_id: id, title: id, tiles, shared: false, updated: "" });
-const tile = (id: string): Tile => ({ kept_id: id, wide: false });
+const tile = (id: string): Tile => ({ kept_id: id, text: "", width: 2, height: 0 });
 const kept = (id: string, more: Partial<KeptAnswer> = {}): KeptAnswer => ({
   kept_id: id,
   title: id,
@@ -53,6 +53,7 @@ const rows = (value: string): KeptRows => ({
   truncated: false,
   error: null,
   refreshed: "2026-01-01T00:00:00Z",
+  filtered: [],
 });
 
 describe("what comes late leaves alone what one does", () => {
@@ -140,8 +141,8 @@ describe("what comes late leaves alone what one does", () => {
 
   it("shows the former rows while an answer is run anew, and no failure of before", async () => {
     const refreshed = later<KeptAnswer | Response>();
-    serve({ "/kept/One/refresh": refreshed.reply });
-    show(<TileView tile={tile("One")} answer={kept("One")} source={{ boardId: "b" }} mine arrange={null} />);
+    serve({ "/boards/b/One/refresh": refreshed.reply });
+    show(<TileView tile={tile("One")} answer={kept("One")} source={{ boardId: "b" }} mine arrange={null} index={0} filters={[]} values={[]} />);
     const refresh = screen.getByRole("button", { name: "Refresh “One”" });
     await refreshed.give(0, Response.json({ error: { kind: "database", message: "Locked." } }, { status: 500 }));
     expect((await screen.findByRole("alert")).textContent).toBe("Locked.");
