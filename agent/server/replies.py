@@ -224,6 +224,7 @@ class FeedbackReply(Reply):
 
 
 class VerifiedPair(Reply):
+    run_id: str
     question: str
     sql: str
     preset: str

@@ -26,7 +26,7 @@ from eval.errors import InputError
 from eval.schema import ForeignKey, Schema, Table
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.in_words import group_keys
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.quoted_names import quoted_column, quoted_name, table_source
 from eval.sql.stack import with_headroom
 
 Kind = Literal["rows", "by", "only", "without"]
@@ -193,20 +193,21 @@ class _Ways:
         if len(self._tables) < 2:
             return [exp.Star()]
         finest = [name for name, table in self._tables.items() if not self._is_referred_to(table)]
-        if len(finest) != 1:
-            return [exp.Column(this=exp.Star(), table=exp.to_identifier(name, quoted=True)) for name in self._sources()]
-        source = next(name for name in self._sources() if name.casefold() == finest[0])
-        columns: list[exp.Expr] = [exp.Column(this=exp.Star(), table=exp.to_identifier(source, quoted=True))]
-        where = self._select.args.get("where")
-        named = chain(
-            *(key.node.find_all(exp.Column) for key in self._keys), where.find_all(exp.Column) if where else ()
-        )
-        columns += [one.copy() for one in named if one.table and one.table.casefold() != finest[0]]
+        whole = [one for one in self._sources() if len(finest) != 1 or one.name.casefold() == finest[0]]
+        columns: list[exp.Expr] = [exp.Column(this=exp.Star(), table=one.copy()) for one in whole]
+        if len(finest) == 1:
+            where = self._select.args.get("where")
+            named = chain(
+                *(key.node.find_all(exp.Column) for key in self._keys), where.find_all(exp.Column) if where else ()
+            )
+            columns += [one.copy() for one in named if one.table and one.table.casefold() != finest[0]]
         return list(dict.fromkeys(columns))
 
-    def _sources(self) -> list[str]:
+    def _sources(self) -> list[exp.Identifier]:
+        """The names of the tables in FROM, as they stand there."""
         joins = self._select.args.get("joins") or []
-        return [node.alias_or_name for node in (self._select.args["from_"].this, *(join.this for join in joins))]
+        nodes = [self._select.args["from_"].this, *(join.this for join in joins)]
+        return [node.args["alias"].this if node.args.get("alias") else node.this for node in nodes]
 
     def _is_referred_to(self, table: Table) -> bool:
         others = [one for one in self._tables.values() if one is not table]
@@ -252,9 +253,9 @@ class _Ways:
             above = exp.alias_(
                 table_source(self._words.tables[key.ref_table].table), key.ref_table, table=True, quoted=True
             )
-            ends = quoted_column(key.columns[0], source), quoted_column(key.ref_columns[0], key.ref_table)
+            ends = quoted_column(key.columns[0], source), quoted_column(key.ref_columns[0], quoted_name(key.ref_table))
             query = query.join(above, on=exp.EQ(this=ends[0], expression=ends[1]), join_type="left")
-            source = key.ref_table
+            source = quoted_name(key.ref_table)
         column: exp.Expr = quoted_column(word.name, source)
         name = word.name
         if word.role == "date":
@@ -275,9 +276,9 @@ class _Ways:
                 node.set("table", own)
         return changed
 
-    def _source_of(self, table: str | None) -> str | None:
+    def _source_of(self, table: str | None) -> exp.Identifier | None:
         """The name in FROM of a table that stands there once."""
-        found = [name for name in self._sources() if self._tables[name.casefold()].name == table]
+        found = [one for one in self._sources() if self._tables[one.name.casefold()].name == table]
         return found[0] if len(found) == 1 else None
 
     def _child_of(self, key: ForeignKey) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, select, update
 
 from agent.store.base import Base
 from agent.store.errors import NotFound
@@ -30,6 +30,16 @@ class FeedbackStore(Base):
             connection.execute(feedback.insert(), record.model_dump())
 
         await self._write(kept)
+
+    async def withdraw(self, owner: str, run_id: str) -> bool:
+        """Remove the verdicts on a run. False when the owner gave none."""
+
+        def withdrawn(connection: Connection) -> bool:
+            mine = delete(feedback).where(feedback.c.owner == owner, feedback.c.run_id == run_id)
+            connection.execute(update(runs).where(runs.c.owner == owner, runs.c.run_id == run_id).values(feedback=None))
+            return bool(connection.execute(mine).rowcount)
+
+        return await self._write(withdrawn)
 
     async def feedback(
         self,

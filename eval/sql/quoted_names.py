@@ -11,7 +11,7 @@ def quoted_name(name: str) -> exp.Identifier:
     return exp.to_identifier(name, quoted=True)
 
 
-def quoted_column(name: str, table: str | None = None) -> exp.Column:
+def quoted_column(name: str, table: str | exp.Identifier | None = None) -> exp.Column:
     return exp.column(quoted_name(name), table=table)
 
 

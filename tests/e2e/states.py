@@ -327,10 +327,55 @@ def _board(page: Page, endpoint: OpenAIServer) -> None:
     keep(page, "Orders a month", board="Shop this week")
     page.get_by_role("link", name="Open the board").click()
     page.get_by_role("button", name="Arrange").click()
-    last = page.get_by_role("group", name="Place of “Orders a month”").last
-    last.get_by_role("button", name="Whole width").click()
+    for _ in range(2):
+        page.get_by_role("button", name="Size of “Orders a month”").last.press("ArrowRight")
     page.get_by_role("button", name="SQL and values").nth(1).click()
     page.wait_for_load_state("networkidle")
+
+
+def _narrowed(page: Page, endpoint: OpenAIServer) -> None:
+    """A board with its filters, one of them open."""
+    _answer(page, endpoint)
+    keep(page, "Products by category", board="Narrowed")
+    page.get_by_role("link", name="Open the board").click()
+    page.get_by_role("button", name="Arrange").click()
+    page.get_by_role("button", name="Add a text").click()
+    for column in ("categories.name", "products.price"):
+        page.get_by_role("button", name="Add a filter").click()
+        dialog = page.get_by_role("dialog", name="Add a filter")
+        option = dialog.get_by_role("option").filter(has_text=column).first.get_attribute("value") or ""
+        dialog.get_by_role("combobox").first.select_option(option)
+        dialog.get_by_role("button", name="Add").click()
+        dialog.wait_for(state="detached")
+    page.get_by_role("button", name="Arrange").click()
+    page.get_by_role("button", name="Name: all").click()
+    page.get_by_role("checkbox").first.check()
+    page.get_by_role("checkbox").nth(1).check()
+    page.wait_for_load_state("networkidle")
+
+
+def _ways(page: Page, endpoint: OpenAIServer) -> None:
+    """The ways on from a figure."""
+    _answer(page, endpoint)
+    page.get_by_role("gridcell").nth(1).click()
+    page.get_by_role("button", name="The rows behind it").wait_for()
+
+
+def _behind(page: Page, endpoint: OpenAIServer) -> None:
+    """The rows behind a figure."""
+    _ways(page, endpoint)
+    page.get_by_role("button", name="The rows behind it").click()
+    page.get_by_role("dialog", name="Behind the figure").get_by_label("Result").wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def _kept(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    keep(page, "A kept answer", board="Narrowed")
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("link", name="Boards").click()
+    page.get_by_role("link", name="A kept answer").first.click()
+    page.get_by_role("button", name="SQL and values").click()
 
 
 DEAREST = "SELECT name, price FROM products WHERE is_discontinued = 0 AND price > 40 ORDER BY price DESC LIMIT 8"
@@ -445,6 +490,10 @@ STATES = (
     State("keeping", "offline", _keeping),
     State("board", "offline", _board),
     State("boards", "offline", _boards, phone=False),
+    State("narrowed", "offline", _narrowed),
+    State("ways", "offline", _ways),
+    State("behind", "offline", _behind),
+    State("kept", "offline", _kept),
     State("sql", "offline", _sql),
     State("notes", "offline", _notes),
     State("model", "offline", _model),

@@ -157,6 +157,12 @@ async def verified(
     return [VerifiedPair.of(record) for record in records]
 
 
+@router.delete("/feedback/{run_id}", status_code=204, responses=refusals(404))
+async def withdraw(services: CurrentServices, client: CurrentClient, run_id: RunId) -> None:
+    """Take your word on a run back: its question is verified no longer."""
+    required(await services.store.withdraw(client.owner, run_id), "verdict")
+
+
 async def _thread(services: Services, client: Client, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
     """The thread and its latest turns whole, oldest first."""
     record = required(await services.store.thread(client.owner, thread_id), "thread")

@@ -218,6 +218,7 @@ export interface SqlResult extends SqlOutcome {
 }
 
 export interface VerifiedPair {
+  run_id: string;
   question: string;
   sql: string;
   preset: string;

@@ -66,7 +66,7 @@ function FilterButton({ filter, value, children }: ButtonProps) {
   useLayoutEffect(() => {
     if (!open || !panel.current || !box.current) return;
     panel.current.showPopover();
-    placeBelow(panel.current, box.current.getBoundingClientRect());
+    placeBelow(panel.current, box.current.getBoundingClientRect(), "left");
     panel.current.querySelector<HTMLElement>("input, select, button")?.focus();
     const button = box.current.querySelector("button");
     return () => {

@@ -1,9 +1,12 @@
 /** Questions whose SQL somebody has found right; they help with later questions, and can be asked again. */
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { post, remove } from "../api/client";
 import { verifiedQuery } from "../api/queries";
 import type { VerifiedPair } from "../api/types";
 import { useNewThread } from "../run/useNewThread";
-import { Button } from "../shell/Button";
+import { Button, IconButton } from "../shell/Button";
+import { Bench } from "../sql/Bench";
 import { useFormatted } from "../sql/format";
 import { SqlText } from "../sql/SqlText";
 import css from "./VerifiedList.module.css";
@@ -41,7 +44,19 @@ interface Props {
 }
 
 function Verified({ pair, dialect, onAsk }: Props) {
+  const client = useQueryClient();
   const formatted = useFormatted(pair.sql, dialect);
+  const [editing, setEditing] = useState(false);
+  const change = useMutation({
+    mutationFn: (sql: string | null) =>
+      sql === null
+        ? remove(`/feedback/${encodeURIComponent(pair.run_id)}`)
+        : post("/feedback", { run_id: pair.run_id, verdict: "corrected", sql }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["feedback"] });
+      setEditing(false);
+    },
+  });
   return (
     <li className={css["pair"]}>
       <div className={css["head"]}>
@@ -49,8 +64,26 @@ function Verified({ pair, dialect, onAsk }: Props) {
         <Button icon="retry" onClick={onAsk} disabled={pair.question === ""}>
           Ask again
         </Button>
+        <IconButton icon="edit" label={`Edit the SQL of “${pair.question}”`} aria-pressed={editing} onClick={() => setEditing(!editing)} />
+        <IconButton
+          icon="trash"
+          label={`“${pair.question}” is verified no longer`}
+          disabled={change.isPending}
+          onClick={() => change.mutate(null)}
+        />
       </div>
-      <SqlText sql={formatted} label={`SQL for “${pair.question}”`} />
+      {change.error && <p role="alert">{change.error.message}</p>}
+      {editing ? (
+        <Bench preset={pair.preset} dialect={dialect} sql={pair.sql} question={pair.question}>
+          {(statement) => (
+            <Button look="framed" icon="check" disabled={change.isPending} onClick={() => change.mutate(statement)}>
+              Keep as the right answer
+            </Button>
+          )}
+        </Bench>
+      ) : (
+        <SqlText sql={formatted} label={`SQL for “${pair.question}”`} />
+      )}
     </li>
   );
 }

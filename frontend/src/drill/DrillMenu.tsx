@@ -50,7 +50,7 @@ export default function DrillMenu({ source, columns, picked, at, onGo, onClose }
   useLayoutEffect(() => {
     if (!list.current) return;
     if (!list.current.matches(":popover-open")) list.current.showPopover();
-    placeBelow(list.current, at.getBoundingClientRect());
+    placeBelow(list.current, at.getBoundingClientRect(), "left");
     if (!list.current.contains(document.activeElement)) list.current.querySelector("button")?.focus();
   });
 

@@ -93,7 +93,7 @@ describe("what comes late leaves alone what one does", () => {
   });
 
   it("shows a board as it was arranged last, whichever reply is slow", async () => {
-    const whole = { board_id: "b", title: "b", share: null, updated: "", mine: true };
+    const whole = { board_id: "b", title: "b", share: null, updated: "", mine: true, filters: [] };
     const answers = [kept("One"), kept("Two"), kept("Three")];
     const changes = later<unknown>();
     let stored = { ...whole, tiles: answers.map((each) => tile(each.kept_id)), answers };
