@@ -1,4 +1,5 @@
 /** The bodies of the HTTP API, as the server documents them; `test/openapi.test.ts` holds them against its schema. */
+import type { KeptChart } from "./chartTypes";
 import type { Answer, Cell, Row } from "./events";
 
 export interface Preset {
@@ -246,15 +247,6 @@ export interface Health {
 
 export type ExportFormat = "csv" | "jsonl" | "xlsx" | "parquet";
 
-/** How a kept answer is shown; columns are counted from 0, -1 stands for none. */
-export interface KeptChart {
-  kind: "number" | "bar" | "column" | "line" | "area" | "scatter" | "heatmap";
-  x: number;
-  y: number;
-  series: number;
-  order: "given" | "largest" | "smallest" | "name";
-}
-
 /** A constant of the SQL that may be set anew. */
 export interface KeptParameter {
   name: string;
@@ -283,7 +275,7 @@ export interface KeptAnswer {
   sql: string;
   dialect: string;
   /** Empty: as a table. */
-  chart: KeptChart | Record<string, never>;
+  chart: Partial<KeptChart>;
   parameters: KeptParameter[];
   result: KeptRows | null;
   created: string;

@@ -4,8 +4,9 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { post } from "../api/client";
 import { type BoardSource, refreshPath } from "../api/queries";
 import type { KeptAnswer, KeptRows, Tile } from "../api/types";
-import type { Look } from "../result/chooseChart";
 import { describeChart } from "../result/describeChart";
+import { type Look, lookOf } from "../result/look";
+import type { Result } from "../result/results";
 import { ResultTable } from "../result/ResultTable";
 import { Button, IconButton } from "../shell/Button";
 import { counted } from "../shell/counted";
@@ -15,6 +16,7 @@ import { Parameters } from "./Parameters";
 import css from "./Tile.module.css";
 
 const Drawing = lazy(() => import("../result/Drawing"));
+const TileChart = lazy(() => import("./TileChart"));
 
 export interface Arrange {
   first: boolean;
@@ -48,10 +50,14 @@ export function TileView({ tile, answer: kept, source, mine, arrange }: Props) {
     onSuccess: (fresh) => client.setQueryData(queryKey, fresh),
   });
   const [details, setDetails] = useState(false);
+  /** The chart while it is edited. */
+  const [draft, setDraft] = useState<Look | null>(null);
   const answer = opened.data ?? kept;
   const problem = rerun.error ?? opened.error;
   const pending = opened.isFetching || rerun.isPending;
   const values = (rerun.variables ?? null) || answer.parameters.map((parameter) => parameter.value);
+  const result = useMemo(() => resultOf(answer), [answer]);
+  const look = draft ?? lookOfKept(answer, result);
   const sql = useFormatted(answer.result?.sql ?? answer.sql, answer.dialect);
 
   return (
@@ -78,7 +84,7 @@ export function TileView({ tile, answer: kept, source, mine, arrange }: Props) {
         </p>
       )}
       {answer.result?.error && <p className={css["problem"]}>{answer.result.error}</p>}
-      {answer.result && !answer.result.error && <Shown answer={answer} rows={answer.result} />}
+      {result && !answer.result?.error && <Shown look={look} result={result} />}
       <div className={css["foot"]}>
         <span role="status">{pending ? "Refreshing…" : asOf(answer.result)}</span>
         <Button aria-expanded={details} onClick={() => setDetails(!details)}>
@@ -96,6 +102,18 @@ export function TileView({ tile, answer: kept, source, mine, arrange }: Props) {
               onRun={(typed) => rerun.mutate(typed)}
             />
           )}
+          {mine && result && (
+            <Suspense fallback={null}>
+              <TileChart
+                keptId={kept.kept_id}
+                result={result}
+                look={look}
+                draft={draft}
+                onDraft={setDraft}
+                onSaved={(saved) => client.setQueryData(queryKey, saved)}
+              />
+            </Suspense>
+          )}
           <SqlText sql={sql} label={`SQL of “${answer.title}”`} />
         </div>
       )}
@@ -103,21 +121,7 @@ export function TileView({ tile, answer: kept, source, mine, arrange }: Props) {
   );
 }
 
-function Shown({ answer, rows }: { answer: KeptAnswer; rows: KeptRows }) {
-  const look = useMemo(() => lookOf(answer, rows), [answer, rows]);
-  const result = useMemo(
-    () => ({
-      runId: null,
-      task: null,
-      title: answer.title,
-      columns: rows.columns,
-      rows: rows.rows,
-      total: rows.rows_returned,
-      truncated: rows.truncated,
-      milliseconds: null,
-    }),
-    [answer.title, rows],
-  );
+function Shown({ look, result }: { look: Look | null; result: Result }) {
   if (!look) return <ResultTable result={result} />;
   return (
     <figure>
@@ -128,12 +132,18 @@ function Shown({ answer, rows }: { answer: KeptAnswer; rows: KeptRows }) {
   );
 }
 
+function resultOf({ title, result: rows }: KeptAnswer): Result | null {
+  if (!rows) return null;
+  const { columns, rows_returned: total, truncated, sql } = rows;
+  return { runId: null, task: null, title, columns, sql, rows: rows.rows, total, truncated, milliseconds: null };
+}
+
 /** The chart that was kept, as long as the columns that it needs are there. */
-function lookOf(answer: KeptAnswer, rows: KeptRows): Look | null {
-  const { chart } = answer;
-  if (!("kind" in chart) || rows.rows.length === 0) return null;
-  const needed = Math.max(chart.x, chart.y, chart.series);
-  return needed < rows.columns.length ? (chart as Look) : null;
+function lookOfKept({ chart }: KeptAnswer, result: Result | null): Look | null {
+  const { kind } = chart;
+  if (kind === undefined || !result || result.rows.length === 0) return null;
+  const look = lookOf({ ...chart, kind });
+  return Math.max(look.x, look.y, look.series, ...look.more) < result.columns.length ? look : null;
 }
 
 const TIME = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });

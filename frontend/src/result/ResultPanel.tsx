@@ -5,8 +5,9 @@ import { rowsQuery } from "../api/queries";
 import type { RunState } from "../run/state";
 import { seconds } from "../run/steps";
 import { Button } from "../shell/Button";
-import { type Chart, chooseCharts, type Look, preferred } from "./chooseChart";
+import { chartsOf, preferred } from "./chooseChart";
 import { cellText } from "./columnKinds";
+import { type ChartKind, type Look, lookOf } from "./look";
 import css from "./ResultPanel.module.css";
 import { type CellPlace, ResultTable } from "./ResultTable";
 import { type Result, resultsOf } from "./results";
@@ -61,7 +62,7 @@ export function ResultPanel({ run, traced }: Props) {
 }
 
 /** Charts that say more at a glance than their table; the others are a click away. */
-const SAYS_MORE: ReadonlySet<Chart["kind"]> = new Set(["number", "line", "heatmap"]);
+const SAYS_MORE: ReadonlySet<ChartKind> = new Set(["number", "line", "heatmap"]);
 
 interface ViewProps {
   result: Result;
@@ -75,7 +76,7 @@ interface ViewProps {
 
 export function ResultView({ result: first, traced, name, asked = "", keepable = true }: ViewProps) {
   const result = useWhole(first);
-  const charts = useMemo(() => preferred(chooseCharts(result.columns, result.rows), asked), [result, asked]);
+  const charts = useMemo(() => preferred(chartsOf(result), asked), [result, asked]);
   const [chosen, setView] = useState<"table" | "chart" | null>(null);
   const [picked, setPicked] = useState<Look | null>(null);
   const best = charts[0];
@@ -83,7 +84,7 @@ export function ResultView({ result: first, traced, name, asked = "", keepable =
   const view = chosen ?? (isChart ? "chart" : "table");
   const look = useMemo(() => {
     if (picked && charts.some((chart) => chart.kind === picked.kind)) return picked;
-    return best ? { ...best, order: "given" as const } : null;
+    return best ? lookOf(best) : null;
   }, [picked, charts, best]);
   const [filtering, setFiltering] = useState(false);
   const [found, setFound] = useState<number | null>(null);

@@ -11,6 +11,8 @@ export interface Result {
   columns: readonly string[];
   /** What each column is counted in ("" where that is not known). */
   units?: readonly string[];
+  /** The statement that returned the rows, where it is known. */
+  sql?: string;
   /** The first rows, at most 200. */
   rows: readonly Row[];
   total: number;
@@ -33,6 +35,7 @@ export function resultsOf(run: Pick<RunState, "attempts" | "plan" | "answer" | "
       title: task?.description ?? attempt.task_id,
       columns: attempt.columns,
       units: attempt.units ?? [],
+      sql: attempt.sql,
       rows,
       total: attempt.rows_returned,
       truncated: attempt.truncated,

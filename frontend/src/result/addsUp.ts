@@ -1,0 +1,33 @@
+/**
+ * Whether the values of a column can be added up: sums and counts can, averages and shares cannot. The statement says
+ * it where it computes the column; else the column's name does.
+ */
+
+const NOT = /(^|[^a-z])(avg|average|mean|median|min|max|minimum|maximum|smallest|largest|lowest|highest|ratio|rate|percent|percentage|pct|share|price|per|age|rating|score|temperature|rank|distinct|different|unique|running|cumulative)([^a-z]|$)|%/i;
+const SUMS = /(^|[^a-z])(sum|total|count|number|num|amount|revenue|sales|cost|costs|spent|spend|payments|quantity|qty|volume|profit|turnover|income)([^a-z]|$)/i;
+
+export function addsUp(column: string, values: readonly unknown[], sql = ""): boolean {
+  const computed = expressionOf(column, sql) || (/\(/.test(column) ? column : "");
+  if (/\b(avg|min|max|median|stddev\w*|variance|percentile\w*)\s*\(|\bdistinct\b|\bover\b|\//i.test(computed)) return false;
+  if (/\b(sum|count|total)\s*\(/i.test(computed)) return true;
+  const name = column.replaceAll(/([a-z])([A-Z])/g, "$1 $2");
+  if (NOT.test(name)) return false;
+  return SUMS.test(name) || values.every((value) => value === null || Number.isInteger(value));
+}
+
+/** What stands before `AS column` in a statement; empty where it is not found. */
+function expressionOf(column: string, sql: string): string {
+  const name = column.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const found = new RegExp(`\\s+as\\s+["\`[]?${name}(?![\\w])`, "i").exec(sql);
+  if (!found) return "";
+  let depth = 0;
+  let start = found.index;
+  while (start > 0) {
+    const sign = sql.charAt(start - 1);
+    if (sign === ")") depth += 1;
+    if (sign === "(") depth -= 1;
+    if (depth < 0 || (depth === 0 && (sign === "," || /\bselect\s$/i.test(sql.slice(0, start))))) break;
+    start -= 1;
+  }
+  return sql.slice(start, found.index);
+}
