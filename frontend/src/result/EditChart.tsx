@@ -38,14 +38,19 @@ export function ChartKinds({ charts, look, onLook }: Props & { charts: readonly 
   );
 }
 
-const drawn = ({ x, y, series, more = [] }: Chart): string => JSON.stringify([x, y, series, more]);
+const drawn = ({ x, y, series, more }: Look): string => JSON.stringify([x, y, series, more]);
 
-/** Another kind of chart: of the columns that were chosen, where the kinds draw the same ones, and else of its own. */
+/** Another kind of chart: what was chosen stays, as far as the kinds draw the same columns. */
 function withKind(look: Look, chart: Chart, charts: readonly Chart[]): Look {
-  const before = charts.find((each) => each.kind === look.kind);
-  if (before && drawn(before) === drawn(chart)) return { ...look, kind: chart.kind };
-  const { kind, x, y, series, more, stack, top, order } = lookOf(chart);
-  return { ...look, kind, x, y, series, more, stack, top, order };
+  const [before, after] = [lookOf(charts.find((each) => each.kind === look.kind) ?? look), lookOf(chart)];
+  const next = { ...look, kind: after.kind };
+  if (drawn(before) !== drawn(after)) {
+    const { x, y, series, more } = after;
+    Object.assign(next, { x, y, series, more });
+  }
+  if (look.stack === before.stack) next.stack = after.stack;
+  if (look.top === before.top && look.order === before.order) Object.assign(next, { top: after.top, order: after.order });
+  return next;
 }
 
 export function EditChart({ look, onLook, result, onClose }: Props & { result: Drawn; onClose: () => void }) {

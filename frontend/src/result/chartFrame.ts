@@ -34,7 +34,8 @@ export interface Head {
 /** The title and the names of the colours, above the drawing, in as many lines as they need. */
 export function headOf(title: string, colours: readonly Named[], width: number): Head {
   const names = colours.map(({ name, colour }) => ({ name: fitted(name, Math.min(220, width - 40)), colour }));
-  let [x, y] = [0, title ? LINE + 4 : 0];
+  const above = title ? LINE + 4 : 0;
+  let [x, y] = [0, above];
   const places = names.map(({ name }) => {
     const size = textWidth(name) + 18;
     if (x > 0 && x + size > width) [x, y] = [0, y + LINE];
@@ -42,8 +43,9 @@ export function headOf(title: string, colours: readonly Named[], width: number):
     x += size + GAP;
     return place;
   });
+  const height = names.length > 0 ? y + LINE + 4 : above;
   const draw = () => {
-    const head = svg("g", { "aria-hidden": "true", "data-mark": "head" });
+    const head = svg("g", { "aria-hidden": "true", "data-mark": "head", transform: `translate(0,${-height})` });
     if (title) head.append(words(fitted(title, width / 1.15), { x: 0, y: 14, "font-size": 14, "font-weight": 600, fill: "var(--ink)" }));
     for (const [index, { name, colour }] of names.entries()) {
       const place = places[index] ?? { x: 0, y: 0 };
@@ -52,11 +54,12 @@ export function headOf(title: string, colours: readonly Named[], width: number):
     }
     return head;
   };
-  return { height: (title ? LINE + 4 : 0) + (names.length > 0 ? (places.at(-1)?.y ?? 0) - (title ? LINE + 4 : 0) + LINE + 4 : 0), draw };
+  return { height, draw };
 }
 
 export interface EndLabel {
   text: string;
+  colour: string;
   x: number;
   y: number;
 }
@@ -71,13 +74,16 @@ export function drawEndLabels(labels: readonly EndLabel[], room: number, bottom:
   // what was pushed out below moves up again
   for (let index = ys.length - 1; index >= 0; index -= 1)
     ys[index] = Math.min(ys[index] ?? 0, (ys[index + 1] ?? bottom + HIGH) - HIGH);
-  for (const [index, { text, x }] of sorted.entries())
-    group.append(words(fitted(text, room), { x: x + 8, y: ys[index] ?? 0, dy: "0.32em", fill: "var(--ink)" }));
+  for (const [index, { text, colour, x, y }] of sorted.entries()) {
+    const place = ys[index] ?? y;
+    group.append(svg("line", { x1: x + 4, y1: y, x2: x + 10, y2: place, stroke: colour }));
+    group.append(words(fitted(text, room - 13), { x: x + 13, y: place, dy: "0.32em", fill: "var(--ink)" }));
+  }
   return group;
 }
 
 function words(text: string, attributes: Record<string, string | number>): SVGElement {
-  const element = svg("text", attributes);
+  const element = svg("text", { "text-anchor": "start", ...attributes });
   element.textContent = text;
   return element;
 }

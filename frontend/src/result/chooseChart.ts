@@ -98,7 +98,8 @@ export function chooseCharts(columns: readonly string[], rows: readonly Row[], {
     if (charts.length === 0 || rows.length > MAX_NAMED) charts.unshift(scatter);
     else charts.push(scatter);
   }
-  if (whole && time === undefined && measures.length === 1 && rows.length >= MANY_VALUES && distinct(rows, y) > 2)
+  const single = time === undefined && measures.length === 1 && (second === undefined || label !== undefined);
+  if (whole && single && rows.length >= MANY_VALUES && distinct(rows, y) > 2)
     charts.push({ kind: "histogram", x: -1, y, series: -1 });
   return onePerKind(charts);
 }

@@ -23,8 +23,6 @@ interface Plan extends Points {
   look: Look;
   result: Drawn;
   width: number;
-  /** Height of what stands above the drawing. */
-  head: number;
   numbers: Numbers;
   several: boolean;
   colourOf: (series: string) => string;
@@ -51,9 +49,15 @@ export function drawChart(look: Look, result: Drawn, width: number, label: strin
       return group;
     },
   });
-  const options = BUILDERS[look.kind]({ ...all, look, result, width, head: head.height, numbers, several, colourOf, carry });
-  const svg = Plot.plot({ ...FRAME, width, ariaLabel: label, ...options, marks: [...(options.marks ?? []), head.height > 0 ? head.draw : null] });
+  const options = BUILDERS[look.kind]({ ...all, look, result, width, numbers, several, colourOf, carry });
+  const svg = Plot.plot({ ...FRAME, width, ariaLabel: label, ...options });
   svg.setAttribute("role", "img");
+  if (head.height > 0) {
+    const height = Number(svg.getAttribute("height")) + head.height;
+    svg.setAttribute("height", String(height));
+    svg.setAttribute("viewBox", `0 ${-head.height} ${width} ${height}`);
+    svg.append(head.draw());
+  }
   // names on parts that have no role say nothing to a screen reader
   for (const part of svg.querySelectorAll("g[aria-label]")) {
     part.setAttribute("data-mark", part.getAttribute("aria-label") ?? "");
@@ -80,7 +84,7 @@ const percent = (value: number): string => `${Math.round(value * 100)}%`;
 const known = (points: readonly Point[]): Point[] => points.filter((point) => !Number.isNaN(point.y));
 
 function bars(plan: Plan, upright: boolean): Plot.PlotOptions {
-  const { points, labels, series, look, result, width, head, numbers, several, colourOf } = plan;
+  const { points, labels, series, look, result, width, numbers, several, colourOf } = plan;
   const stacked = plan.stack !== "grouped";
   const share = plan.stack === "share";
   const slots = several && !stacked ? series.length : 1;
@@ -106,8 +110,8 @@ function bars(plan: Plan, upright: boolean): Plot.PlotOptions {
     const rotated = !fits && !timed;
     const below = rotated ? Math.min(name, 170) : 0;
     return {
-      height: 320 + head + below * 0.65,
-      marginTop: 32 + head,
+      height: 320 + below * 0.65,
+      marginTop: 32,
       marginLeft,
       marginRight: 24,
       marginBottom: 44 + below * 0.65,
@@ -132,8 +136,8 @@ function bars(plan: Plan, upright: boolean): Plot.PlotOptions {
   const written = slots > 3 || share ? [] : stacked ? totals(drawn) : drawn;
   const valueText = (point: Point) => (numbers.full(point.y).length > 9 ? numbers.short(point.y) : numbers.full(point.y));
   return {
-    height: labels.length * Math.max(26, slots * 16 + 8) + 56 + head,
-    marginTop: 16 + head + (look.x_title ? 16 : 0),
+    height: labels.length * Math.max(26, slots * 16 + 8) + 56,
+    marginTop: 16 + (look.x_title ? 16 : 0),
     marginLeft: side,
     marginRight: Math.max(24, 14 + widest(written.map(valueText)), textWidth(ends.at(-1) ?? "") / 2),
     marginBottom: 36,
@@ -159,15 +163,15 @@ function totals(points: readonly Point[]): Point[] {
 }
 
 function overTime(plan: Plan): Plot.PlotOptions {
-  const { points, look, head, width, numbers, several, series } = plan;
+  const { points, look, width, numbers, several, series } = plan;
   const ends = several && look.kind === "line";
   const short = plan.stack === "share" ? percent : numbers.short;
   return {
-    height: 336 + head,
-    marginTop: 32 + head,
+    height: 336,
+    marginTop: 32,
     marginLeft: Math.max(48, 16 + widest(known(points).map((point) => short(point.to)))),
     marginBottom: 40,
-    marginRight: ends ? Math.min(width * 0.3, 16 + widest(series)) : 32,
+    marginRight: ends ? Math.min(width * 0.3, 20 + widest(series)) : 32,
     x: {
       label: look.x_title || nameOf(plan.result, look.x),
       labelArrow: "none",
@@ -188,7 +192,7 @@ function lines({ points, several, colourOf, carry }: Plan, y: "y" | "to" = "y"):
   return [
     Plot.line(points, { x: "x", y, z: "series", stroke, strokeWidth: 1.75 }),
     Plot.dot(dots, { x: "x", y, fill: stroke, r: 2.5 }),
-    Plot.dot(reached, { x: "x", y, r: 8, fill: "none", pointerEvents: "all", ariaLabel: "value", ...carry(reached) }),
+    Plot.dot(reached, { x: "x", y, r: 8, fill: "currentColor", fillOpacity: 0, ariaLabel: "value", ...carry(reached) }),
   ];
 }
 
@@ -224,32 +228,32 @@ const BUILDERS: Record<Look["kind"], (plan: Plan) => Plot.PlotOptions> = {
     const ends = plan.series.flatMap((name) => known(plan.points).findLast((point) => point.series === name) ?? []);
     const named: Plot.RenderFunction = (_, { x, y }, __, { marginRight, height, marginBottom }) =>
       drawEndLabels(
-        ends.map((point) => ({ text: point.series, x: x?.(point.x) ?? 0, y: y?.(point.y) ?? 0 })),
-        marginRight - 10,
+        ends.map((point) => ({ text: point.series, colour: plan.colourOf(point.series), x: x?.(point.x) ?? 0, y: y?.(point.y) ?? 0 })),
+        marginRight,
         height - marginBottom,
       );
     return { ...overTime(plan), marks: [...lines(plan), plan.several ? named : null] };
   },
   scatter: (plan) => {
-    const { points, look, result, head, width, numbers, colourOf } = plan;
+    const { points, look, result, width, numbers, colourOf } = plan;
     const across = numbersOf({ ...look, format: "auto", decimals: null }, undefined, []).short;
     const axis = { labelArrow: "none", grid: true, ticks: 6, tickSize: 0, zero: look.zero ?? false } as const;
     return {
-      height: 380 + head,
+      height: 380,
       marginLeft: Math.max(48, 16 + widest(points.map((point) => numbers.short(point.y)))),
       marginRight: 32,
       marginBottom: 40,
-      marginTop: 32 + head,
+      marginTop: 32,
       x: { ...axis, label: look.x_title || nameOf(result, look.x), tickFormat: across },
       y: { ...axis, label: fitted(valueTitle(plan), width - 80), tickFormat: numbers.short },
       marks: [Plot.dot(points, { x: "x", y: "y", r: 4, fill: (point: Point) => colourOf(point.series), fillOpacity: 0.65, ...plan.carry(points) })],
     };
   },
   histogram: (plan) => {
-    const { points, look, head, numbers, colourOf } = plan;
+    const { points, look, numbers, colourOf } = plan;
     return {
-      height: 320 + head,
-      marginTop: 32 + head,
+      height: 320,
+      marginTop: 32,
       marginLeft: 48,
       marginRight: 32,
       marginBottom: 40,
@@ -262,13 +266,13 @@ const BUILDERS: Record<Look["kind"], (plan: Plan) => Plot.PlotOptions> = {
     };
   },
   heatmap: (plan) => {
-    const { points, labels, series, look, result, head, width, numbers } = plan;
+    const { points, labels, series, look, result, width, numbers } = plan;
     const marginLeft = Math.min(width * 0.35, 16 + widest(series));
     const name = Math.min(widest(labels), 170);
     const fits = name + 8 < (width - marginLeft - MARGIN_RIGHT) / Math.max(1, labels.length);
     return {
-      height: series.length * 28 + 40 + head + (fits ? 40 : 36 + name * 0.6),
-      marginTop: 32 + head,
+      height: series.length * 28 + 40 + (fits ? 40 : 36 + name * 0.6),
+      marginTop: 32,
       marginLeft,
       marginRight: MARGIN_RIGHT,
       marginBottom: fits ? 44 : 40 + name * 0.6,

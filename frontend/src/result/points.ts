@@ -53,9 +53,11 @@ export function pointsOf(look: Look, result: Drawn): Points {
     points = points.filter((point) => !point.rows.some((row) => undated.has(row)));
   }
   const adding = measuresOf(look).every((column) => isSum(column, result));
-  const colours = limited(points, "series", MAX_COLOURS, adding);
-  points = colours.points;
-  if (colours.note) notes.push(colours.note);
+  if (look.kind !== "heatmap") {
+    const colours = limited(points, "series", MAX_COLOURS, adding);
+    points = colours.points;
+    if (colours.note) notes.push(colours.note);
+  }
   const upright = isUpright(look.kind);
   let rest = "";
   if (upright && !timed && look.top !== null) {
