@@ -60,7 +60,7 @@ export function drawChart(look: Look, result: Drawn, width: number, label: strin
   }
   // names on parts that have no role say nothing to a screen reader
   for (const part of svg.querySelectorAll("g[aria-label]")) {
-    part.setAttribute("data-mark", part.getAttribute("aria-label") ?? "");
+    part.setAttribute("data-mark", (part.getAttribute("aria-label") ?? "").replace(/^rect$/, "bar"));
     part.removeAttribute("aria-label");
   }
   return { svg, marks };
@@ -118,11 +118,12 @@ function bars(plan: Plan, upright: boolean): Plot.PlotOptions {
       x: { domain: [0, count], axis: null },
       y: { ...values, zero: true, ticks: 5 },
       marks: [
-        Plot.rect(drawn, { x1: low, x2: high, y1: "from", y2: "to", fill, insetLeft: slots > 1 ? 0.5 : 0, insetTop: inset, ariaLabel: "bar", ...plan.carry(drawn) }),
+        Plot.rect(drawn, { x1: low, x2: high, y1: "from", y2: "to", fill, insetLeft: slots > 1 ? 0.5 : 0, insetTop: inset, ...plan.carry(drawn) }),
         Plot.ruleY([0], { stroke: "var(--edge)" }),
         Plot.axisX(ticks.filter((_, index) => index % every === 0), {
           tickSize: 0,
-          tickFormat: (at: number) => fitted(labels[Math.floor(at)] ?? "", rotated ? 170 : Math.max(room * every, 60)),
+          // a slanting label ends at its tick and reaches to the left
+          tickFormat: (at: number) => fitted(labels[Math.floor(at)] ?? "", rotated ? Math.min(170, (marginLeft + at * room) / SLANT) : Math.max(room * every, 60)),
           label: look.x_title || null,
           labelArrow: "none",
           labelAnchor: "center",
@@ -144,7 +145,7 @@ function bars(plan: Plan, upright: boolean): Plot.PlotOptions {
     x: { ...values, ticks: Math.max(2, Math.floor(width / 140)), ...(share ? { domain: [Math.min(0, ...drawn.map((point) => point.to)), 1] } : {}) },
     y: { domain: [labels.length, 0], axis: null },
     marks: [
-      Plot.rect(drawn, { y1: low, y2: high, x1: "from", x2: "to", fill, insetRight: inset, insetTop: slots > 1 ? 0.5 : 0, ariaLabel: "bar", ...plan.carry(drawn) }),
+      Plot.rect(drawn, { y1: low, y2: high, x1: "from", x2: "to", fill, insetRight: inset, insetTop: slots > 1 ? 0.5 : 0, ...plan.carry(drawn) }),
       Plot.text(written, { x: (point: Point) => Math.max(point.to, 0), y: (point: Point) => (low(point) + high(point)) / 2, text: valueText, dx: 6, textAnchor: "start", fill: "var(--ink)" }),
       Plot.ruleX([0], { stroke: "var(--edge)" }),
       Plot.axisY(ticks, { tickSize: 0, tickFormat: (at: number) => fitted(labels[Math.floor(at)] ?? "", side - 12), label: look.x_title || null, labelArrow: "none", labelAnchor: "top" }),
@@ -192,7 +193,7 @@ function lines({ points, several, colourOf, carry }: Plan, y: "y" | "to" = "y"):
   return [
     Plot.line(points, { x: "x", y, z: "series", stroke, strokeWidth: 1.75 }),
     Plot.dot(dots, { x: "x", y, fill: stroke, r: 2.5 }),
-    Plot.dot(reached, { x: "x", y, r: 8, fill: "currentColor", fillOpacity: 0, ariaLabel: "value", ...carry(reached) }),
+    Plot.dot(reached, { x: "x", y, r: 8, fill: "currentColor", fillOpacity: 0, ...carry(reached) }),
   ];
 }
 
@@ -260,7 +261,7 @@ const BUILDERS: Record<Look["kind"], (plan: Plan) => Plot.PlotOptions> = {
       x: { label: look.x_title || nameOf(plan.result, look.y), labelArrow: "none", tickSize: 0, ticks: 8, tickFormat: numbersOf(look, undefined, points.map((point) => point.from)).short },
       y: { label: look.y_title || "Number of rows", labelArrow: "none", grid: true, zero: true, ticks: 5, tickSize: 0, tickFormat: numbers.short },
       marks: [
-        Plot.rect(points, { x1: "from", x2: "to", y1: () => 0, y2: "y", fill: colourOf(""), insetLeft: 0.5, insetRight: 0.5, ariaLabel: "bar", ...plan.carry(points) }),
+        Plot.rect(points, { x1: "from", x2: "to", y1: () => 0, y2: "y", fill: colourOf(""), insetLeft: 0.5, insetRight: 0.5, ...plan.carry(points) }),
         Plot.ruleY([0], { stroke: "var(--edge)" }),
       ],
     };
@@ -276,7 +277,7 @@ const BUILDERS: Record<Look["kind"], (plan: Plan) => Plot.PlotOptions> = {
       marginLeft,
       marginRight: MARGIN_RIGHT,
       marginBottom: fits ? 44 : 40 + name * 0.6,
-      x: { label: look.x_title || nameOf(result, look.x), labelAnchor: "right", labelArrow: "none", axis: "bottom", tickSize: 0, tickFormat: (text: string) => fitted(text, 170), ...(fits ? {} : { tickRotate: -40 }) },
+      x: { label: look.x_title || nameOf(result, look.x), labelAnchor: "right", labelArrow: "none", axis: "bottom", tickSize: 0, tickFormat: (text: string) => fitted(text, fits ? 170 : Math.min(170, marginLeft / SLANT)), ...(fits ? {} : { tickRotate: -40 }) },
       y: { label: look.y_title || nameOf(result, look.series), labelAnchor: "top", labelArrow: "none", tickSize: 0, tickFormat: (text: string) => fitted(text, marginLeft - 12) },
       marks: [
         Plot.cell(points, { x: "label", y: "series", fill: "var(--c1)", fillOpacity: opacity(points), inset: 1, ...plan.carry(points) }),
@@ -287,6 +288,9 @@ const BUILDERS: Record<Look["kind"], (plan: Plan) => Plot.PlotOptions> = {
 };
 
 const MARGIN_RIGHT = 20;
+
+/** How wide a label is that is turned by 40 degrees, as a part of its length. */
+const SLANT = 0.8;
 
 const nameOf = (result: Drawn, column: number): string | null => {
   const name = result.columns[column];

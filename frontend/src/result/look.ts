@@ -62,7 +62,7 @@ export const STACK_NAMES: Record<Look["stack"], string> = {
 
 /** The names of each palette's colours. */
 export const COLOURS: Record<Look["palette"], readonly string[]> = {
-  distinct: ["blue", "orange", "green", "red", "sky", "yellow", "violet", "grey"],
+  distinct: ["petrol", "orange", "green", "red", "blue", "yellow", "violet", "grey"],
   blue: shades("blue"),
   amber: shades("amber"),
   grey: shades("grey"),
