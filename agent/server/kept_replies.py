@@ -13,7 +13,6 @@ from pydantic import BaseModel, Field
 from agent.server.replies import Reply
 from agent.store.records import BoardRecord, KeptParameter, KeptRows, Tile
 
-
 Column = Annotated[int, Field(ge=-1, le=10_000)]
 Words = Annotated[str, Field(max_length=200)]
 

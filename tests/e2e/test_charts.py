@@ -23,6 +23,11 @@ GAPS = (
     "SELECT strftime('%Y-%m', order_date) AS month, COUNT(*) AS orders FROM orders WHERE order_date >= '2025-01-01' "
     "AND strftime('%m', order_date) <> '05' GROUP BY 1 ORDER BY 1"
 )
+OUTSIDE = """svg => { const box = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()])
+        .filter(([, at]) => at.left < box.left - 1 || at.right > box.right + 1 || at.top < box.top - 1
+            || at.bottom > box.bottom + 1).map(([text]) => text) }"""
+"""The texts of a drawing that stick out of it."""
 
 
 def chart_of(server: Running, page: Page, sql: str) -> Locator:
@@ -104,11 +109,7 @@ def test_no_label_is_cut_off(kind: str, offline: Running, open_page: OpenPage) -
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 844})
         expect(drawing).to_be_visible()
-        outside = drawing.evaluate(
-            """svg => { const box = svg.getBoundingClientRect(); return [...svg.querySelectorAll("text")].filter(text => {
-            const t = text.getBoundingClientRect(); return t.left < box.left - 1 || t.right > box.right + 1
-            || t.top < box.top - 1 || t.bottom > box.bottom + 1 }).map(text => text.textContent) }"""
-        )
+        outside = drawing.evaluate(OUTSIDE)
         assert outside == []
 
 

@@ -40,7 +40,9 @@ export default function TileChart({ keptId, result, look, draft, onDraft, onSave
     <div ref={opener} className={css["details"]}>
       {draft ? (
         <>
-          <ChartKinds charts={charts} look={draft} onLook={onDraft} />
+          <div>
+            <ChartKinds charts={charts} look={draft} onLook={onDraft} />
+          </div>
           <EditChart look={draft} onLook={onDraft} result={result} onClose={close} />
           {saving.error && (
             <p className={css["problem"]} role="alert">

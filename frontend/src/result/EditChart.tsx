@@ -1,4 +1,4 @@
-/** What can be chosen of a chart: its kind, and in a panel what it draws and how. A change shows at once. */
+/** What can be chosen of a chart: its kind and order, and in a panel what it draws and how. A change shows at once. */
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { Button, IconButton } from "../shell/Button";
 import css from "./ChartView.module.css";
@@ -26,15 +26,30 @@ interface Props {
 }
 
 export function ChartKinds({ charts, look, onLook }: Props & { charts: readonly Chart[] }) {
-  if (charts.length < 2) return null;
   return (
-    <div className={css["kinds"]} role="group" aria-label="Kind of chart">
-      {charts.map((chart) => (
-        <Button key={chart.kind} aria-pressed={chart.kind === look.kind} onClick={() => onLook(withKind(look, chart, charts))}>
-          {CHART_NAMES[chart.kind]}
-        </Button>
-      ))}
-    </div>
+    <>
+      {charts.length > 1 && (
+        <div className={css["kinds"]} role="group" aria-label="Kind of chart">
+          {charts.map((chart) => (
+            <Button key={chart.kind} aria-pressed={chart.kind === look.kind} onClick={() => onLook(withKind(look, chart, charts))}>
+              {CHART_NAMES[chart.kind]}
+            </Button>
+          ))}
+        </div>
+      )}
+      {isUpright(look.kind) && (
+        <label className={css["order"]}>
+          Sorted
+          <select value={look.order} onChange={(event) => onLook({ ...look, order: event.target.value as Look["order"] })}>
+            {Object.entries(ORDER_NAMES).map(([order, words]) => (
+              <option key={order} value={order}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </>
   );
 }
 
@@ -138,9 +153,6 @@ export function EditChart({ look, onLook, result, onClose }: Props & { result: D
       )}
       {stackable && (
         <Choice label="Values stand" value={look.stack} options={Object.entries(STACK_NAMES)} onChoice={(stack) => set({ stack: stack as Look["stack"] })} />
-      )}
-      {upright && (
-        <Choice label="Sorted" value={look.order} options={Object.entries(ORDER_NAMES)} onChoice={(order) => set({ order: order as Look["order"] })} />
       )}
       {upright && !timed && (
         <NumberField label="Only the largest" value={look.top} most={100} empty="all" onNumber={(top) => set({ top: top === 0 ? null : top })} />

@@ -68,6 +68,10 @@ export function pointsOf(look: Look, result: Drawn): Points {
   if (timed && (look.order === "given" || !upright)) points = inEveryStep(points, look, result);
   const labels = ordered(points, upright ? look.order : "given", rest);
   const series = unique(points.map((point) => point.series));
+  if (upright) {
+    const place = new Map(labels.map((label, index) => [label, index]));
+    points = points.toSorted((a, b) => (place.get(a.label) ?? 0) - (place.get(b.label) ?? 0));
+  }
   const stack = series.length > 1 && adding && (upright || look.kind === "area") ? look.stack : "grouped";
   if (stack !== "grouped") stacked(points, stack === "share");
   return { points, labels, series, stack, notes };
