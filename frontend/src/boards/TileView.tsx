@@ -142,6 +142,8 @@ function resultOf({ title, result: rows }: KeptAnswer): Result | null {
 function lookOfKept({ chart }: KeptAnswer, result: Result | null): Look | null {
   const { kind } = chart;
   if (kind === undefined || !result || result.rows.length === 0) return null;
+  // of a part of the rows the latest value is not known
+  if (kind === "trend" && result.rows.length < result.total) return null;
   const look = lookOf({ ...chart, kind });
   return Math.max(look.x, look.y, look.series, ...look.more) < result.columns.length ? look : null;
 }

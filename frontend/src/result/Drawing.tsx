@@ -20,13 +20,18 @@ export default function Drawing({ look, result, label, host, onPick }: Props) {
   const own = useRef<HTMLDivElement>(null);
   const box = host ?? own;
   const width = useWidth(box);
+  const picking = onPick !== undefined;
+  const latest = useRef(onPick);
+  useEffect(() => {
+    latest.current = onPick;
+  });
 
   useEffect(() => {
     const place = box.current;
     if (!place || look.kind === "number" || width === 0) return;
     const { svg, marks } = drawChart(look, result, width, label);
-    return followMarks(place, svg, marks, onPick);
-  }, [look, result, width, label, box, onPick]);
+    return followMarks(place, svg, marks, picking ? (pick, at) => latest.current?.(pick, at) : undefined);
+  }, [look, result, width, label, box, picking]);
 
   return (
     <>
