@@ -186,7 +186,7 @@ export function nameParts(rows: readonly Row[], chart: Chart, formats: readonly 
   if (chart.series >= 0) return [chart.x];
   const naming = formats.flatMap((f, i) => (i === chart.x || (f.kind === "text" && isTelling(rows, i)) ? [i] : []));
   const parts = naming.slice(0, MAX_NAME_PARTS);
-  if (!parts.includes(chart.x)) parts[0] = chart.x;
+  if (chart.x >= 0 && !parts.includes(chart.x)) parts[0] = chart.x;
   return parts;
 }
 

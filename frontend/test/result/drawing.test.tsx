@@ -27,6 +27,12 @@ describe("a drawing", () => {
     expect([...marks.values()].map((mark) => mark.text)).toEqual([`${LONG}\nN: 3`, "Short\nN: 4"]);
   });
 
+  it("names the thing behind a point of two measures", () => {
+    const rows: Row[] = [["Pen", 1.5, 20], ["Cup", 9, 12], ["Pot", 30, 3]];
+    const { marks } = drawChart(lookOf({ kind: "scatter", x: 1, y: 2 }), { columns: ["name", "price", "sold"], rows }, WIDTH, "");
+    expect([...marks.values()][1]?.text).toBe("Cup\nPrice: 9.00\nSold: 12");
+  });
+
   it("leaves room for the last tick at the right edge", () => {
     const rows: Row[] = [["a", 99_000], ["b", 12_000]];
     const { svg } = drawChart(lookOf({ kind: "bar", x: 0, y: 1, format: "currency" }), { columns: ["name", "revenue"], rows }, WIDTH, "");
