@@ -99,6 +99,14 @@ def test_a_missing_month_is_a_gap(offline: Running, open_page: OpenPage) -> None
     expect(page.get_by_role("figure")).to_contain_text(re.compile(r"against 2025-11, which had \d+"))
 
 
+def test_more_rows_than_came_with_the_answer_are_drawn(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    chart_of(offline, page, "SELECT total_amount FROM orders LIMIT 700")
+    caption = page.get_by_role("figure").locator("figcaption")
+    expect(caption).to_contain_text("Number of rows by total amount")
+    expect(caption).not_to_contain_text("the first")
+
+
 @pytest.mark.parametrize("kind", ["Bars", "Columns", "Line", "Area"])
 def test_no_label_is_cut_off(kind: str, offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline)

@@ -194,10 +194,11 @@ export const rowsQuery = (request: RowsRequest, page: number) =>
   });
 
 /** As many rows as one request gives, for a chart. */
+export const MANY_ROWS = 1000;
 export const manyRowsQuery = (request: RowsRequest) =>
   queryOptions({
     queryKey: ["rows", request, "many"],
-    queryFn: ({ signal }) => get<RunRows>(rowsPath(request, 0, 1000), signal),
+    queryFn: ({ signal }) => get<RunRows>(rowsPath(request, 0, MANY_ROWS), signal),
     staleTime: Infinity,
   });
 

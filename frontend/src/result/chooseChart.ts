@@ -4,6 +4,7 @@
  * a table.
  */
 import type { Cell, Row } from "../api/events";
+import { MANY_ROWS } from "../api/queries";
 import { addsUp } from "./addsUp";
 import { type ColumnFormat, columnFormats } from "./columnKinds";
 import type { Chart } from "./look";
@@ -44,7 +45,7 @@ export function rolesOf(columns: readonly string[], rows: readonly Row[]): Roles
 
 interface Known {
   sql?: string;
-  /** Whether these are all rows: of a part, neither the latest value nor a distribution can be told. */
+  /** Whether all rows are drawn: of a part, neither the latest value nor a distribution can be told. */
   whole?: boolean;
 }
 
@@ -104,8 +105,10 @@ export function chooseCharts(columns: readonly string[], rows: readonly Row[], {
   return onePerKind(charts);
 }
 
-export const chartsOf = (result: Pick<Result, "columns" | "rows" | "total" | "sql">): Chart[] =>
-  chooseCharts(result.columns, result.rows, { sql: result.sql ?? "", whole: result.rows.length >= result.total });
+/** Rows that are not at hand are fetched for a chart, up to a number. */
+export function chartsOf({ columns, rows, total, runId, sql = "" }: Pick<Result, "columns" | "rows" | "total" | "runId" | "sql">): Chart[] {
+  return chooseCharts(columns, rows, { sql, whole: total <= (runId === null ? rows.length : MANY_ROWS) });
+}
 
 /** Above so many things two measures of them are better seen as points. */
 const MAX_NAMED = 40;

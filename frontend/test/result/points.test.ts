@@ -76,6 +76,7 @@ it.each([
   ["revenue", "SELECT city, AVG(total) AS revenue FROM orders", false],
   ["revenue", "SELECT city, ROUND(SUM(quantity * price), 2) AS revenue FROM orders", true],
   ["buyers", "SELECT city, COUNT(DISTINCT customer_id) AS buyers FROM orders", false],
+  ["n", "SELECT city, AVG(n) AS n FROM (SELECT city, day, COUNT(*) AS n FROM t GROUP BY 1, 2) GROUP BY 1", false],
   ["quota", "SELECT SUM(a) / SUM(b) AS quota FROM t", false],
   ["SUM(total)", "", true],
   ["max_price", "", false],
