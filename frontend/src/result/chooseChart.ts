@@ -96,7 +96,7 @@ export function chooseCharts(columns: readonly string[], rows: readonly Row[], {
   if (once && whole) charts.push({ kind: "trend", x: time, y, series: -1 });
   if (other !== undefined && rows.length >= 3) {
     const scatter: Chart = { kind: "scatter", x: y, y: other, series: -1 };
-    if (charts.length === 0 || rows.length > MAX_NAMED) charts.unshift(scatter);
+    if (charts.length === 0 || (rows.length > MAX_NAMED && label !== undefined)) charts.unshift(scatter);
     else charts.push(scatter);
   }
   const single = time === undefined && measures.length === 1 && (second === undefined || label !== undefined);

@@ -171,7 +171,8 @@ function overTime(plan: Plan): Plot.PlotOptions {
     height: 336,
     marginTop: 32,
     marginLeft: Math.max(48, 16 + widest(known(points).map((point) => short(point.to)))),
-    marginBottom: 40,
+    // below a tick of months there may be its year, and the name of the axis below that
+    marginBottom: typeof points[0]?.x === "number" ? 40 : 52,
     marginRight: ends ? Math.min(width * 0.3, 20 + widest(series)) : 32,
     x: {
       label: look.x_title || nameOf(plan.result, look.x),
