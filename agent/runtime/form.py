@@ -20,10 +20,10 @@ _VERBS: dict[str, Form] = {
     "tabulate": "table", "export": "file", "download": "file",
 }  # fmt: skip
 _NOUNS: dict[str, Form] = {
-    "chart": "chart", "graph": "chart", "plot": "chart", "diagram": "chart", "table": "table", "excel": "file",
-    "csv": "file", "xlsx": "file", "spreadsheet": "file", "file": "file",
+    "chart": "chart", "graph": "chart", "plot": "chart", "diagram": "chart", "histogram": "chart", "table": "table",
+    "excel": "file", "csv": "file", "xlsx": "file", "spreadsheet": "file", "file": "file",
 }  # fmt: skip
-_CHARTS = frozenset(("bar", "column", "line", "pie", "area", "scatter"))
+_CHARTS = frozenset(("bar", "column", "line", "pie", "area", "scatter", "histogram"))
 _KINDS = _CHARTS | {"excel", "csv"}
 _SHOW = frozenset(("show", "give", "make", "draw", "create"))
 _POLITE = frozenset(("please", "can", "could", "you"))
@@ -94,6 +94,8 @@ def _at_the_beginning(words: list[str], named: Callable[[str], bool]) -> tuple[i
         return _past(words, at + 1, frozenset(("me",))), form
     shown = words[at] in _SHOW or form is not None
     noun = _past(words, _past(words, at + shown, frozenset(("me", "a", "an"))), _KINDS)
+    # a kind that needs no word behind it
+    noun -= words[noun - 1] == "histogram" and words[noun : noun + 1] != ["chart"]
     known = noun + 1 < len(words) and words[noun] in _NOUNS and words[noun + 1] in _BEHIND and not named(words[noun])
     if known:
         return noun + 2, _NOUNS[words[noun]]

@@ -6,7 +6,7 @@ In: records of the store. Out: JSON objects without owners.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -14,15 +14,34 @@ from agent.server.replies import Reply
 from agent.statements.filtering import FilterKind
 from agent.store.records import BoardFilter, BoardRecord, FilterValue, KeptParameter, KeptRows, Tile
 
+Column = Annotated[int, Field(ge=-1, le=10_000)]
+Words = Annotated[str, Field(max_length=200)]
+
 
 class ChartIn(BaseModel):
     """How an answer is shown; columns are counted from 0, -1 stands for none."""
 
-    kind: Literal["number", "bar", "column", "line", "area", "scatter", "heatmap"]
-    x: int = Field(-1, ge=-1, le=10_000)
-    y: int = Field(-1, ge=-1, le=10_000)
-    series: int = Field(-1, ge=-1, le=10_000)
+    kind: Literal["number", "trend", "bar", "column", "line", "area", "scatter", "heatmap", "histogram"]
+    x: Column = -1
+    y: Column = -1
+    more: list[Column] = Field([], max_length=8)
+    """Further measures beside `y`."""
+    series: Column = -1
     order: Literal["given", "largest", "smallest", "name"] = "given"
+    stack: Literal["grouped", "stacked", "share"] = "grouped"
+    top: int | None = Field(None, ge=1, le=100)
+    """So many categories, the largest."""
+    title: Words = ""
+    x_title: Words = ""
+    y_title: Words = ""
+    palette: Literal["distinct", "blue", "amber", "grey"] = "distinct"
+    colours: dict[Words, Annotated[int, Field(ge=1, le=8)]] = Field({}, max_length=20)
+    """The colour of a series by its name."""
+    format: Literal["auto", "plain", "compact", "percent", "currency"] = "auto"
+    currency: str = Field("EUR", pattern="^[A-Z]{3}$")
+    decimals: int | None = Field(None, ge=0, le=6)
+    zero: bool | None = None
+    """Whether the axis begins at zero; None: as is usual for the kind."""
 
 
 class KeepIn(BaseModel):

@@ -1,14 +1,6 @@
 /** Kept answers and the boards that they are on, as the server sends them. */
+import type { KeptChart } from "./chartTypes";
 import type { Row } from "./events";
-
-/** How a kept answer is shown; columns are counted from 0, -1 stands for none. */
-export interface KeptChart {
-  kind: "number" | "bar" | "column" | "line" | "area" | "scatter" | "heatmap";
-  x: number;
-  y: number;
-  series: number;
-  order: "given" | "largest" | "smallest" | "name";
-}
 
 /** A constant of the SQL that may be set anew. */
 export interface KeptParameter {
@@ -40,7 +32,7 @@ export interface KeptAnswer {
   sql: string;
   dialect: string;
   /** Empty: as a table. */
-  chart: KeptChart | Record<string, never>;
+  chart: Partial<KeptChart>;
   parameters: KeptParameter[];
   result: KeptRows | null;
   created: string;

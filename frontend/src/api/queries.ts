@@ -175,6 +175,15 @@ export const rowsQuery = (request: RowsRequest, page: number) =>
     staleTime: Infinity, // a result does not change once it is there
   });
 
+/** As many rows as one request gives, for a chart. */
+export const MANY_ROWS = 1000;
+export const manyRowsQuery = (request: RowsRequest) =>
+  queryOptions({
+    queryKey: ["rows", request, "many"],
+    queryFn: ({ signal }) => get<RunRows>(rowsPath(request, 0, MANY_ROWS), signal),
+    staleTime: Infinity,
+  });
+
 export const keptQuery = queryOptions({
   queryKey: ["kept"],
   queryFn: ({ signal }) => get<KeptAnswer[]>("/kept", signal),

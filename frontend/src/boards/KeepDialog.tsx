@@ -5,7 +5,7 @@ import { createPortal } from "react-dom";
 import { post } from "../api/client";
 import { boardsQuery } from "../api/queries";
 import type { BoardSummary, KeptAnswer } from "../api/boardTypes";
-import type { Look } from "../result/chooseChart";
+import type { Look } from "../result/look";
 import { Button } from "../shell/Button";
 import css from "../shell/Dialog.module.css";
 import { followLink, paths } from "../shell/router";

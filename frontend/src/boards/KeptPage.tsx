@@ -73,7 +73,7 @@ export default function KeptPage({ keptId }: { keptId: string }) {
           )}
         </Bench>
       ) : (
-        <Answer answer={answer} mine pending={rerun.isPending} onRun={(values) => rerun.mutate(values)} />
+        <Answer answer={answer} mine pending={rerun.isPending} onRun={(values) => rerun.mutate(values)} onSaved={(saved) => client.setQueryData(queryKey, saved)} />
       )}
     </div>
   );

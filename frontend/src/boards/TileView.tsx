@@ -5,8 +5,9 @@ import { post } from "../api/client";
 import { type BoardSource, refreshPath } from "../api/queries";
 import type { BoardFilter, FilterValue, KeptAnswer, KeptRows } from "../api/boardTypes";
 import { useDrill } from "../drill/useDrill";
-import type { Look } from "../result/chooseChart";
 import { describeChart } from "../result/describeChart";
+import { type Look, lookOf } from "../result/look";
+import type { Result } from "../result/results";
 import { ResultTable } from "../result/ResultTable";
 import { Button, IconButton } from "../shell/Button";
 import { counted } from "../shell/counted";
@@ -17,6 +18,7 @@ import css from "./Tile.module.css";
 import { type Place, TileFrame } from "./TileFrame";
 
 const Drawing = lazy(() => import("../result/Drawing"));
+const TileChart = lazy(() => import("./TileChart"));
 
 interface Props extends Place {
   answer: KeptAnswer;
@@ -63,7 +65,13 @@ export function TileView({ answer: kept, source, mine, filters, values: narrowed
           {problem.message}
         </p>
       )}
-      <Answer answer={answer} mine={mine} pending={pending} onRun={(typed) => rerun.mutate(typed)} />
+      <Answer
+        answer={answer}
+        mine={mine}
+        pending={pending}
+        onRun={(typed) => rerun.mutate(typed)}
+        onSaved={(saved) => client.setQueryData(queryKey, { ...saved, result: answer.result })}
+      />
     </TileFrame>
   );
 }
@@ -73,16 +81,22 @@ interface AnswerProps {
   mine: boolean;
   pending: boolean;
   onRun: (values: string[]) => void;
+  /** Hears the answer with another chart. */
+  onSaved: (answer: KeptAnswer) => void;
 }
 
 /** The rows of an answer as they are kept to be shown; its SQL and its values below, when asked for. */
-export function Answer({ answer, mine, pending, onRun }: AnswerProps) {
+export function Answer({ answer, mine, pending, onRun, onSaved }: AnswerProps) {
   const [details, setDetails] = useState(false);
+  /** The chart while it is edited. */
+  const [draft, setDraft] = useState<Look | null>(null);
   const sql = useFormatted(answer.result?.sql ?? answer.sql, answer.dialect);
+  const result = useMemo(() => resultOf(answer), [answer]);
+  const look = draft ?? lookOfKept(answer, result);
   return (
     <>
       {answer.result?.error && <p className={css["problem"]}>{answer.result.error}</p>}
-      {answer.result && !answer.result.error && <Shown answer={answer} rows={answer.result} />}
+      {result && !answer.result?.error && <Shown look={look} result={result} />}
       <div className={css["foot"]}>
         <span role="status">{pending ? "Refreshing…" : asOf(answer.result)}</span>
         <Button aria-expanded={details} onClick={() => setDetails(!details)}>
@@ -100,6 +114,18 @@ export function Answer({ answer, mine, pending, onRun }: AnswerProps) {
               onRun={onRun}
             />
           )}
+          {mine && result && (
+            <Suspense fallback={null}>
+              <TileChart
+                keptId={answer.kept_id}
+                result={result}
+                look={look}
+                draft={draft}
+                onDraft={setDraft}
+                onSaved={onSaved}
+              />
+            </Suspense>
+          )}
           <SqlText sql={sql} label={`SQL of “${answer.title}”`} />
         </div>
       )}
@@ -107,23 +133,8 @@ export function Answer({ answer, mine, pending, onRun }: AnswerProps) {
   );
 }
 
-function Shown({ answer, rows }: { answer: KeptAnswer; rows: KeptRows }) {
-  const look = useMemo(() => lookOf(answer, rows), [answer, rows]);
-  const result = useMemo(
-    () => ({
-      runId: null,
-      task: null,
-      title: answer.title,
-      columns: rows.columns,
-      rows: rows.rows,
-      total: rows.rows_returned,
-      truncated: rows.truncated,
-      milliseconds: null,
-      source: { preset: answer.preset, sql: rows.sql },
-    }),
-    [answer.title, answer.preset, rows],
-  );
-  const [onPick, drill] = useDrill(result, answer.title);
+function Shown({ look, result }: { look: Look | null; result: Result }) {
+  const { onPick, onMark, drill } = useDrill(result, result.title);
   if (!look)
     return (
       <>
@@ -132,21 +143,29 @@ function Shown({ answer, rows }: { answer: KeptAnswer; rows: KeptRows }) {
       </>
     );
   return (
-    <figure className={css["figure"]}>
+    <figure>
       <Suspense fallback={<div className={css["drawing"]} />}>
-        <Drawing look={look} result={result} label={describeChart(look, result)} />
+        <Drawing look={look} result={result} label={describeChart(look, result)} onPick={onMark} />
       </Suspense>
       {drill}
     </figure>
   );
 }
 
+function resultOf({ title, preset, result: rows }: KeptAnswer): Result | null {
+  if (!rows) return null;
+  const { columns, rows_returned: total, truncated, sql } = rows;
+  return { runId: null, task: null, title, columns, preset, sql, rows: rows.rows, total, truncated, milliseconds: null };
+}
+
 /** The chart that was kept, as long as the columns that it needs are there. */
-function lookOf(answer: KeptAnswer, rows: KeptRows): Look | null {
-  const { chart } = answer;
-  if (!("kind" in chart) || rows.rows.length === 0) return null;
-  const needed = Math.max(chart.x, chart.y, chart.series);
-  return needed < rows.columns.length ? (chart as Look) : null;
+function lookOfKept({ chart }: KeptAnswer, result: Result | null): Look | null {
+  const { kind } = chart;
+  if (kind === undefined || !result || result.rows.length === 0) return null;
+  // of a part of the rows the latest value is not known
+  if (kind === "trend" && result.rows.length < result.total) return null;
+  const look = lookOf({ ...chart, kind });
+  return Math.max(look.x, look.y, look.series, ...look.more) < result.columns.length ? look : null;
 }
 
 const TIME = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });

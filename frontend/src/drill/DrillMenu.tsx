@@ -3,10 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef } from "react";
 import { post } from "../api/client";
 import type { DrillWay } from "../api/boardTypes";
-import type { Source } from "../result/results";
 import { placeBelow } from "../shell/placeBelow";
 import css from "./Drill.module.css";
-import type { Picked, Step } from "./pick";
+import type { Picked, Source, Step } from "./pick";
 
 interface Props {
   source: Source;

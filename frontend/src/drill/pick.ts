@@ -1,7 +1,6 @@
 /** What was pointed at in a result: rows of it, and the figure or cell in them. */
 import { createContext } from "react";
 import type { Row } from "../api/events";
-import type { Source } from "../result/results";
 
 export interface Picked {
   /** Several, where one mark of a chart stands for them. */
@@ -10,6 +9,11 @@ export interface Picked {
 }
 
 export type OnPick = (picked: Picked, at: Element) => void;
+
+export interface Source {
+  preset: string;
+  sql: string;
+}
 
 /** A result that one came to, from another. */
 export interface Step {

@@ -1,7 +1,7 @@
 /** Keeps a result with its SQL and its chart; where it goes is asked in a dialog that is fetched when needed. */
 import { lazy, Suspense, useState } from "react";
 import { Button } from "../shell/Button";
-import type { Look } from "./chooseChart";
+import type { Look } from "./look";
 
 const KeepDialog = lazy(() => import("../boards/KeepDialog"));
 

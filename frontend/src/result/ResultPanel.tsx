@@ -1,13 +1,14 @@
 /** The rows of a run, as a table or a chart, with what can be taken away of them. */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
-import { rowsQuery } from "../api/queries";
+import { manyRowsQuery, rowsQuery } from "../api/queries";
 import { useDrill } from "../drill/useDrill";
 import type { RunState } from "../run/state";
 import { seconds } from "../run/steps";
 import { Button } from "../shell/Button";
-import { type Chart, chooseCharts, type Look, preferred } from "./chooseChart";
+import { chartsOf, preferred } from "./chooseChart";
 import { cellText } from "./columnKinds";
+import { type ChartKind, type Look, lookOf } from "./look";
 import css from "./ResultPanel.module.css";
 import { type CellPlace, ResultTable } from "./ResultTable";
 import { type Result, resultsOf } from "./results";
@@ -19,6 +20,14 @@ function useWhole(result: Result): Result {
   const request = { runId: result.runId ?? "", task: result.task, sort: null, filters: [] };
   const { data } = useQuery({ ...rowsQuery(request, 0), enabled: result.truncated && result.runId !== null });
   return useMemo(() => (data ? { ...result, total: data.total, truncated: data.truncated } : result), [result, data]);
+}
+
+/** A result with more rows than came with it, once a chart is to be drawn of them. */
+function useMore(result: Result, wanted: boolean): Result {
+  const request = { runId: result.runId ?? "", task: result.task, sort: null, filters: [] };
+  const enabled = wanted && result.runId !== null && result.rows.length < result.total;
+  const { data } = useQuery({ ...manyRowsQuery(request), enabled });
+  return useMemo(() => (data ? { ...result, rows: data.rows } : result), [result, data]);
 }
 
 const ChartView = lazy(() => import("./ChartView"));
@@ -62,7 +71,7 @@ export function ResultPanel({ run, traced }: Props) {
 }
 
 /** Charts that say more at a glance than their table; the others are a click away. */
-const SAYS_MORE: ReadonlySet<Chart["kind"]> = new Set(["number", "line", "heatmap"]);
+const SAYS_MORE: ReadonlySet<ChartKind> = new Set(["number", "line", "heatmap"]);
 
 interface ViewProps {
   result: Result;
@@ -76,15 +85,17 @@ interface ViewProps {
 
 export function ResultView({ result: first, traced, name, asked = "", keepable = true }: ViewProps) {
   const result = useWhole(first);
-  const charts = useMemo(() => preferred(chooseCharts(result.columns, result.rows), asked), [result, asked]);
   const [chosen, setView] = useState<"table" | "chart" | null>(null);
   const [picked, setPicked] = useState<Look | null>(null);
-  const best = charts[0];
-  const isChart = asked && asked !== "file" ? asked !== "table" : best && SAYS_MORE.has(best.kind);
+  const [likely] = useMemo(() => chartsOf(result), [result]);
+  const isChart = asked && asked !== "file" ? asked !== "table" : likely && SAYS_MORE.has(likely.kind);
   const view = chosen ?? (isChart ? "chart" : "table");
+  const drawn = useMore(result, view === "chart");
+  const charts = useMemo(() => preferred(chartsOf(drawn), asked), [drawn, asked]);
+  const best = charts[0];
   const look = useMemo(() => {
     if (picked && charts.some((chart) => chart.kind === picked.kind)) return picked;
-    return best ? { ...best, order: "given" as const } : null;
+    return best ? lookOf(best) : null;
   }, [picked, charts, best]);
   const [filtering, setFiltering] = useState(false);
   const [found, setFound] = useState<number | null>(null);
@@ -96,7 +107,7 @@ export function ResultView({ result: first, traced, name, asked = "", keepable =
     if (revealed) box.current?.scrollIntoView({ block: "nearest" });
   }, [revealed]);
   const shown = look === null ? "table" : view;
-  const [onPick, drill] = useDrill(result, name);
+  const { onPick, onMark, drill } = useDrill(drawn, name);
   return (
     <section ref={box} role="group" className={css["result"]} aria-label="Result">
       <div className={css["head"]}>
@@ -130,7 +141,7 @@ export function ResultView({ result: first, traced, name, asked = "", keepable =
         <ResultTable result={result} traced={traced} filtering={filtering} onFound={setFound} onPick={onPick} />
       ) : (
         <Suspense fallback={<div className={css["drawing"]}>Drawing…</div>}>
-          <ChartView result={result} charts={charts} look={look} onLook={setPicked} name={name} />
+          <ChartView result={drawn} charts={charts} look={look} onLook={setPicked} name={name} onPick={onMark} />
         </Suspense>
       )}
       {drill}

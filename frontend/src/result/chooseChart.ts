@@ -1,35 +1,23 @@
 /**
- * Which chart a result wants, from its shape alone: one number; a measure over time (line); a measure by category
- * (bar); two measures (scatter); a measure over two categories (a map of counts). No shape that fits means a table.
+ * Which charts suit a result, from its shape alone: one number; a measure over time (line); by category (bar); over two
+ * categories (a map of counts, stacked bars); two measures (scatter); many values (histogram). No shape that fits means
+ * a table.
  */
 import type { Cell, Row } from "../api/events";
+import { MANY_ROWS } from "../api/queries";
+import { addsUp } from "./addsUp";
 import { type ColumnFormat, columnFormats } from "./columnKinds";
+import type { Chart } from "./look";
+import type { Result } from "./results";
 
-export type ChartKind = "number" | "bar" | "column" | "line" | "area" | "scatter" | "heatmap";
-
-/** The order of bars and columns: as the rows came, by size, or by name. */
-export type Order = "given" | "largest" | "smallest" | "name";
-
-export interface Chart {
-  kind: ChartKind;
-  /** Column on the horizontal axis (bar, column: the category); -1 where there is none. */
-  x: number;
-  /** Column of the measure. */
-  y: number;
-  /** Second category of a map, or the series of a line; -1 where there is none. */
-  series: number;
-}
-
-/** A chart as somebody has chosen to see it. */
-export interface Look extends Chart {
-  order: Order;
-}
-
-/** More bars than this are no picture. */
-export const MAX_BARS = 40;
-const MAX_UPRIGHT = 24;
+/** More bars than this are no picture: the largest are shown. */
+export const MAX_BARS = 25;
+const MAX_COLUMNS = 20;
+const MAX_TIMES = 200;
 const MAX_SERIES = 6;
+const MAX_MEASURES = 4;
 const MAX_MAP_SIDE = 40;
+const MANY_VALUES = 30;
 
 /** The charts with the kind that was asked for first; as they are where the shape does not allow it. A pie is drawn as
  * bars, which show the same shares more exactly. */
@@ -38,14 +26,34 @@ export function preferred(charts: Chart[], asked: string): Chart[] {
   return first ? [first, ...charts.filter((chart) => chart !== first)] : charts;
 }
 
-/** The charts that the shape allows, the best first; none where no chart says more than the table. */
-export function chooseCharts(columns: readonly string[], rows: readonly Row[]): Chart[] {
-  if (rows.length === 0 || columns.length === 0) return [];
+/** What each column can be in a chart. */
+export interface Roles {
+  measures: number[];
+  times: number[];
+  categories: number[];
+}
+
+export function rolesOf(columns: readonly string[], rows: readonly Row[]): Roles {
   const formats = columnFormats(columns, rows);
-  const measures = indices(formats, (f) => f.kind === "number" && !f.label);
   const times = indices(formats, (f, i) => f.kind === "date" || isYear(f, columns[i] ?? "", rows, i));
-  const categories = indices(formats, (f, i) => (f.kind === "text" || f.kind === "boolean") && !times.includes(i));
-  const [y] = measures;
+  return {
+    measures: indices(formats, (f) => f.kind === "number" && !f.label),
+    times,
+    categories: indices(formats, (f, i) => (f.kind === "text" || f.kind === "boolean") && !times.includes(i)),
+  };
+}
+
+interface Known {
+  sql?: string;
+  /** Whether all rows are drawn: of a part, neither the latest value nor a distribution can be told. */
+  whole?: boolean;
+}
+
+/** The charts that the shape allows, the best first; none where no chart says more than the table. */
+export function chooseCharts(columns: readonly string[], rows: readonly Row[], { sql = "", whole = true }: Known = {}): Chart[] {
+  if (rows.length === 0 || columns.length === 0) return [];
+  const { measures, times, categories } = rolesOf(columns, rows);
+  const [y, other] = measures;
 
   if (rows.length === 1) return y !== undefined && columns.length <= 2 ? [{ kind: "number", x: -1, y, series: -1 }] : [];
   if (y === undefined) return [];
@@ -53,24 +61,67 @@ export function chooseCharts(columns: readonly string[], rows: readonly Row[]): 
   const charts: Chart[] = [];
   const [time] = times;
   const [first, second] = categories;
+  const more = measures.filter((each) => each !== y && isAlike(rows, y, each)).slice(0, MAX_MEASURES - 1);
+  const together = { y, series: -1, ...(more.length > 0 ? { more } : {}) };
+  const stack = addsUp(columns[y] ?? "", rows.map((row) => row[y]), sql) && isPositive(rows, y) ? "stacked" : "grouped";
+  const once = time !== undefined && distinct(rows, time) === rows.length;
   if (time !== undefined) {
     const series = first !== undefined && distinct(rows, first) <= MAX_SERIES ? first : -1;
-    if (series >= 0 || distinct(rows, time) === rows.length) charts.push({ kind: "line", x: time, y, series });
-    if (series < 0 && distinct(rows, time) === rows.length && isPositive(rows, y))
-      charts.push({ kind: "area", x: time, y, series });
+    const split = series >= 0 && !once;
+    const drawn = split ? { y, series } : together;
+    if (split || once) charts.push({ kind: "line", x: time, ...drawn });
+    if (once && isPositive(rows, y)) charts.push({ kind: "area", x: time, ...drawn });
+    if (split && stack === "stacked" && isPairwise(rows, time, series)) {
+      charts.push({ kind: "area", x: time, ...drawn, stack });
+      if (distinct(rows, time) <= MAX_TIMES) charts.push({ kind: "column", x: time, ...drawn, stack });
+    }
   }
-  if (first !== undefined && second !== undefined && isGrid(rows, first, second))
-    charts.push(mapOf(rows, first, second, y));
-  const label = names(rows, categories) ?? (time !== undefined && distinct(rows, time) === rows.length ? time : undefined);
-  if (label !== undefined && rows.length <= MAX_BARS) charts.push({ kind: "bar", x: label, y, series: -1 });
-  if (label !== undefined && rows.length <= MAX_UPRIGHT) charts.push({ kind: "column", x: label, y, series: -1 });
-  const other = measures[1];
+  if (first !== undefined && second !== undefined && isGrid(rows, first, second)) {
+    const map = mapOf(rows, first, second, y);
+    charts.push(map);
+    if (distinct(rows, map.x) <= MAX_SERIES && time === undefined) {
+      const bars = { x: map.series, y, series: map.x, stack } as const;
+      charts.push({ kind: "bar", ...bars, ...largest(distinct(rows, bars.x), MAX_BARS) });
+      charts.push({ kind: "column", ...bars, ...largest(distinct(rows, bars.x), MAX_COLUMNS) });
+    }
+  }
+  const label = names(rows, categories);
+  if (label !== undefined) {
+    charts.push({ kind: "bar", x: label, ...together, ...largest(rows.length, MAX_BARS) });
+    charts.push({ kind: "column", x: label, ...together, ...largest(rows.length, MAX_COLUMNS) });
+  } else if (once) {
+    if (rows.length <= MAX_BARS) charts.push({ kind: "bar", x: time, ...together });
+    if (rows.length <= MAX_TIMES) charts.push({ kind: "column", x: time, ...together });
+  }
+  if (once && whole) charts.push({ kind: "trend", x: time, y, series: -1 });
   if (other !== undefined && rows.length >= 3) {
     const scatter: Chart = { kind: "scatter", x: y, y: other, series: -1 };
-    if (charts.length === 0 || rows.length > MAX_BARS) charts.unshift(scatter);
+    if (charts.length === 0 || (rows.length > MAX_NAMED && label !== undefined)) charts.unshift(scatter);
     else charts.push(scatter);
   }
-  return charts;
+  const single = time === undefined && measures.length === 1 && (second === undefined || label !== undefined);
+  if (whole && single && rows.length >= MANY_VALUES && distinct(rows, y) > 2)
+    charts.push({ kind: "histogram", x: -1, y, series: -1 });
+  return onePerKind(charts);
+}
+
+/** Rows that are not at hand are fetched for a chart, up to a number. */
+export function chartsOf({ columns, rows, total, runId, sql = "" }: Pick<Result, "columns" | "rows" | "total" | "runId" | "sql">): Chart[] {
+  return chooseCharts(columns, rows, { sql, whole: total <= (runId === null ? rows.length : MANY_ROWS) });
+}
+
+/** Above so many things two measures of them are better seen as points. */
+const MAX_NAMED = 40;
+
+const onePerKind = (charts: Chart[]): Chart[] =>
+  charts.filter((chart, index) => charts.findIndex((each) => each.kind === chart.kind) === index);
+
+const largest = (count: number, most: number): Partial<Chart> => (count > most ? { top: most, order: "largest" } : {});
+
+/** Whether two measures can share an axis: the larger is at most ten times the smaller. */
+function isAlike(rows: readonly Row[], a: number, b: number): boolean {
+  const [one, two] = [a, b].map((column) => Math.max(...rows.map((row) => Math.abs(Number(row[column] ?? 0)))));
+  return one !== undefined && two !== undefined && Math.min(one, two) > 0 && Math.max(one, two) <= 10 * Math.min(one, two);
 }
 
 function indices(formats: readonly ColumnFormat[], test: (f: ColumnFormat, index: number) => boolean): number[] {
@@ -101,8 +152,12 @@ function names(rows: readonly Row[], categories: readonly number[]): number | un
 function isGrid(rows: readonly Row[], a: number, b: number): boolean {
   const [width, height] = [distinct(rows, a), distinct(rows, b)];
   if (width < 2 || height < 2 || width > MAX_MAP_SIDE || height > MAX_MAP_SIDE) return false;
-  const pairs = new Set(rows.map((row) => `${String(row[a])}\u0000${String(row[b])}`));
-  return pairs.size === rows.length && rows.length > Math.max(width, height);
+  return isPairwise(rows, a, b) && rows.length > Math.max(width, height);
+}
+
+/** Whether no two rows have the same values in both columns. */
+export function isPairwise(rows: readonly Row[], a: number, b: number): boolean {
+  return new Set(rows.map((row) => JSON.stringify([row[a], row[b]]))).size === rows.length;
 }
 
 /** The category with more values runs down the side, where there is room for their names. */
@@ -110,26 +165,6 @@ function mapOf(rows: readonly Row[], a: number, b: number, y: number): Chart {
   const [x, series] = distinct(rows, a) > distinct(rows, b) ? [b, a] : [a, b];
   return { kind: "heatmap", x, y, series };
 }
-
-export const CHART_NAMES: Record<ChartKind, string> = {
-  number: "Number",
-  bar: "Bars",
-  column: "Columns",
-  line: "Line",
-  area: "Area",
-  scatter: "Scatter",
-  heatmap: "Map of counts",
-};
-
-export const ORDER_NAMES: Record<Order, string> = {
-  given: "as in the table",
-  largest: "largest first",
-  smallest: "smallest first",
-  name: "by name",
-};
-
-/** Whether the order of what is drawn can be chosen. */
-export const canBeOrdered = (kind: ChartKind): boolean => kind === "bar" || kind === "column";
 
 /** A category as the axis shows it; NULL has a name there too. */
 export function categoryText(value: Cell): string {
@@ -142,17 +177,19 @@ export function barLabels(rows: readonly Row[], chart: Chart, formats: readonly 
   const used = new Map<string, number>();
   return rows.map((row) => {
     const label = parts.map((index) => categoryText(row[index] ?? null)).join(" ");
-    const times = (used.get(label) ?? 0) + 1;
-    used.set(label, times);
+    const key = JSON.stringify([label, chart.series >= 0 ? row[chart.series] : null]);
+    const times = (used.get(key) ?? 0) + 1;
+    used.set(key, times);
     return times > 1 ? `${label} (${times})` : label;
   });
 }
 
 /** The columns that make up a bar's label. */
 export function nameParts(rows: readonly Row[], chart: Chart, formats: readonly ColumnFormat[]): number[] {
+  if (chart.series >= 0) return [chart.x];
   const naming = formats.flatMap((f, i) => (i === chart.x || (f.kind === "text" && isTelling(rows, i)) ? [i] : []));
   const parts = naming.slice(0, MAX_NAME_PARTS);
-  if (!parts.includes(chart.x)) parts[0] = chart.x;
+  if (chart.x >= 0 && !parts.includes(chart.x)) parts[0] = chart.x;
   return parts;
 }
 

@@ -1,223 +1,327 @@
 /** Draws a chart as an SVG in the page's colours. Data is copied: the library may write on what it is given. */
 import * as Plot from "@observablehq/plot";
-import type { Cell } from "../api/events";
 import { axisTitle } from "./axisTitle";
-import { barLabels, categoryText, type Chart, type Look, type Order } from "./chooseChart";
+import { drawEndLabels, fitted, headOf, textWidth, widest } from "./chartFrame";
 import { cellText, columnFormats } from "./columnKinds";
-import type { Result } from "./results";
+import { type Look, measuresOf } from "./look";
+import { type Numbers, numbersOf } from "./numberText";
+import { type Drawn, isOverTime, type Point, type Points, pointsOf } from "./points";
 
-const SERIES = ["var(--accent)", "var(--doubt)", "var(--sure)", "var(--wrong)", "var(--ink-2)", "var(--edge)"];
-
-interface Point {
-  x: string | number | Date;
-  y: number;
-  label: string;
-  series: string;
+/** A part of a drawing that stands for a value, and what it says when it is pointed at. */
+export interface Mark {
+  point: Point;
+  text: string;
 }
 
-export function drawChart(chart: Look, result: Drawn, width: number, label: string): Element {
-  const points = ordered(pointsOf(chart, result), chart.order);
-  const options = { ...FRAME, width, ariaLabel: label, ...BUILDERS[chart.kind](points, result, chart, width) };
-  const svg = Plot.plot(options);
+export interface Drawing {
+  svg: Element;
+  marks: Map<Element, Mark>;
+}
+
+/** What the builders share. */
+interface Plan extends Points {
+  look: Look;
+  result: Drawn;
+  width: number;
+  numbers: Numbers;
+  several: boolean;
+  colourOf: (series: string) => string;
+  /** Makes the parts that a mark draws stand for its points. */
+  carry: (points: readonly Point[]) => { render: Plot.RenderFunction };
+}
+
+export function drawChart(look: Look, result: Drawn, width: number, label: string): Drawing {
+  const all = pointsOf(look, result);
+  const numbers = chartNumbers(look, result, all.points);
+  const text = textOf(look, result, numbers, all);
+  const marks = new Map<Element, Mark>();
+  const several = all.series.length > 1 && look.kind !== "heatmap";
+  const colourOf = (series: string) => `var(--c${colourNumber(look, series, all.series)})`;
+  const legend = several && look.kind !== "line" ? all.series.map((name) => ({ name, colour: colourOf(name) })) : [];
+  const head = headOf(look.title, legend, width);
+  const carry: Plan["carry"] = (points) => ({
+    render: (index, scales, values, dimensions, context, next) => {
+      const group = next?.(index, scales, values, dimensions, context) ?? null;
+      for (const [place, which] of index.entries()) {
+        const [part, point] = [group?.children[place], points[which]];
+        if (part && point) marks.set(part, { point, text: text(point) });
+      }
+      return group;
+    },
+  });
+  const options = BUILDERS[look.kind]({ ...all, look, result, width, numbers, several, colourOf, carry });
+  const svg = Plot.plot({ ...FRAME, width, ariaLabel: label, ...options });
   svg.setAttribute("role", "img");
+  if (head.height > 0) {
+    const height = Number(svg.getAttribute("height")) + head.height;
+    svg.setAttribute("height", String(height));
+    svg.setAttribute("viewBox", `0 ${-head.height} ${width} ${height}`);
+    svg.append(head.draw());
+  }
   // names on parts that have no role say nothing to a screen reader
   for (const part of svg.querySelectorAll("g[aria-label]")) {
-    part.setAttribute("data-mark", part.getAttribute("aria-label") ?? "");
+    part.setAttribute("data-mark", (part.getAttribute("aria-label") ?? "").replace(/^rect$/, "bar"));
     part.removeAttribute("aria-label");
   }
-  return svg;
+  return { svg, marks };
 }
 
-/** The part of a result that a chart shows. */
-export type Drawn = Pick<Result, "columns" | "rows" | "units">;
+/** The number of a series' colour, from 1: the one that was chosen, or else by its place. */
+export function colourNumber(look: Look, series: string, all: readonly string[]): number {
+  return look.colours[series] ?? (Math.max(0, all.indexOf(series)) % 8) + 1;
+}
 
-function ordered(points: Point[], order: Order): Point[] {
-  if (order === "largest") return points.toSorted((a, b) => b.y - a.y);
-  if (order === "smallest") return points.toSorted((a, b) => a.y - b.y);
-  if (order === "name") return points.toSorted((a, b) => a.label.localeCompare(b.label, "en", { numeric: true }));
-  return points;
+export function chartNumbers(look: Look, result: Drawn, points: readonly Point[]): Numbers {
+  if (look.kind === "histogram") return numbersOf({ ...look, format: "auto", decimals: null }, undefined, []);
+  return numbersOf(look, columnFormats(result.columns, result.rows)[look.y], points.map((point) => point.y));
 }
 
 const FRAME: Plot.PlotOptions = {
-  marginTop: 16,
   style: { background: "transparent", color: "var(--ink-2)", fontFamily: "var(--sans)", fontSize: "12px", overflow: "visible" },
 };
 
-type Builder = (points: Point[], result: Drawn, chart: Chart, width: number) => Plot.PlotOptions;
+const percent = (value: number): string => `${Math.round(value * 100)}%`;
+const known = (points: readonly Point[]): Point[] => points.filter((point) => !Number.isNaN(point.y));
 
-const BUILDERS: Record<Chart["kind"], Builder> = {
-  number: () => ({}),
-  bar: (points, result, chart, width) => ({
-    height: points.length * 26 + 56,
-    marginLeft: Math.min(width * 0.4, 16 + longest(points, (p) => p.label) * CHARACTER),
-    marginRight: 56,
-    marginBottom: 36,
-    x: { label: nameOf(result, chart.y), labelArrow: "none", grid: true, ticks: Math.max(2, Math.floor(width / 140)), tickSize: 0, tickFormat: short },
-    y: { label: null, domain: points.map((p) => p.label), tickSize: 0 },
-    marks: [
-      Plot.barX(points, { x: "y", y: "label", fill: "var(--accent)", insetTop: 3, insetBottom: 3 }),
-      Plot.tip(points, Plot.pointerY({ x: "y", y: "label", title: titleOf(result, chart), ...TIP })),
-      Plot.text(points, { x: (p: Point) => Math.max(p.y, 0), y: "label", text: (p: Point) => valueText(p.y, result, chart), dx: 6, textAnchor: "start", fill: "var(--ink)" }),
-      Plot.ruleX([0], { stroke: "var(--edge)" }),
-    ],
-  }),
-  column: (points, result, chart, width) => {
-    const name = longest(points, (p) => p.label) * CHARACTER;
-    const fits = name + 8 < (width - 80) / points.length;
+function bars(plan: Plan, upright: boolean): Plot.PlotOptions {
+  const { points, labels, series, look, result, width, numbers, several, colourOf } = plan;
+  const stacked = plan.stack !== "grouped";
+  const share = plan.stack === "share";
+  const slots = several && !stacked ? series.length : 1;
+  const short = share ? percent : numbers.short;
+  const count = Math.max(1, labels.length);
+  const place = new Map(labels.map((label, index) => [label, index]));
+  const slot = new Map(series.map((name, index) => [name, stacked ? 0 : index]));
+  const low = (point: Point) => (place.get(point.label) ?? 0) + 0.1 + (0.8 * (slot.get(point.series) ?? 0)) / slots;
+  const high = (point: Point) => low(point) + 0.8 / slots;
+  const drawn = known(points);
+  const values = { label: fitted(valueTitle(plan), width - 80), labelArrow: "none", grid: true, tickSize: 0, tickFormat: short } as const;
+  const fill = (point: Point) => colourOf(point.series);
+  const inset = stacked ? 0.5 : 0;
+  const ticks = labels.map((_, index) => index + 0.5);
+  const ends = [0, ...drawn.map((point) => point.to)].map(short);
+  if (upright) {
+    const marginLeft = Math.max(48, 16 + widest(ends));
+    const room = (width - marginLeft - 24) / count;
+    const timed = isOverTime(look, result);
+    const name = widest(labels);
+    const fits = name + 8 < room;
+    const every = timed ? Math.ceil((name + 12) / room) : 1;
+    const rotated = !fits && !timed;
+    const below = rotated ? Math.min(name, 170) : 0;
     return {
-      height: 320 + (fits ? 0 : Math.min(name * 0.6, 110)),
+      height: 320 + below * 0.65,
       marginTop: 32,
-      marginLeft: 56,
-      marginBottom: fits ? 28 : 24 + Math.min(name * 0.6, 110),
-      x: { label: null, domain: points.map((p) => p.label), tickSize: 0, ...(fits ? {} : { tickRotate: -40 }) },
-      y: { label: nameOf(result, chart.y), labelArrow: "none", grid: true, zero: true, ticks: 5, tickSize: 0, tickFormat: short },
+      marginLeft,
+      marginRight: 24,
+      marginBottom: 44 + below * 0.65,
+      x: { domain: [0, count], axis: null },
+      y: { ...values, zero: true, ticks: 5 },
       marks: [
-        Plot.barY(points, { x: "label", y: "y", fill: "var(--accent)", insetLeft: 2, insetRight: 2 }),
+        Plot.rect(drawn, { x1: low, x2: high, y1: "from", y2: "to", fill, insetLeft: slots > 1 ? 0.5 : 0, insetTop: inset, ...plan.carry(drawn) }),
         Plot.ruleY([0], { stroke: "var(--edge)" }),
-        Plot.tip(points, Plot.pointerX({ x: "label", y: "y", title: titleOf(result, chart), ...TIP })),
+        Plot.axisX(ticks.filter((_, index) => index % every === 0), {
+          tickSize: 0,
+          // a slanting label ends at its tick and reaches to the left
+          tickFormat: (at: number) => fitted(labels[Math.floor(at)] ?? "", rotated ? Math.min(170, (marginLeft + at * room) / SLANT) : Math.max(room * every, 60)),
+          label: look.x_title || null,
+          labelArrow: "none",
+          labelAnchor: "center",
+          labelOffset: 38 + below * 0.65,
+          ...(rotated ? { tickRotate: -40 } : {}),
+        }),
       ],
     };
-  },
-  area: (points, result, chart) => ({
-    ...overTime(points, result, chart),
+  }
+  const side = Math.min(width * 0.4, 16 + widest(labels));
+  const written = slots > 3 || share ? [] : stacked ? totals(drawn) : drawn;
+  const valueText = (point: Point) => (numbers.full(point.y).length > 9 ? numbers.short(point.y) : numbers.full(point.y));
+  return {
+    height: labels.length * Math.max(26, slots * 16 + 8) + 56,
+    marginTop: 16 + (look.x_title ? 16 : 0),
+    marginLeft: side,
+    marginRight: Math.max(24, 14 + widest(written.map(valueText)), textWidth(ends.at(-1) ?? "") / 2),
+    marginBottom: 36,
+    x: { ...values, ticks: Math.max(2, Math.floor(width / 140)), ...(share ? { domain: [Math.min(0, ...drawn.map((point) => point.to)), 1] } : {}) },
+    y: { domain: [labels.length, 0], axis: null },
     marks: [
-      Plot.areaY(points, { x: "x", y: "y", fill: "var(--accent)", fillOpacity: 0.18 }),
-      Plot.lineY(points, { x: "x", y: "y", stroke: "var(--accent)", strokeWidth: 1.75 }),
-      Plot.tip(points, Plot.pointerX({ x: "x", y: "y", title: titleOf(result, chart), ...TIP })),
+      Plot.rect(drawn, { y1: low, y2: high, x1: "from", x2: "to", fill, insetRight: inset, insetTop: slots > 1 ? 0.5 : 0, ...plan.carry(drawn) }),
+      Plot.text(written, { x: (point: Point) => Math.max(point.to, 0), y: (point: Point) => (low(point) + high(point)) / 2, text: valueText, dx: 6, textAnchor: "start", fill: "var(--ink)" }),
+      Plot.ruleX([0], { stroke: "var(--edge)" }),
+      Plot.axisY(ticks, { tickSize: 0, tickFormat: (at: number) => fitted(labels[Math.floor(at)] ?? "", side - 12), label: look.x_title || null, labelArrow: "none", labelAnchor: "top" }),
     ],
-  }),
-  line: (points, result, chart) => {
-    const many = new Set(points.map((p) => p.series)).size > 1;
-    return {
-      ...overTime(points, result, chart),
-      marginRight: many ? 96 : 24,
-      color: { range: SERIES },
-      marks: [
-        Plot.lineY(points, { x: "x", y: "y", z: "series", stroke: many ? "series" : "var(--accent)", strokeWidth: 1.75 }),
-        Plot.dot(points, { x: "x", y: "y", fill: many ? "series" : "var(--accent)", r: points.length > 60 ? 0 : 2.5 }),
-        Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: titleOf(result, chart), ...TIP })),
-        ...(many ? [Plot.text(points, Plot.selectLast({ x: "x", y: "y", z: "series", text: "series", dx: 8, textAnchor: "start", fill: "var(--ink)" }))] : []),
-      ],
-    };
-  },
-  scatter: (points, result, chart) => ({
-    height: 380,
-    marginLeft: 56,
-    marginBottom: 40,
+  };
+}
+
+/** For each category the sum of what lies on each other. */
+function totals(points: readonly Point[]): Point[] {
+  const sums = new Map<string, Point>();
+  for (const point of points) {
+    const before = sums.get(point.label);
+    sums.set(point.label, before ? { ...before, y: before.y + point.y, to: Math.max(before.to, point.to) } : { ...point });
+  }
+  return [...sums.values()];
+}
+
+function overTime(plan: Plan): Plot.PlotOptions {
+  const { points, look, width, numbers, several, series } = plan;
+  const ends = several && look.kind === "line";
+  const short = plan.stack === "share" ? percent : numbers.short;
+  return {
+    height: 336,
     marginTop: 32,
-    x: { label: nameOf(result, chart.x), labelArrow: "none", grid: true, ticks: 6, tickSize: 0, tickFormat: short },
-    y: { label: nameOf(result, chart.y), labelArrow: "none", grid: true, ticks: 6, tickSize: 0, tickFormat: short },
-    marks: [
-      Plot.dot(points, { x: "x", y: "y", r: 3.5, fill: "var(--accent)", fillOpacity: 0.6 }),
-      Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: titleOf(result, chart), ...TIP })),
-    ],
-  }),
-  heatmap: (points, result, chart, width) => {
-    const rows = new Set(points.map((p) => p.series)).size;
-    const columns = new Set(points.map((p) => p.label)).size;
-    const marginLeft = Math.min(width * 0.35, 16 + longest(points, (p) => p.series) * CHARACTER);
-    const name = longest(points, (p) => p.label) * CHARACTER;
-    const fits = name + 8 < (width - marginLeft - MARGIN_RIGHT) / columns;
+    marginLeft: Math.max(48, 16 + widest(known(points).map((point) => short(point.to)))),
+    // below a tick of months there may be its year, and the name of the axis below that
+    marginBottom: typeof points[0]?.x === "number" ? 40 : 52,
+    marginRight: ends ? Math.min(width * 0.3, 20 + widest(series)) : 32,
+    x: {
+      label: look.x_title || nameOf(plan.result, look.x),
+      labelArrow: "none",
+      ...(typeof points[0]?.x === "number" ? { tickFormat: String, ticks: Math.max(2, Math.min(new Set(points.map((point) => point.x)).size, Math.floor(width / 90))) } : {}),
+    },
+    y: { label: fitted(valueTitle(plan), width - 80), labelArrow: "none", grid: true, zero: look.kind === "area" || (look.zero ?? true), ticks: 5, tickSize: 0, tickFormat: short },
+  };
+}
+
+/** Lines that break where a value is missing; a value that has no neighbour is a dot. */
+function lines({ points, several, colourOf, carry }: Plan, y: "y" | "to" = "y"): Plot.Markish[] {
+  const stroke = (point: Point) => colourOf(point.series);
+  const value = (index: number) => (points[index]?.series === undefined ? Number.NaN : points[index].y);
+  const joined = (index: number, other: number) => points[index]?.series === points[other]?.series && !Number.isNaN(value(other));
+  const all = points.length <= 60 * (several ? 3 : 1);
+  const dots = points.filter((point, index) => !Number.isNaN(point.y) && (all || !(joined(index, index - 1) || joined(index, index + 1))));
+  const reached = known(points);
+  return [
+    Plot.line(points, { x: "x", y, z: "series", stroke, strokeWidth: 1.75 }),
+    Plot.dot(dots, { x: "x", y, fill: stroke, r: 2.5 }),
+    Plot.dot(reached, { x: "x", y, r: 8, fill: "currentColor", fillOpacity: 0, ...carry(reached) }),
+  ];
+}
+
+const BUILDERS: Record<Look["kind"], (plan: Plan) => Plot.PlotOptions> = {
+  number: () => ({}),
+  trend: ({ points, colourOf, width }) => {
+    const last = known(points).slice(-1);
     return {
-      height: rows * 28 + 40 + (fits ? 40 : 36 + name * 0.6),
+      width: Math.min(width, 360),
+      height: 56,
+      margin: 6,
+      x: { axis: null },
+      y: { axis: null },
+      marks: [
+        Plot.line(points, { x: "x", y: "y", stroke: colourOf(""), strokeWidth: 1.75 }),
+        Plot.dot(last, { x: "x", y: "y", fill: colourOf(""), r: 3.5 }),
+      ],
+    };
+  },
+  bar: (plan) => bars(plan, false),
+  column: (plan) => bars(plan, true),
+  area: (plan) => {
+    const fillOpacity = plan.stack !== "grouped" ? 0.75 : 0.18;
+    return {
+      ...overTime(plan),
+      marks: [
+        Plot.area(plan.points, { x1: "x", y1: "from", y2: "to", z: "series", fill: (point: Point) => plan.colourOf(point.series), fillOpacity }),
+        ...lines(plan, "to"),
+      ],
+    };
+  },
+  line: (plan) => {
+    const ends = plan.series.flatMap((name) => known(plan.points).findLast((point) => point.series === name) ?? []);
+    const named: Plot.RenderFunction = (_, { x, y }, __, { marginRight, height, marginBottom }) =>
+      drawEndLabels(
+        ends.map((point) => ({ text: point.series, colour: plan.colourOf(point.series), x: x?.(point.x) ?? 0, y: y?.(point.y) ?? 0 })),
+        marginRight,
+        height - marginBottom,
+      );
+    return { ...overTime(plan), marks: [...lines(plan), plan.several ? named : null] };
+  },
+  scatter: (plan) => {
+    const { points, look, result, width, numbers, colourOf } = plan;
+    const across = numbersOf({ ...look, format: "auto", decimals: null }, undefined, []).short;
+    const axis = { labelArrow: "none", grid: true, ticks: 6, tickSize: 0, zero: look.zero ?? false } as const;
+    return {
+      height: 380,
+      marginLeft: Math.max(48, 16 + widest(points.map((point) => numbers.short(point.y)))),
+      marginRight: 32,
+      marginBottom: 40,
+      marginTop: 32,
+      x: { ...axis, label: look.x_title || nameOf(result, look.x), tickFormat: across },
+      y: { ...axis, label: fitted(valueTitle(plan), width - 80), tickFormat: numbers.short },
+      marks: [Plot.dot(points, { x: "x", y: "y", r: 4, fill: (point: Point) => colourOf(point.series), fillOpacity: 0.65, ...plan.carry(points) })],
+    };
+  },
+  histogram: (plan) => {
+    const { points, look, numbers, colourOf } = plan;
+    return {
+      height: 320,
+      marginTop: 32,
+      marginLeft: 48,
+      marginRight: 32,
+      marginBottom: 40,
+      x: { label: look.x_title || nameOf(plan.result, look.y), labelArrow: "none", tickSize: 0, ticks: 8, tickFormat: numbersOf(look, undefined, points.map((point) => point.from)).short },
+      y: { label: look.y_title || "Number of rows", labelArrow: "none", grid: true, zero: true, ticks: 5, tickSize: 0, tickFormat: numbers.short },
+      marks: [
+        Plot.rect(points, { x1: "from", x2: "to", y1: () => 0, y2: "y", fill: colourOf(""), insetLeft: 0.5, insetRight: 0.5, ...plan.carry(points) }),
+        Plot.ruleY([0], { stroke: "var(--edge)" }),
+      ],
+    };
+  },
+  heatmap: (plan) => {
+    const { points, labels, series, look, result, width, numbers } = plan;
+    const marginLeft = Math.min(width * 0.35, 16 + widest(series));
+    const name = Math.min(widest(labels), 170);
+    const fits = name + 8 < (width - marginLeft - MARGIN_RIGHT) / Math.max(1, labels.length);
+    return {
+      height: series.length * 28 + 40 + (fits ? 40 : 36 + name * 0.6),
       marginTop: 32,
       marginLeft,
       marginRight: MARGIN_RIGHT,
-      marginBottom: (fits ? 44 : 40 + name * 0.6),
-      x: { label: nameOf(result, chart.x), labelAnchor: "right", labelArrow: "none", axis: "bottom", tickSize: 0, ...(fits ? {} : { tickRotate: -40 }) },
-      y: { label: nameOf(result, chart.series), labelAnchor: "top", labelArrow: "none", tickSize: 0 },
-      color: { type: "linear" },
+      marginBottom: fits ? 44 : 40 + name * 0.6,
+      x: { label: look.x_title || nameOf(result, look.x), labelAnchor: "right", labelArrow: "none", axis: "bottom", tickSize: 0, tickFormat: (text: string) => fitted(text, fits ? 170 : Math.min(170, marginLeft / SLANT)), ...(fits ? {} : { tickRotate: -40 }) },
+      y: { label: look.y_title || nameOf(result, look.series), labelAnchor: "top", labelArrow: "none", tickSize: 0, tickFormat: (text: string) => fitted(text, marginLeft - 12) },
       marks: [
-        Plot.cell(points, { x: "label", y: "series", fill: "var(--accent)", fillOpacity: opacity(points), inset: 1 }),
-        Plot.text(points, { x: "label", y: "series", text: (p: Point) => short(p.y), fill: "var(--ink)" }),
-        Plot.tip(points, Plot.pointer({ x: "label", y: "series", title: titleOf(result, chart), ...TIP })),
+        Plot.cell(points, { x: "label", y: "series", fill: "var(--c1)", fillOpacity: opacity(points), inset: 1, ...plan.carry(points) }),
+        Plot.text(points, { x: "label", y: "series", text: (point: Point) => numbers.short(point.y), fill: "var(--ink)", pointerEvents: "none" }),
       ],
     };
   },
 };
 
-/** About as wide as a letter of the axes is. */
-const CHARACTER = 6.6;
 const MARGIN_RIGHT = 20;
 
-const longest = (points: readonly Point[], text: (point: Point) => string): number =>
-  Math.max(...points.map((point) => text(point).length));
-
-/** What appears where one points; who does not see it has the table. */
-const TIP = { ariaHidden: "true", fill: "var(--raised)", stroke: "var(--edge)", lineHeight: 1.35, fontSize: 12.5 } as const;
+/** How wide a label is that is turned by 40 degrees, as a part of its length. */
+const SLANT = 0.8;
 
 const nameOf = (result: Drawn, column: number): string | null => {
   const name = result.columns[column];
   return name === undefined ? null : axisTitle(name);
 };
 
-function overTime(points: readonly Point[], result: Drawn, chart: Chart): Plot.PlotOptions {
-  return {
-    height: 336,
-    marginTop: 32,
-    marginLeft: 56,
-    marginBottom: 40,
-    marginRight: 24,
-    x: {
-      label: nameOf(result, chart.x),
-      labelArrow: "none",
-      ...(typeof points[0]?.x === "number" ? { tickFormat: String } : {}),
-    },
-    y: { label: nameOf(result, chart.y), labelArrow: "none", grid: true, zero: true, ticks: 5, tickSize: 0, tickFormat: short },
-  };
-}
-
-function pointsOf(chart: Chart, result: Drawn): Point[] {
-  const formats = columnFormats(result.columns, result.rows);
-  const labels = barLabels(result.rows, chart, formats);
-  const dates = formats[chart.x]?.kind === "date";
-  return result.rows.flatMap((row, index) => {
-    const y = row[chart.y];
-    if (typeof y !== "number") return [];
-    const x = place(row[chart.x] ?? null, dates);
-    const series = chart.series >= 0 ? categoryText(row[chart.series] ?? null) : "";
-    const label = chart.kind === "heatmap" ? categoryText(row[chart.x] ?? null) : (labels[index] ?? "");
-    return x === null ? [] : [{ x, y, label, series }];
-  });
-}
-
-function place(value: Cell, dates: boolean): Point["x"] | null {
-  if (dates && typeof value === "string") return new Date(value.replace(" ", "T"));
-  if (typeof value === "boolean") return String(value);
-  return value ?? "NULL";
+/** The name of the axis of values; none where several measures share it and the colours name them. */
+function valueTitle({ look, result }: Plan): string {
+  return look.y_title || (measuresOf(look).length > 1 ? "" : (nameOf(result, look.y) ?? ""));
 }
 
 /** Faint to strong, the text on it staying readable. */
 function opacity(points: readonly Point[]): (point: Point) => number {
-  const most = Math.max(...points.map((p) => Math.abs(p.y)), 1e-9);
+  const most = Math.max(...points.map((point) => Math.abs(point.y)), 1e-9);
   return (point) => 0.04 + 0.42 * (Math.abs(point.y) / most);
 }
 
 /** The names of a point, and below them its values, each with the column's name in words. */
-function titleOf(result: Drawn, chart: Chart): (point: Point) => string {
-  const value = nameOf(result, chart.y) ?? "";
-  const across = nameOf(result, chart.x) ?? "";
+function textOf(look: Look, result: Drawn, numbers: Numbers, { points, stack }: Points): (point: Point) => string {
   const formats = columnFormats(result.columns, result.rows);
+  if (look.kind === "histogram") {
+    const bounds = numbersOf(look, formats[look.y], points.map((point) => point.from)).full;
+    return ({ from, to, y }) => `${nameOf(result, look.y)}: ${bounds(from)} to ${bounds(to)}\n${y === 1 ? "1 row" : `${numbers.full(y)} rows`}`;
+  }
   return (point) => {
-    const values = [`${value}: ${cellText(point.y, formats[chart.y])}`];
-    if (chart.kind === "scatter" && typeof point.x === "number") values.unshift(`${across}: ${cellText(point.x, formats[chart.x])}`);
-    const names = [point.label || (chart.kind === "scatter" ? "" : placeText(point.x)), point.series].filter(Boolean);
+    const share = stack === "share" ? ` (${percent(Math.abs(point.to - point.from))})` : "";
+    const values = [`${nameOf(result, point.column)}: ${numbers.full(point.y)}${share}`];
+    if (look.kind === "scatter" && typeof point.x === "number") values.unshift(`${nameOf(result, look.x)}: ${cellText(point.x, formats[look.x])}`);
+    const several = measuresOf(look).length > 1;
+    const names = [point.label, several ? "" : point.series].filter(Boolean);
     return [names.join(", "), ...values].filter(Boolean).join("\n");
   };
-}
-
-const placeText = (x: Point["x"]): string => (x instanceof Date ? x.toISOString().replace(/T00:00:00.000Z$/, "") : String(x));
-
-const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
-const PLAIN = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-
-function short(value: number): string {
-  return Math.abs(value) >= 100_000 ? COMPACT.format(value) : PLAIN.format(value);
-}
-
-/** A value as the table writes it, or short where it is long. */
-function valueText(value: number, result: Drawn, chart: Chart): string {
-  const format = columnFormats(result.columns, result.rows)[chart.y];
-  const text = cellText(value, format);
-  return text.length > 9 ? short(value) : text;
 }

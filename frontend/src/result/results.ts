@@ -11,18 +11,15 @@ export interface Result {
   columns: readonly string[];
   /** What each column is counted in ("" where that is not known). */
   units?: readonly string[];
+  /** The statement that returned the rows, where it is known. */
+  sql?: string;
   /** The first rows, at most 200. */
   rows: readonly Row[];
   total: number;
   truncated: boolean;
   milliseconds: number | null;
-  /** The query that returned it, where one may go on from its figures. */
-  source?: Source | null;
-}
-
-export interface Source {
-  preset: string;
-  sql: string;
+  /** The database that returned it, where one may go on from its figures. */
+  preset?: string | null;
 }
 
 export function resultsOf(run: Pick<RunState, "attempts" | "plan" | "answer" | "runId"> & { preset?: string | null }): Result[] {
@@ -40,11 +37,12 @@ export function resultsOf(run: Pick<RunState, "attempts" | "plan" | "answer" | "
       title: task?.description ?? attempt.task_id,
       columns: attempt.columns,
       units: attempt.units ?? [],
+      sql: attempt.sql,
       rows,
       total: attempt.rows_returned,
       truncated: attempt.truncated,
       milliseconds: attempt.execution_time_ms,
-      source: run.preset ? { preset: run.preset, sql: attempt.sql } : null,
+      preset: run.preset ?? null,
     });
   }
   return [...best.values()];

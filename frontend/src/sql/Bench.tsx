@@ -118,6 +118,7 @@ export function resultOf(result: SqlResult, preset: string): Result {
     total: result.rows_returned,
     truncated: result.truncated,
     milliseconds: result.execution_time_ms,
-    source: { preset, sql: result.sql || "" },
+    preset,
+    sql: result.sql ?? "",
   };
 }

@@ -28,7 +28,8 @@ export function SqlRunView({ run }: { run: SqlRun }) {
             total: answer.rows_returned,
             truncated: answer.truncated,
             milliseconds: answer.execution_time_ms,
-            source: { preset: run.preset, sql: run.sql },
+            preset: run.preset,
+            sql: run.sql,
           }}
         />
       ) : (

@@ -1,6 +1,7 @@
 import { screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { BigNumber } from "../../src/result/BigNumber";
+import { lookOf } from "../../src/result/look";
 import { ResultTable } from "../../src/result/ResultTable";
 import { resultsOf } from "../../src/result/results";
 import { serve, show } from "../render";
@@ -25,7 +26,7 @@ describe("units of a semantic model", () => {
 
   it("stand beside a single figure", () => {
     const single = { columns: ["margin"], rows: [[12.5]], units: ["percent"] };
-    const { container } = show(<BigNumber chart={{ kind: "number", x: -1, y: 0 } as never} result={single} />);
+    const { container } = show(<BigNumber look={lookOf({ kind: "number", y: 0 })} result={single} />);
     expect(container.textContent).toBe("12.5%");
   });
 });

@@ -16,7 +16,7 @@ describe("the chart that a result's shape wants", () => {
   });
 
   it("is a line over time, then an area, and bars as the last choice", () => {
-    expect(kinds(["month", "n"], [["2025-01", 3], ["2025-02", 5], ["2025-03", 4]])).toEqual(["line", "area", "bar", "column"]);
+    expect(kinds(["month", "n"], [["2025-01", 3], ["2025-02", 5], ["2025-03", 4]])).toEqual(["line", "area", "bar", "column", "trend"]);
     expect(kinds(["order_year", "n"], [[2023, 3], [2024, 5]])[0]).toBe("line");
   });
 
@@ -41,8 +41,26 @@ describe("the chart that a result's shape wants", () => {
     expect(kinds(["a"], [])).toEqual([]);
   });
 
-  it("does not draw more bars than can be read", () => {
-    expect(kinds(["name", "n"], Array.from({ length: 41 }, (_, i): Row => [`p${i}`, i]))).toEqual([]);
+  it("is the largest bars where there are more than can be read", () => {
+    const [bars] = chooseCharts(["name", "n"], Array.from({ length: 41 }, (_, i): Row => [`p${i}`, i]));
+    expect(bars).toMatchObject({ kind: "bar", top: 25, order: "largest" });
+  });
+
+  it("is bars side by side for measures that can share an axis", () => {
+    const rows: Row[] = [["a", 10, 20, 9000], ["b", 30, 15, 8000], ["c", 12, 11, 9500]];
+    expect(chooseCharts(["city", "orders", "returns", "visits"], rows)[0]).toMatchObject({ kind: "bar", y: 1, more: [2] });
+  });
+
+  it("is stacked for sums over two categories, and side by side for averages", () => {
+    const rows: Row[] = ["a", "b", "c"].flatMap((x) => ["p", "q"].map((y): Row => [x, y, 3.5]));
+    const stack = (name: string) => chooseCharts(["city", "status", name], rows).find((chart) => chart.kind === "bar")?.stack;
+    expect([stack("total_amount"), stack("avg_price")]).toEqual(["stacked", "grouped"]);
+  });
+
+  it("is a histogram for many values of one column, if all of them are here", () => {
+    const rows: Row[] = Array.from({ length: 60 }, (_, i) => [i * 1.5]);
+    expect(kinds(["weight"], rows)).toEqual(["histogram"]);
+    expect(chooseCharts(["weight"], rows, { whole: false })).toEqual([]);
   });
 
   it("names bars by the whole name, and keeps two of the same name apart", () => {

@@ -43,6 +43,8 @@ def test_other_words_stay(question: str) -> None:
     [
         ("plot funding by sector", "chart"),
         ("funding by sector as a pie chart", "pie"),
+        ("funding of each round as a histogram", "histogram"),
+        ("show me a histogram of funding", "histogram"),
         ("show me a line graph of revenue per month", "line"),
         ("show startups in a table", "table"),
         ("export customers to Excel", "file"),

@@ -66,6 +66,38 @@ def test_a_kept_answer_is_run_anew_with_other_values(ana: httpx.Client) -> None:
     assert len(ana.post(f"/kept/{answer['kept_id']}/refresh", json={}).json()["result"]["rows"]) == 5
 
 
+def test_a_chart_is_changed_and_stays(ana: httpx.Client) -> None:
+    answer = kept(ana, chart={"kind": "bar", "x": 0, "y": 1})
+    chart = {"kind": "column", "x": 0, "y": 1, "more": [2], "stack": "share", "top": 5, "title": "Sales"}
+
+    changed = ana.patch(f"/kept/{answer['kept_id']}", json={"chart": chart | {"colours": {"Oslo": 3}}}).json()["chart"]
+
+    assert {name: changed[name] for name in chart} == chart
+    assert (changed["colours"], changed["palette"], changed["order"]) == ({"Oslo": 3}, "distinct", "given")
+    stored = next(each for each in ana.get("/kept").json() if each["kept_id"] == answer["kept_id"])
+    assert stored["chart"] == changed
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"stack": "heap"},
+        {"top": 0},
+        {"title": "x" * 201},
+        {"more": [1] * 9},
+        {"more": [-2]},
+        {"colours": {"a": 9}},
+        {"colours": {f"s{n}": 1 for n in range(21)}},
+        {"currency": "euro"},
+        {"decimals": 7},
+    ],
+)
+def test_a_chart_that_cannot_be_drawn_is_refused(ana: httpx.Client, wrong: dict[str, Any]) -> None:
+    answer = kept(ana)
+
+    assert ana.patch(f"/kept/{answer['kept_id']}", json={"chart": {"kind": "bar", **wrong}}).status_code == 422
+
+
 @pytest.mark.parametrize("values", [["x", "5; DROP TABLE customers"], ["x"], ["x", "1e9"]])
 def test_a_value_that_is_no_value_is_refused(ana: httpx.Client, values: list[str]) -> None:
     answer = kept(ana)
