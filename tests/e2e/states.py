@@ -219,14 +219,14 @@ def _chart(page: Page, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = Script(sql=MONTHLY.sql, answer=MONTHLY.answer)
     ask(page, "Show the number of orders per month since 2024.")
     answered(page)
-    page.locator("figure svg[role=img]").wait_for()
+    page.locator("figure svg[aria-label]").wait_for()
 
 
 def _map(page: Page, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = Script(sql=STATUSES.sql, answer=STATUSES.answer)
     ask(page, "How many orders of each status are there per country?")
     answered(page)
-    page.locator("figure svg[role=img]").wait_for()
+    page.locator("figure svg[aria-label]").wait_for()
 
 
 def _filtered(page: Page, endpoint: OpenAIServer) -> None:
@@ -404,7 +404,7 @@ def _sql(page: Page, endpoint: OpenAIServer) -> None:
     _home(page, endpoint)
     _statement(page, DEAREST)
     page.get_by_role("button", name="Chart", exact=True).click()
-    page.locator("figure svg[role=img]").wait_for()
+    page.locator("figure svg[aria-label]").wait_for()
 
 
 def _notes(page: Page, endpoint: OpenAIServer) -> None:

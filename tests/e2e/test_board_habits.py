@@ -73,7 +73,7 @@ def test_a_filter_narrows_the_whole_board_and_its_link_says_so(offline: Running,
     expect(orders.get_by_role("alert")).to_have_count(0)
     assert json.loads(parse_qs(urlsplit(page.url).query)["f"][0]) == [["Spain"], ["2024"]]
 
-    reader = open_page(page.url)
+    reader = open_page(offline, page.url.removeprefix(offline.url))
     expect(reader.get_by_role("button", name="Country: Spain")).to_be_visible()
     page.get_by_role("button", name="Keep so for everybody").click()
     expect(page.get_by_role("button", name="Keep so for everybody")).to_have_count(0)
@@ -86,33 +86,33 @@ def test_a_filter_narrows_the_whole_board_and_its_link_says_so(offline: Running,
 
 
 def test_tiles_are_dragged_sized_and_written_between(offline: Running, open_page: OpenPage) -> None:
-    board = board_of(offline, First=CATEGORIES, Second=CATEGORIES, Third=CATEGORIES)
+    board = board_of(offline, Eins=CATEGORIES, Zwei=CATEGORIES, Drei=CATEGORIES)
     page = open_page(offline, f"/b/{board}")
-    expect(titles(page)).to_have_text(["First", "Second", "Third"])
+    expect(titles(page)).to_have_text(["Eins", "Zwei", "Drei"])
     page.get_by_role("button", name="Arrange").click()
-    page.get_by_role("button", name="Move “Third”").hover()
+    page.get_by_role("button", name="Move “Drei”").hover()
     page.mouse.down()
-    target = page.get_by_role("heading", name="First", exact=True).bounding_box()
+    target = page.get_by_role("heading", name="Eins", exact=True).bounding_box()
     assert target is not None
     page.mouse.move(target["x"] + 10, target["y"] + 10, steps=5)
     page.mouse.up()
-    expect(titles(page)).to_have_text(["Third", "First", "Second"])
-    page.get_by_role("button", name="Move “Third”").press("ArrowRight")
-    expect(titles(page)).to_have_text(["First", "Third", "Second"])
+    expect(titles(page)).to_have_text(["Drei", "Eins", "Zwei"])
+    page.get_by_role("button", name="Move “Drei”").press("ArrowRight")
+    expect(titles(page)).to_have_text(["Eins", "Drei", "Zwei"])
 
-    size = page.get_by_role("button", name="Size of “First”")
+    size = page.get_by_role("button", name="Size of “Eins”")
     size.press("ArrowRight")
     size.press("ArrowRight")
     size.press("ArrowDown")
     size.press("ArrowDown")
-    expect(size).to_have_accessible_name("Size of “First”: all of the width, 2 rows high")
+    expect(size).to_have_accessible_name("Size of “Eins”: all of the width, 2 rows high")
     page.get_by_role("button", name="Add a text").click()
     page.get_by_label("Text, in Markdown").fill("## What to do\n\nCall **everybody** [back](https://example.org).")
     page.get_by_role("button", name="Keep the text").click()
     page.wait_for_load_state("networkidle")
     page.reload()
-    expect(titles(page)).to_have_text(["First", "Third", "Second", "What to do"])
-    box = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="First")).bounding_box()
+    expect(titles(page)).to_have_text(["Eins", "Drei", "Zwei", "What to do"])
+    box = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="Eins")).bounding_box()
     assert box is not None
     assert box["height"] == 240
     expect(page.get_by_text("back (https://example.org)")).to_be_visible()
@@ -164,7 +164,7 @@ def test_a_conversation_becomes_a_board_and_its_answers_open(offline: Running, o
     expect(titles(page)).to_have_text(["How many orders are there per status?"])
 
     page.get_by_role("link", name="Boards").click()
-    page.get_by_role("link", name="How many orders are there per status?").first.click()
+    page.get_by_role("main").get_by_role("link", name="How many orders are there per status?").first.click()
     page.get_by_role("button", name="Rename the answer").click()
     page.get_by_label("Title of the answer").fill("Orders by status")
     page.keyboard.press("Enter")

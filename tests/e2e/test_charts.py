@@ -34,7 +34,7 @@ def chart_of(server: Running, page: Page, sql: str) -> Locator:
     made = server.post("/sql", {"preset": "shop", "sql": sql, "question": "By hand"}).json()
     page.goto(f"{server.url}/r/{made['run_id']}")
     page.get_by_role("button", name="Chart", exact=True).click()
-    drawing = page.locator("figure svg[role=img]")
+    drawing = page.locator("figure svg[aria-label]")
     drawing.wait_for()
     return drawing
 
@@ -60,7 +60,7 @@ def test_an_edited_chart_is_kept_and_edited_on_its_board(
     expect(panel).to_have_count(0)
     expect(page.get_by_role("button", name="Edit chart")).to_be_focused()
 
-    drawing = page.locator("figure svg[role=img]")
+    drawing = page.locator("figure svg[aria-label]")
     words = "Best sellers: Items and quantity by category, the 5 largest of 10, the others added up"
     expect(drawing).to_have_attribute("aria-label", words)
     expect(drawing.locator("g[data-mark=bar] rect")).to_have_count(12)

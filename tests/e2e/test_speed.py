@@ -63,7 +63,7 @@ def test_nothing_is_loaded_from_elsewhere(offline: Running, open_page: OpenPage)
     ask(page, "How many products does each category have?")
     answered(page)
     page.get_by_role("button", name="Chart").click()
-    page.locator("figure svg[role=img]").wait_for()
+    page.locator("figure svg[aria-label]").wait_for()
     page.get_by_role("button", name="Edit the SQL").click()
     page.get_by_label("SQL to run").wait_for()
     assert len(asked) > 10
