@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { RefObject } from "react";
 import type { Board } from "../api/boardTypes";
-import { download, post, remove, saveBlob } from "../api/client";
+import { download, post, remove } from "../api/client";
 import { boardPath, boardQuery, type BoardSource } from "../api/queries";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
@@ -19,9 +19,6 @@ interface Props {
   arranging: boolean;
   onArrange: () => void;
 }
-
-/** What can only be pressed is left out of a picture. */
-const isShown = (one: HTMLElement): boolean => one.tagName !== "BUTTON" || one.dataset["set"] !== undefined;
 
 export function BoardTools({ board, source, page, say, arranging, onArrange }: Props) {
   const client = useQueryClient();
@@ -51,12 +48,8 @@ export function BoardTools({ board, source, page, say, arranging, onArrange }: P
   }
 
   async function picture() {
-    const { toBlob } = await import("html-to-image");
-    const node = page.current;
-    if (!node) return;
-    const backgroundColor = getComputedStyle(document.documentElement).backgroundColor;
-    const blob = await toBlob(node, { backgroundColor, pixelRatio: 2, filter: isShown });
-    if (blob) saveBlob(blob, `${fileName(board.title)}.png`);
+    const { saveBoard } = await import("./boardPicture");
+    if (page.current) await saveBoard(page.current, board.title);
   }
 
   const save = (format: "html" | "markdown", ending: string) =>
