@@ -36,6 +36,8 @@ SHOWN = (
     ("diagram", "wide", "dark"),
     ("sql", "wide", "light"),
     ("board", "wide", "light"),
+    ("narrowed", "wide", "light"),
+    ("behind", "wide", "light"),
     ("notes", "wide", "light"),
     ("home", "phone", "light"),
     ("retried", "phone", "dark"),
