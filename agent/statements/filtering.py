@@ -87,7 +87,7 @@ def _bound(
     parsed: ParsedQuery, schema: Schema, words: Vocabulary, key: tuple[str, str], given: Filter, today: dt.date
 ) -> ParsedQuery | None:
     word = words.columns.get(key)
-    if parsed.tree is None or word is None:
+    if parsed.tree is None or word is None or not _can_be(word, given.kind):
         return None
     tree = parsed.tree.copy()
     found = False
@@ -101,6 +101,13 @@ def _bound(
                 found = True
                 _narrow(clause, source, way, _Test(word, given, today, parsed.dialect), schema)
     return parsed_from_tree(tree, parsed.dialect) if found else None
+
+
+def _can_be(word: ColumnWord, kind: FilterKind) -> bool:
+    """A column may have become another since the filter was made."""
+    if kind == "date":
+        return word.role in ("date", "year")
+    return kind == "value" or word.numeric or word.figures is not None
 
 
 @dataclass(frozen=True, slots=True)
