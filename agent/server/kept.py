@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from agent.results import SqlOutcome
 from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.services import Services
@@ -48,7 +49,19 @@ async def as_seen(services: Services, client: Client, answer: KeptRecord) -> Kep
 async def refreshed(
     services: Services, client: Client, answer: KeptRecord, values: Sequence[str] | None = None
 ) -> KeptRows:
-    """The first rows of a kept answer, now. Raises ApiError (400 a value that a parameter cannot take, 404, 503)."""
+    """The first rows of a kept answer, now. Raises ApiError as `rerun`."""
+    return shortened(await rerun(services, client, answer, values))
+
+
+def shortened(outcome: SqlOutcome) -> KeptRows:
+    """The first rows of an outcome."""
+    return KeptRows(**first_rows(outcome), sql=outcome.sql, refreshed=datetime.now(UTC))
+
+
+async def rerun(
+    services: Services, client: Client, answer: KeptRecord, values: Sequence[str] | None = None
+) -> SqlOutcome:
+    """All rows of a kept answer, now. Raises ApiError (400 a value that a parameter cannot take, 404, 503)."""
     database = await database_of(services, client, answer.preset, answer.owner)
     given = [parameter.value for parameter in answer.parameters] if values is None else values
     try:
@@ -56,7 +69,7 @@ async def refreshed(
     except BadParameter as error:
         raise ApiError(400, str(error)) from error
     outcome = await ran(services, database, sql)
-    return KeptRows(**first_rows(outcome), sql=outcome.sql or sql, refreshed=datetime.now(UTC))
+    return outcome if outcome.sql else outcome.model_copy(update={"sql": sql})
 
 
 def _statement(sql: str, database: Database, values: Sequence[str]) -> str:

@@ -1,0 +1,284 @@
+"""Looks for what is due, runs it with its owner's rights and sends it.
+
+In: the services of a running server. Out: deliveries, at most `AT_ONCE` at a time in each process. What fails before
+anything has left is tried again with growing pauses; what may have left is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from agent.results import SqlOutcome
+from agent.server.access import Client
+from agent.server.documents import Document, Section, of_kept
+from agent.server.errors import ApiError
+from agent.server.kept import as_seen, rerun, shortened
+from agent.server.schedules.conditions import CannotTell, Seen, seen
+from agent.server.schedules.cron import BadTimes, following, latest
+from agent.server.schedules.errors import NotDelivered, Unsure
+from agent.server.schedules.mail import send_mail
+from agent.server.schedules.owners import owner_of
+from agent.server.schedules.pictures import can_draw, drawn
+from agent.server.schedules.webhook import send_webhook
+from agent.server.services import Services
+from agent.store import SecretMissing
+from agent.store.records import DeliveryRecord, KeptRecord, ScheduleRecord
+from agent.store.schedules import TRIES
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 5.0
+AT_ONCE = 8
+"""Deliveries of a process at a time."""
+PREPARE_SECONDS = 300.0
+"""Time for all queries of a delivery."""
+SEND_SECONDS = 180.0
+"""Longer than sending can take."""
+CLOSE_SECONDS = 10.0
+PAUSES = (1, 4, 15, 30)
+"""Minutes before each further try."""
+GRACE = timedelta(hours=6)
+"""What the server missed by less is made up for, once."""
+_WORDS = {"timeout": "took too long", "refused": "is refused"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    document: Document
+    why: str = ""
+    pictures: list[tuple[str, bytes]] = field(default_factory=list)
+    url: str = field(default="", repr=False)
+    """Of the webhook."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Skipped:
+    why: str
+    remember: bool
+
+
+class Scheduler:
+    """Belongs to one event loop."""
+
+    def __init__(self, services: Services, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._services = services
+        self._store = services.store
+        self._clock = clock
+        self._tasks: dict[asyncio.Task[None], str] = {}
+        self._sending: set[str] = set()
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        loop = asyncio.create_task(self._loop())
+        try:
+            yield
+        finally:
+            loop.cancel()
+            await asyncio.gather(loop, return_exceptions=True)
+            for task, delivery in self._tasks.items():
+                if delivery not in self._sending:
+                    task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
+
+    async def _loop(self) -> None:
+        look = self._services.look_for_due
+        while True:
+            look.clear()
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001 - the state being away for a while must not end it
+                log.warning("Schedules could not be looked at: %s", type(error).__name__)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await look.wait()
+
+    async def look(self) -> list[asyncio.Task[None]]:
+        """Turn what is due into deliveries, and begin as many as there is room for. Raises StoreError."""
+        now = self._clock()
+        while await self._store.occur(now, lambda schedule: _planned(schedule, now)):
+            pass
+        room = AT_ONCE - len(self._tasks)
+        if room <= 0:
+            return []
+        seconds = PREPARE_SECONDS + SEND_SECONDS
+        claimed = await self._store.claim(self._services.runs.instance.id, now, limit=room, seconds=seconds)
+        begun = [asyncio.create_task(self._deliver(delivery)) for delivery in claimed]
+        for task, delivery in zip(begun, claimed, strict=True):
+            self._tasks[task] = delivery.delivery_id
+            task.add_done_callback(self._done)
+        return begun
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+        self._services.look_for_due.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("A delivery could not be told to the state: %s", type(error).__name__)
+
+    async def _deliver(self, delivery: DeliveryRecord) -> None:
+        schedule = await self._store.schedule(delivery.owner, delivery.schedule_id)
+        if schedule is None:
+            return
+        memory = await self._store.memory(schedule.schedule_id) if schedule.condition else {}
+        try:
+            async with asyncio.timeout(PREPARE_SECONDS):
+                made, saw = await self._prepared(schedule, delivery, memory)
+        except asyncio.CancelledError:
+            await self._store.step(delivery, "due", next_try=self._clock())
+            raise
+        except NotDelivered as error:
+            await self._failed(schedule, delivery, error)
+            return
+        except TimeoutError:
+            await self._failed(schedule, delivery, NotDelivered("Its queries took too long."))
+            return
+        except Exception as error:
+            log.exception("A delivery failed inside", exc_info=error)
+            await self._failed(schedule, delivery, NotDelivered("Something went wrong inside."))
+            return
+        now = self._clock()
+        if isinstance(made, _Skipped):
+            seen_now = saw.memory if saw and made.remember else None
+            await self._store.step(delivery, "skipped", reason=made.why, ended=now, memory=seen_now, told=schedule.told)
+            return
+        until = now + timedelta(seconds=SEND_SECONDS)
+        told: dict[str, Any] = {"memory": saw.memory, "told": now} if saw else {}
+        if not await self._store.step(delivery, "sending", until=until, **told):
+            return
+        self._sending.add(delivery.delivery_id)
+        before = {"memory": memory, "told": schedule.told} if saw else {}
+        try:
+            more = await self._send(schedule, delivery, made)
+        except NotDelivered as error:
+            await self._failed(schedule, delivery, error, **before)
+        except Unsure as error:
+            await self._store.step(delivery, "in doubt", reason=str(error), ended=self._clock())
+        except Exception as error:
+            log.exception("Sending failed inside", exc_info=error)
+            await self._store.step(delivery, "in doubt", reason="It went wrong inside.", ended=self._clock())
+        else:
+            await self._store.step(delivery, "sent", reason=f"{made.why}{more}".strip(), ended=self._clock())
+        finally:
+            self._sending.discard(delivery.delivery_id)
+
+    async def _failed(
+        self, schedule: ScheduleRecord, delivery: DeliveryRecord, error: NotDelivered, **before: Any
+    ) -> None:
+        """Nothing has left: try again later, or tell."""
+        now, tries = self._clock(), delivery.attempt % TRIES
+        if error.pause:
+            await self._store.change_schedule(schedule, paused=str(error))
+        if error.again and tries <= len(PAUSES):
+            later = now + timedelta(minutes=PAUSES[tries - 1])
+            await self._store.step(delivery, "due", next_try=later, reason=str(error), **before)
+        else:
+            await self._store.step(delivery, "failed", reason=str(error), ended=now, **before)
+
+    async def _send(self, schedule: ScheduleRecord, delivery: DeliveryRecord, made: _Prepared) -> str:
+        """Returns what the history tells besides. Raises NotDelivered, Unsure."""
+        settings, key = self._services.settings.deliveries, delivery.delivery_id
+        if schedule.channel == "mail":
+            given = (settings, schedule.recipients, key, made.document, made.pictures)
+            return await asyncio.to_thread(send_mail, *given)
+        await send_webhook(made.url, settings.webhook_hosts, schedule.channel, key, made.document)
+        return ""
+
+    async def _prepared(
+        self, schedule: ScheduleRecord, delivery: DeliveryRecord, memory: dict[str, Any]
+    ) -> tuple[_Prepared | _Skipped, Seen | None]:
+        """What is to be sent, or why nothing is; what the condition saw. Raises NotDelivered."""
+        client = owner_of(schedule, self._services.tokens, self._clock())
+        shown: list[KeptRecord] = []
+        sections: list[Section] = []
+        problem = NotDelivered("There is nothing on this board to send.")
+        saw: Seen | None = None
+        for answer in await self._answers(schedule):
+            if await as_seen(self._services, client, answer) is None:
+                problem = NotDelivered("Its owner may no longer see this answer.")
+                continue
+            try:
+                outcome = await self._rerun(client, answer)
+            except NotDelivered as error:
+                problem = error
+                sections.append(Section(answer.title, facts=str(error)))
+                continue
+            if schedule.condition and not delivery.by_hand:
+                try:
+                    saw = seen(schedule.condition, outcome.columns, outcome.rows, outcome.truncated, memory)
+                except CannotTell as error:
+                    raise NotDelivered(str(error)) from None
+                quiet = schedule.told + timedelta(hours=schedule.quiet_hours) if schedule.told else self._clock()
+                if not saw.tells:
+                    return _Skipped(saw.why, remember=True), saw
+                if self._clock() < quiet:
+                    return _Skipped(f"{saw.why} Quiet until {_local(schedule, quiet)}.", remember=False), saw
+                if saw.rows is not None:
+                    outcome = outcome.model_copy(update={"rows": saw.rows})
+            shown.append(answer.model_copy(update={"result": shortened(outcome)}))
+            section = replace(of_kept(shown[-1]), sql="")
+            sections.append(section if schedule.table else replace(section, columns=(), rows=(), note=""))
+        if not shown:
+            raise problem
+        pictures, without = await _pictures(schedule, shown)
+        facts = [f"{_local(schedule, delivery.due)}.", *([saw.detail, saw.why] if saw else []), without]
+        document = Document(schedule.title, " ".join(filter(None, facts)), sections, self._link(schedule))
+        why = saw.why if saw else "Sent by hand." if delivery.by_hand else ""
+        try:
+            url = self._store.unsealed(schedule.webhook) if schedule.webhook else ""
+        except SecretMissing:
+            raise NotDelivered("The address of the webhook cannot be read any more: enter it again.") from None
+        return _Prepared(document, why, pictures, url), saw
+
+    async def _answers(self, schedule: ScheduleRecord) -> list[KeptRecord]:
+        if schedule.kept_id is not None:
+            answer = await self._store.kept_answer(schedule.owner, schedule.kept_id)
+            return [answer] if answer else []
+        board = await self._store.board(schedule.owner, schedule.board_id or "")
+        by_id = {answer.kept_id: answer for answer in await self._store.kept(schedule.owner)}
+        return [by_id[tile.kept_id] for tile in (board.tiles if board else []) if tile.kept_id in by_id]
+
+    async def _rerun(self, client: Client, answer: KeptRecord) -> SqlOutcome:
+        """Raises NotDelivered; its message repeats nothing of the database's."""
+        try:
+            outcome = await rerun(self._services, client, answer)
+        except ApiError as error:
+            raise NotDelivered("Its database does not open.", again=error.status == 503) from None
+        if outcome.status != "success":
+            again = outcome.status == "timeout"
+            raise NotDelivered(f"Its query {_WORDS.get(outcome.status, 'fails')}.", again=again)
+        return outcome
+
+    def _link(self, schedule: ScheduleRecord) -> str:
+        base = self._services.settings.deliveries.public_url
+        return (
+            f"{base.rstrip('/')}/b{f'/{schedule.board_id}' * bool(schedule.board_id)}" if base and schedule.link else ""
+        )
+
+
+async def _pictures(schedule: ScheduleRecord, answers: list[KeptRecord]) -> tuple[list[tuple[str, bytes]], str]:
+    """The charts for a mail, by name; what is to be said where there are none."""
+    if not schedule.picture or schedule.channel != "mail":
+        return [], ""
+    if not can_draw():
+        return [], "Without pictures: matplotlib is not installed on the server."
+    pictures = [await asyncio.to_thread(drawn, answer) for answer in answers]
+    return [(f"chart-{number}", picture) for number, picture in enumerate(filter(None, pictures), 1)], ""
+
+
+def _local(schedule: ScheduleRecord, at: datetime) -> str:
+    return f"{at.astimezone(ZoneInfo(schedule.zone)):%Y-%m-%d %H:%M} {schedule.zone}"
+
+
+def _planned(schedule: ScheduleRecord, now: datetime) -> tuple[datetime | None, datetime]:
+    try:
+        since = max(schedule.next_run, now - GRACE)
+        return latest(schedule.cron, schedule.zone, since, now), following(schedule.cron, schedule.zone, now)
+    except (BadTimes, KeyError):  # written by another version, or a zone that is gone
+        return None, now + timedelta(days=1)
