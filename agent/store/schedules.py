@@ -3,7 +3,7 @@
 In: records; the time. Out: deliveries to work on, each claimed by one process. An occurrence becomes a delivery in the
 transaction that moves its schedule on, so it exists once, however many processes look. A delivery goes from `due` to
 `claimed` to `sending`; each step names the attempt that it follows, so a process that was taken for gone changes
-nothing that another has taken over. What was `sending` when its process ended is `in doubt`, and no process sends it again.
+nothing that another has taken over. What was `sending` when its process ended is `in doubt`: no process sends it again.
 """
 
 from __future__ import annotations
@@ -150,17 +150,18 @@ class ScheduleStore(Base):
                 schedule = ScheduleRecord.model_validate(dict(row))
                 latest, following = planned(schedule)
                 connection.execute(update(schedules).where(_id(schedule.schedule_id)).values(next_run=following))
+                record = _delivery(schedule, latest or schedule.next_run)
+                if latest is None:
+                    missed = {"state": "skipped", "reason": "Missed: the server did not run then.", "ended": at}
+                    record = record.model_copy(update=missed)
                 waiting = update(deliveries).where(
                     deliveries.c.schedule_id == schedule.schedule_id,
+                    deliveries.c.delivery_id != record.delivery_id,
                     deliveries.c.state == "due",
                     deliveries.c.by_hand == 0,
                 )
                 later = {"state": "skipped", "reason": "A later one took its place.", "ended": at}
                 connection.execute(waiting.values(**later))
-                record = _delivery(schedule, latest or schedule.next_run)
-                if latest is None:
-                    missed = {"state": "skipped", "reason": "Missed: the server did not run then.", "ended": at}
-                    record = record.model_copy(update=missed)
                 _insert(connection, record)
             return len(rows)
 

@@ -134,7 +134,7 @@ class TimesReply(Reply):
 
 
 @router.get("/schedules/channels", responses=refusals())
-async def channels(services: CurrentServices, client: CurrentClient) -> ChannelsReply:
+async def channels(services: CurrentServices) -> ChannelsReply:
     """What can be sent from here, and where to."""
     settings = services.settings.deliveries
     problem = mail_problem(settings)
@@ -149,7 +149,7 @@ async def channels(services: CurrentServices, client: CurrentClient) -> Channels
 
 
 @router.post("/schedules/times", responses=refusals())
-async def times(client: CurrentClient, asked: Times) -> TimesReply:
+async def times(asked: Times) -> TimesReply:
     """The next three times of a cron expression."""
     found = [_first(asked, datetime.now(UTC))]
     while len(found) < 3:

@@ -70,7 +70,8 @@ def _changes(condition: Condition, numbers: Sequence[float], rows: int, before: 
     was = float(before["value"])
     least = abs(was) * condition.value / 100 if condition.percent else condition.value
     changed = number != was and abs(number - was) >= least
-    why = f"{condition.column} has {'' if changed else 'not '}changed by {condition.value:,.10g}{' %' * condition.percent}."
+    by = f"{condition.value:,.10g}{' %' * condition.percent}"
+    why = f"{condition.column} has {'' if changed else 'not '}changed by {by}."
     detail = f"{condition.column} is {number:,.10g}, was {was:,.10g}."
     return Seen(changed, why, detail, {"value": number if changed else was})
 
