@@ -87,13 +87,13 @@ class Mails:
     def url(self) -> str:
         return f"smtp://127.0.0.1:{self.port}"
 
-    async def handle_RCPT(self, _: SMTP, __: Session, envelope: Envelope, address: str, ___: list[str]) -> str:  # noqa: N802
+    async def handle_RCPT(self, _: SMTP, __: Session, envelope: Envelope, address: str, ___: list[str]) -> str:
         if reply := self.refused.get(address):
             return reply
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(self, server: SMTP, _: Session, envelope: Envelope) -> str:  # noqa: N802
+    async def handle_DATA(self, server: SMTP, _: Session, envelope: Envelope) -> str:
         reply = self.refused.get("DATA", "250 OK")
         if reply == "gone":
             assert server.transport is not None

@@ -20,6 +20,7 @@ from agent.store.base import Base
 from agent.store.columns import micros
 from agent.store.errors import TooMany
 from agent.store.records import DeliveryRecord, DeliveryState, ScheduleRecord
+from agent.store.runs import LEASE_SECONDS
 from agent.store.tables import deliveries, schedules
 
 MOST = 100
@@ -167,9 +168,15 @@ class ScheduleStore(Base):
 
         return await self._write(moved)
 
-    async def claim(self, instance: str, at: datetime, *, limit: int, seconds: float) -> list[DeliveryRecord]:
-        """Claim deliveries that are due, or whose process is gone, for so many seconds; those that a process was
-        sending when it ended become `in doubt`."""
+    async def renew_deliveries(self, instance: str, at: datetime) -> None:
+        """Renew the leases of what `instance` works on."""
+        its = and_(deliveries.c.instance == instance, deliveries.c.state.in_(("claimed", "sending")))
+        query = update(deliveries).where(its).values(leased_until=_lease(at))
+        await self._write(lambda connection: connection.execute(query))
+
+    async def claim(self, instance: str, at: datetime, *, limit: int) -> list[DeliveryRecord]:
+        """Claim deliveries that are due, or whose process is gone; those that a process was sending when it ended
+        become `in doubt`."""
         gone = deliveries.c.leased_until < micros(at)
         free = or_(
             and_(deliveries.c.state == "due", deliveries.c.next_try <= at), and_(deliveries.c.state == "claimed", gone)
@@ -181,9 +188,8 @@ class ScheduleStore(Base):
             connection.execute(lost.values(state="in doubt", reason=IN_DOUBT, ended=at))
             rows = connection.execute(query.with_for_update(skip_locked=True)).mappings().all()
             mine = [DeliveryRecord.model_validate({**row, "attempt": row["attempt"] + 1}) for row in rows]
-            until = micros(at + timedelta(seconds=seconds))
             for one in mine:
-                held = {"state": "claimed", "attempt": one.attempt, "instance": instance, "leased_until": until}
+                held = {"state": "claimed", "attempt": one.attempt, "instance": instance, "leased_until": _lease(at)}
                 connection.execute(update(deliveries).where(deliveries.c.delivery_id == one.delivery_id).values(**held))
             return mine
 
@@ -196,17 +202,15 @@ class ScheduleStore(Base):
         *,
         memory: Mapping[str, Any] | None = None,
         told: datetime | None = None,
-        until: datetime | None = None,
         **changed: Any,
     ) -> bool:
-        """Change the state of a claimed delivery. `memory`, `told`: what its condition compares with from now on;
-        `until`: the end of its lease. False when it is no longer this attempt's."""
+        """Change the state of a claimed delivery. `memory`, `told`: what its condition compares with from now on.
+        False when it is no longer this attempt's."""
         its = and_(deliveries.c.delivery_id == delivery.delivery_id, deliveries.c.attempt == delivery.attempt)
         query = update(deliveries).where(its, deliveries.c.state.in_(("claimed", "sending", "in doubt")))
-        values = {"state": state, "leased_until": micros(until) if until else 0, **changed}
 
         def stepped(connection: Connection) -> bool:
-            if not connection.execute(query.values(**values)).rowcount:
+            if not connection.execute(query.values(state=state, **changed)).rowcount:
                 return False
             if memory is not None:
                 seen = {"memory": json.dumps(memory), "told": told}
@@ -214,6 +218,10 @@ class ScheduleStore(Base):
             return True
 
         return await self._write(stepped)
+
+
+def _lease(at: datetime) -> int:
+    return micros(at + timedelta(seconds=LEASE_SECONDS))
 
 
 def _id(schedule_id: str) -> ColumnElement[bool]:

@@ -39,8 +39,6 @@ AT_ONCE = 8
 """Deliveries of a process at a time."""
 PREPARE_SECONDS = 300.0
 """Time for all queries of a delivery."""
-SEND_SECONDS = 180.0
-"""Longer than sending can take."""
 CLOSE_SECONDS = 10.0
 PAUSES = (1, 4, 15, 30)
 """Minutes before each further try."""
@@ -70,12 +68,14 @@ class Scheduler:
     def __init__(self, services: Services, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._services = services
         self._store = services.store
+        self._instance = services.runs.instance.id
         self._clock = clock
         self._tasks: dict[asyncio.Task[None], str] = {}
         self._sending: set[str] = set()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
+        self._services.runs.each_pulse.append(self._renew)
         loop = asyncio.create_task(self._loop())
         try:
             yield
@@ -87,6 +87,10 @@ class Scheduler:
                     task.cancel()
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
+
+    async def _renew(self) -> None:
+        if self._tasks:
+            await self._store.renew_deliveries(self._instance, self._clock())
 
     async def _loop(self) -> None:
         look = self._services.look_for_due
@@ -108,8 +112,7 @@ class Scheduler:
         room = AT_ONCE - len(self._tasks)
         if room <= 0:
             return []
-        seconds = PREPARE_SECONDS + SEND_SECONDS
-        claimed = await self._store.claim(self._services.runs.instance.id, now, limit=room, seconds=seconds)
+        claimed = await self._store.claim(self._instance, now, limit=room)
         begun = [asyncio.create_task(self._deliver(delivery)) for delivery in claimed]
         for task, delivery in zip(begun, claimed, strict=True):
             self._tasks[task] = delivery.delivery_id
@@ -148,9 +151,8 @@ class Scheduler:
             seen_now = saw.memory if saw and made.remember else None
             await self._store.step(delivery, "skipped", reason=made.why, ended=now, memory=seen_now, told=schedule.told)
             return
-        until = now + timedelta(seconds=SEND_SECONDS)
         told: dict[str, Any] = {"memory": saw.memory, "told": now} if saw else {}
-        if not await self._store.step(delivery, "sending", until=until, **told):
+        if not await self._store.step(delivery, "sending", **told):
             return
         self._sending.add(delivery.delivery_id)
         before = {"memory": memory, "told": schedule.told} if saw else {}
@@ -278,7 +280,9 @@ def _local(schedule: ScheduleRecord, at: datetime) -> str:
 
 def _planned(schedule: ScheduleRecord, now: datetime) -> tuple[datetime | None, datetime]:
     try:
-        since = max(schedule.next_run, now - GRACE)
-        return latest(schedule.cron, schedule.zone, since, now), following(schedule.cron, schedule.zone, now)
+        since, following_run = now - GRACE, following(schedule.cron, schedule.zone, now)
+        if schedule.next_run < since:
+            return latest(schedule.cron, schedule.zone, since, now), following_run
+        return latest(schedule.cron, schedule.zone, schedule.next_run, now) or schedule.next_run, following_run
     except (BadTimes, KeyError):  # written by another version, or a zone that is gone
         return None, now + timedelta(days=1)

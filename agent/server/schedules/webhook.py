@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
@@ -91,7 +93,7 @@ async def send_webhook(
         "User-Agent": "text2sql",
     }
     path = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
-    async with httpx.AsyncClient(timeout=_TIMES, trust_env=False, follow_redirects=False) as client:
+    async with httpx.AsyncClient(verify=_tls(), timeout=_TIMES, trust_env=False, follow_redirects=False) as client:
         for address in webhook.addresses:
             at = f"[{address}]" if address.version == 6 else str(address)
             request = client.build_request(
@@ -109,6 +111,12 @@ async def send_webhook(
                 raise Unsure("The webhook took the message and gave no answer.") from None
             return _judge(status)
     raise NotDelivered("The webhook cannot be reached, or its certificate cannot be trusted.", again=True)
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading the certificates takes longer than a delivery."""
+    return httpx.create_ssl_context()
 
 
 def _judge(status: int) -> None:

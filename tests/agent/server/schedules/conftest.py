@@ -87,9 +87,7 @@ Open = Callable[..., AbstractAsyncContextManager[Desk]]
 
 
 @pytest.fixture
-def opened(
-    tmp_path: Path, shop_file: Path, hook: Webhook, post_office: Mails, monkeypatch: pytest.MonkeyPatch
-) -> Open:
+def opened(tmp_path: Path, shop_file: Path, hook: Webhook, post_office: Mails, monkeypatch: pytest.MonkeyPatch) -> Open:
     """`opened(**settings)`: a server on the test's one state, with its own loop off: `Desk.later` looks instead."""
 
     @contextlib.asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -47,7 +48,7 @@ def test_a_daily_time_comes_once_every_day_of_a_year(zone: str, hour: int) -> No
     for _ in range(366):
         at = following(f"30 {hour} * * *", zone, at)
         days.append(at.astimezone(ZoneInfo(zone)).date())
-    assert {b - a for a, b in zip(days, days[1:], strict=False)} == {timedelta(days=1)}
+    assert {b - a for a, b in pairwise(days)} == {timedelta(days=1)}
 
 
 @pytest.mark.parametrize(

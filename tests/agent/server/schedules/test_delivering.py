@@ -50,7 +50,11 @@ async def test_a_board_is_sent_by_mail_with_its_charts(desk: Desk, post_office: 
     await desk.later(days=1)
 
     (mail,) = post_office.received
-    assert (mail["subject"], mail["to"], mail["auto-submitted"]) == ("Größe & Zahl", "ana@example.org", "auto-generated")
+    assert (mail["subject"], mail["to"], mail["auto-submitted"]) == (
+        "Größe & Zahl",
+        "ana@example.org",
+        "auto-generated",
+    )
     html, text = mail.get_body(["html"]).get_content(), mail.get_body(["plain"]).get_content()
     assert "<img" not in html
     assert f'<a href="https://ask.example.org/b/{board}">' in html
@@ -131,9 +135,7 @@ async def test_a_receiver_that_is_away_gets_it_when_it_is_back(desk: Desk, hook:
         away = f"http://127.0.0.1:{closed.getsockname()[1]}/"
         made = await desk.plan(await desk.keep(), webhook=away)
         await desk.later(days=1)
-    assert await desk.history(made) == [
-        ("due", "The webhook cannot be reached, or its certificate cannot be trusted.")
-    ]
+    assert await desk.history(made) == [("due", "The webhook cannot be reached, or its certificate cannot be trusted.")]
     kept = (await desk.client.get("/schedules")).json()[0]["kept_id"]
     await desk.client.put(f"/schedules/{made['schedule_id']}", json=desk.body(kept))
     await desk.later(minutes=2)
@@ -314,8 +316,6 @@ async def test_slack_and_teams_get_text_that_is_no_markup(desk: Desk, hook: Webh
 
 def _runs(part: Any) -> list[dict[str, Any]]:
     if isinstance(part, dict):
-        found = [run for run in part.get("inlines", [])]
+        found = list(part.get("inlines", []))
         return found + [run for value in part.values() for run in _runs(value) if run not in found]
     return [run for each in part for run in _runs(each)] if isinstance(part, list) else []
-
-

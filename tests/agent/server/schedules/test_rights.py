@@ -152,9 +152,7 @@ async def test_a_person_is_taken_as_last_proved_and_for_ninety_days(
         assert len(hook.posts) == 1
 
 
-async def test_a_group_that_the_policy_file_took_back_is_not_kept(
-    opened: Open, hook: Webhook, tmp_path: Path
-) -> None:
+async def test_a_group_that_the_policy_file_took_back_is_not_kept(opened: Open, hook: Webhook, tmp_path: Path) -> None:
     people = "people: {cy: {groups: [sales]}}\n"
     proved = {"peer": "10.0.0.7", "headers": {"X-Forwarded-User": "cy"}}
     before = policies(tmp_path, "b.yaml", PROXY + people + rules(ALL, "group: sales"))

@@ -86,9 +86,9 @@ async def test_a_webhook_that_may(names: dict[str, str], url: str, hosts: str, r
 
 
 async def test_the_connection_goes_to_the_address_that_was_checked(
-    names: dict[str, str], desk: Desk, hook: Webhook
+    desk: Desk, hook: Webhook, names: dict[str, str]
 ) -> None:
-    names["localhost"] = "127.0.0.1"
+    names |= {"localhost": "127.0.0.1", "127.0.0.1": "127.0.0.1"}
     settings = desk.services.settings.deliveries.model_copy(update={"webhook_hosts": "localhost"})
     desk.services.settings.__dict__["deliveries"] = settings
     await desk.plan(await desk.keep(), webhook=f"http://localhost:{hook.port}/x?a=1")
