@@ -18,6 +18,7 @@ const DataPage = lazy(() => import("./data/DataPage"));
 const SqlPage = lazy(() => import("./sql/SqlPage"));
 const BoardsPage = lazy(() => import("./boards/BoardsPage"));
 const BoardPage = lazy(() => import("./boards/BoardPage"));
+const ActivityPage = lazy(() => import("./schedules/ActivityPage"));
 const LabPage = lazy(() => import("./lab/LabPage"));
 
 export function App() {
@@ -63,6 +64,7 @@ const TITLES: Record<Place["name"], string> = {
   board: "Board · ",
   shared: "Board · ",
   lab: "Lab · ",
+  activity: "Activity · ",
   lost: "Nothing here · ",
 };
 
@@ -88,6 +90,8 @@ function Page({ place }: { place: Place }) {
       return <BoardPage key={place.share} source={{ share: place.share }} />;
     case "lab":
       return <LabPage />;
+    case "activity":
+      return <ActivityPage />;
     case "lost":
       return <NotFound title="There is nothing at this address." />;
   }

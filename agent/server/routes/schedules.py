@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 
 from fastapi import APIRouter, Path
@@ -29,6 +29,7 @@ router = APIRouter(tags=["schedules"])
 ScheduleId = Annotated[str, Path(max_length=200)]
 DeliveryId = Annotated[str, Path(max_length=200)]
 BY_OWNER = "Paused by its owner."
+SEEN_EVERY = timedelta(hours=1)
 
 
 class Times(BaseModel):
@@ -160,9 +161,12 @@ async def times(asked: Times) -> TimesReply:
 @router.get("/schedules", responses=refusals())
 async def schedules(services: CurrentServices, client: CurrentClient) -> list[ScheduleReply]:
     """Your schedules, the latest first, each with its last delivery."""
-    await services.store.owner_seen(client.owner, proved(client, services.tokens), datetime.now(UTC))
+    records = await services.store.schedules(client.owner)
+    person, now = proved(client, services.tokens), datetime.now(UTC)
+    if any(record.person != person or now - record.seen > SEEN_EVERY for record in records):
+        await services.store.owner_seen(client.owner, person, now)
     last = await services.store.last_deliveries(client.owner)
-    return [_reply(record, last.get(record.schedule_id)) for record in await services.store.schedules(client.owner)]
+    return [_reply(record, last.get(record.schedule_id)) for record in records]
 
 
 @router.post("/schedules", status_code=201, responses=refusals(404, 409))

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { download, patch, post, remove } from "../api/client";
 import { boardPath, boardQuery, type BoardSource } from "../api/queries";
 import type { Board, Tile } from "../api/types";
+import { ScheduleButton } from "../schedules/ScheduleButton";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { fileName } from "../shell/fileName";
@@ -94,6 +95,7 @@ export default function BoardPage({ source }: { source: BoardSource }) {
             <Button icon="link" onClick={() => attempt(share(), "Link copied. Everyone with access to this server can open it.")}>
               {board.share ? "Copy link" : "Share"}
             </Button>
+            <ScheduleButton subject={{ title: board.title, boardId: board.board_id }} />
             <Menu icon="menu" label="More" items={more} />
           </div>
         )}

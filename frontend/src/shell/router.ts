@@ -12,6 +12,7 @@ export type Place =
   | { name: "board"; boardId: string }
   | { name: "shared"; share: string }
   | { name: "lab" }
+  | { name: "activity" }
   | { name: "lost" };
 
 export function placeOf(path: string): Place {
@@ -25,6 +26,7 @@ export function placeOf(path: string): Place {
   if (first === undefined) return { name: "home" };
   if (first === "b" && second === undefined) return { name: "boards" };
   if (first === "lab" && second === undefined) return { name: "lab" };
+  if (first === "activity" && second === undefined) return { name: "activity" };
   if (second !== undefined && rest.length === 0) {
     if (first === "t") return { name: "thread", threadId: second };
     if (first === "r") return { name: "run", runId: second };
@@ -48,6 +50,7 @@ export const paths = {
   board: (id: string) => `/b/${encodeURIComponent(id)}`,
   shared: (share: string) => `/s/${encodeURIComponent(share)}`,
   lab: "/lab",
+  activity: "/activity",
 };
 
 /** The whole address of a place, to be sent to others. */
