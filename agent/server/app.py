@@ -29,7 +29,7 @@ from agent.server.openapi import describe
 from agent.server.presets import Presets
 from agent.server.routes import data, databases, kept, lab, model, page, presets, query, runs, schedules, status, terms
 from agent.server.runs import LiveRuns
-from agent.server.schedules.scheduler import Scheduler
+from agent.server.schedules import Scheduler
 from agent.server.services import Services
 from agent.server.sources import Sources
 from agent.server.telemetry import configure_logging, observed

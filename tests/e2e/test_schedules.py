@@ -67,7 +67,9 @@ def test_a_board_is_scheduled_sent_at_once_and_looked_after(
     dialog.get_by_role("combobox", name="On", exact=True).select_option("Friday")
     dialog.get_by_label("At", exact=True).fill("07:30")
     dialog.get_by_role("textbox", name="To").fill("ana@evil.example")
-    expect(dialog).to_contain_text("“Monday” is run and sent to ana@evil.example every Friday at 07:30 (Europe/Berlin).")
+    expect(dialog).to_contain_text(
+        "“Monday” is run and sent to ana@evil.example every Friday at 07:30 (Europe/Berlin)."
+    )
     expect(dialog.get_by_text("Next:")).to_be_visible()
     dialog.get_by_role("button", name="Schedule", exact=True).click()
     expect(dialog.get_by_role("alert")).to_have_text("Mail goes only to example.org.")

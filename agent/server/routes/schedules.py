@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError, required
@@ -47,12 +47,6 @@ class ConditionIn(BaseModel):
     value: float = Field(0.0, allow_inf_nan=False)
     percent: bool = False
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if self.kind != "new rows" and not self.column:
-            raise ValueError("a condition on a value needs a column")
-        return self
-
 
 class ScheduleIn(Times):
     """All of it: a change gives every field, too."""
@@ -70,14 +64,6 @@ class ScheduleIn(Times):
     link: bool = True
     condition: ConditionIn | None = None
     quiet_hours: float = Field(0.0, ge=0.0, le=720.0)
-
-    @model_validator(mode="after")
-    def _one_thing(self) -> Self:
-        if (self.kept_id is None) == (self.board_id is None):
-            raise ValueError("a schedule is for a kept answer or for a board")
-        if self.board_id is not None and self.condition is not None:
-            raise ValueError("a condition is about a kept answer, not about a board")
-        return self
 
 
 class PauseIn(BaseModel):
@@ -149,7 +135,7 @@ async def channels(services: CurrentServices) -> ChannelsReply:
     )
 
 
-@router.post("/schedules/times", responses=refusals())
+@router.post("/schedules/times", responses=refusals(409))
 async def times(asked: Times) -> TimesReply:
     """The next three times of a cron expression."""
     found = [_first(asked, datetime.now(UTC))]
@@ -179,7 +165,7 @@ async def add_schedule(services: CurrentServices, client: CurrentClient, asked: 
     return _reply(record)
 
 
-@router.put("/schedules/{schedule_id}", responses=refusals(404))
+@router.put("/schedules/{schedule_id}", responses=refusals(404, 409))
 async def change_schedule(
     services: CurrentServices, client: CurrentClient, schedule_id: ScheduleId, asked: ScheduleIn
 ) -> ScheduleReply:
@@ -248,14 +234,25 @@ def _first(asked: Times, now: datetime) -> datetime:
     try:
         return checked(asked.cron, asked.zone, now)
     except BadTimes as error:
-        raise ApiError(400, str(error)) from None
+        raise _refusal(str(error)) from None
+
+
+def _refusal(message: str) -> ApiError:
+    """For what is well written and cannot be done; asking again would not help."""
+    return ApiError(409, message, "bad_request")
 
 
 async def _values(
     services: Services, client: Client, asked: ScheduleIn, now: datetime, before: ScheduleRecord | None = None
 ) -> dict[str, Any]:
-    """The fields of a record. Raises ApiError 400 for what cannot be sent, 404 for what is not the client's."""
+    """The fields of a record. Raises ApiError 409 for what cannot be sent, 404 for what is not the client's."""
     settings, store = services.settings.deliveries, services.store
+    if (asked.kept_id is None) == (asked.board_id is None):
+        raise _refusal("A schedule is for a kept answer or for a board.")
+    if asked.condition and asked.board_id is not None:
+        raise _refusal("A condition is about a kept answer, not about a board.")
+    if asked.condition and asked.condition.kind != "new rows" and not asked.condition.column:
+        raise _refusal("A condition on a value needs a column.")
     if asked.kept_id is not None:
         required(await store.kept_answer(client.owner, asked.kept_id), "kept answer")
     if asked.board_id is not None:
@@ -266,16 +263,16 @@ async def _values(
     values["condition"] = Condition(**asked.condition.model_dump()) if asked.condition else None
     if asked.channel == "mail":
         if problem := mail_problem(settings) or refused_address(settings, asked.recipients):
-            raise ApiError(400, problem)
+            raise _refusal(problem)
         if not asked.recipients:
-            raise ApiError(400, "A mail needs an address.")
+            raise _refusal("A mail needs an address.")
         return {**values, "webhook": ""}
     try:
         if asked.webhook:
             webhook = await checked_webhook(asked.webhook, settings.webhook_hosts)
             return {**values, "webhook": store.sealed(asked.webhook), "recipients": [webhook.parts.hostname]}
     except (NotDelivered, SecretMissing) as error:
-        raise ApiError(400, str(error)) from None
+        raise _refusal(str(error)) from None
     if before is None or not before.webhook:
-        raise ApiError(400, "The address of the webhook is missing.")
+        raise _refusal("The address of the webhook is missing.")
     return {**values, "recipients": before.recipients}

@@ -4,3 +4,9 @@ changed.
 In: schedules of the store. Out: deliveries, each claimed by one process, run with its owner's rights as they are then,
 and sent at most once unless its owner says so.
 """
+
+from __future__ import annotations
+
+from agent.server.schedules.scheduler import Scheduler
+
+__all__ = ["Scheduler"]

@@ -91,7 +91,11 @@ def schema(server: Running) -> OpenApiSchema:
 
 @pytest.fixture(scope="module")
 def run_id(server: Running) -> str:
-    """A run that has ended."""
+    """A run that has ended.
+    /schedules GET|POST /schedules/{schedule_id} PUT|PATCH|DELETE /schedules/{schedule_id}/run POST
+    /schedules/{schedule_id}/deliveries GET /schedules/channels GET /schedules/times POST
+    /deliveries/{delivery_id}/again POST
+"""
     return server.ask("How many customers are there?").run_id
 
 

@@ -282,7 +282,7 @@ async def test_channels_say_what_can_be_sent(opened: Open) -> None:
     async with opened(TEXT2SQL_SMTP_URL="", TEXT2SQL_WEBHOOK_HOSTS="hooks.slack.com") as desk:
         reply = (await desk.client.get("/schedules/channels")).json()
         kept = await desk.keep()
-        refused = await desk.plan(kept, status=400, **MAIL)
+        refused = await desk.plan(kept, status=409, **MAIL)
     assert (reply["mail"], reply["webhook_hosts"]) == (False, ["hooks.slack.com"])
     assert "TEXT2SQL_SMTP_URL" in reply["mail_problem"]
     assert "TEXT2SQL_SMTP_URL" in refused["error"]["message"]
@@ -292,7 +292,7 @@ async def test_the_next_times_are_told(desk: Desk) -> None:
     reply = await desk.client.post("/schedules/times", json={"cron": "0 8 * * 1-5", "zone": "Europe/Berlin"})
     assert len(reply.json()["next"]) == 3
     bad = await desk.client.post("/schedules/times", json={"cron": "nonsense", "zone": "Europe/Berlin"})
-    assert bad.status_code == 400
+    assert bad.status_code == 409
 
 
 async def test_slack_and_teams_get_text_that_is_no_markup(desk: Desk, hook: Webhook) -> None:

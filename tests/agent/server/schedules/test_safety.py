@@ -116,7 +116,7 @@ async def test_a_host_that_is_no_longer_allowed_gets_nothing_more(opened: Open, 
     ],
 )  # fmt: skip
 async def test_an_address_that_gets_no_mail(desk: Desk, address: str) -> None:
-    await desk.plan(await desk.keep(), channel="mail", recipients=[address], status=400)
+    await desk.plan(await desk.keep(), channel="mail", recipients=[address], status=409)
 
 
 async def test_no_title_becomes_a_header(desk: Desk, post_office: Mails) -> None:
