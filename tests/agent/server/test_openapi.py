@@ -60,7 +60,9 @@ PATHS = """
 /shared/{share}/{kept_id}/refresh POST  /sql POST  /feedback POST|GET  /terms GET|POST  /terms/{term_id} DELETE
 /databases POST  /databases/upload POST  /databases/{source_id}/plan GET|PUT  /databases/{source_id} DELETE
 /health GET  /ready GET  /metrics GET  /generate POST  /a2a/message POST  /lab/runs GET  /model GET|PUT|DELETE
-/model/servers GET  /model/local GET|POST|DELETE  /model/test POST
+/model/servers GET  /model/local GET|POST|DELETE  /model/test POST  /schedules GET|POST
+/schedules/{schedule_id} PUT|PATCH|DELETE  /schedules/{schedule_id}/run POST  /schedules/{schedule_id}/deliveries GET
+/schedules/channels GET  /schedules/times POST  /deliveries/{delivery_id}/again POST
 """
 """Each with its methods."""
 _WORDS = PATHS.split()
@@ -91,11 +93,7 @@ def schema(server: Running) -> OpenApiSchema:
 
 @pytest.fixture(scope="module")
 def run_id(server: Running) -> str:
-    """A run that has ended.
-    /schedules GET|POST /schedules/{schedule_id} PUT|PATCH|DELETE /schedules/{schedule_id}/run POST
-    /schedules/{schedule_id}/deliveries GET /schedules/channels GET /schedules/times POST
-    /deliveries/{delivery_id}/again POST
-"""
+    """A run that has ended."""
     return server.ask("How many customers are there?").run_id
 
 
