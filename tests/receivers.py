@@ -99,7 +99,7 @@ class Mails:
             assert server.transport is not None
             server.transport.abort()
         if reply.startswith("250"):
-            message = message_from_bytes(envelope.content or b"", policy=default)
+            message = message_from_bytes(envelope.original_content or b"", policy=default)
             assert isinstance(message, EmailMessage)
             self.received.append(message)
             self.recipients.append(list(envelope.rcpt_tos))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -32,7 +32,7 @@ BATCH = 20
 TRIES = 100
 """An `attempt` counts the claims; when its owner sends a delivery again, they count on from the next such hundred."""
 OPEN: tuple[DeliveryState, ...] = ("due", "claimed", "sending")
-IN_DOUBT = "The server ended while it was being sent: it may have arrived or not."
+IN_DOUBT = "It broke off while it was being sent: it may have arrived or not."
 
 _PLANNED = [schedules.c[name] for name in ScheduleRecord.model_fields]
 _LISTED = [deliveries.c[name] for name in DeliveryRecord.model_fields]
@@ -168,10 +168,10 @@ class ScheduleStore(Base):
 
         return await self._write(moved)
 
-    async def renew_deliveries(self, instance: str, at: datetime) -> None:
-        """Renew the leases of what `instance` works on."""
-        its = and_(deliveries.c.instance == instance, deliveries.c.state.in_(("claimed", "sending")))
-        query = update(deliveries).where(its).values(leased_until=_lease(at))
+    async def renew_deliveries(self, instance: str, ids: Sequence[str], at: datetime) -> None:
+        """Renew the leases of the deliveries that `instance` works on."""
+        its = and_(deliveries.c.instance == instance, deliveries.c.delivery_id.in_(ids))
+        query = update(deliveries).where(its, deliveries.c.leased_until > 0).values(leased_until=_lease(at))
         await self._write(lambda connection: connection.execute(query))
 
     async def claim(self, instance: str, at: datetime, *, limit: int) -> list[DeliveryRecord]:

@@ -75,7 +75,6 @@ class DeliveryReply(Reply):
     schedule_id: str
     due: datetime
     state: DeliveryState
-    attempt: int
     next_try: datetime
     reason: str
     ended: datetime | None

@@ -27,7 +27,8 @@ SECONDS = 15.0
 """Time that the mail server has for one reply."""
 BEGIN_SECONDS = 60.0
 """Time for everything before the message itself."""
-_ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*)")
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_ADDRESS = re.compile(rf"(?=.{{1,64}}@){_ATOM}(?:\.{_ATOM})*@([A-Za-z0-9-]{{1,63}}(?:\.[A-Za-z0-9-]{{1,63}})*)")
 
 
 def mail_problem(settings: DeliverySettings) -> str | None:
@@ -131,7 +132,7 @@ def _require(what: str, code: int) -> None:
 def _message(
     sender: str, addresses: Sequence[str], key: str, document: Document, pictures: Sequence[tuple[str, bytes]]
 ) -> EmailMessage:
-    message = EmailMessage(policy=SMTP)
+    message = EmailMessage(policy=SMTP.clone(cte_type="7bit"))
     message["From"] = Address("text2sql", addr_spec=sender)
     message["To"] = [Address(addr_spec=address) for address in addresses]
     message["Subject"] = "".join(c if c.isprintable() else " " for c in document.title)

@@ -28,9 +28,8 @@ def drawn(answer: KeptRecord) -> bytes | None:
     """Takes up to a second the first time. Blocks."""
     rows = answer.result.rows if answer.result else []
     kind, x, y, series = (answer.chart.get(name, -1) for name in ("kind", "x", "y", "series"))
-    if kind not in ("bar", "column", "line", "area", "scatter") or not rows or max(x, y, series) >= len(rows[0]):
-        return None
-    if x < 0 or y < 0:
+    there = rows and 0 <= x < len(rows[0]) and 0 <= y < len(rows[0]) and series < len(rows[0])
+    if kind not in ("bar", "column", "line", "area", "scatter") or not there:
         return None
     from matplotlib.figure import Figure
 

@@ -28,7 +28,7 @@ from agent.server.schedules.owners import owner_of
 from agent.server.schedules.pictures import can_draw, drawn
 from agent.server.schedules.webhook import send_webhook
 from agent.server.services import Services
-from agent.store import SecretMissing
+from agent.store import SecretMissing, StoreError
 from agent.store.records import DeliveryRecord, KeptRecord, ScheduleRecord
 from agent.store.schedules import TRIES
 
@@ -90,7 +90,7 @@ class Scheduler:
 
     async def _renew(self) -> None:
         if self._tasks:
-            await self._store.renew_deliveries(self._instance, self._clock())
+            await self._store.renew_deliveries(self._instance, list(self._tasks.values()), self._clock())
 
     async def _loop(self) -> None:
         look = self._services.look_for_due
@@ -123,7 +123,7 @@ class Scheduler:
         self._tasks.pop(task, None)
         self._services.look_for_due.set()
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning("A delivery could not be told to the state: %s", type(error).__name__)
+            log.error("A delivery failed inside", exc_info=error)
 
     async def _deliver(self, delivery: DeliveryRecord) -> None:
         schedule = await self._store.schedule(delivery.owner, delivery.schedule_id)
@@ -136,15 +136,8 @@ class Scheduler:
         except asyncio.CancelledError:
             await self._store.step(delivery, "due", next_try=self._clock())
             raise
-        except NotDelivered as error:
-            await self._failed(schedule, delivery, error)
-            return
-        except TimeoutError:
-            await self._failed(schedule, delivery, NotDelivered("Its queries took too long."))
-            return
-        except Exception as error:
-            log.exception("A delivery failed inside", exc_info=error)
-            await self._failed(schedule, delivery, NotDelivered("Something went wrong inside."))
+        except Exception as error:  # noqa: BLE001 - whatever it is, nothing has left
+            await self._failed(schedule, delivery, _told(error))
             return
         now = self._clock()
         if isinstance(made, _Skipped):
@@ -152,19 +145,16 @@ class Scheduler:
             await self._store.step(delivery, "skipped", reason=made.why, ended=now, memory=seen_now, told=schedule.told)
             return
         told: dict[str, Any] = {"memory": saw.memory, "told": now} if saw else {}
-        if not await self._store.step(delivery, "sending", **told):
-            return
-        self._sending.add(delivery.delivery_id)
         before = {"memory": memory, "told": schedule.told} if saw else {}
+        self._sending.add(delivery.delivery_id)
         try:
+            if not await self._store.step(delivery, "sending", **told):
+                return
             more = await self._send(schedule, delivery, made)
         except NotDelivered as error:
             await self._failed(schedule, delivery, error, **before)
         except Unsure as error:
             await self._store.step(delivery, "in doubt", reason=str(error), ended=self._clock())
-        except Exception as error:
-            log.exception("Sending failed inside", exc_info=error)
-            await self._store.step(delivery, "in doubt", reason="It went wrong inside.", ended=self._clock())
         else:
             await self._store.step(delivery, "sent", reason=f"{made.why}{more}".strip(), ended=self._clock())
         finally:
@@ -216,11 +206,12 @@ class Scheduler:
                     saw = seen(schedule.condition, outcome.columns, outcome.rows, outcome.truncated, memory)
                 except CannotTell as error:
                     raise NotDelivered(str(error)) from None
-                quiet = schedule.told + timedelta(hours=schedule.quiet_hours) if schedule.told else self._clock()
                 if not saw.tells:
                     return _Skipped(saw.why, remember=True), saw
-                if self._clock() < quiet:
-                    return _Skipped(f"{saw.why} Quiet until {_local(schedule, quiet)}.", remember=False), saw
+                quiet = timedelta(hours=schedule.quiet_hours)
+                if schedule.told and self._clock() < schedule.told + quiet:
+                    until = _local(schedule, schedule.told + quiet)
+                    return _Skipped(f"{saw.why} Quiet until {until}.", remember=False), saw
                 if saw.rows is not None:
                     outcome = outcome.model_copy(update={"rows": saw.rows})
             shown.append(answer.model_copy(update={"result": shortened(outcome)}))
@@ -259,9 +250,9 @@ class Scheduler:
 
     def _link(self, schedule: ScheduleRecord) -> str:
         base = self._services.settings.deliveries.public_url
-        return (
-            f"{base.rstrip('/')}/b{f'/{schedule.board_id}' * bool(schedule.board_id)}" if base and schedule.link else ""
-        )
+        if base is None or not schedule.link:
+            return ""
+        return f"{base.rstrip('/')}/b/{schedule.board_id}" if schedule.board_id else f"{base.rstrip('/')}/b"
 
 
 async def _pictures(schedule: ScheduleRecord, answers: list[KeptRecord]) -> tuple[list[tuple[str, bytes]], str]:
@@ -272,6 +263,16 @@ async def _pictures(schedule: ScheduleRecord, answers: list[KeptRecord]) -> tupl
         return [], "Without pictures: matplotlib is not installed on the server."
     pictures = [await asyncio.to_thread(drawn, answer) for answer in answers]
     return [(f"chart-{number}", picture) for number, picture in enumerate(filter(None, pictures), 1)], ""
+
+
+def _told(error: Exception) -> NotDelivered:
+    """A failure before anything has left, as the history tells it."""
+    if isinstance(error, NotDelivered):
+        return error
+    if isinstance(error, TimeoutError):
+        return NotDelivered("Its queries took too long.")
+    log.error("A delivery failed inside", exc_info=error)
+    return NotDelivered("Something went wrong inside.", again=isinstance(error, StoreError))
 
 
 def _local(schedule: ScheduleRecord, at: datetime) -> str:

@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
-from agent.server.documents import Document, cell_text
+from agent.server.documents import Document, Section, cell_text
 from agent.server.middleware.addresses import listed
 from agent.server.runs.encoding import as_json
 from agent.server.schedules.errors import NotDelivered, Unsure
@@ -133,15 +133,14 @@ def _judge(status: int) -> None:
 
 def _plain(document: Document, key: str) -> dict[str, Any]:
     answers = [
-        {
-            "title": section.heading,
-            "columns": section.columns,
-            "rows": section.rows,
-            "note": " ".join(filter(None, (section.note, section.facts))),
-        }
+        {"title": section.heading, "columns": section.columns, "rows": section.rows, "note": _note(section)}
         for section in document.sections
     ]
     return {"id": key, "title": document.title, "about": document.about, "link": document.link, "answers": answers}
+
+
+def _note(section: Section) -> str:
+    return " ".join(filter(None, (section.note, section.facts)))
 
 
 def _slack(document: Document, _: str) -> dict[str, Any]:
@@ -157,8 +156,7 @@ def _slack(document: Document, _: str) -> dict[str, Any]:
                 break
             table.append(line)
         lines += ["```", *table, "```"] if table else []
-        note = " ".join(filter(None, (section.note, section.facts)))
-        texts.append("\n".join([*lines, _for_slack(note)]))
+        texts.append("\n".join([*lines, _for_slack(_note(section))]))
     if document.link:
         texts.append(f"<{document.link}|Open it on the page>")
     blocks = [
@@ -196,8 +194,7 @@ def _teams(document: Document, _: str) -> dict[str, Any]:
         if rows:
             columns = [{"width": 1}] * len(section.columns)
             parts.append({"type": "Table", "columns": columns, "firstRowAsHeader": True, "rows": rows})
-        note = " ".join(filter(None, (section.note, section.facts)))
-        parts += [_run(note, isSubtle=True, size="Small")] if note else []
+        parts.append(_run(_note(section), isSubtle=True, size="Small"))
         left -= sum(len(as_json(part)) for part in parts if part["type"] != "Table")
         if left < 0:
             break

@@ -37,7 +37,6 @@ export interface Delivery {
   schedule_id: string;
   due: string;
   state: "due" | "claimed" | "sending" | "sent" | "skipped" | "failed" | "in doubt";
-  attempt: number;
   next_try: string;
   reason: string;
   ended: string | null;

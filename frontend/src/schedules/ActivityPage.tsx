@@ -202,7 +202,7 @@ function History({ schedule, say }: { schedule: Schedule; say: Say }) {
             </span>
             <span className={css["facts"]}>
               {delivery.reason}
-              {delivery.state === "due" && delivery.attempt > 0 && ` Tried again ${shownAt(delivery.next_try, schedule.zone)}.`}
+              {delivery.state === "due" && delivery.reason && ` Tried again ${shownAt(delivery.next_try, schedule.zone)}.`}
             </span>
           </span>
           {(delivery.state === "failed" || delivery.state === "in doubt") && (

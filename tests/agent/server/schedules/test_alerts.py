@@ -53,7 +53,7 @@ async def test_below_and_changes(desk: Desk, hook: Webhook) -> None:
 
 async def test_new_rows_are_told_and_shown_alone(desk: Desk, post_office: Mails) -> None:
     kept = await desk.keep("SELECT id, status FROM orders ORDER BY id DESC")
-    more = {"condition": {"kind": "new rows"}, "channel": "mail", "recipients": ["ana@example.org"]}
+    more: dict[str, Any] = {"condition": {"kind": "new rows"}, "channel": "mail", "recipients": ["ana@example.org"]}
     made = await desk.plan(kept, **more)
     await desk.later(days=1)
     desk.write("INSERT INTO orders VALUES (7, 1, '2024-01-05', 'fresh', 1)")

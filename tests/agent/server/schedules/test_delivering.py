@@ -13,7 +13,7 @@ from agent.server.schedules.scheduler import Scheduler
 from tests.agent.server.schedules.conftest import Desk, Open
 from tests.receivers import Mails, Webhook
 
-MAIL = {"channel": "mail", "recipients": ["ana@example.org"]}
+MAIL: dict[str, Any] = {"channel": "mail", "recipients": ["ana@example.org"]}
 
 
 async def test_an_answer_is_sent_every_day(desk: Desk, hook: Webhook) -> None:
@@ -319,3 +319,52 @@ def _runs(part: Any) -> list[dict[str, Any]]:
         found = list(part.get("inlines", []))
         return found + [run for value in part.values() for run in _runs(value) if run not in found]
     return [run for each in part for run in _runs(each)] if isinstance(part, list) else []
+
+
+async def test_a_lease_is_renewed_while_its_process_works(
+    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A query of minutes is not taken over by another process."""
+    await desk.plan(await desk.keep())
+    go_on, prepared = asyncio.Event(), Scheduler._prepared
+
+    async def slow(self: Scheduler, *given: Any) -> Any:
+        await go_on.wait()
+        return await prepared(self, *given)
+
+    monkeypatch.setattr(Scheduler, "_prepared", slow)
+    working = Scheduler(desk.services, clock=lambda: desk.now)
+    desk.now += timedelta(days=1)
+    (task,) = await working.look()
+    for _ in range(4):
+        desk.now += timedelta(seconds=20)
+        await working._renew()
+        assert await Scheduler(desk.services, clock=lambda: desk.now).look() == []
+    go_on.set()
+    await task
+    assert len(hook.posts) == 1
+
+
+async def test_one_who_was_taken_for_gone_sends_nothing(
+    desk: Desk, hook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was frozen for longer than its lease goes on when another has sent it."""
+    made = await desk.plan(await desk.keep())
+    go_on, prepared = asyncio.Event(), Scheduler._prepared
+
+    async def frozen(self: Scheduler, *given: Any) -> Any:
+        await go_on.wait()
+        return await prepared(self, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Scheduler, "_prepared", frozen)
+        desk.now += timedelta(days=1)
+        (task,) = await Scheduler(desk.services, clock=lambda: desk.now).look()
+        await asyncio.sleep(0.05)
+    await desk.later(minutes=1)
+    assert len(hook.posts) == 1
+    go_on.set()
+    await task
+
+    assert len(hook.posts) == 1
+    assert [state for state, _ in await desk.history(made)] == ["sent"]

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -72,7 +73,7 @@ def nothing_twice(records: list[DeliveryRecord], hook: Webhook) -> Counter[str]:
     """Everything arrived once, but what is told as in doubt."""
     arrived = Counter(post.body["id"] for post in hook.posts)
     assert max(arrived.values()) == 1
-    by_state = Counter(record.state for record in records)
+    by_state: Counter[str] = Counter(record.state for record in records)
     assert {r.delivery_id for r in records if r.state == "sent"} <= arrived.keys()
     assert by_state["in doubt"] <= AT_ONCE
     assert arrived.keys() <= {r.delivery_id for r in records}
@@ -84,8 +85,8 @@ async def test_a_worker_is_killed_among_a_thousand_deliveries(
     postgres_url: str, tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.store.schedules.MOST", COUNT)
-    state = {"TEXT2SQL_STATE_URL": postgres_url, "TEXT2SQL_SECRET": SECRET}
-    folder = {"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}
+    state: dict[str, Any] = {"TEXT2SQL_STATE_URL": postgres_url, "TEXT2SQL_SECRET": SECRET}
+    folder: dict[str, Any] = {"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}
     with started(tmp_path, "--workers", "2", TEXT2SQL_WEBHOOK_HOSTS="127.0.0.1", **state) as (process, port, _):
         kept = await asyncio.to_thread(keep, port)
         store = await open_store(StateSettings(_env_file=None, **state, **folder))

@@ -113,6 +113,7 @@ async def test_a_host_that_is_no_longer_allowed_gets_nothing_more(opened: Open, 
         "ana@evil.example", "ana@example.org.evil.example", "ana@sub.example.org", "ana", "@example.org",
         "ana@example.org\r\nBcc: x@evil.example", "ana@evil.example,ana@example.org", '"a b"@example.org',
         "<ana@example.org>", "ana@evil.example@example.org", "ana@[127.0.0.1]", "ana@exämple.org", "",
+        "a..b@example.org", ".a@example.org",
     ],
 )  # fmt: skip
 async def test_an_address_that_gets_no_mail(desk: Desk, address: str) -> None:
