@@ -284,6 +284,24 @@ class ConnectionSettings(_Group):
     """Folder whose files may be connected by `sqlite:///` and `duckdb:///` URLs; None: no file may."""
 
 
+class DeliverySettings(_Group):
+    """Where kept answers and boards may be sent to, by schedule."""
+
+    smtp_url: SecretStr | None = Field(None, alias="TEXT2SQL_SMTP_URL")
+    """The mail server, `smtp://user:password@host:port` or `smtps://…`; None: no mail is sent."""
+    mail_from: str | None = Field(None, alias="TEXT2SQL_MAIL_FROM")
+    """The address that mails come from."""
+    mail_to: str | None = Field(None, alias="TEXT2SQL_MAIL_TO")
+    """Domains that may get mail, separated by commas, `*` for all; None means that of the sender."""
+    webhook_hosts: str = Field(
+        "hooks.slack.com,*.webhook.office.com,*.logic.azure.com,*.environment.api.powerplatform.com",
+        alias="TEXT2SQL_WEBHOOK_HOSTS",
+    )
+    """Hosts that may be sent to: as `TEXT2SQL_ALLOWED_HOSTS`, but a private one needs its network or address, too."""
+    public_url: str | None = Field(None, alias="TEXT2SQL_PUBLIC_URL", pattern=r"^https?://[^\s<>()\"]+$")
+    """Where people reach the page, for links in what is sent; None: it has no links."""
+
+
 class Settings(BaseModel):
     """All groups. A keyword sets a variable: `Settings(TEXT2SQL_MODEL="llama3")`; `_env_file=None` ignores `.env`."""
 
@@ -297,6 +315,7 @@ class Settings(BaseModel):
     server: ServerSettings
     state: StateSettings
     connections: ConnectionSettings
+    deliveries: DeliverySettings
 
     def __init__(self, **variables: Any) -> None:
         super().__init__(**dict.fromkeys(type(self).model_fields, variables))

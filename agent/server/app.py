@@ -23,12 +23,13 @@ from agent.server.instance import Instance
 from agent.server.late_routes import LateRoutes
 from agent.server.limits import Limits
 from agent.server.middleware import protect
-from agent.server.middleware.tokens import tokens_needed
+from agent.server.middleware.tokens import Tokens, tokens_needed
 from agent.server.models import SharedModels
 from agent.server.openapi import describe
 from agent.server.presets import Presets
-from agent.server.routes import data, databases, kept, lab, model, page, presets, query, runs, status, terms
+from agent.server.routes import data, databases, kept, lab, model, page, presets, query, runs, schedules, status, terms
 from agent.server.runs import LiveRuns
+from agent.server.schedules import Scheduler
 from agent.server.services import Services
 from agent.server.sources import Sources
 from agent.server.telemetry import configure_logging, observed
@@ -77,6 +78,7 @@ def create_app(
                 made.runs.each_pulse.append(app.state.limits.pulse)
             try:
                 async with contextlib.AsyncExitStack() as doors:
+                    await doors.enter_async_context(Scheduler(made).running())
                     for door in late:
                         await doors.enter_async_context(door.running())
                     yield
@@ -89,7 +91,7 @@ def create_app(
         title="text2sql", summary="Ask a database in plain English.", lifespan=lifespan, docs_url=None, redoc_url=None
     )
     install_errors(app)
-    for routes in (presets, query, data, runs, kept, databases, model, lab, status, terms):
+    for routes in (presets, query, data, runs, kept, schedules, databases, model, lab, status, terms):
         app.include_router(routes.router)
     shared = not state_location(config.state).sqlite
     late += [*_agent_to_agent(app, config, url, shared=shared), *_model_context_protocol(app, shared=shared)]
@@ -186,4 +188,6 @@ async def _services(config: Settings, instance: Instance) -> AsyncIterator[Servi
             checkpointer=checkpointer,
             warming=warming,
             auth=tokens_needed(config.server),
+            tokens=Tokens.of(config.server, config.database),
+            look_for_due=asyncio.Event(),
         )

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 
 from sqlglot import exp
 
+from agent.results import SqlOutcome
 from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.replies import ValuesReply
@@ -59,15 +60,31 @@ async def refreshed(
     values: Sequence[str] | None = None,
     filters: Sequence[BoardFilter] = (),
 ) -> KeptRows:
-    """The first rows of a kept answer, now; `filters`: those of a board. Raises BadParameter, BadFilter, ApiError (404,
-    503)."""
+    """The first rows of a kept answer, now. Raises as `rerun`."""
+    outcome, held = await rerun(services, client, answer, values, filters)
+    return shortened(outcome).model_copy(update={"filtered": held})
+
+
+def shortened(outcome: SqlOutcome) -> KeptRows:
+    """The first rows of an outcome."""
+    return KeptRows(**first_rows(outcome), sql=outcome.sql, refreshed=datetime.now(UTC))
+
+
+async def rerun(
+    services: Services,
+    client: Client,
+    answer: KeptRecord,
+    values: Sequence[str] | None = None,
+    filters: Sequence[BoardFilter] = (),
+) -> tuple[SqlOutcome, list[bool]]:
+    """All rows of a kept answer, now, and which of a board's filters that have a value found their place. Raises
+    BadParameter, BadFilter, ApiError (404, 503)."""
     database = await database_of(services, client, answer.preset, answer.owner)
     given = [parameter.value for parameter in answer.parameters] if values is None else values
     narrowing = [_of_preset(one, answer.preset) for one in filters if one.value]
     sql, held = await asyncio.to_thread(_statement, answer.sql, database, given, narrowing)
     outcome = await ran(services, database, sql)
-    at = datetime.now(UTC)
-    return KeptRows(**first_rows(outcome), sql=outcome.sql or sql, refreshed=at, filtered=held)
+    return (outcome if outcome.sql else outcome.model_copy(update={"sql": sql})), held
 
 
 def _of_preset(given: BoardFilter, preset: str) -> Filter:

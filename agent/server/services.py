@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from fastapi import Depends, Request
 from agent.config import Settings
 from agent.results import ResultStore
 from agent.server.errors import ApiError
+from agent.server.middleware.tokens import Tokens
 from agent.server.models import SharedModels
 from agent.server.presets import Presets
 from agent.server.runs import LiveRuns
@@ -32,6 +34,9 @@ class Services:
     warming: Warmup
     auth: bool
     """A bearer token is asked for."""
+    tokens: Tokens
+    look_for_due: asyncio.Event
+    """Set when a delivery has become due before its time."""
 
 
 async def services(request: Request) -> Services:

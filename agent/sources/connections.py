@@ -127,10 +127,14 @@ async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
     return CheckedUrl(target.url, tuple(replace(target, address=str(address)) for address in addresses))
 
 
-async def check_host(host: str, port: int, hosts: str) -> None:
-    """Check every address of a host against a setting that lists hosts. Raises SourceRefused, DatabaseUnreachable."""
-    for address in await _resolved(host, port):
-        _check_address(host, address, _listed(hosts))
+async def check_host(host: str, port: int, *settings: str) -> list[Address]:
+    """Check every address of a host against each of these settings that list hosts; returns the addresses, to connect
+    to one that was checked. Raises SourceRefused, DatabaseUnreachable."""
+    addresses = await _resolved(host, port)
+    for address in addresses:
+        for hosts in settings:
+            _check_address(host, address, _listed(hosts))
+    return addresses
 
 
 async def connect(url: str, policy: ConnectionPolicy) -> Connected:

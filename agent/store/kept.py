@@ -14,7 +14,8 @@ from sqlalchemy import Connection, Table, delete, func, select, update
 from agent.store.base import Base
 from agent.store.errors import TooMany
 from agent.store.records import BoardRecord, KeptRecord
-from agent.store.tables import boards, kept
+from agent.store.schedules import without_schedules
+from agent.store.tables import boards, kept, schedules
 
 MOST = 1_000
 """Maximum number of kept answers and of boards of one owner."""
@@ -40,12 +41,13 @@ class KeptStore(Base):
         return answer.model_copy(update=changed)
 
     async def remove_kept(self, owner: str, kept_id: str) -> bool:
-        """Remove an answer, also from the owner's boards. False when the owner has none of that id."""
+        """Remove an answer, also from the owner's boards, and its schedules. False when the owner has no such one."""
 
         def removed(connection: Connection) -> bool:
             mine = delete(kept).where(kept.c.owner == owner, kept.c.kept_id == kept_id)
             if not connection.execute(mine).rowcount:
                 return False
+            without_schedules(connection, schedules.c.owner == owner, schedules.c.kept_id == kept_id)
             for row in connection.execute(select(boards).where(boards.c.owner == owner)).mappings().all():
                 board = BoardRecord.model_validate(dict(row))
                 left = [tile for tile in board.tiles if tile.kept_id != kept_id]
@@ -80,9 +82,14 @@ class KeptStore(Base):
         return board.model_copy(update=changed)
 
     async def remove_board(self, owner: str, board_id: str) -> bool:
-        """Remove a board; its answers stay. False when the owner has none of that id."""
-        mine = delete(boards).where(boards.c.owner == owner, boards.c.board_id == board_id)
-        return await self._write(lambda connection: bool(connection.execute(mine).rowcount))
+        """Remove a board with its schedules; its answers stay. False when the owner has none of that id."""
+
+        def removed(connection: Connection) -> bool:
+            mine = delete(boards).where(boards.c.owner == owner, boards.c.board_id == board_id)
+            without_schedules(connection, schedules.c.owner == owner, schedules.c.board_id == board_id)
+            return bool(connection.execute(mine).rowcount)
+
+        return await self._write(removed)
 
 
 def _added(connection: Connection, table: Table, record: KeptRecord | BoardRecord) -> None:

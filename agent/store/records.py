@@ -211,6 +211,75 @@ class BoardRecord(_Record):
     filters: list[BoardFilter] = []
 
 
+class Condition(_Record):
+    """When an alert is told. `above` looks at the column's largest value, `below` at its smallest, and both tell when
+    it crosses; `changes` compares an answer of one row with what was told last; `new rows` with the rows seen last."""
+
+    kind: Literal["above", "below", "changes", "new rows"]
+    column: str = ""
+    value: float = 0.0
+    percent: bool = False
+    """`value` is in percent of what was told last; for `changes`."""
+
+
+class ScheduleRecord(_Record):
+    """When a kept answer or a board is sent, where to, and on which condition."""
+
+    schedule_id: str
+    owner: str
+    title: str
+    kept_id: str | None = None
+    board_id: str | None = None
+    """One of the two."""
+    cron: str
+    """Minute, hour, day of the month, month, day of the week."""
+    zone: str
+    """IANA name of the time zone that `cron` is read in."""
+    channel: Literal["mail", "slack", "teams", "json"]
+    recipients: list[str]
+    """Addresses of mail; of a webhook its host, for display."""
+    webhook: str = ""
+    """Its sealed address."""
+    table: bool = True
+    picture: bool = False
+    link: bool = True
+    condition: Condition | None = None
+    """None: it is sent every time."""
+    quiet_hours: float = 0.0
+    """After an alert was told, none is for so long."""
+    paused: str = ""
+    """Why nothing is sent; empty while it is."""
+    person: dict[str, Any] | None = None
+    """Groups and attributes of an owner who is no token, as last proved."""
+    seen: datetime
+    """When the owner last was here."""
+    told: datetime | None = None
+    """When an alert was last told."""
+    next_run: datetime
+    created: datetime
+
+
+DeliveryState = Literal["due", "claimed", "sending", "sent", "skipped", "failed", "in doubt"]
+"""`due` waits for a process; `claimed` is prepared by one, and is taken over where its lease ends; `sending` may have
+left; `in doubt`: it may have arrived or not, and is sent again only by its owner."""
+
+
+class DeliveryRecord(_Record):
+    delivery_id: str
+    """Made of the schedule and the time, so each occurrence exists once."""
+    schedule_id: str
+    owner: str
+    due: datetime
+    by_hand: int = 0
+    """1: its owner asked for it; it is sent whatever the condition."""
+    state: DeliveryState = "due"
+    attempt: int = 0
+    next_try: datetime
+    reason: str = ""
+    """Why it was sent, skipped or failed; holds no row and no SQL."""
+    ended: datetime | None = None
+
+
 class StoredEvent(_Record):
     """One event of a run as it was sent."""
 

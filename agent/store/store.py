@@ -25,10 +25,11 @@ from agent.store.limits import LimitStore
 from agent.store.location import state_location
 from agent.store.preferences import PreferenceStore
 from agent.store.runs import LEASE_SECONDS
+from agent.store.schedules import ScheduleStore
 from agent.store.signals import SignalStore
 from agent.store.sources import SourceStore
 from agent.store.streamed import EventStore
-from agent.store.tables import events, feedback, runs, shares, tasks, threads, version
+from agent.store.tables import deliveries, events, feedback, runs, shares, tasks, threads, version
 from agent.store.tasks import TaskStore
 from agent.store.terms import TermStore
 from agent.store.threads import ThreadStore
@@ -47,13 +48,14 @@ class Store(
     TermStore,
     SourceStore,
     KeptStore,
+    ScheduleStore,
     PreferenceStore,
     TaskStore,
     LimitStore,
     SignalStore,
 ):
-    """Runs, threads, events, feedback, sources, kept answers, boards, tasks, shared limits and signals. Every method
-    raises StoreError when the state cannot be used."""
+    """Runs, threads, events, feedback, sources, kept answers, boards, schedules, tasks, shared limits and signals.
+    Every method raises StoreError when the state cannot be used."""
 
     async def close(self) -> None:
         await asyncio.to_thread(self._stop_listening)
@@ -76,7 +78,8 @@ class Store(
         def ended(connection: Connection) -> None:
             its_runs = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
             connection.execute(its_runs.values(status="interrupted", leased_until=0))
-            connection.execute(update(tasks).where(tasks.c.instance == instance).values(leased_until=0))
+            for table in (tasks, deliveries):
+                connection.execute(update(table).where(table.c.instance == instance).values(leased_until=0))
             connection.execute(delete(shares).where(shares.c.instance == instance))
 
         await self._write(ended)
@@ -94,7 +97,8 @@ class Store(
 
     async def prune(self, days: float) -> int:
         """Delete threads that were last used more than `days` ago with everything that belongs to them, and older runs
-        outside of threads; running ones are kept. Returns how many threads and runs."""
+        outside of threads, and deliveries that ended before; running ones are kept. Returns how many threads and runs.
+        """
         oldest = datetime.now(UTC) - timedelta(days=days)
         old = select(threads.c.owner, threads.c.thread_id).where(threads.c.updated < oldest)
         rows = await self._read(lambda connection: connection.execute(old).all())
@@ -105,6 +109,7 @@ class Store(
         single = and_(runs.c.thread_id.is_(None), runs.c.started < oldest, runs.c.status != "running")
 
         def pruned(connection: Connection) -> int:
+            connection.execute(delete(deliveries).where(deliveries.c.ended < oldest))
             its_runs = select(runs.c.run_id).where(single)
             for table in (events, feedback):
                 connection.execute(delete(table).where(table.c.run_id.in_(its_runs)))

@@ -31,9 +31,11 @@ from agent.store.columns import Words, columns_of
 from agent.store.errors import StateUnusable
 from agent.store.records import (
     BoardRecord,
+    DeliveryRecord,
     FeedbackRecord,
     KeptRecord,
     RunRecord,
+    ScheduleRecord,
     SourceRecord,
     TermRecord,
     ThreadRecord,
@@ -78,6 +80,24 @@ sources = _table(SourceRecord, "text2sql_sources", Index("text2sql_sources_of_ow
 kept = _table(KeptRecord, "text2sql_kept", Index("text2sql_kept_latest", "owner", "created", "kept_id"))
 boards = _table(BoardRecord, "text2sql_boards", Index("text2sql_boards_of_owner", "owner", "updated"), unique="share")
 terms = _table(TermRecord, "text2sql_terms", Index("text2sql_terms_of_preset", "owner", "preset", "created"))
+
+schedules = _table(
+    ScheduleRecord,
+    "text2sql_schedules",
+    Column("memory", Words, nullable=False),
+    Index("text2sql_schedules_of_owner", "owner", "created"),
+    Index("text2sql_schedules_due", "paused", "next_run"),
+)
+"""`memory`: what a condition compares with, as JSON; up to 200 KB."""
+
+deliveries = _table(
+    DeliveryRecord,
+    "text2sql_deliveries",
+    Column("instance", Words, nullable=False),
+    Column("leased_until", BigInteger, nullable=False),
+    Index("text2sql_deliveries_by_state", "state", "next_try"),
+    Index("text2sql_deliveries_of_schedule", "schedule_id", "due"),
+)
 
 preferences = Table(
     "text2sql_preferences",
@@ -162,6 +182,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     _rights_beside_owners,
     _made(terms),
     lambda connection: _add_column(connection, boards, "filters"),
+    _made(schedules, deliveries),
 )
 """Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 

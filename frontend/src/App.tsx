@@ -19,6 +19,7 @@ const SqlPage = lazy(() => import("./sql/SqlPage"));
 const BoardsPage = lazy(() => import("./boards/BoardsPage"));
 const BoardPage = lazy(() => import("./boards/BoardPage"));
 const KeptPage = lazy(() => import("./boards/KeptPage"));
+const ActivityPage = lazy(() => import("./schedules/ActivityPage"));
 const LabPage = lazy(() => import("./lab/LabPage"));
 
 export function App() {
@@ -65,6 +66,7 @@ const TITLES: Record<Place["name"], string> = {
   shared: "Board · ",
   kept: "Kept answer · ",
   lab: "Lab · ",
+  activity: "Activity · ",
   lost: "Nothing here · ",
 };
 
@@ -92,6 +94,8 @@ function Page({ place }: { place: Place }) {
       return <KeptPage key={place.keptId} keptId={place.keptId} />;
     case "lab":
       return <LabPage />;
+    case "activity":
+      return <ActivityPage />;
     case "lost":
       return <NotFound title="There is nothing at this address." />;
   }

@@ -48,6 +48,11 @@ REPLIES = {
     "DrillWay": "DrillWay",
     "BoardSummary": "BoardSummary",
     "Board": "BoardReply",
+    "Condition": "Condition",
+    "ScheduleRequest": "ScheduleIn",
+    "Schedule": "ScheduleReply",
+    "Delivery": "DeliveryReply",
+    "Channels": "ChannelsReply",
     "ModelSetting": "ModelReply",
     "Trial": "TrialReply",
     "LabRun": "LabRun",
@@ -103,8 +108,8 @@ def schemas(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("ours", "theirs"), REPLIES.items())
 def test_the_page_reads_what_the_server_sends(ours: str, theirs: str, schemas: dict[str, Any]) -> None:
-    files = ("types.ts", "chartTypes.ts", "boardTypes.ts", "modelTypes.ts", "labTypes.ts")
-    fields = {name: known for file in files for name, known in interfaces(file).items()}[ours]
+    files = ("types.ts", "chartTypes.ts", "boardTypes.ts", "modelTypes.ts", "labTypes.ts", "scheduleTypes.ts")
+    fields = {name: found for file in files for name, found in interfaces(file).items()}[ours]
     assert len(fields) >= 2
     assert problems(fields, schemas[theirs]) == []
 

@@ -38,6 +38,8 @@ class Document:
     title: str
     about: str
     sections: list[Section] = field(default_factory=list)
+    link: str = ""
+    """An address of this server's own, where it is shown."""
 
 
 def of_thread(thread: ThreadRecord, runs: Iterable[RunRecord]) -> Document:
@@ -45,10 +47,17 @@ def of_thread(thread: ThreadRecord, runs: Iterable[RunRecord]) -> Document:
 
 
 def of_board(board: BoardRecord, answers: Iterable[KeptRecord]) -> Document:
-    """The answers in the order of the board's tiles, each with the rows that it returned last."""
+    """The tiles in their order: a text, or an answer with the rows that it returned last."""
     by_id = {answer.kept_id: answer for answer in answers}
-    sections = [_of_kept(by_id[tile.kept_id]) for tile in board.tiles if tile.kept_id in by_id]
-    return Document(board.title, f"A board of {len(sections)} kept answer{'' if len(sections) == 1 else 's'}", sections)
+    shown = [tile for tile in board.tiles if tile.text or tile.kept_id in by_id]
+    sections = [of_kept(by_id[tile.kept_id]) if tile.kept_id in by_id else _of_text(tile.text) for tile in shown]
+    count = sum(1 for tile in shown if tile.kept_id)
+    return Document(board.title, f"A board of {count} kept answer{'' if count == 1 else 's'}", sections)
+
+
+def _of_text(markdown: str) -> Section:
+    first, _, rest = plain_text(markdown).partition("\n")
+    return Section(first.lstrip("# "), rest.strip())
 
 
 def _of_run(run: RunRecord) -> Section:
@@ -60,7 +69,8 @@ def _of_run(run: RunRecord) -> Section:
     return Section(run.question or "SQL", text, run.sql, columns, rows, note, facts)
 
 
-def _of_kept(answer: KeptRecord) -> Section:
+def of_kept(answer: KeptRecord) -> Section:
+    """An answer with the rows that it returned last."""
     result = answer.result
     text = answer.question if answer.question != answer.title else ""
     if result is None or result.status != "success":

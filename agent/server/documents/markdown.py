@@ -16,6 +16,7 @@ from agent.server.documents.content import CELL, Document, Section
 
 def as_markdown(document: Document) -> str:
     parts = [f"# {escaped(document.title)}", escaped(document.about)]
+    parts += [f"[Open it on the page](<{document.link}>)"] if document.link else []
     for section in document.sections:
         parts += _section(section)
     return "\n\n".join(parts) + "\n"

@@ -26,6 +26,7 @@ _PROXY_HEADERS = frozenset(
 _OPEN_PATHS = frozenset(
     {
         "/",
+        "/activity",
         "/b",
         "/lab",
         "/health",

@@ -1,10 +1,11 @@
 /** What the page reads from the server and keeps while it is fresh. */
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
-import { ApiError, get } from "./client";
+import { ApiError, get, post } from "./client";
 import type { LabRun } from "./labTypes";
 import type { LocalModel, ModelServer, ModelSetting } from "./modelTypes";
 import type { Board, BoardSummary, FilterOffer, KeptAnswer } from "./boardTypes";
 import type { ColumnValues, DatabaseSchema, FileReading, Health, Preset, Profile, RunDetail, RunRows, RunSummary, SqlRun, TableSample, TaughtTerm, Thread, ThreadSummary, VerifiedPair } from "./types";
+import type { Channels, Delivery, Schedule } from "./scheduleTypes";
 
 const MINUTE = 60_000;
 const part = encodeURIComponent;
@@ -230,4 +231,41 @@ export const boardQuery = (source: BoardSource) =>
     queryKey: ["boards", source],
     queryFn: ({ signal }) => get<Board>(boardPath(source), signal),
     staleTime: 0,
+  });
+
+/** What runs and ran lately; asked again while the page is open. */
+export const activityQuery = queryOptions({
+  queryKey: ["runs", "activity"],
+  queryFn: ({ signal }) => get<{ runs: RunSummary[]; next: string | null }>("/runs?limit=50", signal),
+  staleTime: 0,
+  refetchInterval: 5000,
+});
+
+export const schedulesQuery = queryOptions({
+  queryKey: ["schedules"],
+  queryFn: ({ signal }) => get<Schedule[]>("/schedules", signal),
+  staleTime: 0,
+  refetchInterval: 5000,
+});
+
+export const deliveriesQuery = (scheduleId: string) =>
+  queryOptions({
+    queryKey: ["schedules", scheduleId, "deliveries"],
+    queryFn: ({ signal }) => get<Delivery[]>(`/schedules/${part(scheduleId)}/deliveries`, signal),
+    staleTime: 0,
+    refetchInterval: 5000,
+  });
+
+/** What can be sent from the server, and where to. */
+export const channelsQuery = queryOptions({
+  queryKey: ["channels"],
+  queryFn: ({ signal }) => get<Channels>("/schedules/channels", signal),
+});
+
+/** The next three times of a cron expression. */
+export const timesQuery = (cron: string, zone: string) =>
+  queryOptions({
+    queryKey: ["times", cron, zone],
+    queryFn: ({ signal }) => post<{ next: string[] }>("/schedules/times", { cron, zone }, signal),
+    placeholderData: (before) => before,
   });

@@ -4,6 +4,7 @@ import type { RefObject } from "react";
 import type { Board } from "../api/boardTypes";
 import { download, post, remove } from "../api/client";
 import { boardPath, boardQuery, type BoardSource } from "../api/queries";
+import { ScheduleButton } from "../schedules/ScheduleButton";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { fileName } from "../shell/fileName";
@@ -77,6 +78,7 @@ export function BoardTools({ board, source, page, say, arranging, onArrange }: P
           <Button icon="link" onClick={() => attempt(share(), "Link copied. Everyone with access to this server can open it.")}>
             {board.share ? "Copy link" : "Share"}
           </Button>
+          <ScheduleButton subject={{ title: board.title, boardId: board.board_id }} />
         </>
       )}
       <Menu icon="menu" label="More" items={more} />

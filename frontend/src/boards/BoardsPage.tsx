@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { post, remove } from "../api/client";
 import { boardsQuery, keptQuery } from "../api/queries";
 import type { BoardSummary, KeptAnswer } from "../api/boardTypes";
+import { ScheduleButton } from "../schedules/ScheduleButton";
 import { Button, IconButton } from "../shell/Button";
 import { counted } from "../shell/counted";
 import { Icon } from "../shell/Icon";
@@ -110,6 +111,7 @@ function KeptLine({ answer, boards }: { answer: KeptAnswer; boards: readonly Boa
         </a>
         <span className={css["facts"]}>{on.length === 0 ? "on no board" : on.map((board) => board.title).join(", ")}</span>
       </span>
+      <ScheduleButton small subject={{ title: answer.title, keptId: answer.kept_id }} />
       <PinMenu answer={answer} boards={boards.filter((board) => !on.includes(board))} />
       <IconButton
         icon="trash"

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { KeptAnswer } from "../api/boardTypes";
 import { patch, post, remove } from "../api/client";
 import { keptAnswerQuery } from "../api/queries";
+import { ScheduleButton } from "../schedules/ScheduleButton";
 import { Button } from "../shell/Button";
 import { NotFound } from "../shell/NotFound";
 import { go, paths } from "../shell/router";
@@ -54,6 +55,7 @@ export default function KeptPage({ keptId }: { keptId: string }) {
           <Button icon="edit" aria-pressed={editing} onClick={() => setEditing(!editing)}>
             Edit the SQL
           </Button>
+          <ScheduleButton subject={{ title: answer.title, keptId }} />
           <Button icon="trash" disabled={removal.isPending} onClick={() => removal.mutate()}>
             Keep no longer
           </Button>

@@ -60,6 +60,14 @@ export function Sidebar({ open, place }: { open: boolean; place: Place }) {
         >
           <Icon name="board" /> Boards
         </a>
+        <a
+          className={css["way"]}
+          href={paths.activity}
+          onClick={followLink}
+          aria-current={current(place.name === "activity")}
+        >
+          <Icon name="clock" /> Activity
+        </a>
         {health.data?.lab && (
           <a className={css["way"]} href={paths.lab} onClick={followLink} aria-current={current(place.name === "lab")}>
             <Icon name="up" /> Lab

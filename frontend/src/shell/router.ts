@@ -13,6 +13,7 @@ export type Place =
   | { name: "shared"; share: string }
   | { name: "kept"; keptId: string }
   | { name: "lab" }
+  | { name: "activity" }
   | { name: "lost" };
 
 export function placeOf(path: string): Place {
@@ -26,6 +27,7 @@ export function placeOf(path: string): Place {
   if (first === undefined) return { name: "home" };
   if (first === "b" && second === undefined) return { name: "boards" };
   if (first === "lab" && second === undefined) return { name: "lab" };
+  if (first === "activity" && second === undefined) return { name: "activity" };
   if (second !== undefined && rest.length === 0) {
     if (first === "t") return { name: "thread", threadId: second };
     if (first === "r") return { name: "run", runId: second };
@@ -51,6 +53,7 @@ export const paths = {
   shared: (share: string) => `/s/${encodeURIComponent(share)}`,
   kept: (id: string) => `/k/${encodeURIComponent(id)}`,
   lab: "/lab",
+  activity: "/activity",
 };
 
 /** The whole address of a place, to be sent to others. */

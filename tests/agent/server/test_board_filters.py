@@ -121,6 +121,8 @@ def test_a_board_holds_texts_and_sizes_and_forgets_empty_tiles(client: httpx.Cli
     assert [(t["text"], t["width"], t["height"]) for t in changed["tiles"]] == [
         ("# What this is", 4, 0), ("", 3, 4), ("Twice", 2, 0), ("Twice", 2, 0)]  # fmt: skip
     assert len(changed["answers"]) == 1
+    text = client.get(f"/boards/{made['board_id']}/export?format=markdown").text
+    assert "A board of 1 kept answer\n\n## What this is\n\n## Which countries lead?" in text
     bad = client.patch(f"/boards/{made['board_id']}", json={"tiles": [{"text": "x", "width": 9}]})
     assert bad.status_code == 422
 

@@ -60,10 +60,13 @@ PATHS = """
 /boards/{board_id}/filters/{place}/values GET  /boards/{board_id}/{kept_id}/refresh POST  /drill POST
 /shared/{share}/filters/{place}/values GET  /boards/{board_id}/share POST|DELETE
 /boards/{board_id}/export GET  /shared/{share} GET
-/shared/{share}/{kept_id}/refresh POST  /sql POST  /feedback POST|GET  /feedback/{run_id} DELETE  /terms GET|POST  /terms/{term_id} DELETE
+/shared/{share}/{kept_id}/refresh POST  /sql POST  /feedback POST|GET  /feedback/{run_id} DELETE
+/terms GET|POST  /terms/{term_id} DELETE
 /databases POST  /databases/upload POST  /databases/{source_id}/plan GET|PUT  /databases/{source_id} DELETE
 /health GET  /ready GET  /metrics GET  /generate POST  /a2a/message POST  /lab/runs GET  /model GET|PUT|DELETE
-/model/servers GET  /model/local GET|POST|DELETE  /model/test POST
+/model/servers GET  /model/local GET|POST|DELETE  /model/test POST  /schedules GET|POST
+/schedules/{schedule_id} PUT|PATCH|DELETE  /schedules/{schedule_id}/run POST  /schedules/{schedule_id}/deliveries GET
+/schedules/channels GET  /schedules/times POST  /deliveries/{delivery_id}/again POST
 """
 """Each with its methods."""
 _WORDS = PATHS.split()

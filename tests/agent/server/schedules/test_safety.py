@@ -1,0 +1,150 @@
+"""Where nothing may be sent to, and what no title, address or value can do to a message."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from agent.server.schedules.errors import NotDelivered
+from agent.server.schedules.mail import send_mail
+from agent.server.schedules.webhook import checked_webhook
+from tests.agent.server.schedules.conftest import Desk, Open
+from tests.receivers import Mails, Webhook
+from tests.settings import overridden
+
+DEFAULT = "hooks.slack.com,*.webhook.office.com"
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What the resolver says."""
+    known: dict[str, str] = {}
+
+    def resolve(host: str, *_: Any, **__: Any) -> list[Any]:
+        if host not in known:
+            raise socket.gaierror
+        return [(2, 1, 6, "", (known[host], 443))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    return known
+
+
+@pytest.mark.parametrize(
+    ("url", "hosts", "resolved"),
+    [
+        ("https://evil.example/", DEFAULT, "93.184.215.14"),
+        ("https://hooks.slack.com.evil.example/", DEFAULT, "93.184.215.14"),
+        ("https://hooks.slack.com/", DEFAULT, "10.0.0.5"),
+        ("https://hooks.slack.com/", DEFAULT, "127.0.0.1"),
+        ("https://hooks.slack.com/", DEFAULT, "169.254.169.254"),
+        ("https://hooks.slack.com/", f"{DEFAULT},169.254.0.0/16", "169.254.169.254"),
+        ("https://x.webhook.office.com/", DEFAULT, "192.168.1.1"),
+        ("https://hooks.slack.com/", DEFAULT, "100.100.100.200"),
+        ("http://hooks.slack.com/", DEFAULT, "93.184.215.14"),
+        ("https://hooks.slack.com:22/", DEFAULT, "93.184.215.14"),
+        ("https://user:pass@hooks.slack.com/", DEFAULT, "93.184.215.14"),
+        ("https://evil@hooks.slack.com/", DEFAULT, "93.184.215.14"),
+        ("https://127.0.0.1/", DEFAULT, ""),
+        ("https://[::1]/", DEFAULT, ""),
+        ("https://[::ffff:169.254.169.254]/", "*", ""),
+        ("https://2130706433/", "*", "127.0.0.1"),
+        ("https://localhost/", "*", "127.0.0.1"),
+        ("https://inner.example/", "*", "10.0.0.5"),
+        ("https://inner.example/", "inner.example", "10.0.0.5"),
+        ("ftp://hooks.slack.com/", DEFAULT, "93.184.215.14"),
+        ("file:///etc/passwd", "*", ""),
+        ("https://hooks.slack.com/\r\nX: y", DEFAULT, "93.184.215.14"),
+        ("https://hooks.slack.com/ä", DEFAULT, "93.184.215.14"),
+        ("https://hooks.slack.com:99999/", DEFAULT, "93.184.215.14"),
+        ("https://hooks.slack.com/", "", "93.184.215.14"),
+        ("https://", "*", ""),
+    ],
+)
+async def test_a_webhook_that_may_not_be_reached(names: dict[str, str], url: str, hosts: str, resolved: str) -> None:
+    host = url.split("://")[-1].split("/")[0].split("@")[-1].split(":")[0]
+    names[host] = resolved
+    with pytest.raises(NotDelivered) as refused:
+        await checked_webhook(url, hosts)
+    assert "pass@" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "hosts", "resolved"),
+    [
+        ("https://hooks.slack.com/services/x", DEFAULT, "93.184.215.14"),
+        ("https://prod.webhook.office.com/x?y=1", DEFAULT, "93.184.215.14"),
+        ("https://inner.example:8443/", "inner.example,10.0.0.0/8", "10.0.0.5"),
+        ("http://localhost:5678/", "localhost", "127.0.0.1"),
+        ("https://anything.example/", "*", "93.184.215.14"),
+    ],
+)
+async def test_a_webhook_that_may(names: dict[str, str], url: str, hosts: str, resolved: str) -> None:
+    names[url.split("://")[1].split("/")[0].split(":")[0]] = resolved
+    assert [str(address) for address in (await checked_webhook(url, hosts)).addresses] == [resolved]
+
+
+async def test_the_connection_goes_to_the_address_that_was_checked(
+    desk: Desk, hook: Webhook, names: dict[str, str]
+) -> None:
+    names |= {"localhost": "127.0.0.1", "127.0.0.1": "127.0.0.1"}
+    settings = desk.services.settings.deliveries.model_copy(update={"webhook_hosts": "localhost"})
+    desk.services.settings.__dict__["deliveries"] = settings
+    await desk.plan(await desk.keep(), webhook=f"http://localhost:{hook.port}/x?a=1")
+    await desk.later(days=1)
+    assert (hook.posts[0].headers["Host"], hook.posts[0].path) == (f"localhost:{hook.port}", "/x?a=1")
+
+
+async def test_a_host_that_is_no_longer_allowed_gets_nothing_more(opened: Open, hook: Webhook) -> None:
+    async with opened() as desk:
+        made = await desk.plan(await desk.keep())
+    async with opened(TEXT2SQL_WEBHOOK_HOSTS="hooks.slack.com") as desk:
+        await desk.later(days=1)
+        history = await desk.history(made)
+        stored = (await desk.services.store.schedules("local"))[0]
+    assert history == [("failed", "127.0.0.1 is not among the hosts that TEXT2SQL_WEBHOOK_HOSTS allows.")]
+    assert "secret" not in stored.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ana@evil.example", "ana@example.org.evil.example", "ana@sub.example.org", "ana", "@example.org",
+        "ana@example.org\r\nBcc: x@evil.example", "ana@evil.example,ana@example.org", '"a b"@example.org',
+        "<ana@example.org>", "ana@evil.example@example.org", "ana@[127.0.0.1]", "ana@exämple.org", "",
+        "a..b@example.org", ".a@example.org",
+    ],
+)  # fmt: skip
+async def test_an_address_that_gets_no_mail(desk: Desk, address: str) -> None:
+    await desk.plan(await desk.keep(), channel="mail", recipients=[address], status=409)
+
+
+async def test_no_title_becomes_a_header(desk: Desk, post_office: Mails) -> None:
+    title = "Sales\r\nBcc: x@evil.example\n\n<script>alert(1)</script>\x00\u2028‮ \ud83d\ude00".encode(
+        "utf-16", "surrogatepass"
+    ).decode("utf-16")
+    await desk.plan(await desk.keep(), channel="mail", recipients=["ana@example.org"], title=title)
+    await desk.later(days=1)
+    (mail,) = post_office.received
+    assert mail["bcc"] is None
+    assert post_office.recipients == [["ana@example.org"]]
+    assert "<script" not in mail.get_body(["html"]).get_content()
+
+
+async def test_no_password_goes_over_a_line_without_tls(desk: Desk, post_office: Mails, monkeypatch: Any) -> None:
+    monkeypatch.setattr("agent.server.schedules.mail.is_loopback", lambda _: False)
+    url = f"smtp://user:secret-password@127.0.0.1:{post_office.port}"
+    settings = overridden(desk.services.settings, smtp_url=_Secret(url)).deliveries
+    from agent.server.documents import Document
+
+    with pytest.raises(NotDelivered, match="offers no TLS") as refused:
+        send_mail(settings, ["ana@example.org"], "k", Document("t", "a"), [])
+    assert "secret-password" not in str(refused.value)
+
+
+class _Secret(str):
+    __slots__ = ()
+
+    def get_secret_value(self) -> str:
+        return str(self)

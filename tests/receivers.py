@@ -1,0 +1,119 @@
+"""What schedules are sent to: a mail server and a webhook on this machine, which keep what they get."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+
+@dataclass
+class Post:
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+
+@dataclass
+class Webhook:
+    port: int = 0
+    posts: list[Post] = field(default_factory=list)
+    answer: Callable[[Post], int] = lambda _: 200
+    """The status; 0: the connection is closed without an answer."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hook/secret"
+
+
+@contextlib.contextmanager
+def webhook() -> Iterator[Webhook]:
+    made = Webhook()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            data = self.rfile.read(int(self.headers["Content-Length"]))
+            post = Post(self.path, dict(self.headers), json.loads(data))
+            made.posts.append(post)
+            if (status := made.answer(post)) == 0:
+                self.close_connection = True
+                return
+            self.send_response(status)
+            if 300 <= status < 400:
+                self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 100
+
+        def handle_error(self, *_: Any) -> None:
+            """A sender that was killed."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        made.port = server.server_address[1]
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield made
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@dataclass
+class Mails:
+    port: int = 0
+    received: list[EmailMessage] = field(default_factory=list)
+    recipients: list[list[str]] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    """Address (or `DATA`) → the reply that refuses it."""
+
+    @property
+    def url(self) -> str:
+        return f"smtp://127.0.0.1:{self.port}"
+
+    async def handle_RCPT(self, _: SMTP, __: Session, envelope: Envelope, address: str, ___: list[str]) -> str:
+        if reply := self.refused.get(address):
+            return reply
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server: SMTP, _: Session, envelope: Envelope) -> str:
+        reply = self.refused.get("DATA", "250 OK")
+        if reply == "gone":
+            assert server.transport is not None
+            server.transport.abort()
+        if reply.startswith("250"):
+            message = message_from_bytes(envelope.original_content or b"", policy=default)
+            assert isinstance(message, EmailMessage)
+            self.received.append(message)
+            self.recipients.append(list(envelope.rcpt_tos))
+        return reply
+
+
+@contextlib.contextmanager
+def mails() -> Iterator[Mails]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        made = Mails(free.getsockname()[1])
+    controller = Controller(made, hostname="127.0.0.1", port=made.port)
+    controller.start()
+    try:
+        yield made
+    finally:
+        controller.stop()
