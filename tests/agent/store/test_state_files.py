@@ -106,7 +106,7 @@ async def test_damage_within_a_state_is_reported_not_papered_over(tmp_path: Path
     await store.close()
     file = tmp_path / "state.sqlite"
     content = bytearray(file.read_bytes())
-    middle = len(content) // 2 // 4096 * 4096
+    middle = len(content) * 3 // 4 // 4096 * 4096
     content[middle : middle + 4096 * 18] = os.urandom(4096 * 18)
     file.write_bytes(content)
 

@@ -26,7 +26,7 @@ async def test_an_answer_is_sent_every_day(desk: Desk, hook: Webhook) -> None:
     assert [post.body["answers"][0]["rows"] for post in hook.posts] == [[[174.75]], [[175.75]]]
     first, second = hook.posts
     assert first.headers["Idempotency-Key"] == first.body["id"] != second.body["id"]
-    assert first.body["link"] == "https://ask.example.org/b"
+    assert first.body["link"] == f"https://ask.example.org/k/{made['kept_id']}"
     assert f"{desk.begun:%H:%M} UTC" in first.body["about"]
     assert await desk.history(made) == [("sent", ""), ("sent", "")]
     assert made["recipients"] == ["127.0.0.1"]
@@ -298,7 +298,7 @@ async def test_the_next_times_are_told(desk: Desk) -> None:
 async def test_slack_and_teams_get_text_that_is_no_markup(desk: Desk, hook: Webhook) -> None:
     hostile = "SELECT '<!channel> <https://evil.example|here> ```*x* [a](https://evil.example)' AS words"
     for channel in ("slack", "teams"):
-        await desk.plan(await desk.keep(hostile, title="<!here> & more"), channel=channel, title="<!everyone>")
+        made = await desk.plan(await desk.keep(hostile, title="<!here> & more"), channel=channel, title="<!everyone>")
     await desk.later(days=1)
 
     slack, teams = sorted(hook.posts, key=lambda post: "attachments" in post.body)
@@ -307,7 +307,7 @@ async def test_slack_and_teams_get_text_that_is_no_markup(desk: Desk, hook: Webh
     assert said.count("```") == 2
     assert "&lt;!channel&gt;" in said
     card = teams.body["attachments"][0]["content"]
-    assert (card["type"], card["actions"][0]["url"]) == ("AdaptiveCard", "https://ask.example.org/b")
+    assert (card["type"], card["actions"][0]["url"]) == ("AdaptiveCard", f"https://ask.example.org/k/{made['kept_id']}")
     runs = _runs(card)
     assert {run["type"] for run in runs} == {"TextRun"}, "a TextBlock would read markup"
     assert any("[a](https://evil.example)" in run["text"] or "<!channel>" in run["text"] for run in runs)
