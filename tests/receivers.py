@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, Envelope, Session
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 
 @dataclass
@@ -106,12 +107,19 @@ class Mails:
         return reply
 
 
+def _knows(_: SMTP, __: Session, ___: Envelope, ____: str, given: LoginPassword) -> AuthResult:
+    return AuthResult(success=given.password == b"right", handled=False)
+
+
 @contextlib.contextmanager
-def mails() -> Iterator[Mails]:
+def mails(tls: ssl.SSLContext | None = None) -> Iterator[Mails]:
+    """`tls`: it offers STARTTLS, and takes the password `right` of anybody then."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         made = Mails(free.getsockname()[1])
-    controller = Controller(made, hostname="127.0.0.1", port=made.port)
+    controller = Controller(
+        made, hostname="127.0.0.1", port=made.port, tls_context=tls, authenticator=_knows, auth_required=tls is not None
+    )
     controller.start()
     try:
         yield made

@@ -216,8 +216,8 @@ class Condition(_Record):
     it crosses; `changes` compares an answer of one row with what was told last; `new rows` with the rows seen last."""
 
     kind: Literal["above", "below", "changes", "new rows"]
-    column: str = ""
-    value: float = 0.0
+    column: str = Field("", max_length=500)
+    value: float = Field(0.0, allow_inf_nan=False)
     percent: bool = False
     """`value` is in percent of what was told last; for `changes`."""
 

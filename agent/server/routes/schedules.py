@@ -39,15 +39,6 @@ class Times(BaseModel):
     """IANA name of the time zone."""
 
 
-class ConditionIn(BaseModel):
-    """When an alert is told; see docs/schedules.md."""
-
-    kind: Literal["above", "below", "changes", "new rows"]
-    column: str = Field("", max_length=500)
-    value: float = Field(0.0, allow_inf_nan=False)
-    percent: bool = False
-
-
 class ScheduleIn(Times):
     """All of it: a change gives every field, too."""
 
@@ -62,7 +53,7 @@ class ScheduleIn(Times):
     table: bool = True
     picture: bool = False
     link: bool = True
-    condition: ConditionIn | None = None
+    condition: Condition | None = None
     quiet_hours: float = Field(0.0, ge=0.0, le=720.0)
 
 
@@ -256,10 +247,9 @@ async def _values(
         required(await store.kept_answer(client.owner, asked.kept_id), "kept answer")
     if asked.board_id is not None:
         required(await store.board(client.owner, asked.board_id), "board")
-    values = asked.model_dump(exclude={"condition", "webhook"})
+    values = asked.model_dump(exclude={"condition", "webhook"}) | {"condition": asked.condition}
     values |= {"title": " ".join(asked.title.split()) or "Untitled", "next_run": _first(asked, now)}
     values |= {"person": proved(client, services.tokens), "seen": now, "webhook": before.webhook if before else ""}
-    values["condition"] = Condition(**asked.condition.model_dump()) if asked.condition else None
     if asked.channel == "mail":
         if problem := mail_problem(settings) or refused_address(settings, asked.recipients):
             raise _refusal(problem)

@@ -107,19 +107,22 @@ def _connected(url: str) -> smtplib.SMTP:
     parts = urlsplit(url)
     host, here = parts.hostname or "", parts.hostname == "localhost" or is_loopback(parts.hostname or "")
     tls = ssl.create_default_context()
-    smtp: smtplib.SMTP
     if parts.scheme == "smtps":
-        smtp = smtplib.SMTP_SSL(host, parts.port or 465, timeout=SECONDS, context=tls)
+        smtp: smtplib.SMTP = smtplib.SMTP_SSL(host, parts.port or 465, timeout=SECONDS, context=tls)
     else:
         smtp = smtplib.SMTP(host, parts.port or 587, timeout=SECONDS)
+    try:
         smtp.ehlo_or_helo_if_needed()
-        if not here and smtp.has_extn("starttls"):
-            smtp.starttls(context=tls)
-        elif parts.username and not here:
-            smtp.close()
-            raise NotDelivered("The mail server offers no TLS, so it gets no password.")
-    if parts.username:
-        smtp.login(unquote(parts.username), unquote(parts.password or ""))
+        if parts.scheme == "smtp" and not here:
+            if smtp.has_extn("starttls"):
+                smtp.starttls(context=tls)
+            elif parts.username:
+                raise NotDelivered("The mail server offers no TLS, so it gets no password.")
+        if parts.username:
+            smtp.login(unquote(parts.username), unquote(parts.password or ""))
+    except BaseException:
+        smtp.close()
+        raise
     return smtp
 
 

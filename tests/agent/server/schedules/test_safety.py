@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
+from agent.config import DeliverySettings, Settings
+from agent.server.documents import Document
 from agent.server.schedules.errors import NotDelivered
 from agent.server.schedules.mail import send_mail
 from agent.server.schedules.webhook import checked_webhook
 from tests.agent.server.schedules.conftest import Desk, Open
-from tests.receivers import Mails, Webhook
-from tests.settings import overridden
+from tests.receivers import Mails, Webhook, mails
 
 DEFAULT = "hooks.slack.com,*.webhook.office.com"
 
@@ -132,19 +140,48 @@ async def test_no_title_becomes_a_header(desk: Desk, post_office: Mails) -> None
     assert "<script" not in mail.get_body(["html"]).get_content()
 
 
-async def test_no_password_goes_over_a_line_without_tls(desk: Desk, post_office: Mails, monkeypatch: Any) -> None:
+def mail_settings(post_office: Mails, login: str) -> DeliverySettings:
+    more = {"TEXT2SQL_SMTP_URL": f"smtp://{login}@127.0.0.1:{post_office.port}", "TEXT2SQL_MAIL_FROM": "a@example.org"}
+    return Settings(_env_file=None, **more).deliveries
+
+
+def test_no_password_goes_over_a_line_without_tls(post_office: Mails, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.server.schedules.mail.is_loopback", lambda _: False)
-    url = f"smtp://user:secret-password@127.0.0.1:{post_office.port}"
-    settings = overridden(desk.services.settings, smtp_url=_Secret(url)).deliveries
-    from agent.server.documents import Document
-
     with pytest.raises(NotDelivered, match="offers no TLS") as refused:
-        send_mail(settings, ["ana@example.org"], "k", Document("t", "a"), [])
-    assert "secret-password" not in str(refused.value)
+        send_mail(mail_settings(post_office, "user:secret"), ["ana@example.org"], "k", Document("t", "a"), [])
+    assert "secret" not in str(refused.value)
 
 
-class _Secret(str):
-    __slots__ = ()
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate for 127.0.0.1 with its key, signed by itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")]), datetime.now(UTC)
+    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(days=1))
+    signed = made.add_extension(here, critical=False).sign(key, hashes.SHA256())
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = tmp_path / "certificate.pem"
+    file.write_bytes(signed.public_bytes(serialization.Encoding.PEM) + private)
+    return file
 
-    def get_secret_value(self) -> str:
-        return str(self)
+
+def test_a_login_goes_over_tls_to_a_server_that_can_be_trusted(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.server.schedules.mail.is_loopback", lambda _: False)
+    own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    own.load_cert_chain(certificate)
+    document, to = Document("t", "a"), ["ana@example.org"]
+    with mails(own) as post_office:
+        with pytest.raises(NotDelivered, match="cannot be trusted"):
+            send_mail(mail_settings(post_office, "user:right"), to, "k", document, [])
+        trusting = ssl.create_default_context(cafile=str(certificate))
+        monkeypatch.setattr(ssl, "create_default_context", lambda: trusting)
+        with pytest.raises(NotDelivered, match=r"refuses the login \(535\)"):
+            send_mail(mail_settings(post_office, "user:wrong"), to, "k", document, [])
+        assert post_office.received == []
+        assert send_mail(mail_settings(post_office, "user:right"), to, "k", document, []) == ""
+        assert post_office.received[0]["message-id"] == "<k@example.org>"
