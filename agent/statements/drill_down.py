@@ -122,14 +122,10 @@ class _Ways:
             self._keys = [self._key_at(cell)] if cell is not None and not self._shown[cell].find(exp.Window) else []
             return
         group = self._select.args.get("group")
-        everything = group is not None and group.args.get("all")
-        keys = [one for one in self._shown if not _aggregates(one)] if everything else group_keys(self._select)
-        if (
-            group is not None
-            and not everything
-            and len(keys) != sum(map(len, (v for v in group.args.values() if isinstance(v, list))))
-        ):
+        if group is not None and group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
             raise NotDrillable("The rows of this query are groups of several sizes, so they have no rows of their own.")
+        every = group is not None and group.args.get("all")
+        keys = [one for one in self._shown if not _aggregates(one)] if every else group_keys(self._select)
         places = {i: self._shown.index(key) for i, key in enumerate(keys) if key in self._shown}
         hidden = [key for i, key in enumerate(keys) if i not in places]
         self._keys = [self._key_at(place) for place in dict.fromkeys(places.values())]

@@ -116,6 +116,22 @@ def test_several_rows_of_a_result_are_one_mark(plain: Database) -> None:
     assert len(run(plain, behind)[1]) == rows[0][1] + rows[1][1]
 
 
+def test_groups_of_several_sizes_have_no_rows_of_their_own(market: Database) -> None:
+    rollup = "town WITH ROLLUP" if market.dialect == "mysql" else "ROLLUP(town)"
+    if market.dialect == "sqlite":
+        pytest.skip("SQLite has no ROLLUP")
+    with pytest.raises(NotDrillable, match="several sizes"):
+        ways(market, f"SELECT town, COUNT(*) FROM shops GROUP BY {rollup}")
+
+
+def test_all_that_is_shown_may_be_the_key(market: Database) -> None:
+    if market.dialect != "duckdb":
+        pytest.skip("only DuckDB has GROUP BY ALL")
+    _, rows = run(market, "SELECT town, COUNT(*) AS n FROM shops GROUP BY ALL")
+    [behind] = [w.sql for w in ways(market, "SELECT town, COUNT(*) AS n FROM shops GROUP BY ALL") if w.kind == "rows"]
+    assert len(run(market, behind)[1]) == rows[0][1]
+
+
 def test_dates_are_offered_by_month(plain: Database) -> None:
     [by] = [way.sql for way in ways(plain, "SELECT COUNT(*) FROM sales") if way.label == "By month of sold_on"]
 
