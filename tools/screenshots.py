@@ -38,6 +38,7 @@ SHOWN = (
     ("board", "wide", "light"),
     ("narrowed", "wide", "light"),
     ("behind", "wide", "light"),
+    ("activity", "wide", "light"),
     ("notes", "wide", "light"),
     ("home", "phone", "light"),
     ("retried", "phone", "dark"),

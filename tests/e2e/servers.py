@@ -23,8 +23,9 @@ Kind = Literal["offline", "model", "bare"]
 
 @contextlib.contextmanager
 def offline_server(folder: Path) -> Iterator[Running]:
-    """The demo databases and the offline engine."""
-    with running(settings_for(folder, TEXT2SQL_PAGE_DIR=DIST)) as server:
+    """The demo databases and the offline engine; mail is offered, though nobody would take it."""
+    mail = {"TEXT2SQL_SMTP_URL": "smtp://127.0.0.1:9", "TEXT2SQL_MAIL_FROM": "reports@example.org"}
+    with running(settings_for(folder, TEXT2SQL_PAGE_DIR=DIST, **mail)) as server:
         yield server
 
 

@@ -400,6 +400,22 @@ def _boards(page: Page, endpoint: OpenAIServer) -> None:
     page.get_by_role("heading", name="Kept answers").wait_for()
 
 
+def _scheduling(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    keep(page, "Products by category", board="Every Monday")
+    page.get_by_role("link", name="Open the board").click()
+    page.get_by_role("button", name="Schedule…").click()
+    page.get_by_role("dialog").get_by_role("textbox", name="To").fill("ana@example.org")
+    page.get_by_text("Next:").wait_for()
+
+
+def _activity(page: Page, endpoint: OpenAIServer) -> None:
+    _scheduling(page, endpoint)
+    page.get_by_role("dialog").get_by_role("button", name="Schedule", exact=True).click()
+    page.get_by_role("dialog").get_by_role("link", name="All schedules").click()
+    page.get_by_role("button", name="History").first.wait_for()
+
+
 def _sql(page: Page, endpoint: OpenAIServer) -> None:
     _home(page, endpoint)
     _statement(page, DEAREST)
@@ -493,7 +509,9 @@ STATES = (
     State("narrowed", "offline", _narrowed),
     State("ways", "offline", _ways),
     State("behind", "offline", _behind),
-    State("kept", "offline", _kept),
+    State("kept", "offline", _kept, phone=False),
+    State("scheduling", "offline", _scheduling),
+    State("activity", "offline", _activity),
     State("sql", "offline", _sql),
     State("notes", "offline", _notes),
     State("model", "offline", _model),
