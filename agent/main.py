@@ -205,9 +205,10 @@ def main() -> None:
         profiling(sys.argv[2:], prog_name=f"{_program()} profile")
     if sys.argv[1:3] in (["examples", "check"], ["examples", "export"], ["glossary", "check"], ["model", "check"],
                         ["model", "init"], ["model", "get"], ["model", "remove"]):  # fmt: skip
-        from agent.cli import memory_commands
+        from agent.cli import memory_commands, model_command
 
-        getattr(memory_commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")
+        commands = model_command if sys.argv[1] == "model" else memory_commands
+        getattr(commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")
     if sys.argv[1:2] in (["explain"], ["fix"]):
         from agent.cli.statement_commands import is_statement, statements
 

@@ -188,7 +188,9 @@ class MySQLDatabase(ServerDatabase[Any]):
 
     def _interrupting(self, connection: Any, run: StatementRun) -> AbstractContextManager[None]:
         return run.interrupting(
-            lambda: self._kill(connection), lambda: _hang_up(connection), patience=SERVER_PATIENCE_SECONDS
+            lambda: self._kill(connection),
+            lambda: connection._sock.shutdown(socket.SHUT_RDWR),
+            patience=SERVER_PATIENCE_SECONDS,
         )
 
     def _kill(self, connection: Any) -> None:
@@ -271,10 +273,6 @@ class MySQLDatabase(ServerDatabase[Any]):
             raise _connect_error(t, e) from None
         connection._read_timeout = None  # from now on the run's deadline decides how long a statement may take
         return connection
-
-
-def _hang_up(connection: Any) -> None:
-    connection._sock.shutdown(socket.SHUT_RDWR)
 
 
 def _text(error: Exception) -> str:

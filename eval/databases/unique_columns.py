@@ -102,9 +102,9 @@ def _candidates(table: Table, named: set[tuple[str, ...]]) -> list[_Candidate]:
     if table.kind != "table" or table.primary_key or table.row_count == 0:
         return []
     about = table_words(table.name)
-    ranked = ((i, c, _rank(i, c, about, named)) for i, c in enumerate(table.columns[:40]))
-    ordered = sorted((rank, i, c) for i, c, rank in ranked if rank is not None)
-    return [_Candidate(table, c, rank) for rank, _, c in ordered[:_CANDIDATES]]
+    ranked = [(_rank(i, c, about, named), c) for i, c in enumerate(table.columns[:40])]
+    candidates = [_Candidate(table, c, rank) for rank, c in ranked if rank is not None]
+    return sorted(candidates, key=lambda c: c.rank)[:_CANDIDATES]
 
 
 def _rank(place: int, column: Column, about: tuple[str, ...], named: set[tuple[str, ...]]) -> int | None:

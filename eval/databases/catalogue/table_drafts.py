@@ -5,6 +5,7 @@ In: drafts filled row by row. Out: `Table`s, and one statement that counts many 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -57,6 +58,14 @@ class Draft:
             row_count_estimated=self.estimated and self.row_count is not None,
             comment=self.comment or None,
         )
+
+
+def grouped(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, Any], list[tuple[Any, ...]]]:
+    """The rest of the rows by their first two cells: a table and its key or index, of which each row has a column."""
+    groups: dict[tuple[str, Any], list[tuple[Any, ...]]] = defaultdict(list)
+    for table, part, *rest in rows:
+        groups[table, part].append(tuple(rest))
+    return groups
 
 
 def quoted(parts: Sequence[str], dialect: Dialect) -> str:
