@@ -26,7 +26,7 @@ from agent.server.limits import Limits
 from agent.server.middleware.addresses import listed
 from agent.server.middleware.origin_check import OriginCheck
 from agent.server.middleware.tokens import Authentication, Tokens, tokens_needed
-from eval.a2a.body_limit import BodyLimit
+from eval.a2a.http_requests import BodyLimit
 
 
 def build_app(config: Settings, card_url: str, *, model: Model | None = None) -> FastAPI:

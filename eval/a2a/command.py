@@ -20,7 +20,7 @@ USAGE = 2
 CANNOT_START = 3
 GRACE_SECONDS = 5
 """Grace period for open connections when the server is stopped."""
-_LEVELS = ("error", "warning", "info", "debug")
+LEVELS = ("error", "warning", "info", "debug")
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 takes any free one.")]
@@ -39,7 +39,7 @@ def serve_at(
 ) -> None:
     """Serve the app that `app_with` makes for the card's URL, until Ctrl-C. `app_with` imports the SDK; `name` and
     `detail` stand in the first line on standard output."""
-    if log_level not in _LEVELS:
+    if log_level not in LEVELS:
         refuse("--log-level is one of error, warning, info, debug.")
     try:
         if card_url is not None:

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from eval.databases.catalogue.clickhouse import DATA_SIGN, SIGN, read_schema, write_privileges
+from eval.databases.catalogue.clickhouse import DATA_SIGN, GRANT, SIGN, WRITES, read_schema
+from eval.databases.catalogue.table_drafts import granted_writes
 from eval.databases.clickhouse_tree import refusal_of_tree
 from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import OpenStatement, StatementRun
@@ -85,7 +86,7 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
             readonly = self._catalogue("SELECT value FROM system.settings WHERE name = 'readonly'")
             if readonly and str(readonly[0][0]) == "1" and not self._sends_readonly:
                 return ()
-            return write_privileges(str(line) for (line,) in self._catalogue("SHOW GRANTS"))
+            return granted_writes((str(line) for (line,) in self._catalogue("SHOW GRANTS")), GRANT, WRITES)
 
     # How a statement runs
 
@@ -275,7 +276,7 @@ class _Remote(_Session):
             autogenerate_session_id=False,
             client_name="text2sql",
         )
-        self.client.close = pool.clear
+        self.client.close = pool.clear  # type: ignore[method-assign]
         backend: Any = self.client._backend  # type: ignore[attr-defined]
         # A server that was checked must not send the driver to another one
         backend.http_retries = Retry(

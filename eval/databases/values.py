@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 
 from eval.databases.types import Value
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 JSON = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 
 
@@ -74,16 +76,10 @@ def _not_finite(value: float) -> str:
 
 
 def _encodable(text: str) -> str:
-    if text.isascii():
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return "".join(_escaped(c) if "\ud800" <= c <= "\udfff" else c for c in text)
-    return text
+    return text if text.isascii() else _SURROGATE.sub(_escaped, text)
 
 
-def _escaped(surrogate: str) -> str:
+def _escaped(surrogate: re.Match[str]) -> str:
     """`surrogateescape` maps a bad byte b to U+DC00+b; any other surrogate was already in the text."""
-    code = ord(surrogate)
+    code = ord(surrogate[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"

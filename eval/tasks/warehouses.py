@@ -91,14 +91,11 @@ def _kind(column: Column, kinds: dict[str, str]) -> str:
 
 
 def _converted(table: TableDef, rows: list[Row]) -> list[list[object]]:
-    converters = [_CONVERTERS.get(column.type.partition("(")[0], _same) for column in table.table.columns]
+    converters = [_CONVERTERS.get(column.type.partition("(")[0]) for column in table.table.columns]
     return [
-        [None if cell is None else convert(cell) for cell, convert in zip(row, converters, strict=True)] for row in rows
+        [convert(cell) if convert and cell is not None else cell for cell, convert in zip(row, converters, strict=True)]
+        for row in rows
     ]
-
-
-def _same(cell: Any) -> object:
-    return cell
 
 
 _CONVERTERS: dict[str, Callable[[Any], object]] = {

@@ -7,10 +7,8 @@ account may read. Raises pymysql.MySQLError.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
-from eval.databases.catalogue.grants import granted_writes
 from eval.databases.catalogue.table_drafts import COUNT_BELOW_BYTES, Draft, Rows, count_small, grouped
 from eval.schema import Column, ForeignKey, Index, Schema
 
@@ -85,10 +83,6 @@ def _text(value: str | bytes | None) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-_GRANT = re.compile(r"GRANT (.+?) ON (?:TABLE |PROCEDURE |FUNCTION )?(\S+) TO ", re.S)
-_WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRIGGER", "FILE", "SUPER")
-
-
-def write_privileges(grants: Iterable[str]) -> tuple[str, ...]:
-    """The write privileges in SHOW GRANTS, one text for each place."""
-    return granted_writes(grants, _GRANT, _WRITES)
+GRANT = re.compile(r"GRANT (.+?) ON (?:TABLE |PROCEDURE |FUNCTION )?(\S+) TO ", re.S)
+WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRIGGER", "FILE", "SUPER")
+"""What GRANT gives, and where; and the privileges that write."""
