@@ -125,12 +125,12 @@ def ask(  # noqa: PLR0913 (an argument for each option)
     With files instead of a question (FILE... [--port N] [--no-browser]), the page opens on them as one database.
     FILE QUESTION is short for --db FILE QUESTION.
     """
-    from agent.cli.console import ReaderGone, progress_console, result_console
+    from agent.cli.console import ReaderGone, console_on
     from agent.cli.output import Output
     from agent.cli.session import Asker
 
-    progress = progress_console(not no_color)
-    output = Output(result_console(not no_color), progress, as_json, explain, dry_run, max_rows)
+    progress = console_on(sys.stderr, not no_color)
+    output = Output(console_on(sys.stdout, not no_color), progress, as_json, explain, dry_run, max_rows)
     asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose, strategy, yes, dialect)
     try:
         nothing_said = not question and sys.stdin.isatty() and not as_json

@@ -180,7 +180,7 @@ def get_model(
     with errors_reported(RESUMES):
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-        from agent.cli.console import progress_console
+        from agent.cli.console import console_on
         from agent.config import settings
         from agent.models.local.catalogue import model_named, told_size
         from agent.models.local.download import get_model, state_of
@@ -199,7 +199,7 @@ def get_model(
             if not typer.confirm(f"{asked}. Download it?", default=True, err=True):
                 raise typer.Exit(exits.INTERRUPTED)
         columns = (TextColumn(wanted.name), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=progress_console(color=True), transient=True) as shown:
+        with Progress(*columns, console=console_on(sys.stderr, color=True), transient=True) as shown:
             task = shown.add_task("", total=wanted.size)
             path = get_model(wanted, folder, source, lambda count: shown.update(task, completed=count))
         typer.echo(f"{wanted.name} is at {path}.")

@@ -85,10 +85,10 @@ def fix(
         if made.problem:
             _print(f"It still does not run: {made.problem}")
         else:
-            from agent.cli.console import result_console
+            from agent.cli.console import console_on
             from agent.cli.table import rows_table
 
-            console = result_console(color=True)
+            console = console_on(sys.stdout, color=True)
             console.print(rows_table(console, columns, rows[:_ROWS]))
             if len(rows) > _ROWS:
                 _print(f"… the first {_ROWS} of {'more than ' * (len(rows) == _IN_JSON)}{len(rows)} rows")

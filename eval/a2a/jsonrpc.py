@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Any
 
-from a2a.auth.user import User
+from a2a.auth.user import UnauthenticatedUser, User
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.cluster import TaskEventStream, VersionedTaskStore
 from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandlerV2
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
-from a2a.server.routes.common import DefaultServerCallContextBuilder
+from a2a.server.routes.common import DefaultServerCallContextBuilder, StarletteUser
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
 from a2a.types.a2a_pb2 import AgentCard, ListTasksRequest, Task, TaskState, TaskStatus
 from a2a.utils.constants import A2A_JSON_MEDIA_TYPE
 from pydantic import ValidationError
+from starlette.authentication import SimpleUser
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -167,25 +168,13 @@ def _params_problem(body: dict[str, Any]) -> str | None:
     return None
 
 
-class _Caller(User):
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    @property
-    def is_authenticated(self) -> bool:
-        return bool(self._name)
-
-    @property
-    def user_name(self) -> str:
-        return self._name
-
-
 class _Callers(DefaultServerCallContextBuilder):
     """The client, as identified by the server in front."""
 
     def build_user(self, request: Request) -> User:
         client = request.scope.get("state", {}).get("client")
-        return _Caller(str(getattr(client, "name", "") or ""))
+        name = str(getattr(client, "name", "") or "")
+        return StarletteUser(SimpleUser(name)) if name else UnauthenticatedUser()
 
 
 class RecentTasks(InMemoryTaskStore):

@@ -134,7 +134,9 @@ def _strength(dialect: Dialect, table: Table, column: Column, target: _Target) -
     """How clearly the column's name points to the target: 0 not at all, 3 or more unambiguously."""
     if table is target.table and column.name == target.column.name:
         return 0
-    if not _compatible(column.type, target.column.type, dialect):
+    families = {type_family(column.type), type_family(target.column.type)}
+    mixed = families == {"integer", "text"} and dialect in _TYPES_MIX
+    if len(families) > 1 and "" not in families and not mixed:
         return 0
     words = _unnumbered(singular_words(column.name))
     own_key = table.primary_key == (column.name,)
@@ -159,10 +161,9 @@ def _strength(dialect: Dialect, table: Table, column: Column, target: _Target) -
     if len(words) > 1 and words[-1:] == target.words and ends_like_key(words[-1]):
         return 1  # to_stnid -> stations.stnid
     singular = bool(words) and column.name.casefold().rstrip("0123456789_ ").endswith(words[-1])
-    if words[-len(target.table_words) :] == target.table_words and singular and not set(words) & GENERIC:
-        family = type_family(column.type)
-        if family == type_family(target.column.type) and (family == "integer" or words != target.table_words):
-            return 1  # orders.customer -> customers.id, trips.first_harbour -> harbours.code
+    about_table = words[-len(target.table_words) :] == target.table_words and not set(words) & GENERIC
+    if about_table and singular and len(families) == 1 and (families == {"integer"} or words != target.table_words):
+        return 1  # orders.customer -> customers.id, trips.first_harbour -> harbours.code
     return 0
 
 
@@ -204,8 +205,3 @@ def _holds(pair: _Pair, counts: tuple[int, ...] | None) -> bool:
         return False
     values, contained = counts
     return contained >= _CONTAINED * values if values else pair.certain
-
-
-def _compatible(one: str, other: str, dialect: Dialect) -> bool:
-    families = {type_family(one), type_family(other)}
-    return len(families) == 1 or "" in families or (families == {"integer", "text"} and dialect in _TYPES_MIX)

@@ -149,8 +149,14 @@ class ServerDatabase(Database, Generic[C]):
     def _begin(self, run: StatementRun) -> C:
         """A pooled connection, else a new one, in a read-only transaction. Raises DatabaseError once closed, and while
         too many statements run on in the server."""
-        if run.sql:
-            self._refuse_to_pile_up()
+        if run.sql and len(left := set(self._left_running)) >= MOST_LEFT_RUNNING:
+            with suppress(Exception):  # whoever cannot ask counts them as running
+                self._left_running.difference_update(left - self._sessions())
+            if len(self._left_running) >= MOST_LEFT_RUNNING:
+                raise DatabaseError(
+                    f"{len(self._left_running)} earlier statements run on in the server although their time was over; "
+                    "nothing more is sent to it until they have ended"
+                )
         while True:
             with self._lock:
                 if self._closed:
@@ -177,18 +183,6 @@ class ServerDatabase(Database, Generic[C]):
             self._drop(connection)
             raise
         self._give_back(connection)
-
-    def _refuse_to_pile_up(self) -> None:
-        left = set(self._left_running)
-        if len(left) < MOST_LEFT_RUNNING:
-            return
-        with suppress(Exception):  # whoever cannot ask counts them as running
-            self._left_running.difference_update(left - self._sessions())
-        if len(self._left_running) >= MOST_LEFT_RUNNING:
-            raise DatabaseError(
-                f"{len(self._left_running)} earlier statements run on in the server although their time was over; "
-                "nothing more is sent to it until they have ended"
-            )
 
     def _give_back(self, connection: C) -> None:
         with self._lock:

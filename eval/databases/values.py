@@ -15,14 +15,12 @@ from __future__ import annotations
 
 import base64
 import math
-import re
 from collections.abc import Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 
 from eval.databases.types import Value
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 JSON = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 
 
@@ -76,10 +74,16 @@ def _not_finite(value: float) -> str:
 
 
 def _encodable(text: str) -> str:
-    return text if text.isascii() else _SURROGATE.sub(_escaped, text)
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return "".join(_escaped(c) if "\ud800" <= c <= "\udfff" else c for c in text)
+    return text
 
 
-def _escaped(surrogate: re.Match[str]) -> str:
+def _escaped(surrogate: str) -> str:
     """`surrogateescape` maps a bad byte b to U+DC00+b; any other surrogate was already in the text."""
-    code = ord(surrogate[0])
+    code = ord(surrogate)
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
