@@ -102,8 +102,7 @@ class SharedTasks(VersionedTaskStore):
     async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
         size = params.page_size or DEFAULT_LIST_TASKS_PAGE_SIZE
         before = None
-        if params.page_token:
-            cursor = decode_list_tasks_cursor(params.page_token)
+        if params.page_token and (cursor := decode_list_tasks_cursor(params.page_token)):
             before = (-1 if cursor.timestamp_ns is None else cursor.timestamp_ns, cursor.task_id)
         since = params.status_timestamp_after.ToNanoseconds() if params.HasField("status_timestamp_after") else None
         records, total = await self._place().store.tasks(
