@@ -125,12 +125,12 @@ def ask(  # noqa: PLR0913 (an argument for each option)
     With files instead of a question (FILE... [--port N] [--no-browser]), the page opens on them as one database.
     FILE QUESTION is short for --db FILE QUESTION.
     """
-    from agent.cli.console import ReaderGone, progress_console, result_console
+    from agent.cli.console import ReaderGone, console_on
     from agent.cli.output import Output
     from agent.cli.session import Asker
 
-    progress = progress_console(not no_color)
-    output = Output(result_console(not no_color), progress, as_json, explain, dry_run, max_rows)
+    progress = console_on(sys.stderr, not no_color)
+    output = Output(console_on(sys.stdout, not no_color), progress, as_json, explain, dry_run, max_rows)
     asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose, strategy, yes, dialect)
     try:
         nothing_said = not question and sys.stdin.isatty() and not as_json
@@ -205,9 +205,10 @@ def main() -> None:
         profiling(sys.argv[2:], prog_name=f"{_program()} profile")
     if sys.argv[1:3] in (["examples", "check"], ["examples", "export"], ["glossary", "check"], ["model", "check"],
                         ["model", "init"], ["model", "get"], ["model", "remove"]):  # fmt: skip
-        from agent.cli import memory_commands
+        from agent.cli import memory_commands, model_command
 
-        getattr(memory_commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")
+        commands = model_command if sys.argv[1] == "model" else memory_commands
+        getattr(commands, sys.argv[1])(sys.argv[2:], prog_name=f"{_program()} {sys.argv[1]}")
     if sys.argv[1:2] in (["explain"], ["fix"]):
         from agent.cli.statement_commands import is_statement, statements
 

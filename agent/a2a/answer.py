@@ -92,11 +92,8 @@ def _answer(task: SqlTask, answer: Answer | None, problem: str) -> TaskAnswer:
     """SQL that passed its checks, or the reason why there is none. SQL that failed a check is never returned."""
     if answer and answer.status in ("success", "doubtful") and answer.sql:
         label = "" if ENGINES[task.dialect].executes else NOT_EXECUTED.format(title=ENGINES[task.dialect].title)
-        reasoning = " ".join(filter(None, (_sentence(answer.reason), answer.verdict, label)))
+        reason = answer.reason if not answer.reason or answer.reason.endswith((".", "!", "?")) else f"{answer.reason}."
+        reasoning = " ".join(filter(None, (reason, answer.verdict, label)))
         return TaskAnswer(sql=answer.sql, reasoning=reasoning, read_as=answer.read_as or None, task_id=task.task_id)
     why = (answer.answer or answer.reason) if answer else problem
     return TaskAnswer(sql="", error=why, read_as=(answer and answer.read_as) or None, task_id=task.task_id)
-
-
-def _sentence(text: str) -> str:
-    return text if not text or text.endswith((".", "!", "?")) else f"{text}."

@@ -26,7 +26,7 @@ from agent.server.limits import Limits
 from agent.server.middleware.addresses import listed
 from agent.server.middleware.origin_check import OriginCheck
 from agent.server.middleware.tokens import Authentication, Tokens, tokens_needed
-from eval.a2a.body_limit import BodyLimit
+from eval.a2a.http_requests import BodyLimit
 
 
 def build_app(config: Settings, card_url: str, *, model: Model | None = None) -> FastAPI:
@@ -36,7 +36,8 @@ def build_app(config: Settings, card_url: str, *, model: Model | None = None) ->
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.warming = asyncio.ensure_future(_warm(config))
+        # Run the card's example once, without a model, so that no task waits a second for the graph to load
+        app.state.warming = asyncio.ensure_future(answered(read_task(EXAMPLE), config, OFFLINE))
         try:
             yield
         finally:
@@ -54,8 +55,3 @@ def build_app(config: Settings, card_url: str, *, model: Model | None = None) ->
     hosts = {*listed(config.server.hosts), urlsplit(card_url).hostname or ""}
     app.add_middleware(OriginCheck, tokens=tokens, hosts=frozenset(hosts), origins=frozenset())
     return app
-
-
-async def _warm(config: Settings) -> None:
-    """Run the card's example once, without a model, so that no task waits a second for the graph to load."""
-    await answered(read_task(EXAMPLE), config, OFFLINE)

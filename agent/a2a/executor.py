@@ -14,39 +14,39 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import aclosing
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from a2a.helpers.proto_helpers import new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
-from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
-from a2a.types.a2a_pb2 import Message, Role, Task
+from a2a.types.a2a_pb2 import Message, Role
 from google.protobuf.json_format import MessageToDict
 
 from agent.a2a.answer import answering
-from agent.a2a.progress import sentence
 from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskContext, TaskUnusable, read_parts
 from agent.config import Settings
+from agent.events import Event
 from agent.models.protocol import Model
-from eval.a2a.tasks import begun_task
+from eval.a2a.jsonrpc import RecentTasks, begun_task
+
+if TYPE_CHECKING:
+    from agent.a2a.shared_tasks import SharedTasks
 
 log = logging.getLogger(__name__)
 
-JSON_TYPE = "application/json"
-
-
-class KnownTasks(Protocol):
-    """The tasks of an endpoint."""
-
-    async def of_context(self, context_id: str, context: ServerCallContext) -> list[Task]:
-        """The client's tasks of one context, the newest first."""
+MAX_SENTENCE = 400
+_STEPS = {
+    "schema_analyzer": "Reading the schema",
+    "query_generator": "Writing SQL",
+    "executor_eval": "Checking the SQL",
+}
 
 
 class SqlExecutor(AgentExecutor):
     """Answers tasks. `store`: the tasks of this endpoint, in which a context's schema is looked up."""
 
-    def __init__(self, config: Settings, store: KnownTasks, model: Model | None = None) -> None:
+    def __init__(self, config: Settings, store: RecentTasks | SharedTasks, model: Model | None = None) -> None:
         self._config = config
         self._store = store
         self._model = model
@@ -99,7 +99,7 @@ class SqlExecutor(AgentExecutor):
                 async for event in events:
                     if isinstance(event, TaskAnswer):
                         await updater.add_artifact([_part(event)], name="answer", last_chunk=True)
-                    elif text := sentence(event):
+                    elif text := _progress(event):
                         await updater.start_work(updater.new_agent_message([new_text_part(text)]))
         finally:
             self._working.pop(updater.task_id, None)
@@ -110,9 +110,22 @@ class SqlExecutor(AgentExecutor):
         await TaskUpdater(event_queue, context.task_id or "", context.context_id or "").cancel()
 
 
+def _progress(event: Event) -> str | None:
+    """One sentence for an event that adds information, for clients that stream. Names and messages in it come from the
+    task's own data."""
+    if event.event == "node" and event.status == "running" and event.node in _STEPS:
+        again = f" (attempt {event.attempt})" if event.attempt and event.attempt > 1 else ""
+        return f"{_STEPS[event.node]}{again}."
+    if event.event == "retry":
+        return " ".join(event.data.feedback.split())[:MAX_SENTENCE]
+    if event.event == "revision":
+        return " ".join(event.data.reasoning.split())[:MAX_SENTENCE]
+    return None
+
+
 def _part(answer: TaskAnswer) -> Any:
     """JSON in a text part, which clients that join the parts of an answer read as they are."""
-    return new_text_part(json.dumps(answer.wire(), ensure_ascii=False), media_type=JSON_TYPE)
+    return new_text_part(json.dumps(answer.wire(), ensure_ascii=False), media_type="application/json")
 
 
 def _parts(messages: list[Message]) -> Iterator[Any]:

@@ -21,15 +21,11 @@ from agent.a2a.task import MAX_PARTS, QuestionMissing, TaskAnswer, TaskRequest, 
 from agent.config import Settings
 from agent.models.protocol import Model
 from agent.runner import MAX_QUESTION
-from eval.a2a.content_types import from_web_page
-from eval.a2a.disconnect import while_there
+from eval.a2a.http_requests import GONE, from_web_page, while_there
 from eval.errors import Text2SQLError
 
 MAX_BYTES = 8 * 1024 * 1024
 """Size limit of one request."""
-GONE = 499
-"""The status of a request whose client has disconnected; nobody reads it."""
-
 
 _WITH_TEXT: dict[str, Any] = {
     "required": ["text"],
@@ -97,12 +93,9 @@ def rest_router(config: Settings, *, model: Model | None = None, status: bool = 
         answer = await while_there(request, answered(task, config, model))
         return JSONResponse(None, GONE) if answer is None else _wire(answer, parts=parts)
 
-    if status:
-        _add_status(router, config)
-    return router
+    if not status:
+        return router
 
-
-def _add_status(router: APIRouter, config: Settings) -> None:
     @router.get("/")
     async def about() -> dict[str, Any]:
         """What this is."""
@@ -129,6 +122,8 @@ def _add_status(router: APIRouter, config: Settings) -> None:
         warming: asyncio.Future[Any] | None = getattr(request.app.state, "warming", None)
         done = warming is None or warming.done()
         return JSONResponse({"status": "ready" if done else "loading"}, 200 if done else 503)
+
+    return router
 
 
 def _body(model: type[BaseModel]) -> dict[str, Any]:

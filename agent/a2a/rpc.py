@@ -15,8 +15,6 @@ from agent.models.protocol import Model
 from agent.server.middleware.tokens import tokens_needed
 from eval.a2a.jsonrpc import RecentTasks, RpcRoutes, served
 
-__all__ = ["RecentTasks", "RpcRoutes", "rpc_routes"]
-
 
 def rpc_routes(
     config: Settings,

@@ -63,7 +63,7 @@ class SharedTasks(VersionedTaskStore):
     def __init__(self, place: Callable[[], Place]) -> None:
         self._place = place
         self._heeding: Store | None = None
-        self.cancelled_elsewhere: Callable[[str], None] = _ignore
+        self.cancelled_elsewhere: Callable[[str], None] = lambda _: None
         """Called with the id of a task that another process has cancelled."""
 
     async def save(
@@ -101,28 +101,24 @@ class SharedTasks(VersionedTaskStore):
 
     async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
         size = params.page_size or DEFAULT_LIST_TASKS_PAGE_SIZE
-        cursor = decode_list_tasks_cursor(params.page_token) if params.page_token else None
+        before = None
+        if params.page_token and (cursor := decode_list_tasks_cursor(params.page_token)):
+            before = (-1 if cursor.timestamp_ns is None else cursor.timestamp_ns, cursor.task_id)
         since = params.status_timestamp_after.ToNanoseconds() if params.HasField("status_timestamp_after") else None
         records, total = await self._place().store.tasks(
             resolve_user_scope(context),
             context_id=params.context_id,
             state=params.status,
             since=since,
-            before=None if cursor is None else (_nanoseconds(cursor), cursor.task_id),
+            before=before,
             limit=size + 1,
         )
-        page, more = records[:size], len(records) > size
-        last = page[-1] if more else None
-        token = (
-            encode_list_tasks_cursor(
-                ListTasksCursor(timestamp_ns=None if last.updated < 0 else last.updated, task_id=last.task_id)
-            )
-            if last
-            else None
-        )
-        return ListTasksResponse(
-            next_page_token=token, tasks=[_task(one) for one in page], total_size=total, page_size=size
-        )
+        page, token = records[:size], None
+        if len(records) > size:
+            timestamp = None if page[-1].updated < 0 else page[-1].updated
+            token = encode_list_tasks_cursor(ListTasksCursor(timestamp_ns=timestamp, task_id=page[-1].task_id))
+        tasks = [_task(one) for one in page]
+        return ListTasksResponse(next_page_token=token, tasks=tasks, total_size=total, page_size=size)
 
     async def delete(self, task_id: str, context: ServerCallContext) -> None:
         await self._place().store.delete_task(resolve_user_scope(context), task_id)
@@ -165,10 +161,6 @@ class SharedEvents(TaskEventStream):
         """The events go with their task, when it is pruned."""
 
 
-def _ignore(_: str) -> None:
-    """Before anybody works on tasks."""
-
-
 async def given_up(place: Place, record: TaskRecord) -> None:
     """Make a task `failed` whose process is gone."""
     task = _task(record)
@@ -206,7 +198,3 @@ def _task(record: TaskRecord) -> Task:
 
 def _number(version: TaskVersion) -> int:
     return int(version._value)
-
-
-def _nanoseconds(cursor: ListTasksCursor) -> int:
-    return -1 if cursor.timestamp_ns is None else cursor.timestamp_ns

@@ -7,7 +7,6 @@ terminal shown as an escape (`\\x1b`) instead of acted on. Results go to standar
 from __future__ import annotations
 
 import re
-import sys
 from typing import TextIO
 
 from rich.console import Console
@@ -49,17 +48,8 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def result_console(color: bool) -> Console:
-    """Standard output."""
-    return _console(sys.stdout, color)
-
-
-def progress_console(color: bool) -> Console:
-    """Standard error."""
-    return _console(sys.stderr, color)
-
-
-def _console(stream: TextIO, color: bool) -> Console:
+def console_on(stream: TextIO, color: bool) -> Console:
+    """A console on standard output or standard error."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")  # a character that the terminal cannot encode is escaped
     console = _Console(file=stream, markup=False, highlight=False, emoji=False, color_system="auto" if color else None)

@@ -29,7 +29,7 @@ MEANING = {
     INTERRUPTED: "stopped by Ctrl-C",
 }
 
-_BY_KIND = {
+BY_KIND = {
     "question": USAGE,
     "settings": USAGE,
     "database": DATABASE,
@@ -52,5 +52,5 @@ def exit_code(answer: Answer) -> int:
         unlikely = answer.confidence is not None and answer.confidence < EVEN_ODDS
         return DOUBTFUL if answer.executed or unlikely else ANSWERED
     if answer.status == "error":
-        return _BY_KIND.get(answer.error_kind or "", NO_ANSWER)
+        return BY_KIND.get(answer.error_kind or "", NO_ANSWER)
     return NO_ANSWER

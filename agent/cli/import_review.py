@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from agent.cli.console import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from agent.sources.tabular.plan import ColumnPlan, Reading, TablePlan, TableReading
+    from agent.sources.tabular.plan import Reading, TablePlan
 
 _MOST = 60
 """Columns of a table that are listed."""
@@ -76,17 +77,18 @@ class ImportReview:
         number = 0
         for table in reading.tables:
             self._console.print(f"· {one_line(table.plan.table)}: {table.found.rows:,} rows", style="dim")
+            lines = Table(box=None, padding=(0, 1), show_header=False)
+            pairs = zip(table.plan.columns, table.found.columns, strict=True)
+            for column, of in islice(pairs, _MOST):
+                number += 1
+                misfit = f" (row {of.misfits[0].row:,}: {of.misfits[0].text!r})" if of.misfits else ""
+                name, read = one_line(column.header or of.name, 40), one_line(f"{of.line}{misfit}")
+                if self._console.is_terminal:
+                    lines.add_row(str(number), escape(name), escape(read))
+                else:
+                    self._console.print(f"·   {name}: {read}")
             if self._console.is_terminal:
-                lines = Table(box=None, padding=(0, 1), show_header=False)
-                for column, found in _columns(table):
-                    number += 1
-                    lines.add_row(
-                        str(number), escape(one_line(column.header or found[0], 40)), escape(one_line(found[1]))
-                    )
                 self._console.print(lines)
-            else:
-                for column, found in _columns(table):
-                    self._console.print(f"·   {one_line(column.header or found[0], 40)}: {one_line(found[1])}")
             for note in table_notes(table):
                 self._console.print(f"· {one_line(note, 400)}", style="yellow")
 
@@ -115,19 +117,12 @@ def edited(reading: Reading, said: str) -> tuple[TablePlan, ...]:
 
 def asked_at_terminal(*, yes: bool) -> Callable[[str], str] | None:
     """What asks the person; None where there is none, or who said yes beforehand."""
-    return None if yes or not (sys.stdin.isatty() and sys.stderr.isatty()) else _typed
+    if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
 
+    def typed(prompt: str) -> str:
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        return sys.stdin.readline()
 
-def _typed(prompt: str) -> str:
-    sys.stderr.write(prompt)
-    sys.stderr.flush()
-    return sys.stdin.readline()
-
-
-def _columns(table: TableReading) -> list[tuple[ColumnPlan, tuple[str, str]]]:
-    """Each column with its name in the table and how it was read."""
-    pairs = zip(table.plan.columns, table.found.columns, strict=True)
-    return [
-        (plan, (of.name, f"{of.line}{f' (row {of.misfits[0].row:,}: {of.misfits[0].text!r})' if of.misfits else ''}"))
-        for plan, of in list(pairs)[:_MOST]
-    ]
+    return typed

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from agent.cli.session import Asker
     from agent.runner import Answer
     from eval.databases.base import Database
-    from eval.schema import Table
 
 HISTORY_LINES = 1_000
 
@@ -91,9 +90,7 @@ class Prompt:
 
     def _command(self, line: str) -> None:
         name, _, rest = line.partition(" ")
-        matches = [known for known in self._commands if known == name] or [
-            known for known in self._commands if name and known.startswith(name)
-        ]
+        matches = [known for known in self._commands if name and known.startswith(name)]  # none begins another one
         if len(matches) == 1:
             self._commands[matches[0]][0](rest.strip())
         else:
@@ -137,7 +134,15 @@ class Prompt:
                 rows = "" if table.row_count is None else counted(table.row_count, "row")
                 self._print(f"{table.name}  {counted(len(table.columns), 'column')}  {rows}".rstrip())
         elif known := schema.table(name):
-            self._table(known)
+            refers = {
+                column: f" → {key.ref_table}.{target}" + (" (inferred)" if key.inferred else "")
+                for key in known.foreign_keys
+                for column, target in zip(key.columns, key.ref_columns, strict=False)
+            }
+            for column in known.columns:
+                key = " primary key" if column.primary_key else ""
+                needed = "" if column.nullable else " not null"
+                self._print(f"{column.name}  {column.type}{key}{needed}{refers.get(column.name, '')}")
         else:
             self._output.complain(f"There is no table {name!r}. \\schema lists them.")
 
@@ -149,17 +154,6 @@ class Prompt:
                 self._output.complain(failure.reason)
                 return None
         return self._asker.database
-
-    def _table(self, table: Table) -> None:
-        refers = {
-            column: f" → {key.ref_table}.{target}" + (" (inferred)" if key.inferred else "")
-            for key in table.foreign_keys
-            for column, target in zip(key.columns, key.ref_columns, strict=False)
-        }
-        for column in table.columns:
-            key = " primary key" if column.primary_key else ""
-            needed = "" if column.nullable else " not null"
-            self._print(f"{column.name}  {column.type}{key}{needed}{refers.get(column.name, '')}")
 
     def _sql(self, _: str) -> None:
         from agent.cli.report import show_sql

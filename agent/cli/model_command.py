@@ -1,8 +1,8 @@
-"""`python -m agent.main model check`, `get` and `remove`: the model servers of this machine, what a model is good for,
-and the models that are fetched.
+"""`python -m agent.main model check`, `init`, `get` and `remove`: a team's semantic model, the model servers of this
+machine, what a language model is good for, and the models that are fetched.
 
-In: an endpoint and a model, or nothing. Out: a short table or one JSON object on standard output, progress on standard
-error, and an exit code.
+In: the words after `model`. Out: a document, a short table or one JSON object on standard output, progress on standard
+error, and an exit code: 0 when all is well.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import asyncio
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agent.cli import exits
-from agent.cli.shared import RESUMES, errors_reported, opened
+from agent.cli.shared import RESUMES, DatabaseOption, errors_reported, opened
 from eval.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,8 +30,59 @@ NONE_HERE = (
     "ports). Without a model, the built-in engine answers. --base-url tries a server elsewhere."
 )
 
+model = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-def check_language_model(base_url: str | None, name: str | None, db: str | None, *, as_json: bool) -> None:
+
+@model.callback()
+def _model() -> None:
+    """What a team says once about its business (metrics, fields, relationships), and the language model."""
+
+
+@model.command("init")
+def init_model(db: DatabaseOption = None) -> None:
+    """Print a draft for a database, as an Apache Ossie document to be corrected and kept."""
+    from agent.inspection.semantics import draft_model
+
+    with errors_reported():
+        typer.echo(draft_model(opened(db)), nl=False)
+
+
+@model.command("check")
+def check_model(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A semantic model; else the language model is tried."),
+    ] = None,
+    db: DatabaseOption = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The language model's server. Default: the configured one, else one here."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The language model. Default: the first that the server lists.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """With a FILE: check a semantic model's names, types, joins that multiply rows, and that metrics and verified
+    questions run. Without: find the model servers of this machine, and try what the language model is good for."""
+    if file is None:
+        _check_language_model(base_url, model, db, as_json=as_json)
+        return
+    from agent.inspection.semantics import check_model
+
+    with errors_reported():
+        database = opened(db)
+        report = check_model(file, database)
+    for line in report.not_handled:
+        typer.echo(f"not used: {line}")
+    for line in report.findings:
+        typer.echo(f"{file.name}, {line}")
+    if report.findings:
+        raise typer.Exit(exits.USAGE)
+    typer.echo(f"{file.name}: {report.datasets} datasets and {report.metrics} metrics fit {database.name}.")
+
+
+def _check_language_model(base_url: str | None, name: str | None, db: str | None, *, as_json: bool) -> None:
     """Probe the endpoint that is named, else the configured one, else the first that is found on this machine.
 
     Raises typer.Exit: 0 a model that can be used, 4 none that answers, 5 one that answers but serves no better than the
@@ -55,13 +107,10 @@ def check_language_model(base_url: str | None, name: str | None, db: str | None,
             for server in found:
                 typer.echo(f"found  {server.base_url}  {server.kind or 'a server'}: {', '.join(server.models)}")
             _show(probe, model, database.name)
-        code = exits.ANSWERED
-        if not probe.trial.ok:
-            code = exits.MODEL
-        elif probe.strategy == "offline":
-            code = exits.DOUBTFUL
-    if code:
-        raise typer.Exit(code)
+    if not probe.trial.ok:
+        raise typer.Exit(exits.MODEL)
+    if probe.strategy == "offline":
+        raise typer.Exit(exits.DOUBTFUL)
 
 
 async def _here() -> tuple[ModelServer, ...]:
@@ -115,13 +164,23 @@ def _show(probe: Probe, model: ModelSettings, database: str) -> None:
         typer.echo(f"\n{address}TEXT2SQL_MODEL={trial.name} TEXT2SQL_STRATEGY={probe.strategy}")
 
 
-def fetch_language_model(name: str | None, source: str | None, *, yes: bool) -> None:
-    """Get a model of the catalogue, and say what is still missing to use it. Raises typer.Exit: 2 for wrong use, 4 for
-    what cannot be got, 130 after Ctrl-C."""
+@model.command("get")
+def get_model(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Which one; a name that there is not lists them.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FILE|URL", help="Where from. Default: the publisher's place at the hub."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Download without asking.")] = False,
+) -> None:
+    """Fetch a small language model that is served on this machine, and check it. Interrupted, it goes on where it was.
+    From then on it answers where no other model is configured."""
     with errors_reported(RESUMES):
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-        from agent.cli.console import progress_console
+        from agent.cli.console import console_on
         from agent.config import settings
         from agent.models.local.catalogue import model_named, told_size
         from agent.models.local.download import get_model, state_of
@@ -140,7 +199,7 @@ def fetch_language_model(name: str | None, source: str | None, *, yes: bool) -> 
             if not typer.confirm(f"{asked}. Download it?", default=True, err=True):
                 raise typer.Exit(exits.INTERRUPTED)
         columns = (TextColumn(wanted.name), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=progress_console(color=True), transient=True) as shown:
+        with Progress(*columns, console=console_on(sys.stderr, color=True), transient=True) as shown:
             task = shown.add_task("", total=wanted.size)
             path = get_model(wanted, folder, source, lambda count: shown.update(task, completed=count))
         typer.echo(f"{wanted.name} is at {path}.")
@@ -152,17 +211,20 @@ def fetch_language_model(name: str | None, source: str | None, *, yes: bool) -> 
             typer.echo("OPENAI_API_KEY, OPENAI_BASE_URL or TEXT2SQL_LOCAL_MODEL names another model, which answers.")
 
 
-def remove_language_model(name: str | None) -> None:
-    """Delete one fetched model, or all. Raises typer.Exit: 2 for a model that there is not."""
+@model.command("remove")
+def remove_model(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one. Default: all.")] = None,
+) -> None:
+    """Delete what `model get` has fetched."""
     with errors_reported():
         from agent.config import settings
         from agent.models.local.catalogue import CATALOGUE, model_named, told_size
         from agent.models.local.download import remove_model
 
         folder = settings().model.models_folder
-        for model in [model_named(name)] if name else CATALOGUE:
-            if freed := remove_model(model, folder):
-                typer.echo(f"{model.name} was removed: {told_size(freed)}.")
+        for wanted in [model_named(name)] if name else CATALOGUE:
+            if freed := remove_model(wanted, folder):
+                typer.echo(f"{wanted.name} was removed: {told_size(freed)}.")
 
 
 def _amount(value: float | None, unit: str) -> str:

@@ -11,24 +11,19 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from agent.cli.console import one_line
+from agent.cli.exits import BY_KIND
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from agent.runner import Answer
 
-_WITHOUT_A_RESULT = {
-    "question",
-    "settings",
-    "database",
-    "model",
-    "model_auth",
-    "timeout",
-    "cancelled",
-    "busy",
-    "state",
-    "internal",
-}
+FIELDS = (
+    "question", "status", "sql", "columns", "rows", "truncated", "score", "dimensions", "answer", "abstained",
+    "attempts", "plan", "seconds", "tokens", "model",
+)  # fmt: skip
+"""The contract's fields of the object that `--json` prints, in its order; always there, before the answer's others."""
+_WITHOUT_A_RESULT = {*BY_KIND, "busy", "state"}
 """Kinds of failure whose message needs no addition."""
 
 
@@ -44,11 +39,14 @@ class Output:
     def show(self, answer: Answer) -> None:
         """Print the answer in the form asked for."""
         if self.as_json:
-            from agent.cli.as_json import answer_line
-            from eval.jsonl import output
+            from eval.jsonl import encode, output
 
+            if self.max_rows is not None and len(answer.rows) > self.max_rows:
+                answer = answer.model_copy(update={"rows": answer.rows[: self.max_rows], "truncated": True})
+            fields = answer.model_dump(mode="json", exclude={"attempts": {"__all__": {"data"}}})
+            line = encode({name: fields.pop(name) for name in FIELDS} | fields)
             stream = output()
-            stream.write(answer_line(self._cut(answer)) + "\n")
+            stream.write(f"{line}\n")
             stream.flush()
         elif answer.error_kind in _WITHOUT_A_RESULT:
             self.complain(answer.reason)
@@ -72,8 +70,3 @@ class Output:
     def complain(self, message: str) -> None:
         """One line on standard error."""
         self.messages.print(Text(one_line(message, 1_000), style="red"), soft_wrap=True)
-
-    def _cut(self, answer: Answer) -> Answer:
-        if self.max_rows is None or len(answer.rows) <= self.max_rows:
-            return answer
-        return answer.model_copy(update={"rows": answer.rows[: self.max_rows], "truncated": True})

@@ -55,7 +55,7 @@ def page(
     from pydantic import ValidationError
 
     from agent.config import settings, settings_problem
-    from agent.server.server_process import AddressUnusable
+    from agent.server.server_process import AddressUnusable, bound
 
     for file in files:
         if problem := file_problem(file):
@@ -68,10 +68,15 @@ def page(
         problem = "TEXT2SQL_TOKENS is set, so files are uploaded in the page: python -m agent.server"
         raise typer.Exit(_told(problem, exits.USAGE))
     try:
-        listening = _bound(port)
+        try:
+            listening = bound("127.0.0.1", PORT if port is None else port)
+        except AddressUnusable:
+            if port is not None:
+                raise
+            listening = bound("127.0.0.1", 0)  # the default port is left to whoever has it
     except AddressUnusable as error:
         raise typer.Exit(_told(str(error), exits.DATABASE)) from None
-    raise typer.Exit(_Opening(listening, files, browser=not no_browser).served())
+    raise typer.Exit(_served(listening, files, browser=not no_browser))
 
 
 def file_problem(file: Path) -> str | None:
@@ -95,73 +100,53 @@ def file_problem(file: Path) -> str | None:
     return None
 
 
-def _bound(port: int | None) -> socket.socket:
-    """The default port is left to whoever has it; one that is asked for is not. Raises AddressUnusable."""
-    from agent.server.server_process import AddressUnusable, bound
+def _served(listening: socket.socket, files: list[Path], *, browser: bool) -> int:
+    """Serve until Ctrl-C, and have the files read as soon as the server answers; the exit code."""
+    from agent.config import settings
+    from agent.server.instance import Instance
+    from agent.server.server_process import address_of, announce, serve
+    from agent.server.telemetry import configure_logging
 
-    try:
-        return bound("127.0.0.1", PORT if port is None else port)
-    except AddressUnusable:
-        if port is not None:
-            raise
-        return bound("127.0.0.1", 0)
+    config, address = settings(), address_of(listening)
+    configure_logging(config, level=logging.WARNING)  # a line for each request would hide what is said here
+    problems: list[str] = []
 
-
-class _Opening:
-    """The server of one command, and what it does once it answers."""
-
-    def __init__(self, listening: socket.socket, files: list[Path], *, browser: bool) -> None:
-        from agent.server.server_process import address_of
-
-        self._listening, self._files, self._browser = listening, files, browser
-        self._address = address_of(listening)
-        self._failed = False
-
-    def served(self) -> int:
-        """Serve until Ctrl-C; the exit code."""
-        from agent.config import settings
-        from agent.server.instance import Instance
-        from agent.server.server_process import announce, serve
-        from agent.server.telemetry import configure_logging
-
-        config = settings()
-        configure_logging(config, level=logging.WARNING)  # a line for each request would hide what is said here
-
-        def started() -> None:
-            announce(self._address, config)
-            threading.Thread(target=self._open, daemon=True).start()  # the server answers it meanwhile
-
-        code = serve(self._listening, config, url=self._address, instance=Instance(), started=started)
-        return exits.DATABASE if self._failed else code
-
-    def _open(self) -> None:
-        import httpx
-
-        sys.stderr.write(f"reading {', '.join(file.name for file in self._files)} …\n")
-        try:
-            with ExitStack() as opened:
-                sent = [("file", (file.name, opened.enter_context(file.open("rb")))) for file in self._files]
-                reply = httpx.post(
-                    f"{self._address}/databases/upload", files=sent, timeout=_UPLOAD_SECONDS, trust_env=False
-                )
-            if reply.is_error:
-                self._stop(reply.json()["error"]["message"])
-                return
-            place = f"{self._address}/d/{quote(str(reply.json()['id']), safe='')}"
-        except (httpx.HTTPError, OSError, ValueError, KeyError) as error:
-            self._stop(str(error))
+    def read_files() -> None:
+        sys.stderr.write(f"reading {', '.join(file.name for file in files)} …\n")
+        place, problem = _uploaded(address, files)
+        if place is None:
+            problems.append(problem)
+            _told(problem, exits.DATABASE)
+            os.kill(os.getpid(), signal.SIGINT)
             return
         sys.stdout.write(f"{place}\n")
         sys.stdout.flush()
-        if self._browser:
+        if browser:
             import webbrowser
 
             webbrowser.open(place)
 
-    def _stop(self, problem: str) -> None:
-        self._failed = True
-        _told(problem, exits.DATABASE)
-        os.kill(os.getpid(), signal.SIGINT)
+    def started() -> None:
+        announce(address, config)
+        threading.Thread(target=read_files, daemon=True).start()  # the server answers it meanwhile
+
+    code = serve(listening, config, url=address, instance=Instance(), started=started)
+    return exits.DATABASE if problems else code
+
+
+def _uploaded(address: str, files: list[Path]) -> tuple[str | None, str]:
+    """The page's address on the database that the server has made of the files; None, and why, where it has not."""
+    import httpx
+
+    try:
+        with ExitStack() as opened:
+            sent = [("file", (file.name, opened.enter_context(file.open("rb")))) for file in files]
+            reply = httpx.post(f"{address}/databases/upload", files=sent, timeout=_UPLOAD_SECONDS, trust_env=False)
+        if reply.is_error:
+            return None, reply.json()["error"]["message"]
+        return f"{address}/d/{quote(str(reply.json()['id']), safe='')}", ""
+    except (httpx.HTTPError, OSError, ValueError, KeyError) as error:
+        return None, str(error)
 
 
 def _told(problem: str, code: int) -> int:

@@ -24,6 +24,7 @@ SHOWN_ROWS = 20
 """Rows of a table, unless asked otherwise."""
 _BAR = 20
 """Characters of a full bar."""
+_SIGNS: dict[bool | None, str] = {True: "+", False: "-", None: "·"}
 
 
 def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, explain: bool = False) -> None:
@@ -45,9 +46,15 @@ def show_answer(console: Console, answer: Answer, *, rows: int = SHOWN_ROWS, exp
         if shown:
             console.print(rows_table(console, headers(answer.columns, answer.units), shown))
         console.print(Text(rows_shown(len(shown), len(answer.rows), answer.truncated), style="dim"))
-    if text := answer.answer:
+    if answer.answer:
+        text = printable(answer.answer)
         console.print()
-        _show_markdown(console, text)
+        if console.is_terminal:
+            from rich.markdown import Markdown
+
+            console.print(Markdown(text, hyperlinks=False))
+        else:
+            console.print(Text(text))
     if answer.status in ("success", "doubtful"):
         console.print()
         console.print(Text(how_sure(answer), style="dim"))
@@ -71,22 +78,17 @@ def how_sure(answer: Answer) -> str:
     return f"How sure: {answer.verdict[:1].lower()}{answer.verdict[1:]}"
 
 
-def _show_markdown(console: Console, text: str) -> None:
-    if not console.is_terminal:
-        console.print(Text(printable(text)))
-        return
-    from rich.markdown import Markdown
-
-    console.print(Markdown(printable(text), hyperlinks=False))
-
-
 def show_explanation(console: Console, answer: Answer) -> None:
     """Print the plan, each attempt with what changed, the seven dimensions, the evidence and what it cost."""
-    _show_plan(console, answer)
+    if answer.plan:
+        _heading(console, f"Plan (confidence {answer.plan.confidence:.2f})")
+        for task in answer.plan.tasks:
+            after = f" (after {', '.join(task.depends_on)})" if task.depends_on else ""
+            _line(console, f"{task.id}: {task.description}{after}")
     _show_attempts(console, answer.attempts)
     reports = [a.eval_report for a in answer.attempts if a.eval_report and a.sql == answer.sql]
-    last = reports[-1] if reports else None
-    if last:
+    if reports:
+        last = reports[-1]
         notes = last.analysis.notes
         _heading(console, "Score")
         for name, value in last.dimensions.items():
@@ -116,18 +118,6 @@ def show_explanation(console: Console, answer: Answer) -> None:
         parts.append(f"{tokens.input:,} tokens in ({tokens.cached:,} cached), {tokens.output:,} out")
         parts.append("cost unknown" if tokens.cost_usd is None else f"${tokens.cost_usd:.4f}")
     _line(console, " · ".join(parts))
-
-
-_SIGNS: dict[bool | None, str] = {True: "+", False: "-", None: "·"}
-
-
-def _show_plan(console: Console, answer: Answer) -> None:
-    if not answer.plan:
-        return
-    _heading(console, f"Plan (confidence {answer.plan.confidence:.2f})")
-    for task in answer.plan.tasks:
-        after = f" (after {', '.join(task.depends_on)})" if task.depends_on else ""
-        _line(console, f"{task.id}: {task.description}{after}")
 
 
 def _show_attempts(console: Console, attempts: list[QueryResult]) -> None:

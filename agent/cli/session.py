@@ -67,22 +67,23 @@ class Asker:
         """Whether the SQL is run."""
         return self.execute and (self.database is None or self.database.executes)
 
-    @property
-    def threshold(self) -> float:
-        return self.config.judging.score_threshold if self.config else 0.70
-
     def ask(self, question: str) -> Answer:
         """Run one question. Raises KeyboardInterrupt when it is stopped; its SQL and model calls are stopped too."""
         try:
             with Steps(self.progress, quiet=self.quiet, execute=self.executes) as steps:
                 if self.database is None:
-                    _spare_the_start()
+                    # Leave out what a start would do for nothing: collecting garbage amid imports that all stay (an
+                    # eighth of the time), and loading httpx's own command line, which httpx is prepared to miss (a
+                    # twentieth)
+                    gc.disable()
+                    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
                     steps.start()
                     if failure := self._opened(question, steps):
                         return failure
                     steps.execute = self.executes
                     self._introduce(steps)
-                steps.threshold = self.threshold
+                if self.config:
+                    steps.threshold = self.config.judging.score_threshold
                 with asyncio.Runner() as loop:
                     return loop.run(self._run(question, steps))
         finally:
@@ -205,10 +206,3 @@ def failed(question: str, kind: str, message: str) -> Answer:
     from agent.runner import Answer
 
     return Answer(question=question, status="error", answer=message, reason=message, error_kind=kind)
-
-
-def _spare_the_start() -> None:
-    """Leave out what a start would do for nothing: collecting garbage amid imports that all stay (an eighth of the
-    time), and loading httpx's own command line, which httpx is prepared to miss (a twentieth)."""
-    gc.disable()
-    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from agent.cli import exits
 from agent.cli.shared import DatabaseOption, errors_reported, opened
-
-if TYPE_CHECKING:
-    from eval.databases.base import Database
 
 _Sql = Annotated[str, typer.Argument(metavar="SQL", help="The query; '-' reads it from standard input.")]
 _AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -71,7 +68,12 @@ def fix(
     with errors_reported():
         database = opened(db)
         made = mended(_given(sql), database)
-        chance = _probability(question, made.sql, database) if question and not made.problem else None
+        chance = None
+        if question and not made.problem:
+            from eval.examination import Query, examine
+            from eval.scoring import score
+
+            chance = score(examine(Query(question, made.sql), database, schema=database.schema())).probability
     rows = [list(row) for row in made.result.rows[:_IN_JSON]] if made.result else []
     columns = list(made.result.columns) if made.result else []
     if as_json:
@@ -83,31 +85,20 @@ def fix(
         if made.problem:
             _print(f"It still does not run: {made.problem}")
         else:
-            from agent.cli.console import result_console
+            from agent.cli.console import console_on
             from agent.cli.table import rows_table
 
-            console = result_console(color=True)
+            console = console_on(sys.stdout, color=True)
             console.print(rows_table(console, columns, rows[:_ROWS]))
             if len(rows) > _ROWS:
                 _print(f"… the first {_ROWS} of {'more than ' * (len(rows) == _IN_JSON)}{len(rows)} rows")
         if chance is not None:
             _print(f"It answers the question in about {round(chance * 10)} of 10 cases like this.")
-    raise typer.Exit(_code(made.problem, chance))
-
-
-def _code(problem: str, chance: float | None) -> int:
+    if made.problem:
+        raise typer.Exit(exits.NO_ANSWER)
     from eval.scoring import EVEN_ODDS
 
-    if problem:
-        return exits.NO_ANSWER
-    return exits.DOUBTFUL if chance is not None and chance < EVEN_ODDS else exits.ANSWERED
-
-
-def _probability(question: str, sql: str, database: Database) -> float | None:
-    from eval.examination import Query, examine
-    from eval.scoring import score
-
-    return score(examine(Query(question, sql), database, schema=database.schema())).probability
+    raise typer.Exit(exits.DOUBTFUL if chance is not None and chance < EVEN_ODDS else exits.ANSWERED)
 
 
 def _given(sql: str) -> str:

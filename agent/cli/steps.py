@@ -21,24 +21,22 @@ if TYPE_CHECKING:
 
     from agent.state import QueryResult
 
-_LABELS = {
-    "schema_analyzer": "read the schema",
-    "planner": "planned",
-    "query_generator": "wrote SQL",
-    "executor_eval": "ran and checked it",
-    "summarizer": "summed up",
+_SHOWN = {
+    "schema_analyzer": ("reading the schema", "read the schema"),
+    "planner": ("planning", "planned"),
+    "query_generator": ("writing SQL", "wrote SQL"),
+    "executor_eval": ("running and checking it", "ran and checked it"),
+    "summarizer": ("summing up", "summed up"),
 }
-"""Steps that are shown; the others only move state."""
-
-_RUNNING = {
-    "schema_analyzer": "reading the schema",
-    "planner": "planning",
-    "query_generator": "writing SQL",
-    "executor_eval": "running and checking it",
-    "summarizer": "summing up",
+"""Steps that are shown, while they run and when they are done; the others only move state."""
+_CATEGORIES = {
+    "execution_error": "the database refused it",
+    "hallucination": "it names what is not there",
+    "safety": "it is not safe to run",
+    "relevance": "it does not answer the question",
+    "empty_result": "no rows were returned",
+    "generic": "the evidence is against it",
 }
-
-
 _LONG_SECONDS = 3.0
 
 
@@ -94,10 +92,10 @@ class Steps:
         """Take in one event of `agent.events`."""
         match event.event:
             case "node" if event.status == "running":
-                if event.node in _RUNNING:
+                if event.node in _SHOWN:
                     self._detail, self._good = "", True
                     self._node, self._began = event.node, time.monotonic()
-                    self._doing = ("starting, and " if self._starting else "") + _RUNNING[event.node] + _of(event)
+                    self._doing = ("starting, and " if self._starting else "") + _SHOWN[event.node][0] + _of(event)
                     if self._live:
                         self._turn(self._doing)
             case "node":
@@ -129,9 +127,9 @@ class Steps:
         if self._starting:  # the first step overlaps with loading the rest of the program
             self._starting = False
             self._line("✓", f"started · {_duration(time.monotonic() - self._since)}", "green")
-        if event.node not in _LABELS:
+        if event.node not in _SHOWN:
             return
-        parts = [_LABELS[event.node] + _of(event), self._detail, _duration((event.elapsed_ms or 0.0) / 1000)]
+        parts = [_SHOWN[event.node][1] + _of(event), self._detail, _duration((event.elapsed_ms or 0.0) / 1000)]
         parts.append(one_line(event.problem, 200))
         mark, style = ("✗", "red") if not self._good else ("!", "yellow") if event.problem else ("✓", "green")
         self._line(mark, " · ".join(p for p in parts if p), style)
@@ -169,16 +167,6 @@ class _Running:
     def __rich__(self) -> Text:
         seconds = time.monotonic() - self._since
         return Text(self._text + (f" · {seconds:.0f} s" if seconds >= _LONG_SECONDS else ""))
-
-
-_CATEGORIES = {
-    "execution_error": "the database refused it",
-    "hallucination": "it names what is not there",
-    "safety": "it is not safe to run",
-    "relevance": "it does not answer the question",
-    "empty_result": "no rows were returned",
-    "generic": "the evidence is against it",
-}
 
 
 def _of(event: Any) -> str:

@@ -50,10 +50,8 @@ def _widths(
     never cut, because a shortened number reads as another. None when they cannot fit."""
     widest = [max((row[index].cell_len for row in cells), default=0) for index in range(len(names))]
     widths = [max(content, cell_len(name)) for content, name in zip(widest, names, strict=True)]
-    floors = [
-        content if is_numeric else min(width, _NARROWEST)
-        for content, width, is_numeric in zip(widest, widths, numeric, strict=True)
-    ]
+    kinds = zip(widest, widths, numeric, strict=True)
+    floors = [content if is_numeric else min(width, _NARROWEST) for content, width, is_numeric in kinds]
     if sum(floors) > room:
         return None
     while sum(widths) > room:
@@ -77,8 +75,7 @@ def _cell(value: Any, longest: int | None) -> Text:
         return Text("true" if value else "false")
     if isinstance(value, float):
         exact = repr(value)
-        number = exact if len(exact) <= 15 else f"{value:.12g}"
-        return Text(number)
+        return Text(exact if len(exact) <= 15 else f"{value:.12g}")
     if isinstance(value, int):
         return Text(str(value))
     if isinstance(value, dict) and "$blob" in value:

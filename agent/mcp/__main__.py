@@ -7,13 +7,11 @@ and nothing else there; log lines on standard error.
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
-
 import typer
 
 from agent.cli import exits
 from agent.cli.kit_option import KitOption
+from eval.a2a.command import LEVELS, LogLevel, refuse
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -21,7 +19,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 @app.command()
 def serve(
     kit: KitOption = None,  # noqa: ARG001 (its callback sets it)
-    log_level: Annotated[str, typer.Option(metavar="LEVEL", help="error, warning, info or debug.")] = "warning",
+    log_level: LogLevel = "warning",
 ) -> None:
     """Offer the databases to an MCP client over standard input and output."""
     import logging
@@ -30,22 +28,21 @@ def serve(
 
     from agent.config import settings, settings_problem
 
-    levels = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
-    if log_level not in levels:
-        _refuse("--log-level is one of error, warning, info, debug.")
+    if log_level not in LEVELS:
+        refuse("--log-level is one of error, warning, info, debug.")
     try:
         config = settings()
     except ValidationError as error:
-        _refuse(settings_problem(error))
+        refuse(settings_problem(error))
     try:
         import mcp  # noqa: F401
     except ModuleNotFoundError:
-        _refuse("This needs the extra `mcp`: pip install 'askwell[mcp]'.")
+        refuse("This needs the extra `mcp`: pip install 'askwell[mcp]'.")
     import asyncio
 
     from agent.server.telemetry import configure_logging
 
-    configure_logging(config, level=levels[log_level])
+    configure_logging(config, level=logging.getLevelNamesMapping()[log_level.upper()])
     try:
         asyncio.run(_serve())
     except KeyboardInterrupt:
@@ -59,11 +56,6 @@ async def _serve() -> None:
     server = create_app()  # for what its lifespan makes: the state, the runs, the databases
     async with server.router.lifespan_context(server):
         await make_server(lambda: server.state.services).run_stdio_async()
-
-
-def _refuse(message: str) -> None:
-    sys.stderr.write(message + "\n")
-    raise typer.Exit(exits.USAGE)
 
 
 def main() -> None:

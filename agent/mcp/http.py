@@ -18,6 +18,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, Authorizat
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
@@ -89,18 +90,10 @@ class McpEndpoint:
 
     async def _heeded(self, client: Client, scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
         """Give an id to a session that begins, and cancel the call that a notification names."""
-        body = b""
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] != "http.request":
-                break
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-        try:
+        body, call = b"", None
+        with contextlib.suppress(ClientDisconnect, ValueError, RecursionError):
+            body = await Request(scope, receive).body()
             call = json.loads(body)
-        except (ValueError, RecursionError):
-            call = None
         call = call if isinstance(call, dict) else {}
         if call.get("method") == "notifications/cancelled" and isinstance(call.get("params"), dict):
             name = call_name(client, session_of(scope), call["params"].get("requestId"))

@@ -7,8 +7,7 @@ hold names, types, keys and comments, never rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -36,8 +35,12 @@ def offer_structures(server: MCPServer[Any], services: Callable[[], Services]) -
     """Add the resources and the prompt to a server."""
 
     async def described(context: Context, database: str, table: str = "") -> str:
-        with _in_words():
+        try:
             info = await structure(services(), caller(context, services()), database, table)
+        except StoreError as error:
+            raise MCPError(INVALID_PARAMS, client_message(error)) from error
+        except (ApiError, DatabaseError) as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
         return info.model_dump_json(exclude_none=True)
 
     @server.resource("schema://{database}", name="schema", mime_type=_JSON)
@@ -92,17 +95,6 @@ async def structure(services: Services, client: Client, database: str, table: st
     tables = [_table(one) for one in schema.tables[:MAX_TABLES]]
     further = [one.name for one in schema.tables[MAX_TABLES:MAX_NAMES]]
     return SchemaInfo(database=preset.id, dialect=schema.dialect, tables=tables, further_tables=further)
-
-
-@contextmanager
-def _in_words() -> Iterator[None]:
-    """Turn known failures into protocol errors with a sentence."""
-    try:
-        yield
-    except StoreError as error:
-        raise MCPError(INVALID_PARAMS, client_message(error)) from error
-    except (ApiError, DatabaseError) as error:
-        raise MCPError(INVALID_PARAMS, str(error)) from error
 
 
 def _table(table: Table) -> TableInfo:

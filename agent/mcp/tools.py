@@ -21,7 +21,6 @@ from pydantic import Field, ValidationError
 from agent.mcp.callers import call_of, caller
 from agent.mcp.replies import Answered, DatabaseInfo, Databases, Rows, SchemaInfo, SqlAnswer
 from agent.mcp.resources import listed_resources, offer_structures, structure
-from agent.results import SqlOutcome
 from agent.server.errors import ApiError
 from agent.server.replies import QuestionIn
 from agent.server.runs import LiveRun
@@ -88,8 +87,15 @@ def _argument_problems(tool: str, error: ValidationError) -> str:
 
 def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
     """An MCP server with the tools. `services` is called by each tool, so the server may be made before they are."""
-    with _logging_left_alone():
+    # Undo the SDK's change to the root logger: it adds a handler to one without any, which a library should not do
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    root.addHandler(logging.NullHandler())
+    try:
         server = _Tools("text2sql", instructions=INSTRUCTIONS, version=VERSION, subscriptions=False)
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
     server.services = services
     offer_structures(server, services)
 
@@ -118,7 +124,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
     ) -> SqlAnswer:
         """Run one read-only SQL statement. Anything but a single SELECT is refused."""
         here = services()
-        settings = here.settings
+        hidden = here.settings.privacy.mode != "full"
         with _errors_reported():
             preset = await here.presets.find(caller(context, here), database or None)
             opened = await preset.opened()
@@ -126,8 +132,12 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         if not done.allowed:
             raise ToolError(f"The statement was refused: it {done.reason}.")
         if done.status != "success":
-            raise ToolError(_failure(done, shown=settings.privacy.mode == "full"))
-        if settings.privacy.mode != "full":
+            if hidden:
+                raise ToolError(f"The statement failed ({done.status}). The engine's message is hidden.")
+            unknown = ", ".join(f"{name.kind} {name.name}" for name in done.phantoms)
+            names = f" Unknown names: {unknown}." if unknown else ""
+            raise ToolError(f"The statement failed ({done.status}): {done.error}{names}")
+        if hidden:
             return SqlAnswer(sql=done.sql, columns=done.columns, hidden=HIDDEN)
         return SqlAnswer(
             sql=done.sql,
@@ -220,14 +230,6 @@ def _answered(run: LiveRun, answer: dict[str, Any], asked_back: dict[str, Any], 
     )
 
 
-def _failure(done: SqlOutcome, *, shown: bool) -> str:
-    """Why a statement has no rows. `shown`: whether the engine's own message may be seen."""
-    if not shown:
-        return f"The statement failed ({done.status}). The engine's message is hidden."
-    unknown = ", ".join(f"{name.kind} {name.name}" for name in done.phantoms)
-    return f"The statement failed ({done.status}): {done.error}{f' Unknown names: {unknown}.' if unknown else ''}"
-
-
 def _shown(columns: list[str], rows: list[list[Any]], returned: int, truncated: bool) -> dict[str, Any]:
     """The fields of `Rows`, bounded."""
     shown = rows[:MAX_ROWS]
@@ -250,17 +252,3 @@ def _errors_reported() -> Iterator[None]:
         raise ToolError(str(error)) from error
     except ValidationError as error:
         raise ToolError("; ".join(e["msg"] for e in error.errors(include_input=False))) from error
-
-
-@contextmanager
-def _logging_left_alone() -> Iterator[None]:
-    """Undo the SDK's change to the root logger: it adds a handler to one without any, which a library should not do."""
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
-    root.addHandler(placeholder := logging.NullHandler())
-    try:
-        yield
-    finally:
-        root.removeHandler(placeholder)
-        root.handlers[:] = before
-        root.setLevel(level)

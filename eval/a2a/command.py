@@ -20,7 +20,7 @@ USAGE = 2
 CANNOT_START = 3
 GRACE_SECONDS = 5
 """Grace period for open connections when the server is stopped."""
-_LEVELS = ("error", "warning", "info", "debug")
+LEVELS = ("error", "warning", "info", "debug")
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 takes any free one.")]
@@ -39,7 +39,7 @@ def serve_at(
 ) -> None:
     """Serve the app that `app_with` makes for the card's URL, until Ctrl-C. `app_with` imports the SDK; `name` and
     `detail` stand in the first line on standard output."""
-    if log_level not in _LEVELS:
+    if log_level not in LEVELS:
         refuse("--log-level is one of error, warning, info, debug.")
     try:
         if card_url is not None:
@@ -52,7 +52,19 @@ def serve_at(
             here = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
             sys.stdout.write(f"{name} at {here}, card {card_url}{detail}. Ctrl-C stops it.\n")
             sys.stdout.flush()
-            _run(app, listener, log_level)
+            import uvicorn
+
+            options = uvicorn.Config(
+                app,
+                log_level=log_level,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=GRACE_SECONDS,
+            )
+            # uvicorn handles it while it runs, then raises it again at the end
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(options).run(sockets=[listener])
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("a2a", "google"):
             raise
@@ -64,22 +76,6 @@ def serve_at(
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
         refuse(f"Cannot listen at {host}:{port}: {reason}.", CANNOT_START)
-
-
-def _run(made: object, listener: socket.socket, log_level: str) -> None:
-    """Serve an ASGI app on a listener until a stop signal."""
-    import uvicorn
-
-    options = uvicorn.Config(
-        made,  # type: ignore[arg-type]
-        log_level=log_level,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # uvicorn handles it while it runs, then raises it again at the end
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(options).run(sockets=[listener])
 
 
 def refuse(message: str, code: int = USAGE) -> NoReturn:

@@ -1,7 +1,7 @@
 """A2A's JSON-RPC endpoint, HTTP+JSON and the agent card, for protocol 1.0 and 0.3, on the official SDK.
 
 In: the executor of messages, and its card. Out: Starlette routes, and a function that stops the runs they started. The
-agent and the evaluator both use it.
+agent and the evaluator both use it, and `begun_task` as the first step of a message.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Any
 
-from a2a.auth.user import User
-from a2a.server.agent_execution import AgentExecutor
+from a2a.auth.user import UnauthenticatedUser, User
+from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.cluster import TaskEventStream, VersionedTaskStore
 from a2a.server.context import ServerCallContext
+from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandlerV2
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
-from a2a.server.routes.common import DefaultServerCallContextBuilder
-from a2a.server.tasks import InMemoryTaskStore
-from a2a.types.a2a_pb2 import AgentCard, ListTasksRequest, Task, TaskState
+from a2a.server.routes.common import DefaultServerCallContextBuilder, StarletteUser
+from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.types.a2a_pb2 import AgentCard, ListTasksRequest, Task, TaskState, TaskStatus
 from a2a.utils.constants import A2A_JSON_MEDIA_TYPE
 from pydantic import ValidationError
+from starlette.authentication import SimpleUser
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from eval.a2a.card_url import CARD_PATHS
-from eval.a2a.content_types import from_web_page
+from eval.a2a.http_requests import from_web_page
 
 KEPT_TASKS = 1_000
 """Tasks that can still be queried; the oldest inactive one is dropped first."""
@@ -84,6 +86,20 @@ def served(
         [served_card] = create_agent_card_routes(card, card_url=card_path, cache_control=f"max-age={CARD_SECONDS}")
         routes.append(Route(card_path, _dated(served_card.endpoint), methods=["GET"]))
     return RpcRoutes(routes, handler.aclose)
+
+
+async def begun_task(context: RequestContext, event_queue: EventQueue) -> TaskUpdater:
+    """The updater of the message's task; a new task is reported as submitted first."""
+    assert context.message is not None
+    task_id = context.task_id or ""
+    if context.current_task is not None:
+        return TaskUpdater(event_queue, task_id, context.current_task.context_id or "")
+    context_id = context.context_id or ""
+    submitted = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
+    await event_queue.enqueue_event(
+        Task(id=task_id, context_id=context_id, status=submitted, history=[context.message])
+    )
+    return TaskUpdater(event_queue, task_id, context_id)
 
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
@@ -152,25 +168,13 @@ def _params_problem(body: dict[str, Any]) -> str | None:
     return None
 
 
-class _Caller(User):
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    @property
-    def is_authenticated(self) -> bool:
-        return bool(self._name)
-
-    @property
-    def user_name(self) -> str:
-        return self._name
-
-
 class _Callers(DefaultServerCallContextBuilder):
     """The client, as identified by the server in front."""
 
     def build_user(self, request: Request) -> User:
         client = request.scope.get("state", {}).get("client")
-        return _Caller(str(getattr(client, "name", "") or ""))
+        name = str(getattr(client, "name", "") or "")
+        return StarletteUser(SimpleUser(name)) if name else UnauthenticatedUser()
 
 
 class RecentTasks(InMemoryTaskStore):

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from eval.databases.catalogue.clickhouse import DATA_SIGN, SIGN, read_schema, write_privileges
+from eval.databases.catalogue.clickhouse import DATA_SIGN, GRANT, SIGN, WRITES, read_schema
+from eval.databases.catalogue.table_drafts import granted_writes
 from eval.databases.clickhouse_tree import refusal_of_tree
 from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import OpenStatement, StatementRun
@@ -59,8 +60,6 @@ of it."""
 _UUID = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}")
 _SYNTAX = re.compile(r"Syntax error: failed at position \d+ \(([^\n]*?)\) \(line \d+, col \d+\):.*", re.S)
 """The position counts in the EXPLAIN around the statement, and what is expected there is a list of fifty words."""
-
-
 _SCOPE = re.compile(r"[.:]? [Ii]n scope (?:SELECT|WITH|UNION)\b.*?(?=: Note: |\. Maybe you meant|\. \(|$)", re.S)
 """The whole statement again, as it was rewritten."""
 
@@ -87,7 +86,7 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
             readonly = self._catalogue("SELECT value FROM system.settings WHERE name = 'readonly'")
             if readonly and str(readonly[0][0]) == "1" and not self._sends_readonly:
                 return ()
-            return write_privileges(str(line) for (line,) in self._catalogue("SHOW GRANTS"))
+            return granted_writes((str(line) for (line,) in self._catalogue("SHOW GRANTS")), GRANT, WRITES)
 
     # How a statement runs
 
@@ -120,7 +119,7 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
 
     def _start(self, connection: _Session, run: StatementRun) -> None:  # noqa: ARG002
         """There is no transaction: a statement reads the parts that exist when it begins."""
-        connection.query_id = str(uuid.uuid4())
+        connection.begin()
 
     def _interrupting(self, connection: _Session, run: StatementRun) -> AbstractContextManager[None]:
         return run.interrupting(lambda: self._kill(connection), connection.hang_up)
@@ -128,7 +127,7 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
     def _kill(self, session: _Session) -> None:
         """KILL QUERY from a second session; a user may always stop their own statements, also in readonly mode."""
         with self._spare() as killer:
-            killer.client.command(f"KILL QUERY WHERE {session.own_statement} ASYNC")
+            killer.client.command(f"KILL QUERY WHERE {session.known_by} = '{session.known_as}' ASYNC")
 
     def _survives(self, error: Exception) -> bool:
         return not isinstance(error, self._lost())
@@ -141,7 +140,7 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
         return [tuple(row) for row in rows]
 
     def _session(self, connection: _Session) -> int:
-        return connection.number
+        return uuid.UUID(connection.known_as).int
 
     def _errors(self) -> tuple[type[Exception], ...]:
         from clickhouse_connect.driver.exceptions import Error
@@ -191,42 +190,37 @@ class _Session:
     """One client of the driver, which runs one statement at a time."""
 
     client: Client
-    query_id = ""
-    sends_readonly = False
+    known_by: str
+    """The column of system.processes in which the session's statement is `known_as`."""
+    known_as: str
+    """A UUID."""
+    sends_readonly: bool
+    hang_up: Callable[[], None] | None = None
+    """Breaks the connection, for a server that does not answer; None where there is none."""
+
+    def begin(self) -> None:
+        """Before each statement."""
 
     def named(self) -> dict[str, Any]:
-        """The settings that make the statement known to `own_statement`."""
-        raise NotImplementedError
+        """The settings that make the statement `known_as`."""
+        return {}
 
-    def limits(self, run: StatementRun) -> dict[str, Any]:
+    def limits(self, run: StatementRun) -> dict[str, Any]:  # noqa: ARG002
         """The settings of one statement, as far as the session may choose them."""
-        raise NotImplementedError
-
-    @property
-    def own_statement(self) -> str:
-        """The condition on system.processes that finds this session's statement."""
-        raise NotImplementedError
-
-    @property
-    def number(self) -> int:
-        """The session's statement, as `_sessions` names it."""
-        return uuid.UUID(self.query_id).int
-
-    @property
-    def hang_up(self) -> Callable[[], None] | None:
-        """Breaks the connection, for a server that does not answer; None where there is none."""
-        return None
+        return {}
 
 
 class _Embedded(_Session):
-    """A handle of chDB. Its settings are fixed before it becomes readonly, which nothing can undo."""
+    """A handle of chDB. Its settings are fixed before it becomes readonly, which nothing can undo; KILL QUERY keeps the
+    deadline."""
 
+    known_by = "Settings['log_comment']"
     sends_readonly = True
 
     def __init__(self, target: Target) -> None:
         import clickhouse_connect
 
-        self._name = uuid.uuid4().hex
+        self.known_as = uuid.uuid4().hex
         self.client = clickhouse_connect.get_client(interface="chdb", path=str(target.path), database=target.database)
         memory = min(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2, _EMBEDDED_BYTES)
         bounds = {
@@ -236,7 +230,7 @@ class _Embedded(_Session):
             "max_temporary_data_on_disk_size_for_query": str(_EMBEDDED_BYTES),
             "max_threads": str(min(4, os.cpu_count() or 1)),
         }
-        settings = STANDARD_SETTINGS | bounds | {"log_comment": self._name} | _PROTECTION
+        settings = STANDARD_SETTINGS | bounds | {"log_comment": self.known_as} | _PROTECTION
         known = self.client.server_settings
         try:
             self.client.command("SYSTEM STOP MERGES")  # whoever reads changes no file, and other readers keep the parts
@@ -246,27 +240,16 @@ class _Embedded(_Session):
             self.client.close()
             raise
 
-    def named(self) -> dict[str, Any]:
-        return {}
-
-    def limits(self, run: StatementRun) -> dict[str, Any]:  # noqa: ARG002 (KILL QUERY keeps the deadline)
-        return {}
-
-    @property
-    def own_statement(self) -> str:
-        return f"Settings['log_comment'] = '{self._name}'"
-
-    @property
-    def number(self) -> int:
-        return uuid.UUID(self._name).int
-
 
 class _Remote(_Session):
     """A client of a server over HTTP, with sockets of its own, no proxy and no redirects."""
 
+    known_by = "query_id"
+
     def __init__(self, target: Target, connect_seconds: float) -> None:
         import clickhouse_connect
         from clickhouse_connect.driver.httputil import get_pool_manager
+        from urllib3.util import Retry
 
         options = dict(target.options)
         secure = options.get("secure") == "true"
@@ -277,6 +260,7 @@ class _Remote(_Session):
             tls |= {"server_hostname": target.host, "assert_hostname": target.host}
         pool: Any = get_pool_manager(maxsize=1, block=False, **tls)
         self._sockets = _keep_sockets(pool)
+        self.hang_up = self._shut_sockets
         self.client = clickhouse_connect.get_client(
             host=target.address or target.host,
             port=target.port,
@@ -292,12 +276,9 @@ class _Remote(_Session):
             autogenerate_session_id=False,
             client_name="text2sql",
         )
-        self._pool = pool
-        self.client.close = self._close  # type: ignore[method-assign]
+        self.client.close = pool.clear  # type: ignore[method-assign]
         backend: Any = self.client._backend  # type: ignore[attr-defined]
         # A server that was checked must not send the driver to another one
-        from urllib3.util import Retry
-
         backend.http_retries = Retry(
             total=None, connect=0, read=0, redirect=0, status=0, other=0, raise_on_redirect=True
         )
@@ -312,21 +293,16 @@ class _Remote(_Session):
             if self._mode != "0":
                 self._chosen.pop("readonly", None)
 
+    def begin(self) -> None:
+        self.known_as = str(uuid.uuid4())
+
     def named(self) -> dict[str, Any]:
-        return {"query_id": self.query_id} | self._chosen
+        return {"query_id": self.known_as} | self._chosen
 
     def limits(self, run: StatementRun) -> dict[str, Any]:
         if self._mode == "1":
-            return {"query_id": self.query_id}
+            return self.named()  # which has chosen nothing
         return self.named() | {"max_execution_time": math.ceil(run.seconds_left) + 1}
-
-    @property
-    def own_statement(self) -> str:
-        return f"query_id = '{self.query_id}'"
-
-    @property
-    def hang_up(self) -> Callable[[], None]:
-        return self._shut_sockets
 
     def _shut_sockets(self) -> None:
         import socket
@@ -335,30 +311,22 @@ class _Remote(_Session):
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 
-    def _close(self) -> None:
-        self._pool.clear()
-
 
 def _keep_sockets(pool: Any) -> list[Any]:
     """The sockets that the pool opens, so that a hanging connection can be broken from another thread."""
-    from urllib3.connection import HTTPConnection, HTTPSConnection
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
     sockets: list[Any] = []
 
-    class Plain(HTTPConnection):
-        def connect(self) -> None:
-            super().connect()
-            sockets.append(self.sock)
+    def keeping(pool_class: Any) -> Any:
+        class Connection(pool_class.ConnectionCls):  # type: ignore[misc]
+            def connect(self) -> None:
+                super().connect()
+                sockets.append(self.sock)
 
-    class Secure(HTTPSConnection):
-        def connect(self) -> None:
-            super().connect()
-            sockets.append(self.sock)
+        return type(pool_class.__name__, (pool_class,), {"ConnectionCls": Connection})
 
-    plain = type("PlainPool", (HTTPConnectionPool,), {"ConnectionCls": Plain})
-    secure = type("SecurePool", (HTTPSConnectionPool,), {"ConnectionCls": Secure})
-    pool.pool_classes_by_scheme = {"http": plain, "https": secure}
+    pool.pool_classes_by_scheme = {"http": keeping(HTTPConnectionPool), "https": keeping(HTTPSConnectionPool)}
     return sockets
 
 

@@ -34,10 +34,7 @@ _REFUSED_NODES = {
     "QueryParameter": "has a parameter placeholder",
     "DictionaryExpression": "reads a dictionary",
 }
-_MEMBERSHIP = frozenset({"in", "notin", "globalin", "globalnotin", "nullin", "notnullin"}) | {
-    "globalnullin",
-    "globalnotnullin",
-}
+_MEMBERSHIP = word_set("in notin globalin globalnotin nullin notnullin globalnullin globalnotnullin")
 _SYSTEM = frozenset({"system", "information_schema", "_temporary_and_external_tables"})
 
 

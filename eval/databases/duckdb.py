@@ -99,10 +99,15 @@ class DuckDBDatabase(Database):
                 yield OpenStatement((), iter(()))
                 return
             cursor.execute(run.sql)  # streams: rows are computed as they are fetched
-            described = [(str(d[0]), str(d[1])) for d in cursor.description or ()]
-            if any(_is_beyond_python(kind) for _, kind in described):
-                cursor.execute(_times_as_text(run.sql, [kind for _, kind in described]))
-            yield OpenStatement(tuple(name for name, _ in described), iter(cursor.fetchone, None))
+            columns = cursor.description or ()
+            # The driver cannot always convert a value with a time zone to Python, which needs an extra package
+            zoned = ["WITH TIME ZONE" in str(kind) for _, kind, *_ in columns]
+            if any(zoned):  # the same query with such columns as text; the row order is kept
+                names = [f"c{i}" for i in range(len(zoned))]
+                shown = (f"CAST({n} AS VARCHAR)" if text else n for n, text in zip(names, zoned, strict=True))
+                answer = f"(\n{run.sql}\n) AS answer({', '.join(names)})"
+                cursor.execute(f"SELECT {', '.join(shown)} FROM {answer}")
+            yield OpenStatement(tuple(str(name) for name, *_ in columns), iter(cursor.fetchone, None))
 
     @contextmanager
     def _open_plan(self, run: StatementRun) -> Iterator[OpenStatement]:
@@ -146,18 +151,6 @@ def _only_select(cursor: DuckDBPyConnection, sql: str) -> None:
     kind = str(statements[0].type).rpartition(".")[2]
     if kind != "SELECT":
         raise DatabaseError(f"only a SELECT may run, not a statement of type {kind}")
-
-
-def _is_beyond_python(kind: str) -> bool:
-    """Types whose values the driver cannot always convert to Python: a time zone needs an extra package."""
-    return "WITH TIME ZONE" in kind
-
-
-def _times_as_text(sql: str, kinds: list[str]) -> str:
-    """The same query with columns of such types as text; the row order is kept."""
-    names = [f"c{i}" for i in range(len(kinds))]
-    shown = (f"CAST({n} AS VARCHAR)" if _is_beyond_python(kind) else n for n, kind in zip(names, kinds, strict=True))
-    return f"SELECT {', '.join(shown)} FROM (\n{sql}\n) AS answer({', '.join(names)})"
 
 
 def _open(target: Target, workspace: Workspace | None) -> DuckDBPyConnection:

@@ -42,26 +42,16 @@ def open_database(
     password), DriverMissing (names the extra to install), DatabaseError (anything else). No message holds a password.
     """
     place = target if isinstance(target, Target) else parse_target(target)
-    database = _opened(place, infer_keys, connect_seconds)
-    if isolation == "none" or not _can_be_isolated(place):
+    engine = ENGINES[place.dialect]
+    module, _, name = engine.opened_by.partition(":")
+    opener: Callable[..., Database] = getattr(import_module(module), name)
+    reached = {} if engine.is_file else {"connect_seconds": connect_seconds}
+    database = opener(place, infer_keys=infer_keys, **reached)
+    if isolation == "none" or not (engine.is_file or place.path is not None) or not can_fork():
         return database
     from eval.databases.isolation.database import IsolatedDatabase
 
     return IsolatedDatabase(place, database)
-
-
-def _opened(place: Target, infer_keys: bool, connect_seconds: float) -> Database:
-    engine = ENGINES[place.dialect]
-    module, _, name = engine.opened_by.partition(":")
-    opener: Callable[..., Database] = getattr(import_module(module), name)
-    if engine.is_file:
-        return opener(place, infer_keys=infer_keys)
-    return opener(place, infer_keys=infer_keys, connect_seconds=connect_seconds)
-
-
-def _can_be_isolated(place: Target) -> bool:
-    local = place.dialect in ("sqlite", "duckdb") or (place.dialect == "clickhouse" and place.path is not None)
-    return local and can_fork()
 
 
 def can_fork() -> bool:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from eval.databases.catalogue.table_drafts import quoted, quoted_table
 from eval.databases.key_names import GENERIC, KEY_WORDS, ends_like_key, table_words, type_family
@@ -55,14 +56,8 @@ class _Pair:
     table: Table
     column: Column
     target: _Target
-    strength: int
-
-    @property
-    def certain(self) -> bool:
-        return self.strength >= _CERTAIN
-
-
-_CERTAIN = 3
+    certain: bool
+    """Whether the name alone leaves no doubt."""
 
 
 def with_inferred_keys(schema: Schema, ask: Ask, *, seconds: float = _SECONDS) -> Schema:
@@ -78,58 +73,49 @@ def with_inferred_keys(schema: Schema, ask: Ask, *, seconds: float = _SECONDS) -
     pairs = _pairs(schema, looked_at)
     asked = [pair for pair in pairs if _searchable(pair)]
     results = dict(zip(asked, answers([_question(schema, pair) for pair in asked], in_time), strict=True))
-    fitting: dict[tuple[str | None, str], list[tuple[str, _Target]]] = defaultdict(list)
+    fitting: dict[tuple[str | None, str, str], list[_Target]] = defaultdict(list)
     for pair in pairs:
         if _holds(pair, results.get(pair)):
-            fitting[pair.table.namespace, pair.table.name].append((pair.column.name, pair.target))
-    return replace(schema, tables=tuple(_keyed(t, fitting[t.namespace, t.name]) for t in schema.tables))
-
-
-def _keyed(table: Table, fitting: list[tuple[str, _Target]]) -> Table:
-    inferred = []
-    for column in table.columns:
-        targets = [target for name, target in fitting if name == column.name]
-        if len(targets) == 1:
-            key = (targets[0].column.name,)
-            inferred.append(ForeignKey((column.name,), targets[0].table.name, key, inferred=True))
-    return replace(table, foreign_keys=(*table.foreign_keys, *inferred)) if inferred else table
+            fitting[pair.table.namespace, pair.table.name, pair.column.name].append(pair.target)
+    tables = []
+    for table in schema.tables:
+        inferred = [
+            ForeignKey((column.name,), targets[0].table.name, (targets[0].column.name,), inferred=True)
+            for column in table.columns
+            if len(targets := fitting[table.namespace, table.name, column.name]) == 1
+        ]
+        tables.append(replace(table, foreign_keys=(*table.foreign_keys, *inferred)) if inferred else table)
+    return replace(schema, tables=tuple(tables))
 
 
 def _pairs(schema: Schema, looked_at: Mapping[str, Column]) -> list[_Pair]:
     """For each column without a declared key, the targets that its name fits best, if they are few."""
-    targets = _by_name(_targets(schema, looked_at))
-    called: dict[str, list[_Target]] = {}
+    # Targets under each name that a column could end with, so that only a few pairs need a closer look. A key that is
+    # only called `id` is no such name: it may be the key of every table
+    named: dict[tuple[str, ...], list[_Target]] = defaultdict(list)
+    for target in _targets(schema, looked_at):
+        alone = len(target.words) == 1 and set(target.words) <= GENERIC and not ends_like_key(target.words[0])
+        for name in {target.table_words, target.about, *(() if alone else (target.words,))}:
+            named[name].append(target)
+
+    @cache
+    def called(column: str) -> list[_Target]:
+        words = _unnumbered(singular_words(column))
+        by_id = {id(t): t for start in range(len(words)) for t in named.get(words[start:], ())}
+        return list(by_id.values())
+
     pairs: list[_Pair] = []
     for table in schema.tables:
         declared = {c.casefold() for key in table.foreign_keys for c in key.columns}
         for column in table.columns if table.kind == "table" else ():
             if column.name.casefold() in declared or len(pairs) >= _MAX_QUESTIONS:
                 continue
-            if column.name not in called:
-                called[column.name] = _called(targets, column.name)
-            ranked = [(_strength(schema.dialect, table, column, t), t) for t in called[column.name]]
+            ranked = [(_strength(schema.dialect, table, column, t), t) for t in called(column.name)]
             most = max((strength for strength, _ in ranked), default=0)
             best = [t for strength, t in ranked if strength == most > 0]
             if len(best) <= 4:
-                pairs += [_Pair(table, column, t, most) for t in best]
+                pairs += [_Pair(table, column, t, certain=most >= 3) for t in best]
     return pairs
-
-
-def _by_name(targets: Iterable[_Target]) -> dict[tuple[str, ...], list[_Target]]:
-    """Targets under each name that a column could end with, so that only a few pairs need a closer look. A key that is
-    only called `id` is no such name: it may be the key of every table."""
-    named: dict[tuple[str, ...], list[_Target]] = defaultdict(list)
-    for target in targets:
-        alone = len(target.words) == 1 and set(target.words) <= GENERIC and not ends_like_key(target.words[0])
-        for name in {target.table_words, target.about, *(() if alone else (target.words,))}:
-            named[name].append(target)
-    return named
-
-
-def _called(named: dict[tuple[str, ...], list[_Target]], column: str) -> list[_Target]:
-    words = _unnumbered(singular_words(column))
-    tables_by_id = {id(t): t for start in range(len(words)) for t in named.get(words[start:], ())}
-    return list(tables_by_id.values())
 
 
 def _targets(schema: Schema, looked_at: Mapping[str, Column]) -> Iterator[_Target]:
@@ -148,7 +134,9 @@ def _strength(dialect: Dialect, table: Table, column: Column, target: _Target) -
     """How clearly the column's name points to the target: 0 not at all, 3 or more unambiguously."""
     if table is target.table and column.name == target.column.name:
         return 0
-    if not _compatible(column.type, target.column.type, dialect):
+    families = {type_family(column.type), type_family(target.column.type)}
+    mixed = families == {"integer", "text"} and dialect in _TYPES_MIX
+    if len(families) > 1 and "" not in families and not mixed:
         return 0
     words = _unnumbered(singular_words(column.name))
     own_key = table.primary_key == (column.name,)
@@ -173,10 +161,9 @@ def _strength(dialect: Dialect, table: Table, column: Column, target: _Target) -
     if len(words) > 1 and words[-1:] == target.words and ends_like_key(words[-1]):
         return 1  # to_stnid -> stations.stnid
     singular = bool(words) and column.name.casefold().rstrip("0123456789_ ").endswith(words[-1])
-    if words[-len(target.table_words) :] == target.table_words and singular and not set(words) & GENERIC:
-        family = type_family(column.type)
-        if family == type_family(target.column.type) and (family == "integer" or words != target.table_words):
-            return 1  # orders.customer -> customers.id, trips.first_harbour -> harbours.code
+    about_table = words[-len(target.table_words) :] == target.table_words and not set(words) & GENERIC
+    if about_table and singular and len(families) == 1 and (families == {"integer"} or words != target.table_words):
+        return 1  # orders.customer -> customers.id, trips.first_harbour -> harbours.code
     return 0
 
 
@@ -218,8 +205,3 @@ def _holds(pair: _Pair, counts: tuple[int, ...] | None) -> bool:
         return False
     values, contained = counts
     return contained >= _CONTAINED * values if values else pair.certain
-
-
-def _compatible(one: str, other: str, dialect: Dialect) -> bool:
-    families = {type_family(one), type_family(other)}
-    return len(families) == 1 or "" in families or (families == {"integer", "text"} and dialect in _TYPES_MIX)

@@ -18,7 +18,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from eval.databases.catalogue.mysql import SIGN, read_schema, write_privileges
+from eval.databases.catalogue.mysql import GRANT, SIGN, WRITES, read_schema
+from eval.databases.catalogue.table_drafts import granted_writes
 from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DatabaseUnreachable, DriverMissing, Value
@@ -47,21 +48,11 @@ _REFUSED = re.compile(
 """Functions and clauses that read files, move sequences, take locks, wait or set variables, and the `mysql` system
 database with its password hashes. Each name has one spelling: MySQL has no escapes inside an identifier."""
 
-_MODES = frozenset(
-    {
-        "ONLY_FULL_GROUP_BY",
-        "STRICT_TRANS_TABLES",
-        "STRICT_ALL_TABLES",
-        "NO_ZERO_IN_DATE",
-        "NO_ZERO_DATE",
-        "NO_ENGINE_SUBSTITUTION",
-        "ERROR_FOR_DIVISION_BY_ZERO",
-        "NO_UNSIGNED_SUBTRACTION",
-        "PAD_CHAR_TO_FULL_LENGTH",
-        "TIME_TRUNCATE_FRACTIONAL",
-        "REAL_AS_FLOAT",
-    }
-)
+_MODES = {
+    "ONLY_FULL_GROUP_BY", "STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE",
+    "NO_ENGINE_SUBSTITUTION", "ERROR_FOR_DIVISION_BY_ZERO", "NO_UNSIGNED_SUBTRACTION", "PAD_CHAR_TO_FULL_LENGTH",
+    "TIME_TRUNCATE_FRACTIONAL", "REAL_AS_FLOAT",
+}  # fmt: skip
 """SQL modes kept from the server. Modes that change how a text is read are not kept (ANSI_QUOTES, PIPES_AS_CONCAT,
 NO_BACKSLASH_ESCAPES, ORACLE, …), so that the server reads a statement as the guard has read it."""
 
@@ -92,7 +83,7 @@ class MySQLDatabase(ServerDatabase[Any]):
 
     def write_privileges(self) -> tuple[str, ...]:
         with self._driver_errors():
-            return write_privileges(line for (line,) in self._catalogue("SHOW GRANTS"))
+            return granted_writes((line for (line,) in self._catalogue("SHOW GRANTS")), GRANT, WRITES)
 
     # How a statement runs
 
@@ -188,7 +179,9 @@ class MySQLDatabase(ServerDatabase[Any]):
 
     def _interrupting(self, connection: Any, run: StatementRun) -> AbstractContextManager[None]:
         return run.interrupting(
-            lambda: self._kill(connection), lambda: _hang_up(connection), patience=SERVER_PATIENCE_SECONDS
+            lambda: self._kill(connection),
+            lambda: connection._sock.shutdown(socket.SHUT_RDWR),
+            patience=SERVER_PATIENCE_SECONDS,
         )
 
     def _kill(self, connection: Any) -> None:
@@ -271,10 +264,6 @@ class MySQLDatabase(ServerDatabase[Any]):
             raise _connect_error(t, e) from None
         connection._read_timeout = None  # from now on the run's deadline decides how long a statement may take
         return connection
-
-
-def _hang_up(connection: Any) -> None:
-    connection._sock.shutdown(socket.SHUT_RDWR)
 
 
 def _text(error: Exception) -> str:

@@ -122,9 +122,9 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
             )
         result = connection.pgconn.exec_params(f"DECLARE answer NO SCROLL CURSOR FOR {sql}".encode(), None)
         if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
-            error_class = psycopg.errors.lookup(_field(result, psycopg.pq.DiagnosticField.SQLSTATE) or "XX000")
+            told = psycopg.errors.Diagnostic(result, "utf-8")
             shift = len("DECLARE answer NO SCROLL CURSOR FOR ") if sql == run.sql else None
-            raise error_class(_message(result, shift=shift))
+            raise psycopg.errors.lookup(told.sqlstate or "XX000")(_message(told, shift=shift))
 
     def _start(self, connection: psycopg.Connection[Any], run: StatementRun) -> None:
         role = "SET LOCAL ROLE pg_read_all_data;" if self._superuser else ""
@@ -268,22 +268,14 @@ def _hang_up(connection: psycopg.Connection[Any]) -> None:
         copy.shutdown(socket.SHUT_RDWR)
 
 
-def _field(result: Any, name: Any) -> str | None:
-    value = result.error_field(name)
-    return value.decode("utf-8", "replace") if value else None
-
-
-def _message(result: Any, *, shift: int | None) -> str:
+def _message(told: psycopg.errors.Diagnostic, *, shift: int | None) -> str:
     """The server's message as psql shows it, with its position counted in the user's own statement; without one where
     that was not what was sent."""
-    import psycopg
-
-    fields = psycopg.pq.DiagnosticField
-    text = _field(result, fields.MESSAGE_PRIMARY) or "the server gave no message"
-    position = _field(result, fields.STATEMENT_POSITION)
+    text = told.message_primary or "the server gave no message"
+    position = told.statement_position
     if position and shift is not None and int(position) > shift:
         text += f" (at character {int(position) - shift})"
-    for label, name in (("DETAIL", fields.MESSAGE_DETAIL), ("HINT", fields.MESSAGE_HINT)):
-        if more := _field(result, name):
+    for label, more in (("DETAIL", told.message_detail), ("HINT", told.message_hint)):
+        if more:
             text += f"\n{label}: {more}"
     return text

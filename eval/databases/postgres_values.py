@@ -32,17 +32,12 @@ def _or_text(strict: type[Loader]) -> type[Loader]:
     return OrText
 
 
-class _Interval(dates.IntervalLoader):
+class _Interval(_or_text(dates.IntervalLoader)):  # type: ignore[misc]
     """A month has no fixed length, so an interval with months or years stays text (`1 mon 2 days`)."""
 
     def load(self, data: Buffer) -> Any:
         text = bytes(data)
-        if b"mon" in text or b"year" in text:
-            return text.decode()
-        try:
-            return super().load(data)
-        except (psycopg.DataError, ValueError, OverflowError):
-            return text.decode()
+        return text.decode() if b"mon" in text or b"year" in text else super().load(data)
 
 
 _DATES: dict[str, type[Loader]] = {

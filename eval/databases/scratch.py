@@ -180,14 +180,8 @@ def _duckdb_types(schema: Schema, connection: DuckDBPyConnection) -> dict[str, s
     types, read = {}, 0
     for declared in sorted({column.type for table in schema.tables for column in table.columns}, key=len):
         read += len(declared)
-        written = _type_in_duckdb(declared) if read <= _MOST_TYPES else None
+        readable = declared and len(declared) <= _LONGEST_TYPE and read <= _MOST_TYPES
+        kind = parse_type(declared, "duckdb") if readable else None
+        written = kind.sql(dialect="duckdb") if kind is not None else ""
         types[declared] = written if written and known(written) else "VARCHAR"
     return types
-
-
-def _type_in_duckdb(declared: str) -> str | None:
-    """The type written from its syntax tree; None when the text does not parse as one type."""
-    if not declared or len(declared) > _LONGEST_TYPE:
-        return None
-    kind = parse_type(declared, "duckdb")
-    return kind.sql(dialect="duckdb") if kind is not None else None

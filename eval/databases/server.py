@@ -56,7 +56,9 @@ class ServerDatabase(Database, Generic[C]):
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         with self._driver_errors(f"cannot read the structure of {self.url}: "):
-            return self._schema_cache.get(ttl, sign=self._sign, read=self._read_schema)
+            return self._schema_cache.get(
+                ttl, sign=lambda: repr(self._catalogue(self._sign_sql)), read=self._read_schema
+            )
 
     def close(self) -> None:
         with self._lock:
@@ -135,21 +137,26 @@ class ServerDatabase(Database, Generic[C]):
         finally:
             if run.given_up:
                 self._left_running.add(session)
-            if not (whole and not (run.interrupted or run.given_up) and self._returned(connection, run)):
-                self._drop(connection)
-
-    def _returned(self, connection: C, run: StatementRun) -> bool:
-        with suppress(Exception):
-            if self._can_go_on(connection, run):
+            clean = False
+            if whole and not (run.interrupted or run.given_up):
+                with suppress(Exception):
+                    clean = self._can_go_on(connection, run)
+            if clean:
                 self._give_back(connection)
-                return True
-        return False
+            else:
+                self._drop(connection)
 
     def _begin(self, run: StatementRun) -> C:
         """A pooled connection, else a new one, in a read-only transaction. Raises DatabaseError once closed, and while
         too many statements run on in the server."""
-        if run.sql:
-            self._refuse_to_pile_up()
+        if run.sql and len(left := set(self._left_running)) >= MOST_LEFT_RUNNING:
+            with suppress(Exception):  # whoever cannot ask counts them as running
+                self._left_running.difference_update(left - self._sessions())
+            if len(self._left_running) >= MOST_LEFT_RUNNING:
+                raise DatabaseError(
+                    f"{len(self._left_running)} earlier statements run on in the server although their time was over; "
+                    "nothing more is sent to it until they have ended"
+                )
         while True:
             with self._lock:
                 if self._closed:
@@ -177,18 +184,6 @@ class ServerDatabase(Database, Generic[C]):
             raise
         self._give_back(connection)
 
-    def _refuse_to_pile_up(self) -> None:
-        left = set(self._left_running)
-        if len(left) < MOST_LEFT_RUNNING:
-            return
-        with suppress(Exception):  # whoever cannot ask counts them as running
-            self._left_running.difference_update(left - self._sessions())
-        if len(self._left_running) >= MOST_LEFT_RUNNING:
-            raise DatabaseError(
-                f"{len(self._left_running)} earlier statements run on in the server although their time was over; "
-                "nothing more is sent to it until they have ended"
-            )
-
     def _give_back(self, connection: C) -> None:
         with self._lock:
             if not self._closed and len(self._free) < _KEPT:
@@ -202,9 +197,6 @@ class ServerDatabase(Database, Generic[C]):
         run = StatementRun.of_ours(self.dialect, seconds)
         with self._reading(run) as connection:
             return self._fetch(connection, sql, run)
-
-    def _sign(self) -> str:
-        return repr(self._catalogue(self._sign_sql))
 
     def _read_schema(self) -> Schema:
         schema = self._read_catalogue(self._catalogue, self._count)

@@ -14,6 +14,7 @@ import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -130,13 +131,12 @@ class SparkDatabase(Database):
     def _read_schema(self) -> Schema:
         try:
             place = self._connection.place
-            schema = read_schema(self._connection.tables(_CATALOGUE_SECONDS), self._describe, self._count, place)
+            tables = self._connection.tables(_CATALOGUE_SECONDS)
+            describe = partial(self._connection.catalogue, seconds=_CATALOGUE_SECONDS)
+            schema = read_schema(tables, describe, self._count, place)
         except DatabaseError as e:
             raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(str(e))}") from None
         return with_inferred_keys(schema, self._count, seconds=_COUNT_SECONDS) if self._infer_keys else schema
-
-    def _describe(self, sql: str) -> list[tuple[Any, ...]]:
-        return self._connection.catalogue(sql, _CATALOGUE_SECONDS)
 
     def _count(self, sql: str) -> list[tuple[Any, ...]]:
         place = self._connection.place

@@ -51,7 +51,7 @@ class SQLiteDatabase(Database):
             self._catalogue_sign()
         except sqlite3.Error as e:
             self.close()
-            raise DatabaseError(f"cannot open {target.path}: {_explained(target, str(e))}") from None
+            raise DatabaseError(f"cannot open {target.path}: {self._explain(str(e))}") from None
 
     @cached_property
     def _schema_cache(self) -> SchemaCache:
@@ -62,9 +62,7 @@ class SQLiteDatabase(Database):
         try:
             return self._schema_cache.get(ttl, sign=self._catalogue_sign, read=self._read_schema)
         except sqlite3.Error as e:
-            raise DatabaseError(
-                f"cannot read the structure of {self.url}: {_explained(self._target, str(e))}"
-            ) from None
+            raise DatabaseError(f"cannot read the structure of {self.url}: {self._explain(str(e))}") from None
 
     def refusal(self, statement: ReadStatement) -> str | None:
         """EXPLAIN compiles the statement with the same authorizer and returns the program instead of running it."""
@@ -77,12 +75,8 @@ class SQLiteDatabase(Database):
         path = self._target.path
         if path is None:
             return "memory"
-        try:
-            with path.open("rb") as f:
-                counter = f.read(28)[24:].hex()
-        except OSError:
-            counter = "unreadable"
-        return f"{file_signs(path, '-wal')}/{counter}"
+        head = _first_bytes(path, 28)
+        return f"{file_signs(path, '-wal')}/{'unreadable' if head is None else head[24:].hex()}"
 
     def close(self) -> None:
         with self._lock:
@@ -113,7 +107,12 @@ class SQLiteDatabase(Database):
             healthy = not connection.raw.in_transaction
             raise
         finally:
-            self._give_back(connection, healthy)
+            with self._lock:
+                kept = healthy and not self._closed and len(self._free) < 8
+                if kept:
+                    self._free.append(connection)
+            if not kept:
+                connection.close()
 
     def _open_plan(self, run: StatementRun) -> AbstractContextManager[OpenStatement]:
         run.sql = f"EXPLAIN QUERY PLAN {run.sql}"
@@ -130,7 +129,19 @@ class SQLiteDatabase(Database):
         return tuple(lines)
 
     def _explain(self, message: str) -> str:
-        return _explained(self._target, message)
+        """SQLite's own message, with the likely cause when the message alone misleads."""
+        if message == "database is locked":
+            return f"database is locked: a writer has held it for {LOCK_SECONDS:g} s"
+        if message == "not authorized":
+            return "not authorized: only queries that read tables and call harmless functions may run"
+        unreachable_wal = message in ("unable to open database file", "attempt to write a readonly database")
+        path = self._target.path
+        if unreachable_wal and path is not None and (_first_bytes(path, 20) or b"")[18:] == b"\x02\x02":
+            return (
+                f"{message}: the database is in WAL mode and its folder is read-only, so that its -shm file cannot be "
+                "made; copy it elsewhere, or run PRAGMA journal_mode=DELETE on it where it can be written"
+            )
+        return message
 
     def _borrow(self) -> Connection:
         identity = file_identity(self._target)
@@ -145,13 +156,6 @@ class SQLiteDatabase(Database):
         for old in stale:
             old.close()
         return connection or Connection(self._target, self._workspace)
-
-    def _give_back(self, connection: Connection, healthy: bool) -> None:
-        with self._lock:
-            if healthy and not self._closed and len(self._free) < 8:
-                self._free.append(connection)
-                return
-        connection.close()
 
     # How the structure is read: on a separate connection, which runs our own statements only
 
@@ -195,24 +199,10 @@ def _patiently(read: Callable[[], _T]) -> _T:
             time.sleep(0.01)
 
 
-def _explained(target: Target, message: str) -> str:
-    """SQLite's own message, with the likely cause when the message alone misleads."""
-    if message == "database is locked":
-        return f"database is locked: a writer has held it for {LOCK_SECONDS:g} s"
-    if message == "not authorized":
-        return "not authorized: only queries that read tables and call harmless functions may run"
-    unreachable_wal = message in ("unable to open database file", "attempt to write a readonly database")
-    if unreachable_wal and target.path is not None and _is_wal(target.path):
-        return (
-            f"{message}: the database is in WAL mode and its folder is read-only, so that its -shm file cannot be "
-            "made; copy it elsewhere, or run PRAGMA journal_mode=DELETE on it where it can be written"
-        )
-    return message
-
-
-def _is_wal(path: Path) -> bool:
+def _first_bytes(path: Path, count: int) -> bytes | None:
+    """None where the file cannot be read."""
     try:
         with path.open("rb") as f:
-            return f.read(20)[18:20] == b"\x02\x02"
+            return f.read(count)
     except OSError:
-        return False
+        return None

@@ -232,7 +232,7 @@ class Reading:
         if connection.filled_the_disk or message in ("database or disk is full", "disk I/O error"):
             raise DatabaseError(_DISK_MESSAGE) from None
         if "Could not decode to UTF-8" in message and connection.raw.text_factory is str:
-            connection.raw.text_factory = _decode_tolerantly
+            connection.raw.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
         elif message == "database is locked" and time.monotonic() < self._lock_until and not self._run.expired():
             time.sleep(0.01)
         elif message == _TOO_BIG and connection.tier + 1 < len(connection.tiers):
@@ -249,7 +249,3 @@ class Reading:
             ) from None
         else:
             raise problem
-
-
-def _decode_tolerantly(text: bytes) -> str:
-    return text.decode("utf-8", "surrogateescape")

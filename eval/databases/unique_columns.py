@@ -59,9 +59,15 @@ def with_primary_keys(schema: Schema, ask: Ask) -> tuple[Schema, dict[str, Colum
                 unique[candidate.table.name] = candidate
     for name in _borrowed(unique.values()):
         del unique[name]
-    keyed = [_keyed(t, unique[t.name].column) if t.name in unique and _small(t) else t for t in schema.tables]
     looked_at = {name: c.column for name, c in unique.items() if not _small(c.table)}
-    return replace(schema, tables=tuple(keyed)), looked_at
+    tables = []
+    for table in schema.tables:
+        if table.name in unique and _small(table):
+            key = unique[table.name].column
+            columns = tuple(replace(c, primary_key=True, nullable=False) if c is key else c for c in table.columns)
+            table = replace(table, columns=columns, primary_key=(key.name,))
+        tables.append(table)
+    return replace(schema, tables=tuple(tables)), looked_at
 
 
 def _borrowed(unique: Iterable[_Candidate]) -> list[str]:
@@ -102,9 +108,9 @@ def _candidates(table: Table, named: set[tuple[str, ...]]) -> list[_Candidate]:
     if table.kind != "table" or table.primary_key or table.row_count == 0:
         return []
     about = table_words(table.name)
-    ranked = ((i, c, _rank(i, c, about, named)) for i, c in enumerate(table.columns[:40]))
-    ordered = sorted((rank, i, c) for i, c, rank in ranked if rank is not None)
-    return [_Candidate(table, c, rank) for rank, _, c in ordered[:_CANDIDATES]]
+    ranked = [(_rank(i, c, about, named), c) for i, c in enumerate(table.columns[:40])]
+    candidates = [_Candidate(table, c, rank) for rank, c in ranked if rank is not None]
+    return sorted(candidates, key=lambda c: c.rank)[:_CANDIDATES]
 
 
 def _rank(place: int, column: Column, about: tuple[str, ...], named: set[tuple[str, ...]]) -> int | None:
@@ -119,18 +125,15 @@ def _rank(place: int, column: Column, about: tuple[str, ...], named: set[tuple[s
         return 1
     if kind is not None and kind != about and kind in named:
         return None  # another table's key
-    if kind is not None and (kind == about[-len(kind) :] or kind == about[: len(kind)] or _short_for(kind, about)):
+    if kind is not None and kind in (about[-len(kind) :], about[: len(kind)]):
         return 2
+    if kind is not None and len(kind) == 1 and len(kind[0]) >= 3 and about and about[-1].startswith(kind[0]):
+        return 2  # `stu_id` for students
     if place > 0:
         return None
     if kind is not None or ends_like_key(words[-1]) or words in (about, about[-1:]):
         return 3
     return 4 if family == "integer" else None
-
-
-def _short_for(kind: tuple[str, ...], about: tuple[str, ...]) -> bool:
-    """`stu` for student."""
-    return len(kind) == 1 and len(kind[0]) >= 3 and about[-1:] != () and about[-1].startswith(kind[0])
 
 
 def _question(candidate: _Candidate, dialect: Dialect) -> str:
@@ -140,8 +143,3 @@ def _question(candidate: _Candidate, dialect: Dialect) -> str:
         source = f"(SELECT {name} FROM {source} LIMIT {_ROWS_LOOKED_AT}) looked"
     counts = f"count(*) AS n, count({name}) AS filled, count(DISTINCT {name}) AS v"
     return f"SELECT {{place}} AS place, {counts} FROM {source}"
-
-
-def _keyed(table: Table, key: Column) -> Table:
-    columns = tuple(replace(c, primary_key=True, nullable=False) if c is key else c for c in table.columns)
-    return replace(table, columns=columns, primary_key=(key.name,))

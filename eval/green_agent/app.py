@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -18,8 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from eval.a2a.body_limit import BodyLimit
-from eval.a2a.disconnect import while_there
+from eval.a2a.http_requests import GONE, BodyLimit, while_there
 from eval.a2a.jsonrpc import RecentTasks, served
 from eval.errors import Busy
 from eval.green_agent.assessment_run import Evaluator
@@ -28,8 +27,6 @@ from eval.green_agent.request import AssessmentRequest, RequestUnusable, read_re
 
 MAX_BYTES = 1024 * 1024
 """Size limit of one request body."""
-GONE = 499
-"""Nobody reads this status: the client has disconnected."""
 
 
 def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
@@ -51,16 +48,9 @@ def build_app(evaluator: Evaluator, card_url: str) -> Starlette:
         try:
             asked = read_request(given)
             if "text/event-stream" in request.headers.get("accept", ""):
-                # Server-sent events of `/assess`: `progress` with a sentence, then `artifact`, or `error`
-                return _events(
-                    evaluator,
-                    asked,
-                    progress=lambda message: {"event": "progress", "message": message},
-                    artifact=lambda artifact: {"event": "artifact", "data": artifact},
-                    error=lambda message: {"event": "error", "message": message},
-                )
+                return _events(evaluator, asked, as_task=False)
             if request.url.path.endswith("/stream"):
-                return _streamed_as_task(evaluator, asked)
+                return _events(evaluator, asked, as_task=True)
             artifact = await while_there(request, _whole(evaluator, asked))
             if artifact is None:
                 return JSONResponse(None, GONE)
@@ -104,32 +94,27 @@ async def _whole(evaluator: Evaluator, asked: AssessmentRequest) -> dict[str, An
     raise AssertionError("an assessment ends with its artifact")
 
 
-def _streamed_as_task(evaluator: Evaluator, asked: AssessmentRequest) -> Response:
-    """Server-sent events of `/assess/stream`: objects with a status, as tasks of A2A have it."""
-    return _events(
-        evaluator,
-        asked,
-        progress=lambda message: {"status": "working", "message": message},
-        artifact=lambda artifact: {"status": "completed", "message": "Done.", "artifact": artifact},
-        error=lambda message: {"status": "error", "error": message},
-    )
-
-
-_Event = Callable[[Any], dict[str, Any]]
-
-
-def _events(
-    evaluator: Evaluator, asked: AssessmentRequest, *, progress: _Event, artifact: _Event, error: _Event
-) -> Response:
-    """An assessment as server-sent events. It stops when the client disconnects."""
+def _events(evaluator: Evaluator, asked: AssessmentRequest, *, as_task: bool) -> Response:
+    """An assessment as server-sent events: `progress` with a sentence, then `artifact`, or `error`; `as_task`: objects
+    with a status, as tasks of A2A have it. It stops when the client disconnects."""
     from sse_starlette import EventSourceResponse
+
+    def sent(event: dict[str, Any]) -> dict[str, str]:
+        return {"data": json.dumps(event)}
 
     async def events() -> AsyncIterator[dict[str, str]]:
         try:
             async with aclosing(evaluator.assessing(asked)) as steps:
                 async for step in steps:
-                    yield {"data": json.dumps(progress(step) if isinstance(step, str) else artifact(step))}
+                    if isinstance(step, str):
+                        kind = {"status": "working"} if as_task else {"event": "progress"}
+                        yield sent({**kind, "message": step})
+                    elif as_task:
+                        yield sent({"status": "completed", "message": "Done.", "artifact": step})
+                    else:
+                        yield sent({"event": "artifact", "data": step})
         except (Busy, RequestUnusable) as problem:
-            yield {"data": json.dumps(error(str(problem)))}
+            text = str(problem)
+            yield sent({"status": "error", "error": text} if as_task else {"event": "error", "message": text})
 
     return EventSourceResponse(events(), headers={"Cache-Control": "no-store, no-transform"})

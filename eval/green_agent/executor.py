@@ -19,7 +19,7 @@ from a2a.types.a2a_pb2 import AgentCard, AgentSkill, Message
 from google.protobuf.json_format import MessageToDict
 
 from eval.a2a.card import card
-from eval.a2a.tasks import begun_task
+from eval.a2a.jsonrpc import begun_task
 from eval.errors import Busy
 from eval.green_agent.assessment_run import Evaluator
 from eval.green_agent.request import WHAT_TO_SEND, RequestMissing, RequestUnusable, read_parts

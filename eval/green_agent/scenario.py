@@ -98,8 +98,13 @@ def _assessed(scenario: Scenario, report: Callable[[str], None]) -> dict[str, An
         ):
             for event in _events(response):
                 if event.get("kind") == "artifact-update":
-                    return _data(event)
-                if text := _event_line(event):
+                    parts = event.get("artifact", {}).get("parts", [])
+                    data = next((p["data"] for p in parts if isinstance(p.get("data"), dict)), None)
+                    if data is None:
+                        raise ScenarioError("the evaluator's artifact contains no data")
+                    return dict(_whole_numbers(data))
+                told = ((event.get("status") or {}).get("message") or {}).get("parts", [])
+                if text := " ".join(p["text"] for p in told if isinstance(p.get("text"), str)):
                     last = text
                     report(text)
     except httpx.HTTPError as error:
@@ -123,14 +128,6 @@ def _events(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
             yield event["result"]
 
 
-def _data(event: Mapping[str, Any]) -> dict[str, Any]:
-    parts = event.get("artifact", {}).get("parts", [])
-    data = next((p["data"] for p in parts if isinstance(p.get("data"), dict)), None)
-    if data is None:
-        raise ScenarioError("the evaluator's artifact contains no data")
-    return dict(_whole_numbers(data))
-
-
 def _whole_numbers(value: Any) -> Any:
     """Restore whole numbers: A2A data parts have only floats, so 20 arrives as 20.0."""
     if isinstance(value, float) and value.is_integer():
@@ -138,8 +135,3 @@ def _whole_numbers(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _whole_numbers(inner) for key, inner in value.items()}
     return [_whole_numbers(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _event_line(event: Mapping[str, Any]) -> str:
-    message = (event.get("status") or {}).get("message") or {}
-    return " ".join(p["text"] for p in message.get("parts", []) if isinstance(p.get("text"), str))

@@ -6,6 +6,7 @@ be built, or when a task breaks a rule.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,8 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from eval.databases.types import DatabaseError
-from eval.tasks.demos import DEMOS, Demo, demo_named, demo_path
-from eval.tasks.load import OnProgress
+from eval.tasks.demos import DEMOS, demo_named, demo_path
 from eval.tasks.load import Progress as Step
 
 app = typer.Typer(
@@ -61,7 +61,13 @@ def build(
         try:
             with _progress() as bar:
                 task = bar.add_task(demo.id, total=len(demo.tables))
-                print(_build(demo, url, folder, _follow(bar, task)))  # noqa: T201
+                follow = partial(_follow, bar, task)
+                if url is None:
+                    built = str(demo_path(demo.id, folder, follow))
+                else:
+                    demo.build(url, follow)
+                    built = f"{demo.name}: {len(demo.tables)} tables loaded"
+                print(built)  # noqa: T201
                 bar.update(task, completed=len(demo.tables))
         except DatabaseError as error:
             _notes.print(f"{demo.id}: {error}", style="red", markup=False)
@@ -106,25 +112,15 @@ def check(
         raise typer.Exit(1)
 
 
-def _build(demo: Demo, url: str | None, folder: Path | None, on_progress: OnProgress) -> str:
-    if url is None:
-        return str(demo_path(demo.id, folder, on_progress))
-    demo.build(url, on_progress)
-    return f"{demo.name}: {len(demo.tables)} tables loaded"
-
-
 def _progress() -> Progress:
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     return Progress(*columns, console=_notes, transient=True)
 
 
-def _follow(bar: Progress, task: TaskID) -> OnProgress:
-    def follow(step: Step) -> None:
-        if step.is_note:
-            _notes.print(step.message, markup=False)
-        bar.update(task, completed=step.done)
-
-    return follow
+def _follow(bar: Progress, task: TaskID, step: Step) -> None:
+    if step.is_note:
+        _notes.print(step.message, markup=False)
+    bar.update(task, completed=step.done)
 
 
 if __name__ == "__main__":

@@ -83,10 +83,8 @@ def _locked(path: Path) -> Iterator[bool]:
     or the file system has no locks. The rename is still atomic then: at worst two processes do the same work."""
     with path.open("a+b") as file:
         deadline = time.monotonic() + LOCK_SECONDS
-        locked = try_lock(file.fileno())
-        while not locked and time.monotonic() < deadline:
+        while not (locked := try_lock(file.fileno())) and time.monotonic() < deadline:
             time.sleep(0.05)
-            locked = try_lock(file.fileno())
         yield locked
 
 

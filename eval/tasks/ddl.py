@@ -10,7 +10,7 @@ import re
 
 from sqlglot import exp, parse_one
 
-from eval.schema import Column, Dialect, ForeignKey, Index
+from eval.schema import Column, Dialect
 from eval.sql.quoted_names import quoted_name
 from eval.tasks.archive import TableDef
 
@@ -23,12 +23,17 @@ def create_table(definition: TableDef, dialect: Dialect) -> str:
     table = definition.table
     parts: list[exp.Expression] = [_column(column, dialect) for column in table.columns]
     parts.append(exp.PrimaryKey(expressions=[quoted_name(c) for c in table.primary_key]))
-    parts += [_foreign_key(key) for key in table.foreign_keys]
+    for key in table.foreign_keys:
+        referred = exp.Schema(this=_table(key.ref_table), expressions=[quoted_name(c) for c in key.ref_columns])
+        own = [quoted_name(c) for c in key.columns]
+        parts.append(exp.ForeignKey(expressions=own, reference=exp.Reference(this=referred)))
     conditions = list(definition.checks)
     if dialect == "sqlite":  # SQLite has no boolean type
         conditions += [f"{column.name} IN (0, 1)" for column in table.columns if column.type == "BOOLEAN"]
-    for number, condition in enumerate(conditions, 1):
-        check = exp.CheckColumnConstraint(this=_condition(condition))
+    for number, condition in enumerate(map(parse_one, conditions), 1):
+        for identifier in condition.find_all(exp.Identifier):
+            identifier.set("quoted", True)
+        check = exp.CheckColumnConstraint(this=condition)
         parts.append(exp.Constraint(this=quoted_name(f"ck_{table.name}_{number}"), expressions=[check]))
     properties = None
     if dialect == "mysql" and table.comment:
@@ -43,7 +48,13 @@ def create_table(definition: TableDef, dialect: Dialect) -> str:
 
 def create_indexes(definition: TableDef, dialect: Dialect) -> list[str]:
     """CREATE INDEX statements, to run after the rows are loaded."""
-    return [_index(definition.name, index, dialect) for index in definition.table.indexes]
+    statements = []
+    for index in definition.table.indexes:
+        columns = [exp.column(quoted_name(c)) for c in index.columns]
+        params = exp.IndexParameters(columns=columns)
+        made = exp.Index(this=quoted_name(index.name), table=_table(definition.name), params=params)
+        statements.append(exp.Create(this=made, kind="INDEX", unique=index.unique).sql(dialect=dialect))
+    return statements
 
 
 def describe(definition: TableDef, dialect: Dialect) -> list[str]:
@@ -51,30 +62,25 @@ def describe(definition: TableDef, dialect: Dialect) -> list[str]:
     if dialect not in ("postgres", "duckdb"):
         return []
     table = definition.table
-    comments: list[exp.Expression] = []
-    if table.comment:
-        comments.append(
-            exp.Comment(this=_table(table.name), kind="TABLE", expression=exp.Literal.string(table.comment))
-        )
-    for column in table.columns:
-        if column.comment:
-            target = exp.column(quoted_name(column.name), table=quoted_name(table.name))
-            comments.append(exp.Comment(this=target, kind="COLUMN", expression=exp.Literal.string(column.comment)))
-    return [comment.sql(dialect=dialect) for comment in comments]
+    places = [exp.column(quoted_name(column.name), table=quoted_name(table.name)) for column in table.columns]
+    columns = [("COLUMN", place, column.comment) for place, column in zip(places, table.columns, strict=True)]
+    noted: list[tuple[str, exp.Expr, str | None]] = [("TABLE", _table(table.name), table.comment), *columns]
+    return [
+        exp.Comment(this=target, kind=kind, expression=exp.Literal.string(comment)).sql(dialect=dialect)
+        for kind, target, comment in noted
+        if comment
+    ]
 
 
 def insert(definition: TableDef, dialect: Dialect) -> str:
     """INSERT with one placeholder per column, in the driver's own style."""
-    columns = [quoted_name(c.name) for c in definition.table.columns]
-    into = exp.Schema(this=_table(definition.name), expressions=columns).sql(dialect=dialect)
-    mark = "%s" if dialect in ("mysql", "postgres") else "?"
-    return f"INSERT INTO {into} VALUES ({', '.join([mark] * len(columns))})"
+    marks = ["%s" if dialect in ("mysql", "postgres") else "?"] * len(definition.table.columns)
+    return f"INSERT INTO {_with_columns(definition, dialect)} VALUES ({', '.join(marks)})"
 
 
 def copy_stdin(definition: TableDef) -> str:
     """PostgreSQL's COPY FROM STDIN."""
-    columns = [quoted_name(c.name) for c in definition.table.columns]
-    return f"COPY {exp.Schema(this=_table(definition.name), expressions=columns).sql(dialect='postgres')} FROM STDIN"
+    return f"COPY {_with_columns(definition, 'postgres')} FROM STDIN"
 
 
 def copy_csv(definition: TableDef, path: str) -> str:
@@ -88,15 +94,13 @@ def drop(name: str, dialect: Dialect) -> str:
     return f"DROP TABLE IF EXISTS {_table(name).sql(dialect=dialect)}"
 
 
+def _with_columns(definition: TableDef, dialect: Dialect) -> str:
+    columns = [quoted_name(c.name) for c in definition.table.columns]
+    return exp.Schema(this=_table(definition.name), expressions=columns).sql(dialect=dialect)
+
+
 def _table(name: str) -> exp.Table:
     return exp.Table(this=quoted_name(name))
-
-
-def _condition(text: str) -> exp.Expr:
-    condition = parse_one(text)
-    for identifier in condition.find_all(exp.Identifier):
-        identifier.set("quoted", True)
-    return condition
 
 
 def _column(column: Column, dialect: Dialect) -> exp.ColumnDef:
@@ -119,18 +123,3 @@ def _type(name: str, dialect: Dialect) -> exp.DataType:
     if dialect == "mysql" and name == "TIMESTAMP":
         return exp.DataType.build("DATETIME", dialect="mysql")  # MySQL's TIMESTAMP shifts with the session's time zone
     return exp.DataType.build(name)
-
-
-def _foreign_key(key: ForeignKey) -> exp.ForeignKey:
-    target = exp.Schema(this=_table(key.ref_table), expressions=[quoted_name(c) for c in key.ref_columns])
-    return exp.ForeignKey(expressions=[quoted_name(c) for c in key.columns], reference=exp.Reference(this=target))
-
-
-def _index(table: str, index: Index, dialect: Dialect) -> str:
-    columns = [exp.column(quoted_name(c)) for c in index.columns]
-    made = exp.Create(
-        this=exp.Index(this=quoted_name(index.name), table=_table(table), params=exp.IndexParameters(columns=columns)),
-        kind="INDEX",
-        unique=index.unique,
-    )
-    return made.sql(dialect=dialect)

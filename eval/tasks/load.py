@@ -114,8 +114,13 @@ def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
             connection.execute("BEGIN")
             for table, rows in filled:
                 connection.execute(ddl.create_table(table, "duckdb"))
+                # Through CSV files: single rows take DuckDB a hundred times longer. NULL is an unquoted empty field
+                file = Path(folder) / f"{table.name}.csv"
                 for batch in _by_level(table, rows):
-                    _duckdb_rows(connection, table, batch, Path(folder) / f"{table.name}.csv")
+                    with file.open("w", encoding="utf-8", newline="") as out:
+                        out.writelines(",".join(map(_csv_cell, row)) + "\n" for row in batch)
+                    connection.execute(ddl.copy_csv(table, str(file)))
+                file.unlink(missing_ok=True)
             connection.execute("COMMIT")
             for table in tables:  # indexes after the commit: DuckDB builds them faster then
                 for statement in [*ddl.create_indexes(table, "duckdb"), *ddl.describe(table, "duckdb")]:
@@ -139,15 +144,6 @@ def _by_level(table: TableDef, rows: list[Row]) -> Iterator[list[Row]]:
         waiting = [row for row in rows if row[place] not in there]
         there |= {row[target] for row in rows}.difference(row[target] for row in waiting)
         rows = waiting
-
-
-def _duckdb_rows(connection: Any, table: TableDef, rows: list[Row], file: Path) -> None:
-    """Load the rows through a CSV file: single rows take DuckDB a hundred times longer. NULL is an unquoted empty
-    field."""
-    with file.open("w", encoding="utf-8", newline="") as out:
-        out.writelines(",".join(_csv_cell(cell) for cell in row) + "\n" for row in rows)
-    connection.execute(ddl.copy_csv(table, str(file)))
-    file.unlink()
 
 
 def _csv_cell(cell: object) -> str:

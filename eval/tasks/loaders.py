@@ -8,7 +8,7 @@ is a decision for the report of the score.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -71,7 +71,7 @@ def load_spider(
             difficulty=_word(entry, "difficulty", "hardness"),
         )
 
-    return _task_set(path, _json_list(path), read, databases, suites)
+    return _task_set(path, read, databases, suites)
 
 
 def load_bird(questions: str | Path, databases: str | Path | None = None, suites: str | Path | None = None) -> TaskSet:
@@ -90,7 +90,7 @@ def load_bird(questions: str | Path, databases: str | Path | None = None, suites
             evidence=_word(entry, "evidence"),
         )
 
-    return _task_set(path, _json_list(path), read, databases, suites)
+    return _task_set(path, read, databases, suites)
 
 
 def load_jsonl(questions: str | Path, databases: str | Path | None = None, suites: str | Path | None = None) -> TaskSet:
@@ -119,32 +119,37 @@ def load_jsonl(questions: str | Path, databases: str | Path | None = None, suite
             also_right=_words(entry, "alt_gold_sql"),
         )
 
-    return _task_set(path, _json_lines(path), read, databases, suites)
+    return _task_set(path, read, databases, suites, lines=True)
 
 
 def _task_set(
     path: Path,
-    entries: Iterable[tuple[int, object]],
     read: Callable[[int, Record], Task],
     databases: str | Path | None,
     suites: str | Path | None,
+    *,
+    lines: bool = False,
 ) -> TaskSet:
-    tasks: list[Task] = []
-    seen: set[str] = set()
-    for number, entry in entries:
+    """`lines`: whether each line of the file is an entry, else the file is a list of them."""
+    tasks: dict[str, Task] = {}
+    for number, entry in _json_lines(path) if lines else enumerate(_json_list(path)):
         try:
             if not isinstance(entry, dict):
                 raise TaskLoadError("is not a JSON object")
             task = read(number, entry)
-            if task.id in seen:
+            if task.id in tasks:
                 raise TaskLoadError(f"repeats the id {task.id!r}")
         except TaskLoadError as problem:
             raise TaskLoadError(f"{path}: entry {number} {problem}") from None
-        seen.add(task.id)
-        tasks.append(task)
+        tasks[task.id] = task
     where = _folder(databases, path.parent, _DATABASE_FOLDERS)
-    files = _files(where, {task.database for task in tasks}) if where else {}
-    return TaskSet(tuple(tasks), MappingProxyType(files), _folder(suites, path.parent, _SUITE_FOLDERS))
+    files: dict[str, Path] = {}
+    if where is not None:
+        for name in sorted({task.database for task in tasks.values()}):
+            for file in (where / f"{name}.sqlite", where / name / f"{name}.sqlite"):
+                if file.is_file():
+                    files[name] = file  # the second, where there are both
+    return TaskSet(tuple(tasks.values()), MappingProxyType(files), _folder(suites, path.parent, _SUITE_FOLDERS))
 
 
 def _folder(given: str | Path | None, beside: Path, names: tuple[str, ...]) -> Path | None:
@@ -153,16 +158,6 @@ def _folder(given: str | Path | None, beside: Path, names: tuple[str, ...]) -> P
             raise TaskLoadError(f"{given} is not a folder")
         return Path(given)
     return next((beside / name for name in names if (beside / name).is_dir()), None)
-
-
-def _files(folder: Path, names: Iterable[str]) -> dict[str, Path]:
-    files: dict[str, Path] = {}
-    for name in sorted(names):
-        for file in (folder / name / f"{name}.sqlite", folder / f"{name}.sqlite"):
-            if file.is_file():
-                files[name] = file
-                break
-    return files
 
 
 def _read(path: Path) -> str:
@@ -184,11 +179,11 @@ def _parse(text: str, where: str) -> object:
         raise TaskLoadError(f"{where} is not JSON: {reason}") from None
 
 
-def _json_list(path: Path) -> Iterator[tuple[int, object]]:
+def _json_list(path: Path) -> list[object]:
     value = _parse(_read(path), str(path))
     if not isinstance(value, list):
         raise TaskLoadError(f"{path} contains no list of questions")
-    return iter(enumerate(value))
+    return value
 
 
 def _json_lines(path: Path) -> Iterator[tuple[int, object]]:

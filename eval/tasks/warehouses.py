@@ -8,9 +8,10 @@ for a table that exists and for what the engine refuses, DriverMissing, Database
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eval.databases.catalogue.table_drafts import quoted
 from eval.databases.types import DriverMissing
@@ -19,7 +20,11 @@ from eval.schema import Column
 from eval.tasks.archive import Row, TableDef
 from eval.tasks.load_rules import Filled, LoadError, refuse_existing
 
+if TYPE_CHECKING:
+    from eval.databases.spark_connect import SparkConnection
+
 _SECONDS = 30.0
+_WRITE_SECONDS = 300.0
 
 
 def load_clickhouse(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
@@ -66,13 +71,45 @@ def _text(value: str) -> str:
 def load_spark(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
     """Each table becomes a Parquet table of the database."""
     from eval.databases.spark_connect import SparkConnection
-    from eval.tasks.spark_tables import arrow_table, save_table
 
     with closing(SparkConnection(parse_target(url), _SECONDS)) as connection:
         refuse_existing((name for name, _ in connection.tables(_SECONDS)), tables)
         for table, rows in filled:
             columns = [(column.name, _kind(column, _ARROW)) for column in table.table.columns]
             save_table(connection, table.name, arrow_table(columns, _converted(table, rows)))
+
+
+def save_table(connection: SparkConnection, name: str, data: Any) -> None:
+    """Save a `pyarrow.Table` as a new table, as Arrow data inside the plan: no file has to be shared with the server.
+    Raises DatabaseError when the table exists, or when the server refuses."""
+    import pyarrow
+    from pyspark.sql.connect.proto import commands_pb2
+
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, data.schema) as writer:
+        writer.write_table(data)
+    request = connection.plan_request(str(uuid.uuid4()))
+    operation = request.plan.command.write_operation
+    operation.input.local_relation.data = sink.getvalue().to_pybytes()
+    operation.source = "parquet"
+    operation.mode = commands_pb2.WriteOperation.SAVE_MODE_ERROR_IF_EXISTS
+    operation.table.table_name = quoted((name,), "spark")
+    operation.table.save_method = commands_pb2.WriteOperation.SaveTable.TABLE_SAVE_METHOD_SAVE_AS_TABLE
+    for _ in connection.batches(request, _WRITE_SECONDS):
+        pass
+
+
+def arrow_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]) -> Any:
+    """Rows as a `pyarrow.Table`; each column has a name and the name of an Arrow type (`int64`, `string`, `date32`)."""
+    import pyarrow
+
+    kinds = [pyarrow.type_for_alias(kind) for _, kind in columns]
+    arrays = [
+        pyarrow.array((row[i] for row in rows), kind, size=len(rows)) if rows else pyarrow.array([], kind)
+        for i, kind in enumerate(kinds)
+    ]
+    schema = pyarrow.schema([(name, kind) for (name, _), kind in zip(columns, kinds, strict=True)])
+    return pyarrow.Table.from_arrays(arrays, schema=schema)
 
 
 _CLICKHOUSE = {
@@ -91,14 +128,11 @@ def _kind(column: Column, kinds: dict[str, str]) -> str:
 
 
 def _converted(table: TableDef, rows: list[Row]) -> list[list[object]]:
-    converters = [_CONVERTERS.get(column.type.partition("(")[0], _same) for column in table.table.columns]
+    converters = [_CONVERTERS.get(column.type.partition("(")[0]) for column in table.table.columns]
     return [
-        [None if cell is None else convert(cell) for cell, convert in zip(row, converters, strict=True)] for row in rows
+        [convert(cell) if convert and cell is not None else cell for cell, convert in zip(row, converters, strict=True)]
+        for row in rows
     ]
-
-
-def _same(cell: Any) -> object:
-    return cell
 
 
 _CONVERTERS: dict[str, Callable[[Any], object]] = {

@@ -8,11 +8,9 @@ ClickHouse does not keep unique, is in fact unique.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from sqlglot import exp
 
-from eval.databases.catalogue.grants import granted_writes
 from eval.databases.catalogue.table_drafts import Draft, Rows, quoted
 from eval.schema import Column, Index, Schema
 
@@ -95,13 +93,9 @@ def _columns_of(key: str) -> tuple[str, ...]:
     return tuple(c.name for c in expressions) if all(isinstance(c, exp.Column) for c in expressions) else ()
 
 
-_GRANT = re.compile(r"GRANT (.+?) ON (\S+) TO ")
-_WRITES = (
+GRANT = re.compile(r"GRANT (.+?) ON (\S+) TO ")
+WRITES = (
     "ALL", "INSERT", "ALTER", "CREATE", "DROP", "TRUNCATE", "OPTIMIZE", "SYSTEM", "SOURCES", "FILE", "URL", "REMOTE",
     "S3", "MYSQL", "POSTGRES", "ACCESS MANAGEMENT", "CREATE TEMPORARY TABLE",
 )  # fmt: skip
-
-
-def write_privileges(grants: Iterable[str]) -> tuple[str, ...]:
-    """The privileges in SHOW GRANTS that write or reach outside, one text for each place."""
-    return granted_writes(grants, _GRANT, _WRITES)
+"""The privileges that write or reach outside."""

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 AS_WRITTEN = "as_written"
 """Name of the schema whose tables are reached through views alone, and the end of their names."""
 _RELATIONS = """
-SELECT table_oid, schema_name, schema_name = current_schema(), table_name, comment, false, 0
+SELECT table_oid, schema_name, schema_name = current_schema(), table_name, comment, 'table', 0
 FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND NOT temporary
 UNION ALL
-SELECT view_oid, schema_name, schema_name = current_schema(), view_name, comment, true, 1
+SELECT view_oid, schema_name, schema_name = current_schema(), view_name, comment, 'view', 1
 FROM duckdb_views() WHERE database_name = current_database() AND NOT internal AND NOT temporary
 ORDER BY 7, 1
 """
@@ -50,17 +50,12 @@ def read_schema(connection: DuckDBPyConnection) -> Schema:
 
     drafts: dict[tuple[str, str], Draft] = {}
     kept: set[str] = set()
-    for _oid, schema, reached, name, comment, is_view, _order in rows(_RELATIONS):
+    for _oid, schema, reached, name, comment, kind, _order in rows(_RELATIONS):
         if schema == AS_WRITTEN:
             kept.add(f"{name}_{AS_WRITTEN}")
-            continue
-        drafts[schema, name] = Draft(
-            name,
-            None if reached else schema,
-            (schema, name),
-            kind="view" if is_view else "table",
-            comment=comment,
-        )
+        else:
+            namespace = None if reached else schema
+            drafts[schema, name] = Draft(name, namespace, (schema, name), kind=kind, comment=comment)
     columns = rows(_COLUMNS)
     read = {(table, name): _as_read(comment) for schema, table, name, *_, comment, _ in columns if schema == AS_WRITTEN}
     for schema, table, name, data_type, nullable, default, comment, generated in columns:

@@ -7,12 +7,9 @@ account may read. Raises pymysql.MySQLError.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable
 from typing import Any
 
-from eval.databases.catalogue.grants import granted_writes
-from eval.databases.catalogue.table_drafts import COUNT_BELOW_BYTES, Draft, Rows, count_small
+from eval.databases.catalogue.table_drafts import COUNT_BELOW_BYTES, Draft, Rows, count_small, grouped
 from eval.schema import Column, ForeignKey, Index, Schema
 
 _TABLES = """
@@ -60,22 +57,16 @@ def read_schema(rows: Rows, count: Rows) -> Schema:
             draft_of.columns.append(
                 Column(name, _text(column_type), nullable == "YES", False, _text(shown), comment or None)
             )
-    keys: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
-    for table, key, column, ref_table, ref_column in rows(_KEYS):
-        keys[table, key].append((column, ref_table, ref_column))
-    for (table, _), parts in keys.items():
-        if table in drafts and (target := _spelled(drafts, parts[0][1])):
-            key_columns, ref_columns = tuple(p[0] for p in parts), tuple(p[2] for p in parts)
-            drafts[table].foreign_keys.append(ForeignKey(key_columns, target, ref_columns))
-    indexes: dict[tuple[str, str], tuple[bool, list[str | None]]] = {}
-    for table, name, non_unique, column in rows(_INDEXES):
-        indexes.setdefault((table, name), (not int(non_unique), []))[1].append(column)
-    for (table, name), (unique, columns) in indexes.items():
-        plain = tuple(c for c in columns if c is not None)  # None: an expression
-        if table in drafts and len(plain) == len(columns):
-            drafts[table].indexes.append(Index(name, plain, unique=unique))
+    for (table, _), parts in grouped(rows(_KEYS)).items():
+        columns, (ref_table, *_), ref_columns = zip(*parts, strict=True)
+        if table in drafts and (target := _spelled(drafts, ref_table)):
+            drafts[table].foreign_keys.append(ForeignKey(columns, target, ref_columns))
+    for (table, name), parts in grouped(rows(_INDEXES)).items():
+        non_unique, columns = zip(*parts, strict=True)
+        if table in drafts and None not in columns:  # None: an expression
+            drafts[table].indexes.append(Index(name, columns, unique=not int(non_unique[0])))
             if name == "PRIMARY":
-                drafts[table].primary_key = plain
+                drafts[table].primary_key = columns
     count_small(drafts.values(), count, "mysql")
     return Schema("mysql", tuple(d.table() for d in drafts.values() if d.columns))
 
@@ -92,10 +83,6 @@ def _text(value: str | bytes | None) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-_GRANT = re.compile(r"GRANT (.+?) ON (?:TABLE |PROCEDURE |FUNCTION )?(\S+) TO ", re.S)
-_WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRIGGER", "FILE", "SUPER")
-
-
-def write_privileges(grants: Iterable[str]) -> tuple[str, ...]:
-    """The write privileges in SHOW GRANTS, one text for each place."""
-    return granted_writes(grants, _GRANT, _WRITES)
+GRANT = re.compile(r"GRANT (.+?) ON (?:TABLE |PROCEDURE |FUNCTION )?(\S+) TO ", re.S)
+WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRIGGER", "FILE", "SUPER")
+"""What GRANT gives, and where; and the privileges that write."""

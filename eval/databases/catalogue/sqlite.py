@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from eval.databases.catalogue.ddl_comments import ddl_comments
-from eval.databases.catalogue.table_drafts import quoted
+from eval.databases.catalogue.table_drafts import grouped, quoted
 from eval.schema import Column, ForeignKey, Index, Schema, Table
 
 _COUNT_ALL_BELOW_BYTES = 64 * 1024 * 1024
@@ -23,11 +23,13 @@ _LIST = """
 SELECT name, type, wr FROM pragma_table_list
 WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
 """
-_COLUMN_FIELDS = 'name, type, "notnull", dflt_value, pk, hidden'
 _COLUMNS = """
-SELECT l.name, x.name, x.type, x."notnull", x.dflt_value, x.pk, x.hidden
+SELECT l.name, x.name, x.type, x."notnull", x.dflt_value, x.pk
 FROM pragma_table_list l, pragma_table_xinfo(l.name, 'main') x
 WHERE l.schema = 'main' AND l.type = 'table' ORDER BY l.name, x.cid
+"""
+_OTHER_COLUMNS = """
+SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid
 """
 _KEYS = """
 SELECT l.name, k.id, k."table", k."from", k."to"
@@ -48,8 +50,15 @@ def read_schema(connection: sqlite3.Connection) -> Schema:
     columns: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for name, *column in run(_COLUMNS):
         columns[name].append(tuple(column))
-    keys = _foreign_keys(run(_KEYS).fetchall())
-    indexes = _indexes(run(_INDEXES).fetchall())
+    keys: dict[str, list[ForeignKey]] = defaultdict(list)
+    for (table, _), parts in grouped(run(_KEYS)).items():
+        ref_columns = tuple(to for _, _, to in parts if to is not None)
+        keys[table].append(ForeignKey(tuple(column for _, column, _ in parts), parts[0][0], ref_columns))
+    indexes: dict[str, list[Index]] = defaultdict(list)
+    for (table, index), parts in grouped(run(_INDEXES)).items():
+        if plain := tuple(c for _, c in parts if c is not None):  # None: an expression or the rowid
+            unique = bool(parts[0][0]) and len(plain) == len(parts)
+            indexes[table].append(Index(index, plain, unique=unique))
     stored = run("SELECT name, sql FROM sqlite_schema ORDER BY rowid").fetchall()
     order = {name: i for i, (name, _) in enumerate(stored)}
     written = {name: sql for name, sql in stored if sql}
@@ -70,8 +79,8 @@ def read_schema(connection: sqlite3.Connection) -> Schema:
                 ),
                 kind="view" if kind == "view" else "table",
                 primary_key=primary,
-                foreign_keys=keys.get(name, ()),
-                indexes=indexes.get(name, ()),
+                foreign_keys=tuple(keys[name]),
+                indexes=tuple(indexes[name]),
                 comment=comment,
             )
         )
@@ -83,14 +92,13 @@ def read_schema(connection: sqlite3.Connection) -> Schema:
 
 def _columns_of(connection: sqlite3.Connection, name: str) -> list[tuple[Any, ...]]:
     try:
-        sql = f"SELECT {_COLUMN_FIELDS} FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid"
-        return connection.execute(sql, (name,)).fetchall()
+        return connection.execute(_OTHER_COLUMNS, (name,)).fetchall()
     except sqlite3.DatabaseError:
         return []
 
 
 def _column(row: tuple[Any, ...], comments: dict[str, str], *, rowid_alias: bool, without_rowid: bool) -> Column:
-    name, declared, not_null, default, key_position, _hidden = row
+    name, declared, not_null, default, key_position = row
     never_null = bool(key_position) and (without_rowid or (rowid_alias and declared.upper() == "INTEGER"))
     return Column(
         name=name,
@@ -100,34 +108,6 @@ def _column(row: tuple[Any, ...], comments: dict[str, str], *, rowid_alias: bool
         default=default,
         comment=comments.get(name),
     )
-
-
-def _foreign_keys(rows: list[tuple[Any, ...]]) -> dict[str, tuple[ForeignKey, ...]]:
-    grouped: dict[tuple[str, int], list[tuple[Any, ...]]] = defaultdict(list)
-    for table, key_id, ref_table, column, ref_column in rows:
-        grouped[(table, key_id)].append((ref_table, column, ref_column))
-    keys: dict[str, tuple[ForeignKey, ...]] = {}
-    for (table, _), parts in grouped.items():
-        key = ForeignKey(
-            columns=tuple(p[1] for p in parts),
-            ref_table=parts[0][0],
-            ref_columns=tuple(p[2] for p in parts if p[2] is not None),
-        )
-        keys[table] = (*keys.get(table, ()), key)
-    return keys
-
-
-def _indexes(rows: list[tuple[Any, ...]]) -> dict[str, tuple[Index, ...]]:
-    grouped: dict[tuple[str, str], tuple[bool, list[str | None]]] = {}
-    for table, index, unique, column in rows:
-        grouped.setdefault((table, index), (bool(unique), []))[1].append(column)
-    indexes: dict[str, tuple[Index, ...]] = {}
-    for (table, name), (unique, columns) in grouped.items():
-        plain = tuple(c for c in columns if c is not None)  # None: an expression or the rowid
-        if plain:
-            index = Index(name, plain, unique=unique and len(plain) == len(columns))
-            indexes[table] = (*indexes.get(table, ()), index)
-    return indexes
 
 
 def _resolve_keys(tables: list[Table]) -> list[Table]:

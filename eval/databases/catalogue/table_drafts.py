@@ -1,11 +1,13 @@
-"""Code shared by the server catalogues: it assembles tables from the rows of several queries, and counts rows.
+"""Code shared by the catalogues: it assembles tables from the rows of several queries, counts rows, and reads grants.
 
 In: drafts filled row by row. Out: `Table`s, and one statement that counts many tables at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -59,6 +61,14 @@ class Draft:
         )
 
 
+def grouped(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, Any], list[tuple[Any, ...]]]:
+    """The rest of the rows by their first two cells: a table and its key or index, of which each row has a column."""
+    groups: dict[tuple[str, Any], list[tuple[Any, ...]]] = defaultdict(list)
+    for table, part, *rest in rows:
+        groups[table, part].append(tuple(rest))
+    return groups
+
+
 def quoted(parts: Sequence[str], dialect: Dialect) -> str:
     """A name as the dialect quotes it, part by part."""
     return ".".join(map(ENGINES[dialect].quoted, parts))
@@ -85,3 +95,16 @@ def keep_counts(drafts: Sequence[Draft], rows: Sequence[Sequence[int]]) -> None:
     for position, count in rows:
         drafts[position].row_count = count
         drafts[position].estimated = False
+
+
+def granted_writes(grants: Iterable[str], pattern: re.Pattern[str], writes: Collection[str]) -> tuple[str, ...]:
+    """What an account may do beyond reading, from the lines of SHOW GRANTS: the privileges among `writes`, one text for
+    each place. `pattern` finds the privileges and their place in a line, the rest of which may contain a password hash.
+    """
+    privileges = []
+    for line in grants:
+        if match := pattern.match(line):
+            granted = {word.strip().upper() for word in re.sub(r"\([^)]*\)", "", match[1]).split(",")}
+            if present := [name for name in writes if name in granted]:
+                privileges.append(f"has {', '.join(present)} on {match[2].replace('`', '')}")
+    return tuple(privileges)

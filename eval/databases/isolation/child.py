@@ -74,8 +74,16 @@ def serve(connection: socket.socket, folder: Path) -> None:
     open_files = _CHDB_OPEN_FILES if target.dialect == "clickhouse" else _OPEN_FILES
     limit_resources(memory_bytes=workspace.process_bytes(target.dialect), file_bytes=temp_bytes, open_files=open_files)
     if target.dialect == "clickhouse" and target.path is not None:
-        _link_chdb(target.path, folder / _LINKED)
-    missing = confine(_readable(target), [folder, Path(os.environ["SQLITE_TMPDIR"]), *_shared_memory(target)])
+        # Links to the tables, because another process holds the real folder locked. The child can only read them
+        (folder / _LINKED).mkdir()
+        for name in ("metadata", "data", "store"):
+            (folder / _LINKED / name).symlink_to(target.path / name)
+    log, shared, journal = (Path(f"{target.path}-{suffix}") for suffix in ("wal", "shm", "journal"))
+    own_files = [target.path, log, shared, journal, Path(f"{target.path}.wal")] if target.path else []
+    # Who reads a database in WAL mode must write the file of shared memory. It exists, because the server has the
+    # database open
+    written = [shared, log] if target.dialect == "sqlite" else []
+    missing = confine([*code_files(), *own_files], [folder, Path(os.environ["SQLITE_TMPDIR"]), *written])
     try:
         database = _opened(target, workspace)
     except DatabaseError as e:
@@ -102,14 +110,6 @@ def _opened(target: Target, workspace: Workspace) -> Database:
     from eval.databases.duckdb import DuckDBDatabase
 
     return DuckDBDatabase(target, infer_keys=False, workspace=workspace)
-
-
-def _link_chdb(folder: Path, linked: Path) -> None:
-    """Make a data folder with links to the tables of the real one, which another process holds locked. The child can
-    only read them."""
-    linked.mkdir()
-    for name in ("metadata", "data", "store"):
-        (linked / name).symlink_to(folder / name)
 
 
 def _answer(connection: socket.socket, database: Database, target: Target, request: Request) -> bool:
@@ -156,18 +156,3 @@ def code_files() -> list[Path]:
     system = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/localtime", "/dev/urandom"]
     system += ["/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/sys/fs/cgroup"]  # DuckDB fails without these
     return [*code, Path(sys.base_prefix, "lib"), *map(Path, system)]
-
-
-def _readable(target: Target) -> list[Path]:
-    """The database's own files, and the code."""
-    return [*code_files(), *([target.path, *_companions(target)] if target.path else [])]
-
-
-def _companions(target: Target) -> list[Path]:
-    return [Path(f"{target.path}{suffix}") for suffix in ("-wal", "-shm", "-journal", ".wal")]
-
-
-def _shared_memory(target: Target) -> list[Path]:
-    """The file that a reader of a database in WAL mode must write. It exists, because the server has the
-    database open."""
-    return [Path(f"{target.path}-shm"), Path(f"{target.path}-wal")] if target.dialect == "sqlite" else []

@@ -25,7 +25,6 @@ from eval.schema import Schema
 from eval.statement import ReadStatement
 
 _EXTRA_BYTES = 16 << 20
-_REFUSAL_LIMITS = Limits(seconds=5.0)
 _LOST = "the engine's process ended while it ran this statement: it crashed, or needed more memory than it may use"
 
 
@@ -50,8 +49,8 @@ class IsolatedDatabase(Database):
         return self._direct.write_privileges()
 
     def refusal(self, statement: ReadStatement) -> str | None:
-        opener = partial(self._ask, "refusal")
-        with RowStream(statement, self.dialect, _REFUSAL_LIMITS, None, opener, str) as stream:
+        limits, opener = Limits(seconds=5.0), partial(self._ask, "refusal")
+        with RowStream(statement, self.dialect, limits, None, opener, str) as stream:
             rows = [row for batch in stream for row in batch]
         if stream.status == "error":
             return stream.error
@@ -75,8 +74,15 @@ class IsolatedDatabase(Database):
     def _ask(self, kind: Literal["rows", "plan", "refusal"], run: StatementRun) -> Iterator[OpenStatement]:
         worker = self._worker(run)
         reply = _Reply(worker, run)
+
+        def stop_cancelled() -> None:
+            """At its deadline a child stops by itself and gets some time to do so; when the caller no longer waits, it
+            gets none."""
+            if run.stopped == "cancelled":
+                worker.kill()
+
         try:
-            with run.interrupting(reply.stop_cancelled, worker.kill):
+            with run.interrupting(stop_cancelled, worker.kill):
                 yield OpenStatement(reply.begin(kind), reply.rows(), lambda: reply.truncated)
         finally:
             if reply.usable and not self._closed:
@@ -131,24 +137,17 @@ class _Reply:
                 return
             self._next()
 
-    def stop_cancelled(self) -> None:
-        """Stop a cancelled statement. At its deadline a child stops by itself and gets some time to do so; when the
-        caller no longer waits, it gets none."""
-        if self._run.stopped == "cancelled":
-            self._worker.kill()
-
     def _next(self) -> tuple[str, ...] | None:
         try:
             columns, self._rows, end = receive(self._worker.connection, self._run.limits.bytes * 4 + _EXTRA_BYTES)
         except (EOFError, OSError):
             self._run.expired()
             raise DatabaseError(_LOST) from None
-        if end is None:
-            return columns  # type: ignore[no-any-return]
-        self.ended = True
-        status, error, self.truncated, self.usable = end
-        if status == "timeout":
-            self._run.stopped = self._run.stopped or "timeout"
-        if status != "success":
-            raise DatabaseError(str(error))
+        if end is not None:
+            self.ended = True
+            status, error, self.truncated, self.usable = end
+            if status == "timeout":
+                self._run.stopped = self._run.stopped or "timeout"
+            if status != "success":
+                raise DatabaseError(str(error))
         return columns  # type: ignore[no-any-return]

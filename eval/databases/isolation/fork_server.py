@@ -36,9 +36,8 @@ class ForkServer:
         self._root = Path(os.environ["SQLITE_TMPDIR"]).parent
         self._folders: dict[int, Path] = {}
         self._made = 0
-        self._wake, wakes = socket.socketpair()
-        self._wakes = wakes
-        for end in (self._wake, wakes):
+        self._wake, self._wakes = socket.socketpair()
+        for end in (self._wake, self._wakes):
             end.setblocking(False)
 
     def serve(self) -> None:

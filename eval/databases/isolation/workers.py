@@ -136,12 +136,11 @@ class Workers:
         return None
 
     def _make_room(self) -> bool:
-        if sum(self._count.values()) < MOST_CHILDREN:
+        full = sum(self._count.values()) >= MOST_CHILDREN
+        if full and self._idle:
+            self._close_idle(self._idle[0])  # of another database: the least recently used one
             return True
-        if not self._idle:
-            return False
-        self._close_idle(self._idle[0])  # of another database: the least recently used one
-        return True
+        return not full
 
     def _close_idle(self, worker: Worker) -> None:
         self._idle.remove(worker)

@@ -143,11 +143,8 @@ def _tag_problems(task: Task) -> Iterator[str]:
         return  # already reported by the run
     tagged = set(task.tags) & set(FORMS)
     if used != tagged:
-        yield f"its tags for forms of SQL are {_listed(tagged)}, gold has {_listed(used)}"
-
-
-def _listed(tags: set[str]) -> str:
-    return ", ".join(sorted(tags)) or "none"
+        named, found = (", ".join(sorted(tags)) or "none" for tags in (tagged, used))
+        yield f"its tags for forms of SQL are {named}, gold has {found}"
 
 
 def _open_ties(parsed: ParsedQuery, database: Database) -> list[str]:

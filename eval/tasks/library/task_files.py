@@ -18,7 +18,6 @@ Everything before the first TASK is a note for readers. A task's id gets its dat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from eval.errors import InputError
@@ -58,35 +57,28 @@ class _Block:
 
 def read_tasks(text: str, database: str, file: str) -> tuple[Task, ...]:
     """The tasks of one file's text. Raises TaskFileError."""
-    return tuple(_task(blocks, database, file) for blocks in _by_task(_blocks(text), file))
+    tasks: list[list[_Block]] = []
+    for block in _blocks(text):
+        if block.mark == "TASK":
+            tasks.append([])
+        elif not tasks:
+            raise TaskFileError(f"{file}:{block.line}: {block.mark} before the first TASK")
+        tasks[-1].append(block)
+    return tuple(_task(blocks, database, file) for blocks in tasks)
 
 
-def _blocks(text: str) -> Iterator[_Block]:
-    block: _Block | None = None
+def _blocks(text: str) -> list[_Block]:
+    blocks: list[_Block] = []
     for number, line in enumerate(text.splitlines(), 1):
         if mark := _MARK.match(line):
-            if block:
-                yield block
-            block = _Block(mark[1], number, [mark[2].strip()])
-        elif block and line.startswith("--") and not block.sql:
-            block.said.append(line.removeprefix("--").strip())
-        elif block and (line.strip() or block.sql):
-            block.sql.append(line)
-    if block:
-        yield block
-
-
-def _by_task(blocks: Iterable[_Block], file: str) -> Iterator[list[_Block]]:
-    task: list[_Block] = []
-    for block in blocks:
-        if block.mark == "TASK" and task:
-            yield task
-            task = []
-        elif block.mark != "TASK" and not task:
-            raise TaskFileError(f"{file}:{block.line}: {block.mark} before the first TASK")
-        task.append(block)
-    if task:
-        yield task
+            blocks.append(_Block(mark[1], number, [mark[2].strip()]))
+        elif not blocks:
+            continue
+        elif line.startswith("--") and not blocks[-1].sql:
+            blocks[-1].said.append(line.removeprefix("--").strip())
+        elif line.strip() or blocks[-1].sql:
+            blocks[-1].sql.append(line)
+    return blocks
 
 
 def _task(blocks: list[_Block], database: str, file: str) -> Task:

@@ -16,7 +16,7 @@ from a2a.client import ClientConfig, create_client
 from a2a.helpers.proto_helpers import new_data_part, new_text_part
 from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, Message, Role, SendMessageRequest, TaskState
 
-from agent.a2a.rpc import RecentTasks
+from eval.a2a.jsonrpc import RecentTasks
 from tests.agent.a2a.conftest import CUSTOMERS, Slow, task
 
 COUNT = "SELECT COUNT(*) AS customers FROM customers"

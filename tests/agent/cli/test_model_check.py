@@ -11,7 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from agent.cli import exits, model_command
-from agent.cli.memory_commands import model
+from agent.cli.model_command import model
 from agent.config import settings
 from agent.models.discovery import servers_here
 from tests.openai_server import OpenAIServer, completion, error

@@ -158,7 +158,7 @@ def test_the_command_asks_before_it_downloads_and_removes_what_it_got(
     from typer.testing import CliRunner
 
     from agent.cli import model_command
-    from agent.cli.memory_commands import model
+    from agent.cli.model_command import model
     from agent.config import settings
 
     async def here() -> tuple[ModelServer, ...]:

@@ -1,17 +1,48 @@
-"""A size limit on request bodies.
-
-In: an ASGI app, a number of bytes, the JSON of the refusal. Out: an ASGI app that answers 413 to a larger request.
+"""HTTP requests of all A2A servers here: large bodies and content types of web pages are refused, and work stops when
+the client leaves. Needs no SDK.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Mapping
+from typing import Any, TypeVar
 
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eval.errors import Text2SQLError
+
+GONE = 499
+"""The status of a request whose client has disconnected; nobody reads it."""
+_OF_WEB_PAGES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
+_T = TypeVar("_T")
+
+
+def from_web_page(content_type: str) -> bool:
+    """Whether a request with this Content-Type may come from a web page of any origin, which may send it without being
+    asked. A server that reads it could be used by a page of another origin."""
+    return content_type.partition(";")[0].strip().lower() in _OF_WEB_PAGES
+
+
+async def while_there(request: Request, work: Awaitable[_T]) -> _T | None:
+    """The result of the work. If the client disconnects first, the work is stopped and the result is None. The
+    request's body must already have been read."""
+    running = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((running, leaving), return_when=asyncio.FIRST_COMPLETED)
+        return running.result() if running.done() else None
+    finally:
+        for task in (running, leaving):
+            task.cancel()
+        await asyncio.gather(running, leaving, return_exceptions=True)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 class _TooLarge(Text2SQLError):
