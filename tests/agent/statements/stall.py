@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 Rows = list[tuple[Any, ...]]
@@ -19,7 +19,10 @@ TABLES = {
 
 def stall(seed: int = 7) -> dict[str, Rows]:
     draw = random.Random(seed)
-    some = lambda values: draw.choice([*values, None])  # noqa: E731
+
+    def some(values: Iterable[Any]) -> Any:
+        return draw.choice([*values, None])
+
     return {
         "regions": [(i, title) for i, title in enumerate(("North", "South", "O'Hara"), 1)],
         "shops": [

@@ -157,7 +157,7 @@ async def test_a_board_of_before_has_no_filters_and_its_wide_tiles(config: State
         """UPDATE text2sql_boards SET tiles = '[{"kept_id": "a", "wide": true}, {"kept_id": "b", "wide": false}]'""",
         "UPDATE text2sql_state SET version = 6",
     ):
-        await store._write(lambda connection, sql=statement: connection.exec_driver_sql(sql))  # type: ignore[misc]
+        await store._write(lambda connection, sql=statement: connection.exec_driver_sql(sql))
     await store.close()
 
     store = await open_store(config)
