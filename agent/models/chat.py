@@ -25,14 +25,14 @@ from langchain_openai import ChatOpenAI
 from openai._streaming import ServerSentEvent
 from pydantic import SecretStr
 
-from agent.models.callbacks import Tokens, reported_call
+from agent.models.callbacks import reported_call
 from agent.models.calls import Call, call_span
 from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
 from agent.models.protocol import Endpoint
 from agent.models.quirks import ChatRequest, Messages
-from agent.models.wire_format import Reply
+from agent.models.wire_format import Reply, Tokens
 
 CONNECT_SECONDS = 10.0
 _PATH = "/chat/completions"

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from agent.models.distrust import LOOP_CHARS, summary_flaws
 from agent.models.endpoint import EndpointClient, Ledger
@@ -52,12 +52,12 @@ from agent.models.protocol import (
 from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS, Messages
 from agent.models.replies import Distrusted, UnusableReply
 from agent.models.retry_policy import RetryPolicy
-from agent.models.streaming import ShownText, StreamedAnswer
+from agent.models.streaming import ShownText, write_answer
 from agent.models.structured import (
     REVIEW_SCHEMA,
     SQL_SCHEMA,
     conversation_in,
-    object_in,
+    json_in,
     plan_in,
     plan_schema,
     review_in,
@@ -66,10 +66,8 @@ from agent.models.structured import (
     step_schema,
 )
 from agent.models.visible import visible_text
+from agent.models.wire_format import Reply
 from agent.runtime.plans import single_task_plan
-
-if TYPE_CHECKING:
-    from agent.models.wire_format import Reply
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -140,7 +138,7 @@ class OpenAIModel:
 
     async def compose(self, prompt: Prompt, schema: dict[str, Any]) -> tuple[dict[str, object], Usage]:
         """A JSON object for a prompt of the caller's own."""
-        return await self._ask(prompt, schema, object_in, cap=OUTPUT_TOKENS)
+        return await self._ask(prompt, schema, json_in, cap=OUTPUT_TOKENS)
 
     async def judge(self, request: JudgeRequest) -> Judgement:
         return await judged(request, partial(self._ask, cap=OPINION_TOKENS))
@@ -154,7 +152,7 @@ class OpenAIModel:
         shown = ShownText(on_text, summary_flaws(request.question, request.results))
 
         async def work() -> None:
-            reply = await StreamedAnswer(self._endpoint).write(messages, ledger, shown)
+            reply = await write_answer(self._endpoint, messages, ledger, shown)
             if reply.refusal and not shown.text:
                 raise _Declined(redacted(reply.refusal, self._endpoint.key))
             if shown.flawed:

@@ -11,14 +11,11 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from agent.models.lenient_json import CutOff, NotJson, read_value
 from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, visible_text
+from agent.models.wire_format import Reply
 from eval.errors import InputError
-
-if TYPE_CHECKING:
-    from agent.models.wire_format import Reply
 
 _MAX_STARTS = 40
 """Maximum positions at which an object is searched for, so that a text of only braces stays cheap."""
