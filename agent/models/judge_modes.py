@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agent.models.prompts import Prompt, compare_prompt, conditions_prompt, judge_prompt, read_back_prompt
+from agent.models.prompts import Prompt, compare_prompt, judge_prompt, read_back_prompt
 from agent.models.protocol import Judgement, JudgeRequest, Usage
 from agent.models.replies import UnusableReply
 from agent.models.structured import CONDITIONS_SCHEMA, JUDGE_SCHEMA, READ_BACK_SCHEMA, json_in, read_judgement
@@ -24,7 +24,8 @@ _MOST = 20
 
 async def judged(request: JudgeRequest, ask: Ask) -> Judgement:
     if request.way == "conditions":
-        (score, reasoning, conditions), usage = await ask(conditions_prompt(request), CONDITIONS_SCHEMA, _conditions_in)
+        prompt = judge_prompt(request, "conditions")
+        (score, reasoning, conditions), usage = await ask(prompt, CONDITIONS_SCHEMA, _conditions_in)
         # No better than the share of the conditions that have their place
         text = _folded(request.sql)
         unplaced = [condition for condition, place in conditions if not place or _folded(place) not in text]

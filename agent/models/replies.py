@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agent.models.lenient_json import CutOff, NotJson, read_value
-from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, visible_text
+from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, last_match, visible_text
 from agent.models.wire_format import Reply
 from eval.errors import InputError
 
@@ -21,6 +21,8 @@ _MAX_STARTS = 40
 """Maximum positions at which an object is searched for, so that a text of only braces stays cheap."""
 _MAX_CUT_OFF = 4
 """Maximum unclosed objects that are tried, each of which costs a pass over the text."""
+_FENCE = re.compile(r"(```|~~~)(?:(?<=`)`*+|(?<=~)~*+)(.*?)(\1|\Z)", re.DOTALL)
+_LABEL = re.compile(r"[ \t]{0,8}([A-Za-z][\w+-]{0,15})?(?=\s|$)[ \t]{0,8}")
 
 
 class UnusableReply(InputError):
@@ -40,35 +42,21 @@ def _readings(text: str) -> Iterator[str]:
         yield THINK_TAG.sub("\n", TOKEN.sub("\n", text[:MAX_CHARS])).strip(EDGES)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fence:
+class _Fence(NamedTuple):
     language: str
     body: str
     closed: bool
 
 
-def _fences(text: str) -> list[_Fence]:
+def _fences(text: str) -> Iterator[_Fence]:
     """Blocks between triple backticks or tildes, in order."""
-    fences: list[_Fence] = []
-    at = 0
-    while True:
-        opened = [(p, m) for m in ("```", "~~~") if (p := text.find(m, at)) >= 0]
-        if not opened:
-            return fences
-        start, mark = min(opened)
-        start += 3
-        while text[start : start + 1] == mark[0]:
-            start += 1
-        end = text.find(mark, start)
-        inner = text[start:] if end < 0 else text[start:end]
-        label = re.match(r"[ \t]{0,8}([A-Za-z][\w+-]{0,15})?(?=\s|$)[ \t]{0,8}", inner)
+    for fence in _FENCE.finditer(text):
+        inner = fence[2]
+        label = _LABEL.match(inner)
         language = (label.group(1) or "").lower() if label else ""
         if language in _SQL_STARTS:
             language, label = "", None
-        fences.append(_Fence(language, inner[label.end() if label else 0 :].strip(EDGES), end >= 0))
-        if end < 0:
-            return fences
-        at = end + 3
+        yield _Fence(language, inner[label.end() if label else 0 :].strip(EDGES), bool(fence[3]))
 
 
 # --- JSON ---
@@ -206,7 +194,7 @@ def _sql_in(text: str, depth: int) -> str:
                 inner = candidate.get(key)
                 if isinstance(inner, str) and inner.strip():
                     return _sql_in(inner.strip(EDGES), depth + 1) or _tidy(inner)
-    fences = _fences(text)
+    fences = list(_fences(text))
     reading = [f for f in fences if _is_read(f.body)]
     if reading:
         closed = [f for f in reading if f.closed]
@@ -216,10 +204,7 @@ def _sql_in(text: str, depth: int) -> str:
             return _tidy(fence.body)
         if fence.language in _SQL_LANGUAGES and (inner := _plain_sql(fence.body)):
             return inner
-    tag = None
-    for tag in _TAGGED.finditer(text):  # noqa: B007
-        pass
-    if tag is not None:
+    if (tag := last_match(_TAGGED, text)) is not None:
         body = text[tag.end() :].partition("</")[0].strip(EDGES)
         if _is_read(body):
             return _tidy(body)
@@ -245,10 +230,7 @@ def _plain_sql(text: str) -> str:
         if start and not _PROSE_SELECT.match(start.group(1) + text[start.end() : start.end() + 20]):
             return _until_prose(text[start.start(1) :])
         position += len(line)
-    inline = None
-    for inline in _INLINE.finditer(text):  # noqa: B007
-        pass
-    if inline is not None:
+    if (inline := last_match(_INLINE, text)) is not None:
         return _tidy(inline.group(1))
     if _ANY_STATEMENT.match(_without_comments(text)) and not _READS.match(text) and ";" in text:
         return _until_prose(text)
