@@ -117,20 +117,19 @@ def _of_status(
 ) -> Failure:
     reply = _server_text(body, message)
     shown = redacted(reply, api_key)
-    if status == 401:
-        message = (
-            f"The model server at {where} refused the key (401). Set OPENAI_API_KEY to a valid key. It said: {shown}"
-        )
-        return Failure(ModelAuthError, message, status=status, reply=reply)
-    if status == 403:
+    inner = _error_in(body)
+    codes = {str(inner.get(name)).lower() for name in ("code", "type")} if isinstance(inner, Mapping) else set()
+    if status in (401, 403):
         message = f"The key in OPENAI_API_KEY may not use this model at {where} (403). The server said: {shown}"
+        if status == 401:
+            message = f"The model server at {where} refused the key (401). Set OPENAI_API_KEY to a valid key. It said: {shown}"  # noqa: E501
         return Failure(ModelAuthError, message, status=status, reply=reply)
-    if status == 402 or (status == 429 and not _NO_QUOTA.isdisjoint(_codes(body))):
+    if status == 402 or (status == 429 and not _NO_QUOTA.isdisjoint(codes)):
         message = f"The account behind OPENAI_API_KEY has no quota left at {where}. The server said: {shown}"
         return Failure(ModelRateLimited, message, status=status, reply=reply)
     if status == 429:
         message = f"The model server at {where} is limiting requests (429). It said: {shown}"
-        return Failure(ModelRateLimited, message, True, status, reply, retry_after(headers) or _retry_delay(body))
+        return Failure(ModelRateLimited, message, True, status, reply, retry_after(headers) or _retry_delay(inner))
     if status in (408, 409) or status >= 500:
         message = f"The model server at {where} failed ({status}). It said: {shown}"
         loading = status in (500, 503) and _LOADING.search(reply) is not None
@@ -194,16 +193,8 @@ def _error_in(body: object) -> object:
     return body.get("error", body) if isinstance(body, Mapping) else body
 
 
-def _codes(body: object) -> frozenset[str]:
-    inner = _error_in(body)
-    if not isinstance(inner, Mapping):
-        return frozenset()
-    return frozenset(str(inner[name]).lower() for name in ("code", "type") if inner.get(name))
-
-
-def _retry_delay(body: object) -> float | None:
+def _retry_delay(inner: object) -> float | None:
     """Seconds that Google's servers ask to wait, in the error's details: `{"retryDelay": "34s"}`."""
-    inner = _error_in(body)
     details = inner.get("details") if isinstance(inner, Mapping) else None
     for detail in details if isinstance(details, list) else ():
         delay = _DELAY.fullmatch(str(detail.get("retryDelay"))) if isinstance(detail, Mapping) else None
@@ -213,18 +204,12 @@ def _retry_delay(body: object) -> float | None:
 
 
 def _server_text(body: object, message: str) -> str:
-    inner = _error_in(body)
     if isinstance(body, Mapping | list):
-        if isinstance(inner, Mapping):
-            parts = [
-                inner.get("message") or inner.get("detail"),
-                inner.get("code"),
-                inner.get("type"),
-                inner.get("param"),
-            ]
-            details = " ".join(str(p) for p in parts if p)
-            return details or str(dict(inner))[:2000]
-        return str(inner)[:2000]
+        inner = _error_in(body)
+        if not isinstance(inner, Mapping):
+            return str(inner)[:2000]
+        parts = (inner.get("message") or inner.get("detail"), inner.get("code"), inner.get("type"), inner.get("param"))
+        return " ".join(str(part) for part in parts if part) or str(dict(inner))[:2000]
     text = body if isinstance(body, str) and body else message
     if _HTML.match(text):
         title = _TITLE.search(text[:4000])

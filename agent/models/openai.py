@@ -14,22 +14,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from agent.models import prompts, structured
 from agent.models.distrust import LOOP_CHARS, summary_flaws
 from agent.models.endpoint import EndpointClient, Ledger
 from agent.models.failures import redacted
 from agent.models.judge_modes import judged
-from agent.models.prompts import (
-    Prompt,
-    cascade_prompt,
-    fill,
-    in_conversation,
-    plan_prompt,
-    review_prompt,
-    sql_prompt,
-    step_prompt,
-    summary_prompt,
-    template,
-)
 from agent.models.protocol import (
     Capabilities,
     Endpoint,
@@ -53,18 +42,6 @@ from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMA
 from agent.models.replies import Distrusted, UnusableReply
 from agent.models.retry_policy import RetryPolicy
 from agent.models.streaming import ShownText, write_answer
-from agent.models.structured import (
-    REVIEW_SCHEMA,
-    SQL_SCHEMA,
-    conversation_in,
-    json_in,
-    plan_in,
-    plan_schema,
-    review_in,
-    sql_in,
-    step_in,
-    step_schema,
-)
 from agent.models.visible import visible_text
 from agent.models.wire_format import Reply
 from agent.runtime.plans import single_task_plan
@@ -94,14 +71,14 @@ class OpenAIModel:
 
     async def plan(self, request: PlanRequest) -> PlanReply:
         """In a conversation the reply also holds the standalone question, or a clarification to ask."""
-        prompt = plan_prompt(request)
-        schema = plan_schema(
-            with_sql=request.write_sql, in_conversation=in_conversation(request), translate=request.translate
+        prompt = prompts.plan_prompt(request)
+        schema = structured.plan_schema(
+            with_sql=request.write_sql, in_conversation=prompts.in_conversation(request), translate=request.translate
         )
-        if not in_conversation(request):
-            plan, usage = await self._ask(prompt, schema, plan_in)
+        if not prompts.in_conversation(request):
+            plan, usage = await self._ask(prompt, schema, structured.plan_in)
             return PlanReply(plan, usage)
-        (made, read_as, asked), usage = await self._ask(prompt, schema, conversation_in)
+        (made, read_as, asked), usage = await self._ask(prompt, schema, structured.conversation_in)
         plan = made or single_task_plan(read_as or request.question, 0.0)
         return PlanReply(plan, usage, read_as, asked if request.may_ask else None)
 
@@ -109,12 +86,12 @@ class OpenAIModel:
         """A refusal, or a reply without SQL that gives a reason, is returned as `abstained`."""
         try:
             temperature = _WARM if request.variant else 0.0
-            schema = None if request.cascade else SQL_SCHEMA
-            prompt = cascade_prompt(request) if request.cascade else sql_prompt(request)
+            schema = None if request.cascade else structured.SQL_SCHEMA
+            prompt = prompts.cascade_prompt(request) if request.cascade else prompts.sql_prompt(request)
             ((sql, reasoning), logprobs), usage = await self._ask(
                 prompt,
                 schema,
-                lambda reply: (sql_in(reply), reply.logprobs),
+                lambda reply: (structured.sql_in(reply), reply.logprobs),
                 temperature,
                 writes=True,
                 logprobs=request.cascade,
@@ -125,20 +102,20 @@ class OpenAIModel:
 
     async def next_step(self, request: StepRequest) -> StepReply:
         """A reply that is only SQL names no tool."""
-        schema = step_schema(request.allowed)
-        (tool, thought, sql), usage = await self._ask(step_prompt(request), schema, step_in)
+        schema = structured.step_schema(request.allowed)
+        (tool, thought, sql), usage = await self._ask(prompts.step_prompt(request), schema, structured.step_in)
         return StepReply(tool, thought, sql, usage)
 
     async def review(self, request: ReviewRequest) -> Review:
         temperature = _REVIEWS[min(request.round, len(_REVIEWS) - 1)]
         (accepted, reasoning, sql), usage = await self._ask(
-            review_prompt(request), REVIEW_SCHEMA, review_in, temperature
+            prompts.review_prompt(request), structured.REVIEW_SCHEMA, structured.review_in, temperature
         )
         return Review(accepted, reasoning, sql, usage)
 
-    async def compose(self, prompt: Prompt, schema: dict[str, Any]) -> tuple[dict[str, object], Usage]:
+    async def compose(self, prompt: prompts.Prompt, schema: dict[str, Any]) -> tuple[dict[str, object], Usage]:
         """A JSON object for a prompt of the caller's own."""
-        return await self._ask(prompt, schema, json_in, cap=OUTPUT_TOKENS)
+        return await self._ask(prompt, schema, structured.json_in, cap=OUTPUT_TOKENS)
 
     async def judge(self, request: JudgeRequest) -> Judgement:
         return await judged(request, partial(self._ask, cap=OPINION_TOKENS))
@@ -147,7 +124,7 @@ class OpenAIModel:
         """After a cut-off stream, the answer is requested again in one piece. Text that was shown cannot be taken back,
         so unless the new text continues it, a sentence says that the answer starts again. A text that is no answer is
         given up while it comes."""
-        messages = _messages(summary_prompt(request))
+        messages = _messages(prompts.summary_prompt(request))
         ledger = Ledger(self._settings.seconds, cap=SUMMARY_TOKENS)
         shown = ShownText(on_text, summary_flaws(request.question, request.results))
 
@@ -181,7 +158,7 @@ class OpenAIModel:
 
     async def _ask(
         self,
-        prompt: Prompt,
+        prompt: prompts.Prompt,
         schema: dict[str, Any] | None,
         read: Callable[[Reply], T],
         temperature: float = 0.0,
@@ -197,7 +174,7 @@ class OpenAIModel:
 
     async def _structured(
         self,
-        prompt: Prompt,
+        prompt: prompts.Prompt,
         schema: dict[str, Any] | None,
         read: Callable[[Reply], T],
         ledger: Ledger,
@@ -232,13 +209,15 @@ class OpenAIModel:
                 if weaker is not None and self._settings.structured_output == "auto":
                     quirks = weaker
                 elif repaired or ((distrusted or cut) and not writes):
-                    raise ModelReplyError(f"The model's reply can't be used: {_wrong(error, reply)}.") from error
+                    said = redacted(visible_text(reply.text), None)
+                    why = f"{error} (it said: {said})" if said else str(error)
+                    raise ModelReplyError(f"The model's reply can't be used: {why}.") from error
                 else:
                     repaired = True
                     ledger.cap = min(2 * ledger.cap, OUTPUT_TOKENS) if cut else ledger.cap
                 log.info("unusable reply, asking again: %s", error)
                 form = "one SQL statement in a ```sql block" if schema is None else json.dumps(schema)
-                asked = fill(template("repair").user, {"problem": str(error), "schema": form})
+                asked = prompts.fill(prompts.template("repair").user, {"problem": str(error), "schema": form})
                 # What is not to be believed is not shown again: it would be copied once more.
                 echo = "" if isinstance(error, Distrusted) else _sendable(visible_text(reply.text)[:_ECHO])
                 repair = [("assistant", echo), ("user", asked)] if echo else [("user", asked)]
@@ -255,7 +234,7 @@ class _Declined(ModelReplyError):
         self.refusal = refusal
 
 
-def _messages(prompt: Prompt, *, structured: bool = True) -> Messages:
+def _messages(prompt: prompts.Prompt, *, structured: bool = True) -> Messages:
     user = prompt.user if structured else prompt.unstructured or prompt.user
     said = [("system", prompt.system), ("user", user), *prompt.exchange]
     return [(role, _sendable(text)) for role, text in said]
@@ -264,8 +243,3 @@ def _messages(prompt: Prompt, *, structured: bool = True) -> Messages:
 def _sendable(text: str) -> str:
     """The text without lone surrogates, which broken database values may hold and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _wrong(error: UnusableReply, reply: Reply) -> str:
-    text = redacted(visible_text(reply.text), None)
-    return f"{error} (it said: {text})" if text else str(error)

@@ -21,8 +21,8 @@ from agent.models.protocol import (
     SqlRequest,
     StepRequest,
     SummaryRequest,
-    TaskRequest,
-    WritingRequest,
+    TaskContext,
+    WritingContext,
 )
 from agent.state import QueryResult, headers, with_evidence
 from eval.engines import ENGINES
@@ -178,22 +178,22 @@ def _previous(request: SqlRequest) -> str:
     )
 
 
-def _shown(request: PlanRequest | TaskRequest) -> dict[str, str]:
+def _shown(request: PlanRequest | TaskContext) -> dict[str, str]:
     """The schema, and apart from it the notes that depend on the question."""
     schema, _, notes = request.schema_context.partition(BREAK)
     return {"schema": as_data(schema), "notes": f"{_block('notes', notes)}\n\n" if notes else ""}
 
 
-def _question(request: PlanRequest | WritingRequest) -> str:
+def _question(request: PlanRequest | WritingContext) -> str:
     return with_evidence(request.question, request.evidence)
 
 
-def _instructions(request: TaskRequest) -> str:
+def _instructions(request: TaskContext) -> str:
     """A kit's instructions, behind the rules; empty if there are none."""
     return f"\n\nFor this database in particular\n{as_data(request.instructions)}" if request.instructions else ""
 
 
-def known(request: WritingRequest) -> str:
+def known(request: WritingContext) -> str:
     """The team's knowledge that is relevant to the question; empty if there is none."""
     text = ""
     if request.analysis:
@@ -269,7 +269,7 @@ def compare_prompt(request: JudgeRequest, answered: str) -> Prompt:
     )
 
 
-def _task(request: TaskRequest | JudgeRequest, lead: str) -> str:
+def _task(request: TaskContext | JudgeRequest, lead: str) -> str:
     """The task, behind a sentence that says what it is; empty where it is the whole question."""
     if request.task.description.strip() == request.question.strip():
         return ""

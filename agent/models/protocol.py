@@ -111,7 +111,7 @@ class PlanRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRequest:
+class TaskContext:
     """What all requests about the query of one task tell."""
 
     question: str
@@ -125,7 +125,7 @@ class TaskRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class WritingRequest(TaskRequest):
+class WritingContext(TaskContext):
     """What the writer of a query is told, whether it writes it at once or in steps."""
 
     _: KW_ONLY
@@ -140,7 +140,7 @@ class WritingRequest(TaskRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class SqlRequest(WritingRequest):
+class SqlRequest(WritingContext):
     previous: tuple[QueryResult, ...] = ()
     """The chosen results of the tasks that this one depends on."""
     failed_sql: str = ""
@@ -279,7 +279,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class StepRequest(WritingRequest):
+class StepRequest(WritingContext):
     """The request for the next step of a model that works in steps with tools (`agent.react`)."""
 
     allowed: tuple[str, ...]
@@ -318,7 +318,7 @@ class Bounded(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewRequest(TaskRequest):
+class ReviewRequest(TaskContext):
     """A query that ran, with its result, for its writer to accept or revise."""
 
     sql: str

@@ -26,6 +26,11 @@ def _strict(**properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def response_format(schema: dict[str, Any]) -> dict[str, Any]:
+    """The field of a request that asks for a reply of this form."""
+    return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
+
+
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
 _SCORE = {"type": "number", "description": "0 to 1"}
@@ -60,6 +65,7 @@ CONDITIONS_SCHEMA = _strict(
     conditions={"type": "array", "items": _strict(condition=_TEXT, place=_TEXT)}, reasoning=_TEXT, score=_SCORE
 )
 READ_BACK_SCHEMA = _strict(question=_TEXT)
+CITY_SCHEMA = _strict(city=_TEXT)
 
 
 def step_schema(allowed: tuple[str, ...]) -> dict[str, Any]:
