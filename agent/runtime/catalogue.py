@@ -55,15 +55,11 @@ _places: dict[str, _Place] = {}
 _places_lock = threading.Lock()
 
 
-def _ignore(_: str) -> None:
-    """The default listener."""
-
-
 def resolve_database(
     target: str | None = None,
     config: DatabaseSettings | None = None,
-    on_progress: Callable[[str], None] = _ignore,
-    on_note: Callable[[str], None] = _ignore,
+    on_progress: Callable[[str], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
     *,
     whole: bool = False,
     review: Review | None = None,
@@ -81,7 +77,11 @@ def resolve_database(
     with _places_lock:
         place = _places.setdefault(f"{name} for {dialect}" if written or structure else name, _Place())
     with place.lock:
-        state = _files_state(name) if structure or _names_data(name) else None
+        state = None
+        if structure or _names_data(name):
+            from agent.sources.files import files_state
+
+            state = files_state(Path(name))
         if place.database is None or state != place.state:
             database = _opened(name, dialect, config, on_progress, on_note, review)
             if written and database.executes:
@@ -115,12 +115,6 @@ def _known_dialect(name: str) -> Dialect:
         return dialect_named(name)
     except ValueError as error:
         raise DatabaseError(str(error)) from None
-
-
-def _files_state(name: str) -> str | None:
-    from agent.sources.files import files_state
-
-    return files_state(Path(name))
 
 
 def _names_structure(name: str) -> bool:
