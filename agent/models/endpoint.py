@@ -10,10 +10,10 @@ import asyncio
 import importlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from agent.models.delivery import begin_delivery
@@ -32,7 +32,7 @@ from agent.models.protocol import (
     PromptTooLong,
     Usage,
 )
-from agent.models.quirks import OUTPUT_TOKENS, ChatRequest, Messages, Quirks, Structure, learn, learned
+from agent.models.quirks import OUTPUT_TOKENS, ChatRequest, Messages, Quirks, learn, learned
 from agent.models.retry_policy import RetryPolicy
 from agent.models.visible import begins_thinking, thinks
 from agent.models.wire_format import Reply, Tokens
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from agent.models.chat import Chat
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 OPENAI_URL = "https://api.openai.com/v1"
 _MOST_CHARACTERS = 8
@@ -154,8 +153,8 @@ class EndpointClient:
         return reply, learned
 
     async def retried(
-        self, once: Callable[[Quirks], Awaitable[T]], ledger: Ledger, quirks: Quirks, *, structured: bool
-    ) -> tuple[T, Quirks]:
+        self, once: Callable[[Quirks], Awaitable[Reply]], ledger: Ledger, quirks: Quirks, *, structured: bool
+    ) -> tuple[Reply, Quirks]:
         """The only retry loop: the result of `once`, and the quirks that it succeeded with. Raises ModelError."""
         failures = 0
         while True:
@@ -164,9 +163,9 @@ class EndpointClient:
                 self._meter.before_call()
             cost, delivery = 0.0, begin_delivery() if self._meter is not None else None
             try:
-                result = await once(quirks)
-                cost = self._cost(getattr(result, "tokens", None))
-                return result, quirks
+                reply = await once(quirks)
+                cost = self._cost(reply.tokens)
+                return reply, quirks
             except ModelError:
                 raise
             except Exception as error:  # noqa: BLE001 (each one is classified; none is dropped)
@@ -205,11 +204,14 @@ class EndpointClient:
     def failure(self, error: Exception) -> Failure:
         return failure_of(error, base_url=self._base_url, api_key=self.key)
 
-    async def within(self, ledger: Ledger, work: Coroutine[Any, Any, T]) -> T:
-        """Run `work` as long as the server is not silent for longer than allowed; an error carries the usage so far."""
+    @asynccontextmanager
+    async def within(self, ledger: Ledger) -> AsyncIterator[None]:
+        """The block may go on while the server is not silent for longer than allowed; an error carries the usage so
+        far."""
         try:
             async with asyncio.timeout(ledger.seconds) as ledger.deadline:
-                return await work
+                yield
+                return
         except TimeoutError:
             error: ModelError = ModelTimeout(f"The model sent nothing for {ledger.seconds:g} seconds.")
             if ledger.failure is not None:
@@ -248,8 +250,7 @@ class EndpointClient:
     def quirks(self) -> Quirks:
         known = learned(self._base_url, self.name)
         wanted = self._settings.structured_output
-        forced: dict[str, Structure] = {"json_schema": "json_schema", "json_object": "json_object", "prompt": "prompt"}
-        return replace(known, structure=forced[wanted], proven=True) if wanted in forced else known
+        return known if wanted == "auto" else replace(known, structure=wanted, proven=True)
 
     def learn(self, quirks: Quirks, *, proven: bool = False) -> None:
         proven = proven or quirks.proven

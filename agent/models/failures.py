@@ -83,18 +83,14 @@ def failure_of(error: Exception, *, base_url: str, api_key: str | None) -> Failu
     where = f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"
     if isinstance(error, openai.APIStatusError):
         return _of_status(error.status_code, error.body, str(error.message), error.response.headers, where, api_key)
-    if isinstance(error, openai.APITimeoutError) and "Connect" not in type(_root(error)).__name__:
+    root = _root(error)
+    if isinstance(error, openai.APIConnectionError) and "Connect" in type(root).__name__:
+        why = redacted(str(root) or type(root).__name__, api_key)
+        message = f"The model server at {where} cannot be reached ({why}). Is OPENAI_BASE_URL right, and is it running?"
+        return Failure(ModelUnavailable, message, retry=True, connected=False)
+    if isinstance(error, openai.APITimeoutError):
         return Failure(ModelTimeout, f"The model at {where} did not answer in time.")
     if isinstance(error, openai.APIConnectionError | StreamCutOff):
-        root = _root(error)
-        if isinstance(error, openai.APIConnectionError) and "Connect" in type(root).__name__:
-            why = redacted(str(root) or type(root).__name__, api_key)
-            return Failure(
-                ModelUnavailable,
-                f"The model server at {where} cannot be reached ({why}). Is OPENAI_BASE_URL right, and is it running?",
-                retry=True,
-                connected=False,
-            )
         return Failure(ModelUnavailable, f"The connection to the model at {where} broke off.", retry=True)
     if isinstance(error, openai.APIError):
         return _of_body(error.body, str(error.message), where, api_key)

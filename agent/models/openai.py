@@ -127,8 +127,7 @@ class OpenAIModel:
         messages = _messages(prompts.summary_prompt(request))
         ledger = Ledger(self._settings.seconds, cap=SUMMARY_TOKENS)
         shown = ShownText(on_text, summary_flaws(request.question, request.results))
-
-        async def work() -> None:
+        async with self._endpoint.within(ledger):
             reply = await write_answer(self._endpoint, messages, ledger, shown)
             if reply.refusal and not shown.text:
                 raise _Declined(redacted(reply.refusal, self._endpoint.key))
@@ -138,8 +137,6 @@ class OpenAIModel:
                 raise ModelReplyError("The model sent an empty answer.")
             if reply.finish_reason == "length":
                 shown.add(_CUT_OFF)
-
-        await self._endpoint.within(ledger, work())
         return Summary(shown.text, self._endpoint.usage(ledger))
 
     async def close(self) -> None:
@@ -167,63 +164,51 @@ class OpenAIModel:
         writes: bool = False,
         logprobs: bool = False,
     ) -> tuple[T, Usage]:
-        """`schema` None: the reply is text."""
-        ledger = Ledger(self._settings.seconds, temperature=temperature, logprobs=logprobs, cap=cap)
-        work = self._structured(prompt, schema, read, ledger, writes=writes)
-        return await self._endpoint.within(ledger, work), self._endpoint.usage(ledger)
-
-    async def _structured(
-        self,
-        prompt: prompts.Prompt,
-        schema: dict[str, Any] | None,
-        read: Callable[[Reply], T],
-        ledger: Ledger,
-        *,
-        writes: bool,
-    ) -> T:
         """Send the request, and repeat it when the reply is unusable: with room for its thinking if that was cut off,
         in a weaker mode while the endpoint's modes are unproven and no JSON came, or blanks without end, as of a server
         whose grammar allows them, then once more with the error. Only a query (`writes`) is worth another call after a
-        reply that is not to be believed, or does not end."""
-        quirks = self._endpoint.quirks()
-        repaired = False
-        repair: Messages = []
-        while True:
-            messages = [*_messages(prompt, structured=quirks.structure != "prompt"), *repair]
-            knew = quirks.thinks
-            reply, quirks = await self._endpoint.call(messages, ledger, quirks, schema)
-            if reply.refusal and not reply.text:
-                raise _Declined(redacted(reply.refusal, self._endpoint.key))
-            try:
-                value = read(reply)
-            except UnusableReply as error:
-                cut = reply.finish_reason == "length" and quirks.cap is not None
-                if cut and not knew and (quirks.thinks or not visible_text(reply.text)):
-                    quirks = replace(quirks, thinks=True)
-                    self._endpoint.learn(quirks)
+        reply that is not to be believed, or does not end. Without a schema, the reply is text."""
+        ledger = Ledger(self._settings.seconds, temperature=temperature, logprobs=logprobs, cap=cap)
+        async with self._endpoint.within(ledger):
+            quirks = self._endpoint.quirks()
+            repaired = False
+            repair: Messages = []
+            while True:
+                messages = [*_messages(prompt, structured=quirks.structure != "prompt"), *repair]
+                knew = quirks.thinks
+                reply, quirks = await self._endpoint.call(messages, ledger, quirks, schema)
+                if reply.refusal and not reply.text:
+                    raise _Declined(redacted(reply.refusal, self._endpoint.key))
+                try:
+                    value = read(reply)
+                except UnusableReply as error:
+                    cut = reply.finish_reason == "length" and quirks.cap is not None
+                    if cut and not knew and (quirks.thinks or not visible_text(reply.text)):
+                        quirks = replace(quirks, thinks=True)
+                        self._endpoint.learn(quirks)
+                        continue
+                    distrusted = isinstance(error, Distrusted)
+                    blanks = len(reply.text) > LOOP_CHARS and not reply.text[-LOOP_CHARS:].strip()
+                    usable = blanks or not (cut or distrusted or "{" in reply.text)
+                    weaker = quirks.lesser_structure() if schema is not None and usable else None
+                    if weaker is not None and self._settings.structured_output == "auto":
+                        quirks = weaker
+                    elif repaired or ((distrusted or cut) and not writes):
+                        said = redacted(visible_text(reply.text), None)
+                        why = f"{error} (it said: {said})" if said else str(error)
+                        raise ModelReplyError(f"The model's reply can't be used: {why}.") from error
+                    else:
+                        repaired = True
+                        ledger.cap = min(2 * ledger.cap, OUTPUT_TOKENS) if cut else ledger.cap
+                    log.info("unusable reply, asking again: %s", error)
+                    form = "one SQL statement in a ```sql block" if schema is None else json.dumps(schema)
+                    asked = prompts.fill(prompts.template("repair").user, {"problem": str(error), "schema": form})
+                    # What is not to be believed is not shown again: it would be copied once more.
+                    echo = "" if distrusted else _sendable(visible_text(reply.text)[:_ECHO])
+                    repair = [("assistant", echo), ("user", asked)] if echo else [("user", asked)]
                     continue
-                distrusted = isinstance(error, Distrusted)
-                blanks = len(reply.text) > LOOP_CHARS and not reply.text[-LOOP_CHARS:].strip()
-                usable = blanks or not (cut or distrusted or "{" in reply.text)
-                weaker = quirks.lesser_structure() if schema is not None and usable else None
-                if weaker is not None and self._settings.structured_output == "auto":
-                    quirks = weaker
-                elif repaired or ((distrusted or cut) and not writes):
-                    said = redacted(visible_text(reply.text), None)
-                    why = f"{error} (it said: {said})" if said else str(error)
-                    raise ModelReplyError(f"The model's reply can't be used: {why}.") from error
-                else:
-                    repaired = True
-                    ledger.cap = min(2 * ledger.cap, OUTPUT_TOKENS) if cut else ledger.cap
-                log.info("unusable reply, asking again: %s", error)
-                form = "one SQL statement in a ```sql block" if schema is None else json.dumps(schema)
-                asked = prompts.fill(prompts.template("repair").user, {"problem": str(error), "schema": form})
-                # What is not to be believed is not shown again: it would be copied once more.
-                echo = "" if isinstance(error, Distrusted) else _sendable(visible_text(reply.text)[:_ECHO])
-                repair = [("assistant", echo), ("user", asked)] if echo else [("user", asked)]
-                continue
-            self._endpoint.learn(quirks, proven=schema is not None)
-            return value
+                self._endpoint.learn(quirks, proven=schema is not None)
+                return value, self._endpoint.usage(ledger)
 
 
 class _Declined(ModelReplyError):

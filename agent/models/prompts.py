@@ -195,17 +195,13 @@ def _instructions(request: TaskContext) -> str:
 
 def known(request: WritingContext) -> str:
     """The team's knowledge that is relevant to the question; empty if there is none."""
-    text = ""
-    if request.analysis:
-        text += f"What an analysis of this database found:\n{_block('analysis', request.analysis)}\n\n"
-    if request.glossary:
-        text += f"What words of the question mean here:\n{_block('glossary', request.glossary)}\n\n"
-    if request.examples:
-        text += (
-            "Verified queries for other questions to this database; keep to their conventions where they fit:\n"
-            f"{_block('examples', request.examples)}\n\n"
-        )
-    return text
+    verified = "Verified queries for other questions to this database; keep to their conventions where they fit:"
+    told = (
+        ("What an analysis of this database found:", "analysis", request.analysis),
+        ("What words of the question mean here:", "glossary", request.glossary),
+        (verified, "examples", request.examples),
+    )
+    return "".join(f"{lead}\n{_block(tag, text)}\n\n" for lead, tag, text in told if text)
 
 
 def step_prompt(request: StepRequest) -> Prompt:

@@ -367,7 +367,7 @@ class Endpoint:
     base_url: str | None = None
     seconds: float = 120.0
     """How long the server may be silent, waits included."""
-    structured_output: str = "auto"
+    structured_output: Literal["auto", "json_schema", "json_object", "prompt"] = "auto"
     price_input: float | None = None
     price_output: float | None = None
     prompt_log: str | None = None

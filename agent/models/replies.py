@@ -296,15 +296,11 @@ def _tidy(sql: str) -> str:
     return sql.strip(EDGES).rstrip("; \t\r\n").strip(EDGES)
 
 
-def body(reply: Reply) -> str:
-    """The text to parse: the content, else the reasoning, because some servers put the whole reply there."""
-    return reply.text if visible_text(reply.text) or not reply.thoughts else reply.thoughts
-
-
 def complete_text(reply: Reply) -> str:
-    """The text to parse of a reply that was not cut off."""
+    """The text to parse of a reply that was not cut off: the content, else the reasoning, because some servers put the
+    whole reply there."""
     if reply.finish_reason == "length":
         raise UnusableReply("the reply was cut off at the length limit; be brief")
     if reply.stopped:
         raise Distrusted(f"the reply is not to be believed: {reply.stopped}")
-    return body(reply)
+    return reply.text if visible_text(reply.text) or not reply.thoughts else reply.thoughts

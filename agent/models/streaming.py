@@ -20,14 +20,10 @@ class ShownText:
 
     def __init__(self, on_text: Callable[[str], None] | None, flaw: Callable[[str], str]) -> None:
         """`flaw` tells why a text is no answer; nothing more is shown from there on."""
-        self._on_text = on_text
+        self.on_text = on_text
         self._flaw = flaw
         self._pieces: list[str] = []
         self.flawed = ""
-
-    @property
-    def listened(self) -> bool:
-        return self._on_text is not None
 
     @property
     def text(self) -> str:
@@ -39,8 +35,8 @@ class ShownText:
             self.flawed = self._flaw(self.text + piece)
         if piece and not self.flawed:
             self._pieces.append(piece)
-            if self._on_text is not None:
-                self._on_text(piece)
+            if self.on_text is not None:
+                self.on_text(piece)
         return self.flawed
 
     def restart(self, text: str) -> None:
@@ -62,7 +58,7 @@ async def write_answer(endpoint: EndpointClient, messages: Messages, ledger: Led
         raw.append(piece.text)
         return shown.add(visible.feed(piece.text))
 
-    for listened in (shown.listened, False):
+    for listened in (shown.on_text is not None, False):
         heard = on_piece if listened else None
         reply, quirks = await endpoint.call(messages, ledger, endpoint.quirks(), None, heard)
         endpoint.learn(quirks)
