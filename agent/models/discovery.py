@@ -56,30 +56,19 @@ class ModelServer:
 
 async def servers_here(ports: Iterable[int] = tuple(PORTS)) -> tuple[ModelServer, ...]:
     """The servers on this machine that list models, asked side by side."""
-    found = await _asked({f"http://127.0.0.1:{port}/v1": {} for port in ports})
-    return tuple(server for server in found if server is not None and server.models)
-
-
-async def kind_of(base_url: str, headers: Mapping[str, str]) -> str:
-    """What the server at an address says it is; empty where it says nothing in time."""
-    (server,) = await _asked({base_url: headers})
-    return server.kind if server else ""
-
-
-async def _asked(addresses: Mapping[str, Mapping[str, str]]) -> list[ModelServer | None]:
-    """What the server at each address says of itself, with these headers; None where it says nothing in time."""
     await asyncio.to_thread(import_module, "agent.models.connections")  # a second of imports, off the event loop
     from agent.models.connections import http_client
 
-    async def in_time(base_url: str, headers: Mapping[str, str]) -> ModelServer | None:
+    async def in_time(port: int) -> ModelServer | None:
         try:
             async with asyncio.timeout(SECONDS):
-                return await server_at(client, base_url, headers)
+                return await server_at(client, f"http://127.0.0.1:{port}/v1")
         except TimeoutError:
             return None
 
     async with http_client(SECONDS) as client:
-        return await asyncio.gather(*(in_time(*address) for address in addresses.items()))
+        found = await asyncio.gather(*map(in_time, ports))
+    return tuple(server for server in found if server is not None and server.models)
 
 
 async def server_at(
@@ -89,8 +78,6 @@ async def server_at(
     try:
         response = await client.get(_path(base_url, "/models"), headers=headers)
         return _listing(base_url, response) if response.status_code == 200 else None
-    except asyncio.CancelledError:
-        raise
     except Exception as error:  # noqa: BLE001 (whatever is at this address, it is no list of models)
         log.info("No list of models at %s: %s", base_url, type(error).__name__)
         return None
@@ -136,8 +123,6 @@ async def context_tokens(
             return _size(said.get("loaded_context_length"))
         if server.kind == "Ollama":
             return await _of_ollama(client, server.base_url, model)
-    except asyncio.CancelledError:
-        raise
     except Exception as error:  # noqa: BLE001 (a size that cannot be read is not known)
         log.info("No context size of %s: %s", model, type(error).__name__)
     return None

@@ -29,15 +29,7 @@ _SAID_LENGTH = 300
 _KEYS = re.compile(r"\b(?:(?:sk|pk|gsk|xai|key|hf)[-_]|Bearer\s)[A-Za-z0-9_\-*.]{6,200}")
 _HTML = re.compile(r"\s{0,200}<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
-_NO_QUOTA = frozenset(
-    (
-        "insufficient_quota",
-        "billing_not_active",
-        "billing_hard_limit_reached",
-        "insufficient_credits",
-        "access_terminated",
-    )
-)
+_NO_QUOTA = re.compile(r"insufficient_(?:quota|credits)|billing_(?:not_active|hard_limit_reached)|access_terminated")
 """`code` or `type` of a 429 that waiting does not resolve. The message text is no criterion: the text of OpenAI's
 ordinary rate limit also ends with the address of the billing page."""
 _LOADING = re.compile(r"\b(?:loading|starting|warming|initiali[sz]ing|not (?:yet )?ready|being loaded)\b", re.I)
@@ -114,13 +106,13 @@ def _of_status(
     reply = _server_text(body, message)
     shown = redacted(reply, api_key)
     inner = _error_in(body)
-    codes = {str(inner.get(name)).lower() for name in ("code", "type")} if isinstance(inner, Mapping) else set()
+    codes = [str(inner.get(name)).lower() for name in ("code", "type")] if isinstance(inner, Mapping) else []
     if status in (401, 403):
         message = f"The key in OPENAI_API_KEY may not use this model at {where} (403). The server said: {shown}"
         if status == 401:
             message = f"The model server at {where} refused the key (401). Set OPENAI_API_KEY to a valid key. It said: {shown}"  # noqa: E501
         return Failure(ModelAuthError, message, status=status, reply=reply)
-    if status == 402 or (status == 429 and not _NO_QUOTA.isdisjoint(codes)):
+    if status == 402 or (status == 429 and any(map(_NO_QUOTA.fullmatch, codes))):
         message = f"The account behind OPENAI_API_KEY has no quota left at {where}. The server said: {shown}"
         return Failure(ModelRateLimited, message, status=status, reply=reply)
     if status == 429:

@@ -17,20 +17,16 @@ _BARE = re.compile(r"[^\s,:{}\[\]\"'`/#]{1,512}")
 _GAP = r"(?:\s|/\*.{0,200}?\*/|//[^\n]{0,200}\n|#[^\n]{0,200}\n){0,100}+"
 _KEY = r"[\"'`“]?[\w$ -]{1,64}[\"'`”]?\s{0,20}:"
 _ENDS_MEMBER = re.compile(rf"{_GAP}(?:\}}|\Z|,{_GAP}(?:\}}|{_KEY})|(?<=\s)\s{{0,200}}[\"']\w{{1,64}}[\"']\s{{0,20}}:)")
+_COMMENT = r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)"
+_BLANK = re.compile(rf"(?:\s|{_COMMENT})*+", re.DOTALL)
+_BLANK_OR_COMMA = re.compile(rf"(?:[\s,]|{_COMMENT})*+", re.DOTALL)
+"""Between members also commas, because models write too many or too few."""
 _ENDS_ELEMENT = re.compile(r"\s{0,200}(?:[\],]|\Z)")
 _ENDS_KEY = re.compile(r"\s{0,200}:")
 _UNICODE = re.compile(r"u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}", re.ASCII)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "\n"}
-_WORDS: dict[str, object] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "none": None,
-    "undefined": None,
-    "nan": None,
-    "infinity": None,
-    "-infinity": None,
-}
+_NOTHING = ("null", "none", "undefined", "nan", "infinity", "-infinity")
+_WORDS: dict[str, object] = {"true": True, "false": False, **dict.fromkeys(_NOTHING)}
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”"}
 
 
@@ -85,7 +81,7 @@ class _Reader:
     def _object(self, at: int, depth: int) -> tuple[dict[str, object], int]:
         members: dict[str, object] = {}
         while True:
-            at = self._blank(at, commas=True)
+            at = self._blank(at, _BLANK_OR_COMMA)
             if self.text.startswith("}", at):
                 return members, at + 1
             if at >= len(self.text):
@@ -106,7 +102,7 @@ class _Reader:
     def _array(self, at: int, depth: int) -> tuple[list[object], int]:
         items: list[object] = []
         while True:
-            at = self._blank(at, commas=True)
+            at = self._blank(at, _BLANK_OR_COMMA)
             if self.text.startswith("]", at):
                 return items, at + 1
             item, at = self.value(at, depth + 1, _ENDS_ELEMENT)
@@ -141,18 +137,7 @@ class _Reader:
         character: str = json.loads(f'"\\{unicode.group()}"')
         return "\ufffd" if "\ud800" <= character < "\ue000" else character, unicode.end()
 
-    def _blank(self, at: int, *, commas: bool = False) -> int:
-        """Skip white space and comments; between members also commas, because models write too many or too few."""
-        text = self.text
-        while at < len(text):
-            if text[at].isspace() or (commas and text[at] == ","):
-                at += 1
-            elif text.startswith("//", at) or text[at] == "#":
-                end = text.find("\n", at)
-                at = len(text) if end < 0 else end + 1
-            elif text.startswith("/*", at):
-                end = text.find("*/", at + 2)
-                at = len(text) if end < 0 else end + 2
-            else:
-                break
-        return at
+    def _blank(self, at: int, blank: re.Pattern[str] = _BLANK) -> int:
+        """Skip white space and comments."""
+        skipped = blank.match(self.text, at)
+        return skipped.end() if skipped else at

@@ -138,21 +138,13 @@ _STATEMENT = (
 _READS = re.compile(r"[\s(]{0,40}(?:select|with|values)\b", re.IGNORECASE)
 _ANY_STATEMENT = re.compile(rf"[\s(]{{0,40}}(?:{_STATEMENT})\b", re.IGNORECASE)
 _COMMENT = re.compile(r"\s{0,200}(?:--[^\n]{0,2000}(?:\n|$)|/\*.{0,4000}?\*/)", re.DOTALL)
-_SQL_LANGUAGES = {
-    "",
-    "sql",
-    "sqlite",
-    "sqlite3",
-    "postgresql",
-    "postgres",
-    "psql",
-    "mysql",
-    "mariadb",
-    "duckdb",
-    "spark",
-    "sparksql",
-    "tsql",
-}
+_SQL_LANGUAGE = re.compile(r"(?:sql|sqlite3?|postgres(?:ql)?|psql|mysql|mariadb|duckdb|spark(?:sql)?|tsql)?")
+_BREAK = re.compile(
+    r"""'[^']*'|"[^"]*"|(?!```)`[^`]*`|--[^\n]*|/\*.*?(?:\*/|\Z)|"""
+    r"(?P<end>;)|(?P<fence>```|`)|\n[ \t\r]*(?=(?P<blank>\n))",
+    re.DOTALL,
+)
+"""Semicolons, fences and blank lines outside quotes and comments."""
 _LINE_START = re.compile(
     r"(?:[ \t]{0,40}+(?:[>*\-]|\d{1,2}[.)])?[ \t]{0,8}+)"
     r"(?:\*{0,2}[A-Za-z][A-Za-z ]{0,24}:\*{0,2}[ \t]{0,8})?"
@@ -200,9 +192,9 @@ def _sql_in(text: str, depth: int) -> str:
         closed = [f for f in reading if f.closed]
         return _tidy((closed or reading)[-1].body)
     for fence in reversed(fences):
-        if fence.language in _SQL_LANGUAGES and _ANY_STATEMENT.match(_without_comments(fence.body)):
+        if _SQL_LANGUAGE.fullmatch(fence.language) and _ANY_STATEMENT.match(_without_comments(fence.body)):
             return _tidy(fence.body)
-        if fence.language in _SQL_LANGUAGES and (inner := _plain_sql(fence.body)):
+        if _SQL_LANGUAGE.fullmatch(fence.language) and (inner := _plain_sql(fence.body)):
             return inner
     if (tag := last_match(_TAGGED, text)) is not None:
         body = text[tag.end() :].partition("</")[0].strip(EDGES)
@@ -243,53 +235,15 @@ def _plain_sql(text: str) -> str:
 def _until_prose(text: str) -> str:
     """Cut an explanation off: after a semicolon that no statement follows, or after a blank line that no clause
     follows."""
-    end = len(text)
-    for at, kind in _breaks(text):
-        if (kind == ";" and not _ANY_STATEMENT.match(_without_comments(text[at + 1 : at + 400]))) or (
-            kind == "\n" and not _CONTINUES.match(text, at) and not _ANY_STATEMENT.match(text[at : at + 100])
+    for found in _BREAK.finditer(text):
+        at = found.end() if found["blank"] else found.start()
+        if (
+            found["fence"]
+            or (found["end"] and not _ANY_STATEMENT.match(_without_comments(text[at + 1 : at + 400])))
+            or (found["blank"] and not _CONTINUES.match(text, at) and not _ANY_STATEMENT.match(text[at : at + 100]))
         ):
-            end = at
-            break
-        if kind == "`":
-            end = at
-            break
-    return _tidy(text[:end])
-
-
-def _breaks(text: str) -> Iterator[tuple[int, str]]:
-    """Semicolons, blank lines and fences outside quotes and comments."""
-    at = 0
-    while at < len(text):
-        character = text[at]
-        if character in "'\"" or (character == "`" and not text.startswith("```", at)):
-            end = text.find(character, at + 1)
-            if end < 0:
-                at += 1
-                if character == "`":
-                    yield at - 1, "`"
-                continue
-            at = end + 1
-        elif text.startswith("--", at):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-        elif text.startswith("/*", at):
-            end = text.find("*/", at + 2)
-            at = len(text) if end < 0 else end + 2
-        elif character == "`":
-            yield at, "`"
-            at += 3
-        elif character == ";":
-            yield at, ";"
-            at += 1
-        elif character == "\n":
-            after = at + 1
-            while after < len(text) and text[after] in " \t\r":
-                after += 1
-            if text[after : after + 1] == "\n":
-                yield after, "\n"
-            at = max(after, at + 1)
-        else:
-            at += 1
+            return _tidy(text[:at])
+    return _tidy(text)
 
 
 def _tidy(sql: str) -> str:

@@ -17,7 +17,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -86,11 +86,9 @@ class KeptResult(BaseModel):
         """The private folder that the result is in, for an export's temporary files."""
         return self._path.parent
 
-    @contextmanager
-    def opened(self) -> Iterator[sqlite3.Connection]:
+    def opened(self) -> closing[sqlite3.Connection]:
         """The file, opened read-only. Raises ResultGone."""
-        with closing(_opened(self._path)) as file:
-            yield file
+        return closing(_opened(self._path))
 
     @classmethod
     def read(cls, result_id: str, path: Path) -> KeptResult:

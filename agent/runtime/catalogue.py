@@ -43,13 +43,6 @@ class _Place:
     previous: Database | None = None
     """The import before this one, kept open for the questions that began on it."""
 
-    def close(self) -> None:
-        with self.lock:
-            for database in (self.database, self.previous):
-                if database is not None:
-                    database.close()
-            self.database = self.previous = self.state = None
-
 
 _places: dict[str, _Place] = {}
 _places_lock = threading.Lock()
@@ -180,4 +173,8 @@ def close_all() -> None:
         places = list(_places.values())
         _places.clear()
     for place in places:
-        place.close()
+        with place.lock:
+            for database in (place.database, place.previous):
+                if database is not None:
+                    database.close()
+            place.database = place.previous = place.state = None

@@ -41,17 +41,12 @@ class _Tracing:
 _current: ContextVar[RunTrace | None] = ContextVar("current_trace", default=None)
 
 
-def wanted() -> bool:
-    """Whether the environment asks for traces."""
-    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
-        return False
-    return any(os.environ.get(f"OTEL_EXPORTER_OTLP_{part}ENDPOINT") for part in ("", "TRACES_"))
-
-
 def start_tracing(*, show_sql: bool = False, exporter: SpanExporter | None = None) -> bool:
     """Start tracing if the environment asks for it or an exporter is given. Returns whether it started."""
     _Tracing.looked = True
-    if exporter is None and not wanted():
+    off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none"
+    addressed = any(os.environ.get(f"OTEL_EXPORTER_OTLP_{part}ENDPOINT") for part in ("", "TRACES_"))
+    if exporter is None and (off or not addressed):
         return False
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
