@@ -137,10 +137,8 @@ def _clarification(value: object) -> Clarification | None:
         value = {"question": value}
     if not isinstance(value, dict) or not (question := _text(value, "question")):
         return None
-    offered = value.get("options")
-    texts = (
-        [" ".join(o.split())[:MAX_OPTION] for o in offered if isinstance(o, str)] if isinstance(offered, list) else []
-    )
+    offered = options if isinstance(options := value.get("options"), list) else []
+    texts = [" ".join(option.split())[:MAX_OPTION] for option in offered if isinstance(option, str)]
     options = [option for option in dict.fromkeys(texts) if option][:MAX_OPTIONS]
     return Clarification(question=question[:MAX_CLARIFICATION], options=options)
 
