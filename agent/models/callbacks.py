@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManager, AsyncCallbackManagerForLLMRun
@@ -18,15 +17,10 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
+from agent.models.wire_format import Tokens
+
 FIRST_WORD = "first_word_seconds"
 """In the output of a call: seconds from its start to its first text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    input: int
-    output: int
-    cached: int
 
 
 class Report:

@@ -25,14 +25,15 @@ from langchain_openai import ChatOpenAI
 from openai._streaming import ServerSentEvent
 from pydantic import SecretStr
 
-from agent.models.callbacks import Tokens, reported_call
+from agent.models.callbacks import reported_call
 from agent.models.calls import Call, call_span
 from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
 from agent.models.protocol import Endpoint
 from agent.models.quirks import ChatRequest, Messages
-from agent.models.wire_format import Reply
+from agent.models.structured import response_format
+from agent.models.wire_format import Reply, Tokens
 
 CONNECT_SECONDS = 10.0
 _PATH = "/chat/completions"
@@ -53,10 +54,8 @@ class _EndpointChat(ChatOpenAI):
     """langchain-openai's conversion of messages, replies and stream chunks. Keeps two fields that it drops:
     `reasoning_content` and, in streams, `refusal`."""
 
-    def body(self, messages: Messages, fields: dict[str, Any]) -> dict[str, Any]:
-        """The request in JSON. The fields are added unchanged at the end, because langchain-openai renames fields that
-        it handles itself."""
-        return {**self._get_request_payload(messages), **fields}
+    def payload(self, messages: Messages) -> dict[str, Any]:
+        return self._get_request_payload(messages)
 
     def reply(self, response: object) -> Reply:
         """May raise any exception if the response is not a reply."""
@@ -149,11 +148,23 @@ class Chat:
         await self._connections.close()
 
     def _body(self, asked: ChatRequest, fields: dict[str, Any]) -> dict[str, Any]:
-        if asked.quirks.effort and self._settings.reasoning_effort:
+        """The request in JSON. The fields are added unchanged at the end, because langchain-openai renames fields that
+        it handles itself."""
+        quirks, schema = asked.quirks, asked.schema
+        if quirks.effort and self._settings.reasoning_effort:
             fields["reasoning_effort"] = self._settings.reasoning_effort
-        temperature = max(asked.temperature, self._settings.temperature)
-        sent = asked.messages if asked.quirks.system_role else _without_system(asked.messages)
-        return self._chat.body(sent, {**fields, **_fields(asked, temperature), **self._settings.extra_body})
+        if quirks.cap is not None:
+            fields[quirks.cap] = asked.cap
+        if schema is not None and quirks.structure == "json_schema":
+            fields["response_format"] = response_format(schema)
+        elif schema is not None and quirks.structure == "json_object":
+            fields["response_format"] = {"type": "json_object"}
+        if quirks.temperature:
+            fields["temperature"] = max(asked.temperature, self._settings.temperature)
+        if asked.logprobs and quirks.logprobs:
+            fields["logprobs"] = True
+        sent = asked.messages if quirks.system_role else _without_system(asked.messages)
+        return {**self._chat.payload(sent), **fields, **self._settings.extra_body}
 
     @contextmanager
     def _logged(self, call: str, messages: Messages) -> Iterator[list[Reply]]:
@@ -208,26 +219,6 @@ def _call_kind(schema: dict[str, Any] | None) -> str:
     """The protocol call that belongs to this reply schema."""
     asked = (schema or {}).get("properties", {})
     return next((kind for name, kind in _KINDS if name in asked), "summarize")
-
-
-def _fields(asked: ChatRequest, temperature: float) -> dict[str, Any]:
-    """The request fields other than the messages."""
-    fields: dict[str, Any] = {}
-    quirks, schema = asked.quirks, asked.schema
-    if quirks.cap is not None:
-        fields[quirks.cap] = asked.cap
-    if schema is not None and quirks.structure == "json_schema":
-        fields["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": "reply", "strict": True, "schema": schema},
-        }
-    elif schema is not None and quirks.structure == "json_object":
-        fields["response_format"] = {"type": "json_object"}
-    if quirks.temperature:
-        fields["temperature"] = temperature
-    if asked.logprobs and quirks.logprobs:
-        fields["logprobs"] = True
-    return fields
 
 
 def _reply(generation: ChatGeneration, raw: object, model: object, logprobs: object) -> Reply:

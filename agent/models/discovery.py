@@ -56,40 +56,19 @@ class ModelServer:
 
 async def servers_here(ports: Iterable[int] = tuple(PORTS)) -> tuple[ModelServer, ...]:
     """The servers on this machine that list models, asked side by side."""
-    import httpx2
-
     await asyncio.to_thread(import_module, "agent.models.connections")  # a second of imports, off the event loop
-    from agent.models.connections import bounded
-
-    async with httpx2.AsyncClient(
-        timeout=SECONDS,
-        trust_env=False,
-        follow_redirects=False,
-        headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [bounded]},
-    ) as client:
-        asked = (_in_time(client, f"http://127.0.0.1:{port}/v1") for port in ports)
-        return tuple(server for server in await asyncio.gather(*asked) if server is not None and server.models)
-
-
-async def kind_of(base_url: str, headers: Mapping[str, str]) -> str:
-    """What the server at an address says it is; empty where it says nothing in time."""
-    await asyncio.to_thread(import_module, "agent.models.connections")
     from agent.models.connections import http_client
 
+    async def in_time(port: int) -> ModelServer | None:
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await server_at(client, f"http://127.0.0.1:{port}/v1")
+        except TimeoutError:
+            return None
+
     async with http_client(SECONDS) as client:
-        server = await _in_time(client, base_url, headers)
-    return server.kind if server else ""
-
-
-async def _in_time(
-    client: httpx2.AsyncClient, base_url: str, headers: Mapping[str, str] | None = None
-) -> ModelServer | None:
-    try:
-        async with asyncio.timeout(SECONDS):
-            return await server_at(client, base_url, headers)
-    except TimeoutError:
-        return None
+        found = await asyncio.gather(*map(in_time, ports))
+    return tuple(server for server in found if server is not None and server.models)
 
 
 async def server_at(
@@ -99,8 +78,6 @@ async def server_at(
     try:
         response = await client.get(_path(base_url, "/models"), headers=headers)
         return _listing(base_url, response) if response.status_code == 200 else None
-    except asyncio.CancelledError:
-        raise
     except Exception as error:  # noqa: BLE001 (whatever is at this address, it is no list of models)
         log.info("No list of models at %s: %s", base_url, type(error).__name__)
         return None
@@ -115,15 +92,12 @@ def _listing(base_url: str, response: Any) -> ModelServer | None:
         return None
     named = sorted(named[:MOST_MODELS], key=lambda e: _EMBEDS.search(_name(e)) is not None)
     kinds = [_OWNERS.get(str(e.get("owned_by", "")).lower(), "") for e in named]
-    kind = next(filter(None, kinds), "") or _of_header(response.headers.get("server", ""))
+    says = response.headers.get("server", "").lower()
+    kind = next(filter(None, kinds), "") or next((kind for kind in PORTS.values() if kind.lower() in says), "")
     context = {_name(e): size for e in named if (size := _size(e.get("max_model_len")))}
     told = {_name(e): meta for e in named if isinstance(meta := e.get("meta"), dict)}  # llama.cpp's
     weights = {name: n for name, meta in told.items() if isinstance(n := meta.get("n_params"), int)}
     return ModelServer(base_url, kind, tuple(dict.fromkeys(map(_name, named))), context, weights)
-
-
-def _of_header(server: str) -> str:
-    return next((kind for kind in PORTS.values() if kind.lower() in server.lower()), "")
 
 
 def _name(entry: Mapping[str, Any]) -> str:
@@ -145,17 +119,13 @@ async def context_tokens(
             props = (await client.get(_root(server.base_url, "/props"), headers=headers)).json()
             return _size(props.get("default_generation_settings", {}).get("n_ctx"))
         if server.kind == "LM Studio":
-            return _size((await client.get(_root(server.base_url, f"/api/v0/models/{model}"))).json().get(_LOADED))
+            said = (await client.get(_root(server.base_url, f"/api/v0/models/{model}"))).json()
+            return _size(said.get("loaded_context_length"))
         if server.kind == "Ollama":
             return await _of_ollama(client, server.base_url, model)
-    except asyncio.CancelledError:
-        raise
     except Exception as error:  # noqa: BLE001 (a size that cannot be read is not known)
         log.info("No context size of %s: %s", model, type(error).__name__)
     return None
-
-
-_LOADED = "loaded_context_length"
 
 
 async def _of_ollama(client: httpx2.AsyncClient, base_url: str, model: str) -> int | None:
@@ -186,6 +156,34 @@ def _listed(base_url: str, key: str) -> ModelServer:
     return server
 
 
+def address_and_key(settings: ModelSettings) -> tuple[str, str]:
+    """Both may be empty."""
+    key = settings.api_key.get_secret_value().strip() if settings.api_key else ""
+    return (settings.base_url or "").strip().rstrip("/"), key
+
+
+AGAIN = 5.0
+"""Seconds for which an endpoint that listed nothing is not asked again."""
+_silent: dict[str, float] = {}
+"""By address, until when."""
+
+
+def _listed_at(settings: ModelSettings) -> ModelServer | None:
+    """What the endpoint lists; None where that is nothing. Blocks for SECONDS at most, and once for an endpoint."""
+    address, key = address_and_key(settings)
+    if time.monotonic() < _silent.get(address, 0.0):
+        return None
+    try:
+        return _listed(address, key)
+    except LookupError:
+        _silent[address] = time.monotonic() + AGAIN
+        return None
+
+
+_small: dict[tuple[str, str], bool] = {}
+"""By address and model."""
+
+
 async def small(settings: ModelSettings) -> bool:
     """Whether the model has at most `SMALL` weights: the one that was fetched, or as `known_small` and `is_small`
     say."""
@@ -200,7 +198,7 @@ def known_small(settings: ModelSettings) -> bool | None:
     None where a server on this machine has to be asked (`is_small`)."""
     if named := _WEIGHTS.search(settings.name):
         return float(named[1]) * 1e9 <= SMALL
-    address = (settings.base_url or "").strip().rstrip("/")
+    address, _ = address_and_key(settings)
     here = urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1")
     if not here or time.monotonic() < _silent.get(address, 0.0):
         return False
@@ -209,25 +207,13 @@ def known_small(settings: ModelSettings) -> bool | None:
 
 def is_small(settings: ModelSettings) -> bool:
     """The same, asked of the server that lists it, once. Blocks for SECONDS at most."""
-    address = (settings.base_url or "").strip().rstrip("/")
-    try:
-        server = _listed(address, settings.api_key.get_secret_value().strip() if settings.api_key else "")
-    except LookupError:
-        _silent[address] = time.monotonic() + AGAIN
+    if (server := _listed_at(settings)) is None:
         return False
     weights = server.weights.get(settings.name)
     if weights is None and len(server.weights) == 1:  # llama.cpp serves its one model under any name
         (weights,) = server.weights.values()
-    _small[address, settings.name] = weights is not None and weights <= SMALL
-    return _small[address, settings.name]
-
-
-_small: dict[tuple[str, str], bool] = {}
-"""By address and model."""
-AGAIN = 5.0
-"""Seconds for which an endpoint that listed nothing is not asked again."""
-_silent: dict[str, float] = {}
-"""By address, until when."""
+    told = _small[address_and_key(settings)[0], settings.name] = weights is not None and weights <= SMALL
+    return told
 
 
 def named(settings: ModelSettings) -> tuple[ModelSettings, str]:
@@ -236,16 +222,9 @@ def named(settings: ModelSettings) -> tuple[ModelSettings, str]:
     Blocks for SECONDS at most, and once for an endpoint."""
     if settings.has_model:
         return settings, ""
-    key = settings.api_key.get_secret_value().strip() if settings.api_key else ""
-    address = (settings.base_url or "").strip().rstrip("/")
-    nothing = settings.model_copy(update={"name": ""}), ""
-    if time.monotonic() < _silent.get(address, 0.0):
-        return nothing
-    try:
-        models = _listed(address, key).models
-    except LookupError:
-        _silent[address] = time.monotonic() + AGAIN
-        return nothing
+    if (server := _listed_at(settings)) is None:
+        return settings.model_copy(update={"name": ""}), ""
+    models = server.models
     place = "the only one" if len(models) == 1 else f"the first of {len(models)}"
     note = f"No model is set (TEXT2SQL_MODEL), so {models[0]} answers, {place} that the endpoint lists."
     return settings.model_copy(update={"name": models[0]}), note

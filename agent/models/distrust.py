@@ -67,15 +67,11 @@ def flaw(text: str) -> str:
     """Why a text of prose is not the model's own; an empty text has no flaw."""
     if text and _STAND_IN.fullmatch(text.strip()):
         return "it is a placeholder"
-    return copied(text) or _leak(text) or loop(text)
-
-
-def copied(text: str) -> str:
-    """Whether a text is the description of a field, or a long passage, of our prompts."""
-    return _copied(_folded(text))
+    return _copied(_folded(text)) or _leak(text) or loop(text)
 
 
 def _copied(words: str) -> str:
+    """Whether a text is the description of a field, or a long passage, of our prompts."""
     descriptions, passages = _own_words()
     long = len(words.split()) >= _LONG_COPY
     return "it repeats the prompt" if words in descriptions or (long and f" {words} " in passages) else ""

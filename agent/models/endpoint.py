@@ -10,10 +10,10 @@ import asyncio
 import importlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from agent.models.delivery import begin_delivery
@@ -32,17 +32,15 @@ from agent.models.protocol import (
     PromptTooLong,
     Usage,
 )
-from agent.models.quirks import OUTPUT_TOKENS, ChatRequest, Messages, Quirks, Structure, learn, learned
+from agent.models.quirks import OUTPUT_TOKENS, ChatRequest, Messages, Quirks, learn, learned
 from agent.models.retry_policy import RetryPolicy
 from agent.models.visible import begins_thinking, thinks
+from agent.models.wire_format import Reply, Tokens
 
 if TYPE_CHECKING:
-    from agent.models.callbacks import Tokens
     from agent.models.chat import Chat
-    from agent.models.wire_format import Reply
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 OPENAI_URL = "https://api.openai.com/v1"
 _MOST_CHARACTERS = 8
@@ -59,11 +57,7 @@ class Ledger:
 
     seconds: float
     started: float = field(default_factory=time.monotonic)
-    calls: int = 0
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    unreported: bool = False
+    spent: Usage = field(default_factory=Usage)
     temperature: float = 0.0
     logprobs: bool = False
     cap: int = OUTPUT_TOKENS
@@ -84,16 +78,6 @@ class Ledger:
         self._last = time.monotonic()
         if self.deadline is not None:
             self.deadline.reschedule(asyncio.get_running_loop().time() + self.seconds)
-
-    def add(self, reply: Reply) -> None:
-        self.calls += 1
-        self.failure = None
-        if reply.tokens is None:
-            self.unreported = True
-        else:
-            self.input += reply.tokens.input
-            self.output += reply.tokens.output
-            self.cached += reply.tokens.cached
 
 
 class EndpointClient:
@@ -138,21 +122,27 @@ class EndpointClient:
             cap = OUTPUT_TOKENS if quirks.thinks or self._settings.reasoning_effort else ledger.cap
             asked = ChatRequest(messages, quirks, schema, cap, ledger.temperature, ledger.logprobs)
             if quirks.streams and not broken:
-                gathered = _Gathered(ledger, on_piece)
+                pieces: list[Reply] = []
                 try:
-                    return await gathered.all_of(chat.stream(asked))
+                    return await _gathered(chat.stream(asked), pieces, ledger, on_piece)
                 except Exception as error:
+                    told = any(p.text or p.thoughts or p.refusal or p.finish_reason or p.tokens for p in pieces)
                     unreadable = isinstance(error, StreamCutOff) or self.failure(error).error is ModelReplyError
-                    if not (gathered.streamed and (unreadable or (gathered.pieces and self.failure(error).retry))):
+                    if not (pieces and (unreadable or (told and self.failure(error).retry))):
                         raise
                     log.info("stream cut off, asking again in one piece")
-                    silent, broken = not gathered.pieces, True
-                    ledger.add(_reply_type()(""))
+                    silent, broken = not told, True
+                    self._spend(None, ledger)
             return await chat.complete(asked)
 
         reply, quirks = await self.retried(once, ledger, quirks, structured=schema is not None)
         ledger.heard()
-        self.received(reply, messages, ledger)
+        self._spend(reply.tokens, ledger)
+        if reply.tokens is not None and (warning := truncation(messages, reply.tokens.input, reply.tokens.cached)):
+            log.warning("%s", warning)
+            ledger.warning = warning
+        if reply.finish_reason == "content_filter":
+            raise ModelReplyError("The model's content filter stopped the reply.")
         learned = replace(
             quirks,
             streams=quirks.streams and not silent,
@@ -163,8 +153,8 @@ class EndpointClient:
         return reply, learned
 
     async def retried(
-        self, once: Callable[[Quirks], Awaitable[T]], ledger: Ledger, quirks: Quirks, *, structured: bool
-    ) -> tuple[T, Quirks]:
+        self, once: Callable[[Quirks], Awaitable[Reply]], ledger: Ledger, quirks: Quirks, *, structured: bool
+    ) -> tuple[Reply, Quirks]:
         """The only retry loop: the result of `once`, and the quirks that it succeeded with. Raises ModelError."""
         failures = 0
         while True:
@@ -173,9 +163,9 @@ class EndpointClient:
                 self._meter.before_call()
             cost, delivery = 0.0, begin_delivery() if self._meter is not None else None
             try:
-                result = await once(quirks)
-                cost = self._cost(getattr(result, "tokens", None))
-                return result, quirks
+                reply = await once(quirks)
+                cost = self._cost(reply.tokens)
+                return reply, quirks
             except ModelError:
                 raise
             except Exception as error:  # noqa: BLE001 (each one is classified; none is dropped)
@@ -185,15 +175,6 @@ class EndpointClient:
                 if self._meter is not None and delivery is not None:
                     self._meter.after_call(cost, sent=delivery.sent)
             quirks = await self._after(failure, failures, quirks, ledger, structured=structured)
-
-    def received(self, reply: Reply, messages: Messages, ledger: Ledger) -> Reply:
-        ledger.add(reply)
-        if reply.tokens is not None and (warning := truncation(messages, reply.tokens.input, reply.tokens.cached)):
-            log.warning("%s", warning)
-            ledger.warning = warning
-        if reply.finish_reason == "content_filter":
-            raise ModelReplyError("The model's content filter stopped the reply.")
-        return reply
 
     async def _after(
         self, failure: Failure, failures: int, quirks: Quirks, ledger: Ledger, *, structured: bool
@@ -223,11 +204,14 @@ class EndpointClient:
     def failure(self, error: Exception) -> Failure:
         return failure_of(error, base_url=self._base_url, api_key=self.key)
 
-    async def within(self, ledger: Ledger, work: Coroutine[Any, Any, T]) -> T:
-        """Run `work` as long as the server is not silent for longer than allowed; an error carries the usage so far."""
+    @asynccontextmanager
+    async def within(self, ledger: Ledger) -> AsyncIterator[None]:
+        """The block may go on while the server is not silent for longer than allowed; an error carries the usage so
+        far."""
         try:
             async with asyncio.timeout(ledger.seconds) as ledger.deadline:
-                return await work
+                yield
+                return
         except TimeoutError:
             error: ModelError = ModelTimeout(f"The model sent nothing for {ledger.seconds:g} seconds.")
             if ledger.failure is not None:
@@ -266,8 +250,7 @@ class EndpointClient:
     def quirks(self) -> Quirks:
         known = learned(self._base_url, self.name)
         wanted = self._settings.structured_output
-        forced: dict[str, Structure] = {"json_schema": "json_schema", "json_object": "json_object", "prompt": "prompt"}
-        return replace(known, structure=forced[wanted], proven=True) if wanted in forced else known
+        return known if wanted == "auto" else replace(known, structure=wanted, proven=True)
 
     def learn(self, quirks: Quirks, *, proven: bool = False) -> None:
         proven = proven or quirks.proven
@@ -284,65 +267,50 @@ class EndpointClient:
             tokens.input * (self._settings.price_input or 0.0) + tokens.output * (self._settings.price_output or 0.0)
         ) / 1e6
 
-    def usage(self, ledger: Ledger) -> Usage:
+    def _spend(self, tokens: Tokens | None, ledger: Ledger) -> None:
         """Tokens that a server doesn't report are counted as 0 and their cost as unknown, never estimated."""
+        ledger.failure = None
         prices = (self._settings.price_input, self._settings.price_output)
-        cost: float | None = None
-        if prices[0] is not None and prices[1] is not None and (not ledger.unreported or prices == (0.0, 0.0)):
-            cost = (ledger.input * prices[0] + ledger.output * prices[1]) / 1e6
-        if ledger.calls == 0:
-            cost = 0.0
-        seconds = time.monotonic() - ledger.started
+        known = None not in prices and (tokens is not None or prices == (0.0, 0.0))
+        cost = self._cost(tokens) if known else None
+        read, written, cached = (tokens.input, tokens.output, tokens.cached) if tokens else (0, 0, 0)
+        ledger.spent += Usage(1, read, written, cached, cost)
+
+    def usage(self, ledger: Ledger) -> Usage:
         warnings = (ledger.warning,) if ledger.warning else ()
-        return Usage(ledger.calls, ledger.input, ledger.output, ledger.cached, cost, seconds, warnings)
+        return replace(ledger.spent, seconds=time.monotonic() - ledger.started, warnings=warnings)
 
 
-class _Gathered:
-    """Joins the pieces of a stream."""
-
-    def __init__(self, ledger: Ledger, on_piece: Callable[[Reply], str] | None) -> None:
-        self._ledger = ledger
-        self._on_piece = on_piece
-        self._watch = Watch()
-        self.pieces: list[Reply] = []
-        self.streamed = False
-        """The server has begun to answer."""
-
-    async def all_of(self, stream: AsyncGenerator[Reply, None]) -> Reply:
-        stopped = ""
-        async with aclosing(stream) as pieces:
-            async for piece in pieces:
-                self.streamed = True
-                text = piece.text or piece.thoughts
-                if text or piece.refusal:
-                    self.pieces.append(piece)
-                    self._ledger.heard()
-                    written()
-                    stopped = self._watch.seen(text)
-                    if self._on_piece is not None:
-                        stopped = self._on_piece(piece) or stopped
-                elif piece.finish_reason or piece.tokens:
-                    self.pieces.append(piece)
-                if stopped:
-                    break
-        told = [piece.tokens for piece in self.pieces if piece.tokens]
-        return _reply_type()(
-            "".join(piece.text for piece in self.pieces),
-            "".join(piece.thoughts for piece in self.pieces),
-            "".join(piece.refusal for piece in self.pieces),
-            next((piece.finish_reason for piece in reversed(self.pieces) if piece.finish_reason), None),
-            told[-1] if told else None,
-            next((piece.model for piece in self.pieces if piece.model), None),
-            tuple(one for piece in self.pieces for one in piece.logprobs),
-            stopped,
-        )
-
-
-def _reply_type() -> type[Reply]:
-    """Imported late: it comes with the client."""
-    from agent.models.wire_format import Reply
-
-    return Reply
+async def _gathered(
+    stream: AsyncGenerator[Reply, None],
+    pieces: list[Reply],
+    ledger: Ledger,
+    on_piece: Callable[[Reply], str] | None,
+) -> Reply:
+    """The pieces of a stream, joined; as they come, they are added to `pieces`."""
+    watch, stopped = Watch(), ""
+    async with aclosing(stream) as coming:
+        async for piece in coming:
+            pieces.append(piece)
+            text = piece.text or piece.thoughts
+            if text or piece.refusal:
+                ledger.heard()
+                written()
+                stopped = watch.seen(text)
+                if on_piece is not None:
+                    stopped = on_piece(piece) or stopped
+            if stopped:
+                break
+    return Reply(
+        "".join(piece.text for piece in pieces),
+        "".join(piece.thoughts for piece in pieces),
+        "".join(piece.refusal for piece in pieces),
+        next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), None),
+        next((piece.tokens for piece in reversed(pieces) if piece.tokens), None),
+        next((piece.model for piece in pieces if piece.model), None),
+        tuple(one for piece in pieces for one in piece.logprobs),
+        stopped,
+    )
 
 
 def truncation(messages: Messages, read: int, cached: int) -> str:

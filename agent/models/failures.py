@@ -29,15 +29,7 @@ _SAID_LENGTH = 300
 _KEYS = re.compile(r"\b(?:(?:sk|pk|gsk|xai|key|hf)[-_]|Bearer\s)[A-Za-z0-9_\-*.]{6,200}")
 _HTML = re.compile(r"\s{0,200}<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
-_NO_QUOTA = frozenset(
-    (
-        "insufficient_quota",
-        "billing_not_active",
-        "billing_hard_limit_reached",
-        "insufficient_credits",
-        "access_terminated",
-    )
-)
+_NO_QUOTA = re.compile(r"insufficient_(?:quota|credits)|billing_(?:not_active|hard_limit_reached)|access_terminated")
 """`code` or `type` of a 429 that waiting does not resolve. The message text is no criterion: the text of OpenAI's
 ordinary rate limit also ends with the address of the billing page."""
 _LOADING = re.compile(r"\b(?:loading|starting|warming|initiali[sz]ing|not (?:yet )?ready|being loaded)\b", re.I)
@@ -83,18 +75,14 @@ def failure_of(error: Exception, *, base_url: str, api_key: str | None) -> Failu
     where = f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"
     if isinstance(error, openai.APIStatusError):
         return _of_status(error.status_code, error.body, str(error.message), error.response.headers, where, api_key)
-    if isinstance(error, openai.APITimeoutError) and "Connect" not in type(_root(error)).__name__:
+    root = _root(error)
+    if isinstance(error, openai.APIConnectionError) and "Connect" in type(root).__name__:
+        why = redacted(str(root) or type(root).__name__, api_key)
+        message = f"The model server at {where} cannot be reached ({why}). Is OPENAI_BASE_URL right, and is it running?"
+        return Failure(ModelUnavailable, message, retry=True, connected=False)
+    if isinstance(error, openai.APITimeoutError):
         return Failure(ModelTimeout, f"The model at {where} did not answer in time.")
     if isinstance(error, openai.APIConnectionError | StreamCutOff):
-        root = _root(error)
-        if isinstance(error, openai.APIConnectionError) and "Connect" in type(root).__name__:
-            why = redacted(str(root) or type(root).__name__, api_key)
-            return Failure(
-                ModelUnavailable,
-                f"The model server at {where} cannot be reached ({why}). Is OPENAI_BASE_URL right, and is it running?",
-                retry=True,
-                connected=False,
-            )
         return Failure(ModelUnavailable, f"The connection to the model at {where} broke off.", retry=True)
     if isinstance(error, openai.APIError):
         return _of_body(error.body, str(error.message), where, api_key)
@@ -117,20 +105,19 @@ def _of_status(
 ) -> Failure:
     reply = _server_text(body, message)
     shown = redacted(reply, api_key)
-    if status == 401:
-        message = (
-            f"The model server at {where} refused the key (401). Set OPENAI_API_KEY to a valid key. It said: {shown}"
-        )
-        return Failure(ModelAuthError, message, status=status, reply=reply)
-    if status == 403:
+    inner = _error_in(body)
+    codes = [str(inner.get(name)).lower() for name in ("code", "type")] if isinstance(inner, Mapping) else []
+    if status in (401, 403):
         message = f"The key in OPENAI_API_KEY may not use this model at {where} (403). The server said: {shown}"
+        if status == 401:
+            message = f"The model server at {where} refused the key (401). Set OPENAI_API_KEY to a valid key. It said: {shown}"  # noqa: E501
         return Failure(ModelAuthError, message, status=status, reply=reply)
-    if status == 402 or (status == 429 and not _NO_QUOTA.isdisjoint(_codes(body))):
+    if status == 402 or (status == 429 and any(map(_NO_QUOTA.fullmatch, codes))):
         message = f"The account behind OPENAI_API_KEY has no quota left at {where}. The server said: {shown}"
         return Failure(ModelRateLimited, message, status=status, reply=reply)
     if status == 429:
         message = f"The model server at {where} is limiting requests (429). It said: {shown}"
-        return Failure(ModelRateLimited, message, True, status, reply, retry_after(headers) or _retry_delay(body))
+        return Failure(ModelRateLimited, message, True, status, reply, retry_after(headers) or _retry_delay(inner))
     if status in (408, 409) or status >= 500:
         message = f"The model server at {where} failed ({status}). It said: {shown}"
         loading = status in (500, 503) and _LOADING.search(reply) is not None
@@ -194,16 +181,8 @@ def _error_in(body: object) -> object:
     return body.get("error", body) if isinstance(body, Mapping) else body
 
 
-def _codes(body: object) -> frozenset[str]:
-    inner = _error_in(body)
-    if not isinstance(inner, Mapping):
-        return frozenset()
-    return frozenset(str(inner[name]).lower() for name in ("code", "type") if inner.get(name))
-
-
-def _retry_delay(body: object) -> float | None:
+def _retry_delay(inner: object) -> float | None:
     """Seconds that Google's servers ask to wait, in the error's details: `{"retryDelay": "34s"}`."""
-    inner = _error_in(body)
     details = inner.get("details") if isinstance(inner, Mapping) else None
     for detail in details if isinstance(details, list) else ():
         delay = _DELAY.fullmatch(str(detail.get("retryDelay"))) if isinstance(detail, Mapping) else None
@@ -213,18 +192,12 @@ def _retry_delay(body: object) -> float | None:
 
 
 def _server_text(body: object, message: str) -> str:
-    inner = _error_in(body)
     if isinstance(body, Mapping | list):
-        if isinstance(inner, Mapping):
-            parts = [
-                inner.get("message") or inner.get("detail"),
-                inner.get("code"),
-                inner.get("type"),
-                inner.get("param"),
-            ]
-            details = " ".join(str(p) for p in parts if p)
-            return details or str(dict(inner))[:2000]
-        return str(inner)[:2000]
+        inner = _error_in(body)
+        if not isinstance(inner, Mapping):
+            return str(inner)[:2000]
+        parts = (inner.get("message") or inner.get("detail"), inner.get("code"), inner.get("type"), inner.get("param"))
+        return " ".join(str(part) for part in parts if part) or str(dict(inner))[:2000]
     text = body if isinstance(body, str) and body else message
     if _HTML.match(text):
         title = _TITLE.search(text[:4000])

@@ -74,21 +74,15 @@ def _near(value: float, slack: float, known: Sequence[float], *, hedged: bool) -
 
 
 def _known(results: Sequence[QueryResult], question: str) -> Iterable[float]:
-    yield from _numbers_of(question)
-    yield float(len(results))
+    yield from _numbers_of([question, len(results)])
     left = _CELLS
     for result in results:
-        yield float(result.rows_returned)
-        yield float(len(result.data))
-        yield from _numbers_of(result.sql)
-        for column in result.columns:
-            yield from _numbers_of(column)
+        yield from _numbers_of([result.rows_returned, len(result.data), result.sql, result.columns])
         for row in result.data:
             left -= len(row)
             if left < 0:
                 return
-            for cell in row:
-                yield from _numbers_of(cell)
+            yield from _numbers_of(row)
 
 
 def _numbers_of(cell: object) -> Iterable[float]:
@@ -106,9 +100,6 @@ def _numbers_of(cell: object) -> Iterable[float]:
             yield float(match.group().replace(",", ""))
             if "," in match.group():
                 yield from (float(part) for part in match.group().replace(".", ",").split(","))
-    elif isinstance(cell, list):
-        for item in cell:
-            yield from _numbers_of(item)
-    elif isinstance(cell, dict):
-        for item in cell.values():
+    elif isinstance(cell, list | dict):
+        for item in cell.values() if isinstance(cell, dict) else cell:
             yield from _numbers_of(item)

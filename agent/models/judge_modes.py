@@ -7,28 +7,25 @@ query alone, the second compares what it answers with the question.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from agent.models.prompts import Prompt, compare_prompt, conditions_prompt, judge_prompt, read_back_prompt
+from agent.models.prompts import Prompt, compare_prompt, judge_prompt, read_back_prompt
 from agent.models.protocol import Judgement, JudgeRequest, Usage
-from agent.models.replies import UnusableReply, complete_text, extract_json
-from agent.models.structured import CONDITIONS_SCHEMA, JUDGE_SCHEMA, READ_BACK_SCHEMA, read_judgement
+from agent.models.replies import UnusableReply
+from agent.models.structured import CONDITIONS_SCHEMA, JUDGE_SCHEMA, READ_BACK_SCHEMA, json_in, read_judgement
+from agent.models.wire_format import Reply
 
-if TYPE_CHECKING:
-    from agent.models.wire_format import Reply
-
-Ask = Callable[[Prompt, dict[str, Any], Callable[["Reply"], Any]], Awaitable[tuple[Any, Usage]]]
+Ask = Callable[[Prompt, dict[str, Any], Callable[[Reply], Any]], Awaitable[tuple[Any, Usage]]]
 
 _MOST = 20
 """Conditions that are looked at."""
-_SPACE = re.compile(r"\s+")
 
 
 async def judged(request: JudgeRequest, ask: Ask) -> Judgement:
     if request.way == "conditions":
-        (score, reasoning, conditions), usage = await ask(conditions_prompt(request), CONDITIONS_SCHEMA, _conditions_in)
+        prompt = judge_prompt(request, "conditions")
+        (score, reasoning, conditions), usage = await ask(prompt, CONDITIONS_SCHEMA, _conditions_in)
         # No better than the share of the conditions that have their place
         text = _folded(request.sql)
         unplaced = [condition for condition, place in conditions if not place or _folded(place) not in text]
@@ -46,26 +43,22 @@ async def judged(request: JudgeRequest, ask: Ask) -> Judgement:
 
 
 def _folded(text: str) -> str:
-    return _SPACE.sub("", text).casefold().rstrip(";")
-
-
-def _json(reply: Reply, key: str) -> dict[str, object]:
-    return extract_json(complete_text(reply), keys=(key,))
+    return "".join(text.split()).casefold().rstrip(";")
 
 
 def _judgement_in(reply: Reply) -> tuple[float, str]:
-    return read_judgement(_json(reply, "score"))
+    return read_judgement(json_in(reply, "score"))
 
 
 def _question_in(reply: Reply) -> str:
-    question = _json(reply, "question").get("question")
+    question = json_in(reply, "question").get("question")
     if not isinstance(question, str) or not question.strip():
         raise UnusableReply("`question` must be a sentence")
     return " ".join(question.split())[:1_000]
 
 
 def _conditions_in(reply: Reply) -> tuple[float, str, list[tuple[str, str]]]:
-    answer = _json(reply, "score")
+    answer = json_in(reply, "score")
     listed = answer.get("conditions")
     if not isinstance(listed, list):
         raise UnusableReply("`conditions` must be a list")

@@ -6,6 +6,7 @@ look-ahead and bounded depth, so hostile text takes time proportional to its len
 
 from __future__ import annotations
 
+import json
 import re
 
 from eval.errors import InputError
@@ -16,19 +17,16 @@ _BARE = re.compile(r"[^\s,:{}\[\]\"'`/#]{1,512}")
 _GAP = r"(?:\s|/\*.{0,200}?\*/|//[^\n]{0,200}\n|#[^\n]{0,200}\n){0,100}+"
 _KEY = r"[\"'`“]?[\w$ -]{1,64}[\"'`”]?\s{0,20}:"
 _ENDS_MEMBER = re.compile(rf"{_GAP}(?:\}}|\Z|,{_GAP}(?:\}}|{_KEY})|(?<=\s)\s{{0,200}}[\"']\w{{1,64}}[\"']\s{{0,20}}:)")
+_COMMENT = r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)"
+_BLANK = re.compile(rf"(?:\s|{_COMMENT})*+", re.DOTALL)
+_BLANK_OR_COMMA = re.compile(rf"(?:[\s,]|{_COMMENT})*+", re.DOTALL)
+"""Between members also commas, because models write too many or too few."""
 _ENDS_ELEMENT = re.compile(r"\s{0,200}(?:[\],]|\Z)")
 _ENDS_KEY = re.compile(r"\s{0,200}:")
+_UNICODE = re.compile(r"u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}", re.ASCII)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "\n"}
-_WORDS: dict[str, object] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "none": None,
-    "undefined": None,
-    "nan": None,
-    "infinity": None,
-    "-infinity": None,
-}
+_NOTHING = ("null", "none", "undefined", "nan", "infinity", "-infinity")
+_WORDS: dict[str, object] = {"true": True, "false": False, **dict.fromkeys(_NOTHING)}
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”"}
 
 
@@ -61,7 +59,10 @@ class _Reader:
         if first == "[":
             return self._array(at + 1, depth)
         if self.text.startswith('"""', at):
-            return self._block(at + 3)
+            end = self.text.find('"""', at + 3)
+            if end < 0:
+                raise CutOff("a string is cut off")
+            return self.text[at + 3 : end], end + 3
         if first in _CLOSING:
             return self._string(at + 1, _CLOSING[first], ends)
         word = _BARE.match(self.text, at)
@@ -80,8 +81,8 @@ class _Reader:
     def _object(self, at: int, depth: int) -> tuple[dict[str, object], int]:
         members: dict[str, object] = {}
         while True:
-            at = self._blank(at, commas=True)
-            if self._is(at, "}"):
+            at = self._blank(at, _BLANK_OR_COMMA)
+            if self.text.startswith("}", at):
                 return members, at + 1
             if at >= len(self.text):
                 raise CutOff("cut off")
@@ -94,15 +95,15 @@ class _Reader:
                     raise NotJson("a key is missing")
                 key, at = word.group(), word.end()
             at = self._blank(at)
-            if not self._is(at, ":"):
+            if not self.text.startswith(":", at):
                 raise NotJson("a colon is missing")
             members[key], at = self.value(at + 1, depth + 1, _ENDS_MEMBER)
 
     def _array(self, at: int, depth: int) -> tuple[list[object], int]:
         items: list[object] = []
         while True:
-            at = self._blank(at, commas=True)
-            if self._is(at, "]"):
+            at = self._blank(at, _BLANK_OR_COMMA)
+            if self.text.startswith("]", at):
                 return items, at + 1
             item, at = self.value(at, depth + 1, _ENDS_ELEMENT)
             items.append(item)
@@ -129,50 +130,14 @@ class _Reader:
         raise CutOff("a string is cut off")
 
     def _escape(self, at: int) -> tuple[str, int]:
-        letter = self.text[at : at + 1]
-        if letter == "u":
-            digits = self.text[at + 1 : at + 5]
-            try:
-                code = int(digits, 16) if len(digits) == 4 else -1
-            except ValueError:
-                code = -1
-            if code >= 0:
-                low = self._low_surrogate(at + 5) if 0xD800 <= code < 0xDC00 else None
-                if low is not None:
-                    return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)), at + 11
-                return ("\ufffd" if 0xD800 <= code < 0xE000 else chr(code)), at + 5
-        return _ESCAPES.get(letter, letter), at + 1
+        unicode = _UNICODE.match(self.text, at)
+        if unicode is None:
+            letter = self.text[at : at + 1]
+            return _ESCAPES.get(letter, letter), at + 1
+        character: str = json.loads(f'"\\{unicode.group()}"')
+        return "\ufffd" if "\ud800" <= character < "\ue000" else character, unicode.end()
 
-    def _low_surrogate(self, at: int) -> int | None:
-        if self.text[at : at + 2] != "\\u":
-            return None
-        try:
-            code = int(self.text[at + 2 : at + 6], 16)
-        except ValueError:
-            return None
-        return code if 0xDC00 <= code < 0xE000 else None
-
-    def _block(self, at: int) -> tuple[str, int]:
-        end = self.text.find('"""', at)
-        if end < 0:
-            raise CutOff("a string is cut off")
-        return self.text[at:end], end + 3
-
-    def _blank(self, at: int, *, commas: bool = False) -> int:
-        """Skip white space and comments; between members also commas, because models write too many or too few."""
-        text = self.text
-        while at < len(text):
-            if text[at].isspace() or (commas and text[at] == ","):
-                at += 1
-            elif text.startswith("//", at) or text[at] == "#":
-                end = text.find("\n", at)
-                at = len(text) if end < 0 else end + 1
-            elif text.startswith("/*", at):
-                end = text.find("*/", at + 2)
-                at = len(text) if end < 0 else end + 2
-            else:
-                break
-        return at
-
-    def _is(self, at: int, character: str) -> bool:
-        return self.text[at : at + 1] == character
+    def _blank(self, at: int, blank: re.Pattern[str] = _BLANK) -> int:
+        """Skip white space and comments."""
+        skipped = blank.match(self.text, at)
+        return skipped.end() if skipped else at

@@ -12,24 +12,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from agent.models import prompts, structured
 from agent.models.distrust import LOOP_CHARS, summary_flaws
 from agent.models.endpoint import EndpointClient, Ledger
 from agent.models.failures import redacted
 from agent.models.judge_modes import judged
-from agent.models.prompts import (
-    Prompt,
-    cascade_prompt,
-    fill,
-    in_conversation,
-    plan_prompt,
-    review_prompt,
-    sql_prompt,
-    step_prompt,
-    summary_prompt,
-    template,
-)
 from agent.models.protocol import (
     Capabilities,
     Endpoint,
@@ -52,24 +41,10 @@ from agent.models.protocol import (
 from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS, Messages
 from agent.models.replies import Distrusted, UnusableReply
 from agent.models.retry_policy import RetryPolicy
-from agent.models.streaming import ShownText, StreamedAnswer
-from agent.models.structured import (
-    REVIEW_SCHEMA,
-    SQL_SCHEMA,
-    conversation_in,
-    object_in,
-    plan_in,
-    plan_schema,
-    review_in,
-    sql_in,
-    step_in,
-    step_schema,
-)
+from agent.models.streaming import ShownText, write_answer
 from agent.models.visible import visible_text
+from agent.models.wire_format import Reply
 from agent.runtime.plans import single_task_plan
-
-if TYPE_CHECKING:
-    from agent.models.wire_format import Reply
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -96,14 +71,14 @@ class OpenAIModel:
 
     async def plan(self, request: PlanRequest) -> PlanReply:
         """In a conversation the reply also holds the standalone question, or a clarification to ask."""
-        prompt = plan_prompt(request)
-        schema = plan_schema(
-            with_sql=request.write_sql, in_conversation=in_conversation(request), translate=request.translate
+        prompt = prompts.plan_prompt(request)
+        schema = structured.plan_schema(
+            with_sql=request.write_sql, in_conversation=prompts.in_conversation(request), translate=request.translate
         )
-        if not in_conversation(request):
-            plan, usage = await self._ask(prompt, schema, plan_in)
+        if not prompts.in_conversation(request):
+            plan, usage = await self._ask(prompt, schema, structured.plan_in)
             return PlanReply(plan, usage)
-        (made, read_as, asked), usage = await self._ask(prompt, schema, conversation_in)
+        (made, read_as, asked), usage = await self._ask(prompt, schema, structured.conversation_in)
         plan = made or single_task_plan(read_as or request.question, 0.0)
         return PlanReply(plan, usage, read_as, asked if request.may_ask else None)
 
@@ -111,12 +86,12 @@ class OpenAIModel:
         """A refusal, or a reply without SQL that gives a reason, is returned as `abstained`."""
         try:
             temperature = _WARM if request.variant else 0.0
-            schema = None if request.cascade else SQL_SCHEMA
-            prompt = cascade_prompt(request) if request.cascade else sql_prompt(request)
+            schema = None if request.cascade else structured.SQL_SCHEMA
+            prompt = prompts.cascade_prompt(request) if request.cascade else prompts.sql_prompt(request)
             ((sql, reasoning), logprobs), usage = await self._ask(
                 prompt,
                 schema,
-                lambda reply: (sql_in(reply), reply.logprobs),
+                lambda reply: (structured.sql_in(reply), reply.logprobs),
                 temperature,
                 writes=True,
                 logprobs=request.cascade,
@@ -127,20 +102,20 @@ class OpenAIModel:
 
     async def next_step(self, request: StepRequest) -> StepReply:
         """A reply that is only SQL names no tool."""
-        schema = step_schema(request.allowed)
-        (tool, thought, sql), usage = await self._ask(step_prompt(request), schema, step_in)
+        schema = structured.step_schema(request.allowed)
+        (tool, thought, sql), usage = await self._ask(prompts.step_prompt(request), schema, structured.step_in)
         return StepReply(tool, thought, sql, usage)
 
     async def review(self, request: ReviewRequest) -> Review:
         temperature = _REVIEWS[min(request.round, len(_REVIEWS) - 1)]
         (accepted, reasoning, sql), usage = await self._ask(
-            review_prompt(request), REVIEW_SCHEMA, review_in, temperature
+            prompts.review_prompt(request), structured.REVIEW_SCHEMA, structured.review_in, temperature
         )
         return Review(accepted, reasoning, sql, usage)
 
-    async def compose(self, prompt: Prompt, schema: dict[str, Any]) -> tuple[dict[str, object], Usage]:
+    async def compose(self, prompt: prompts.Prompt, schema: dict[str, Any]) -> tuple[dict[str, object], Usage]:
         """A JSON object for a prompt of the caller's own."""
-        return await self._ask(prompt, schema, object_in, cap=OUTPUT_TOKENS)
+        return await self._ask(prompt, schema, structured.json_in, cap=OUTPUT_TOKENS)
 
     async def judge(self, request: JudgeRequest) -> Judgement:
         return await judged(request, partial(self._ask, cap=OPINION_TOKENS))
@@ -149,12 +124,11 @@ class OpenAIModel:
         """After a cut-off stream, the answer is requested again in one piece. Text that was shown cannot be taken back,
         so unless the new text continues it, a sentence says that the answer starts again. A text that is no answer is
         given up while it comes."""
-        messages = _messages(summary_prompt(request))
+        messages = _messages(prompts.summary_prompt(request))
         ledger = Ledger(self._settings.seconds, cap=SUMMARY_TOKENS)
         shown = ShownText(on_text, summary_flaws(request.question, request.results))
-
-        async def work() -> None:
-            reply = await StreamedAnswer(self._endpoint).write(messages, ledger, shown)
+        async with self._endpoint.within(ledger):
+            reply = await write_answer(self._endpoint, messages, ledger, shown)
             if reply.refusal and not shown.text:
                 raise _Declined(redacted(reply.refusal, self._endpoint.key))
             if shown.flawed:
@@ -163,8 +137,6 @@ class OpenAIModel:
                 raise ModelReplyError("The model sent an empty answer.")
             if reply.finish_reason == "length":
                 shown.add(_CUT_OFF)
-
-        await self._endpoint.within(ledger, work())
         return Summary(shown.text, self._endpoint.usage(ledger))
 
     async def close(self) -> None:
@@ -183,7 +155,7 @@ class OpenAIModel:
 
     async def _ask(
         self,
-        prompt: Prompt,
+        prompt: prompts.Prompt,
         schema: dict[str, Any] | None,
         read: Callable[[Reply], T],
         temperature: float = 0.0,
@@ -192,61 +164,51 @@ class OpenAIModel:
         writes: bool = False,
         logprobs: bool = False,
     ) -> tuple[T, Usage]:
-        """`schema` None: the reply is text."""
-        ledger = Ledger(self._settings.seconds, temperature=temperature, logprobs=logprobs, cap=cap)
-        work = self._structured(prompt, schema, read, ledger, writes=writes)
-        return await self._endpoint.within(ledger, work), self._endpoint.usage(ledger)
-
-    async def _structured(
-        self,
-        prompt: Prompt,
-        schema: dict[str, Any] | None,
-        read: Callable[[Reply], T],
-        ledger: Ledger,
-        *,
-        writes: bool,
-    ) -> T:
         """Send the request, and repeat it when the reply is unusable: with room for its thinking if that was cut off,
         in a weaker mode while the endpoint's modes are unproven and no JSON came, or blanks without end, as of a server
         whose grammar allows them, then once more with the error. Only a query (`writes`) is worth another call after a
-        reply that is not to be believed, or does not end."""
-        quirks = self._endpoint.quirks()
-        repaired = False
-        repair: Messages = []
-        while True:
-            messages = [*_messages(prompt, structured=quirks.structure != "prompt"), *repair]
-            knew = quirks.thinks
-            reply, quirks = await self._endpoint.call(messages, ledger, quirks, schema)
-            if reply.refusal and not reply.text:
-                raise _Declined(redacted(reply.refusal, self._endpoint.key))
-            try:
-                value = read(reply)
-            except UnusableReply as error:
-                cut = reply.finish_reason == "length" and quirks.cap is not None
-                if cut and not knew and (quirks.thinks or not visible_text(reply.text)):
-                    quirks = replace(quirks, thinks=True)
-                    self._endpoint.learn(quirks)
+        reply that is not to be believed, or does not end. Without a schema, the reply is text."""
+        ledger = Ledger(self._settings.seconds, temperature=temperature, logprobs=logprobs, cap=cap)
+        async with self._endpoint.within(ledger):
+            quirks = self._endpoint.quirks()
+            repaired = False
+            repair: Messages = []
+            while True:
+                messages = [*_messages(prompt, structured=quirks.structure != "prompt"), *repair]
+                knew = quirks.thinks
+                reply, quirks = await self._endpoint.call(messages, ledger, quirks, schema)
+                if reply.refusal and not reply.text:
+                    raise _Declined(redacted(reply.refusal, self._endpoint.key))
+                try:
+                    value = read(reply)
+                except UnusableReply as error:
+                    cut = reply.finish_reason == "length" and quirks.cap is not None
+                    if cut and not knew and (quirks.thinks or not visible_text(reply.text)):
+                        quirks = replace(quirks, thinks=True)
+                        self._endpoint.learn(quirks)
+                        continue
+                    distrusted = isinstance(error, Distrusted)
+                    blanks = len(reply.text) > LOOP_CHARS and not reply.text[-LOOP_CHARS:].strip()
+                    usable = blanks or not (cut or distrusted or "{" in reply.text)
+                    weaker = quirks.lesser_structure() if schema is not None and usable else None
+                    if weaker is not None and self._settings.structured_output == "auto":
+                        quirks = weaker
+                    elif repaired or ((distrusted or cut) and not writes):
+                        said = redacted(visible_text(reply.text), None)
+                        why = f"{error} (it said: {said})" if said else str(error)
+                        raise ModelReplyError(f"The model's reply can't be used: {why}.") from error
+                    else:
+                        repaired = True
+                        ledger.cap = min(2 * ledger.cap, OUTPUT_TOKENS) if cut else ledger.cap
+                    log.info("unusable reply, asking again: %s", error)
+                    form = "one SQL statement in a ```sql block" if schema is None else json.dumps(schema)
+                    asked = prompts.fill(prompts.template("repair").user, {"problem": str(error), "schema": form})
+                    # What is not to be believed is not shown again: it would be copied once more.
+                    echo = "" if distrusted else _sendable(visible_text(reply.text)[:_ECHO])
+                    repair = [("assistant", echo), ("user", asked)] if echo else [("user", asked)]
                     continue
-                distrusted = isinstance(error, Distrusted)
-                blanks = len(reply.text) > LOOP_CHARS and not reply.text[-LOOP_CHARS:].strip()
-                usable = blanks or not (cut or distrusted or "{" in reply.text)
-                weaker = quirks.lesser_structure() if schema is not None and usable else None
-                if weaker is not None and self._settings.structured_output == "auto":
-                    quirks = weaker
-                elif repaired or ((distrusted or cut) and not writes):
-                    raise ModelReplyError(f"The model's reply can't be used: {_wrong(error, reply)}.") from error
-                else:
-                    repaired = True
-                    ledger.cap = min(2 * ledger.cap, OUTPUT_TOKENS) if cut else ledger.cap
-                log.info("unusable reply, asking again: %s", error)
-                form = "one SQL statement in a ```sql block" if schema is None else json.dumps(schema)
-                asked = fill(template("repair").user, {"problem": str(error), "schema": form})
-                # What is not to be believed is not shown again: it would be copied once more.
-                echo = "" if isinstance(error, Distrusted) else _sendable(visible_text(reply.text)[:_ECHO])
-                repair = [("assistant", echo), ("user", asked)] if echo else [("user", asked)]
-                continue
-            self._endpoint.learn(quirks, proven=schema is not None)
-            return value
+                self._endpoint.learn(quirks, proven=schema is not None)
+                return value, self._endpoint.usage(ledger)
 
 
 class _Declined(ModelReplyError):
@@ -257,7 +219,7 @@ class _Declined(ModelReplyError):
         self.refusal = refusal
 
 
-def _messages(prompt: Prompt, *, structured: bool = True) -> Messages:
+def _messages(prompt: prompts.Prompt, *, structured: bool = True) -> Messages:
     user = prompt.user if structured else prompt.unstructured or prompt.user
     said = [("system", prompt.system), ("user", user), *prompt.exchange]
     return [(role, _sendable(text)) for role, text in said]
@@ -266,8 +228,3 @@ def _messages(prompt: Prompt, *, structured: bool = True) -> Messages:
 def _sendable(text: str) -> str:
     """The text without lone surrogates, which broken database values may hold and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _wrong(error: UnusableReply, reply: Reply) -> str:
-    text = redacted(visible_text(reply.text), None)
-    return f"{error} (it said: {text})" if text else str(error)

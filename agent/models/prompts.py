@@ -14,7 +14,16 @@ from importlib import resources
 from agent.knowledge.history import history_text
 from agent.knowledge.preview import result_preview
 from agent.knowledge.schema_context import BREAK, one_line
-from agent.models.protocol import JudgeRequest, PlanRequest, ReviewRequest, SqlRequest, StepRequest, SummaryRequest
+from agent.models.protocol import (
+    JudgeRequest,
+    PlanRequest,
+    ReviewRequest,
+    SqlRequest,
+    StepRequest,
+    SummaryRequest,
+    TaskContext,
+    WritingContext,
+)
 from agent.state import QueryResult, headers, with_evidence
 from eval.engines import ENGINES
 from eval.schema import Dialect
@@ -24,13 +33,13 @@ _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
 _VERSION = re.compile(r"# version: (\d+)\n")
 DATA_TAGS = "schema|notes|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|reading|candidate|analysis|answered"  # noqa: E501
 _TAGS = re.compile(rf"<(?=/?(?:{DATA_TAGS})\b)", re.I)
+_WRITE_STEP = "Write the query for this step of the answer only:"
 _FOR_STEP = "The query is for this step of the answer only:"
 _ANSWERS_STEP = "The query answers this step of the question:"
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    name: str
     version: int
     system: str
     user: str
@@ -59,7 +68,7 @@ def template(name: str) -> Template:
         raise ValueError(f"prompts/{name}.txt does not begin with a version line")
     parts = _SECTION.split(text[version.end() :])
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
-    return Template(name, int(version.group(1)), sections.get("system", "").strip(), sections.get("user", "").strip())
+    return Template(int(version.group(1)), sections.get("system", "").strip(), sections.get("user", "").strip())
 
 
 def fill(text: str, values: dict[str, str]) -> str:
@@ -86,7 +95,9 @@ def plan_prompt(request: PlanRequest) -> Prompt:
         raw["english"] = "\n" + template("in_english").system + "\n"
         raw["fields"] = '"in_english": the question in English\n'
     if request.write_sql:
-        raw["write"] = "\n" + _filled_rules("planner_sql", request.dialect) + "\n"
+        notes = template(f"dialect_{request.dialect}").system
+        rules = {"sql_rules": template("sql_rules").system, "dialect_notes": notes}
+        raw["write"] = "\n" + fill(template("planner_sql").system, rules) + "\n"
         raw["sql_field"] = ", sql"
     if in_conversation(request):
         raw["fields"] = (
@@ -120,7 +131,7 @@ def sql_prompt(request: SqlRequest) -> Prompt:
         retry += f'\n<candidate number="{request.variant}" />\n{ways[(request.variant - 1) % len(ways)]}'
     raw = {
         "sql_rules": template("sql_rules").system,
-        "task": _task(request, "Write the query for this step of the answer only:"),
+        "task": _task(request, _WRITE_STEP),
         "instructions": _instructions(request),
         "previous": known(request) + _previous(request),
         "retry": retry,
@@ -149,7 +160,7 @@ def cascade_prompt(request: SqlRequest) -> Prompt:
         "notes": known(request) + shown["notes"] + "".join(f"{one}\n" for one in request.periods),
         "previous": _previous(request),
         "question": as_data(_question(request)),
-        "task": _task(request, "Write the query for this step of the answer only:"),
+        "task": _task(request, _WRITE_STEP),
     }
     again = template("cascade_repair").user
     exchange: list[tuple[str, str]] = []
@@ -167,39 +178,30 @@ def _previous(request: SqlRequest) -> str:
     )
 
 
-def _shown(request: PlanRequest | SqlRequest | StepRequest | ReviewRequest) -> dict[str, str]:
+def _shown(request: PlanRequest | TaskContext) -> dict[str, str]:
     """The schema, and apart from it the notes that depend on the question."""
     schema, _, notes = request.schema_context.partition(BREAK)
     return {"schema": as_data(schema), "notes": f"{_block('notes', notes)}\n\n" if notes else ""}
 
 
-def _question(request: PlanRequest | SqlRequest | StepRequest) -> str:
+def _question(request: PlanRequest | WritingContext) -> str:
     return with_evidence(request.question, request.evidence)
 
 
-def _filled_rules(name: str, dialect: Dialect) -> str:
-    rules = {"sql_rules": template("sql_rules").system, "dialect_notes": template(f"dialect_{dialect}").system}
-    return fill(template(name).system, rules)
-
-
-def _instructions(request: SqlRequest | StepRequest | ReviewRequest) -> str:
+def _instructions(request: TaskContext) -> str:
     """A kit's instructions, behind the rules; empty if there are none."""
     return f"\n\nFor this database in particular\n{as_data(request.instructions)}" if request.instructions else ""
 
 
-def known(request: SqlRequest | StepRequest) -> str:
+def known(request: WritingContext) -> str:
     """The team's knowledge that is relevant to the question; empty if there is none."""
-    text = ""
-    if request.analysis:
-        text += f"What an analysis of this database found:\n{_block('analysis', request.analysis)}\n\n"
-    if request.glossary:
-        text += f"What words of the question mean here:\n{_block('glossary', request.glossary)}\n\n"
-    if request.examples:
-        text += (
-            "Verified queries for other questions to this database; keep to their conventions where they fit:\n"
-            f"{_block('examples', request.examples)}\n\n"
-        )
-    return text
+    verified = "Verified queries for other questions to this database; keep to their conventions where they fit:"
+    told = (
+        ("What an analysis of this database found:", "analysis", request.analysis),
+        ("What words of the question mean here:", "glossary", request.glossary),
+        (verified, "examples", request.examples),
+    )
+    return "".join(f"{lead}\n{_block(tag, text)}\n\n" for lead, tag, text in told if text)
 
 
 def step_prompt(request: StepRequest) -> Prompt:
@@ -239,12 +241,17 @@ def review_prompt(request: ReviewRequest) -> Prompt:
     )
 
 
-def judge_prompt(request: JudgeRequest) -> Prompt:
-    return _judging("relevance", request)
-
-
-def conditions_prompt(request: JudgeRequest) -> Prompt:
-    return _judging("conditions", request)
+def judge_prompt(request: JudgeRequest, name: str = "relevance") -> Prompt:
+    """The result as a whole, or by the template `conditions` each condition of the question."""
+    return _prompt(
+        name,
+        request.dialect,
+        question=request.question,
+        sql=request.sql,
+        rows_returned=str(request.rows_returned),
+        preview=result_preview(request.columns, request.preview),
+        raw={"task": _task(request, _ANSWERS_STEP)},
+    )
 
 
 def read_back_prompt(request: JudgeRequest) -> Prompt:
@@ -258,23 +265,11 @@ def compare_prompt(request: JudgeRequest, answered: str) -> Prompt:
     )
 
 
-def _task(request: SqlRequest | StepRequest | ReviewRequest | JudgeRequest, lead: str) -> str:
+def _task(request: TaskContext | JudgeRequest, lead: str) -> str:
     """The task, behind a sentence that says what it is; empty where it is the whole question."""
     if request.task.description.strip() == request.question.strip():
         return ""
     return f"\n{lead}\n{_block('task', request.task.description)}\n"
-
-
-def _judging(name: str, request: JudgeRequest) -> Prompt:
-    return _prompt(
-        name,
-        request.dialect,
-        question=request.question,
-        sql=request.sql,
-        rows_returned=str(request.rows_returned),
-        preview=result_preview(request.columns, request.preview),
-        raw={"task": _task(request, _ANSWERS_STEP)},
-    )
 
 
 def summary_prompt(request: SummaryRequest) -> Prompt:

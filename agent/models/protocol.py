@@ -9,7 +9,7 @@ else. `Capabilities` describes what a model can do beyond the four calls.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from agent.state import Clarification, Clarified, QueryPlan, QueryResult, QueryTask, Turn
@@ -111,14 +111,36 @@ class PlanRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class SqlRequest:
+class TaskContext:
+    """What all requests about the query of one task tell."""
+
     question: str
     task: QueryTask
     dialect: Dialect
     schema_context: str
     schema: Schema
+    _: KW_ONLY
+    instructions: str = ""
+    """Instructions of a kit, which follow the rules of the prompt; like examples, they may quote values."""
+
+
+@dataclass(frozen=True, slots=True)
+class WritingContext(TaskContext):
+    """What the writer of a query is told, whether it writes it at once or in steps."""
+
+    _: KW_ONLY
     evidence: str = ""
     """As of `PlanRequest`."""
+    glossary: str = ""
+    """The meaning of the question's business terms, as text cleared for the privacy mode."""
+    examples: str = ""
+    """Similar verified questions with their SQL, as text."""
+    analysis: str = ""
+    """What a kit's analysis says about the database; it holds values."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlRequest(WritingContext):
     previous: tuple[QueryResult, ...] = ()
     """The chosen results of the tasks that this one depends on."""
     failed_sql: str = ""
@@ -128,19 +150,11 @@ class SqlRequest:
     attempt: int = 1
     variant: int = 0
     """The number of this candidate among several; all except 0 must be written in a different way."""
-    glossary: str = ""
-    """The meaning of the question's business terms, as text cleared for the privacy mode."""
     definitions: tuple[str, ...] = ()
-    """The same for the parser, one statement per term: `big spenders refers to segment = 'A'`. Not cleared for a
+    """The glossary for the parser, one statement per term: `big spenders refers to segment = 'A'`. Not cleared for a
     mode."""
-    examples: str = ""
-    """Similar verified questions with their SQL, as text."""
     verified: tuple[tuple[str, str], ...] = ()
     """All verified questions of this database with their SQL, for the parser. Not cleared for a mode."""
-    instructions: str = ""
-    """Instructions of a kit, which follow the rules of the prompt; like examples, they may quote values."""
-    analysis: str = ""
-    """What a kit's analysis says about the database; it holds values."""
     cascade: bool = False
     """Whether the prompt begins with what all questions to the database share, and the reply is the query alone."""
     periods: tuple[str, ...] = ()
@@ -265,26 +279,15 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class StepRequest:
+class StepRequest(WritingContext):
     """The request for the next step of a model that works in steps with tools (`agent.react`)."""
 
-    question: str
-    task: QueryTask
-    dialect: Dialect
-    schema_context: str
-    schema: Schema
     allowed: tuple[str, ...]
     """The tools allowed next."""
     steps: tuple[str, ...] = ()
     """The steps so far with their results, oldest first, each a text cleared for the privacy mode."""
     left: int = 1
     """Number of steps left for the model, including this one."""
-    evidence: str = ""
-    """As of `SqlRequest`; so are the fields below."""
-    glossary: str = ""
-    examples: str = ""
-    instructions: str = ""
-    analysis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,14 +318,9 @@ class Bounded(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewRequest:
+class ReviewRequest(TaskContext):
     """A query that ran, with its result, for its writer to accept or revise."""
 
-    question: str
-    task: QueryTask
-    dialect: Dialect
-    schema_context: str
-    schema: Schema
     sql: str
     columns: tuple[str, ...]
     preview: tuple[tuple[object, ...], ...]
@@ -332,8 +330,6 @@ class ReviewRequest:
     """Rule-based objections to the query, as texts cleared for the privacy mode."""
     round: int = 0
     """How many reviews of this task came before; later ones are sampled at a higher temperature."""
-    instructions: str = ""
-    """As of `SqlRequest`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +367,7 @@ class Endpoint:
     base_url: str | None = None
     seconds: float = 120.0
     """How long the server may be silent, waits included."""
-    structured_output: str = "auto"
+    structured_output: Literal["auto", "json_schema", "json_object", "prompt"] = "auto"
     price_input: float | None = None
     price_output: float | None = None
     prompt_log: str | None = None

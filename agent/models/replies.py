@@ -10,20 +10,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from agent.models.lenient_json import CutOff, NotJson, read_value
-from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, visible_text
+from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, last_match, visible_text
+from agent.models.wire_format import Reply
 from eval.errors import InputError
-
-if TYPE_CHECKING:
-    from agent.models.wire_format import Reply
 
 _MAX_STARTS = 40
 """Maximum positions at which an object is searched for, so that a text of only braces stays cheap."""
 _MAX_CUT_OFF = 4
 """Maximum unclosed objects that are tried, each of which costs a pass over the text."""
+_FENCE = re.compile(r"(```|~~~)(?:(?<=`)`*+|(?<=~)~*+)(.*?)(\1|\Z)", re.DOTALL)
+_LABEL = re.compile(r"[ \t]{0,8}([A-Za-z][\w+-]{0,15})?(?=\s|$)[ \t]{0,8}")
 
 
 class UnusableReply(InputError):
@@ -43,35 +42,21 @@ def _readings(text: str) -> Iterator[str]:
         yield THINK_TAG.sub("\n", TOKEN.sub("\n", text[:MAX_CHARS])).strip(EDGES)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fence:
+class _Fence(NamedTuple):
     language: str
     body: str
     closed: bool
 
 
-def _fences(text: str) -> list[_Fence]:
+def _fences(text: str) -> Iterator[_Fence]:
     """Blocks between triple backticks or tildes, in order."""
-    fences: list[_Fence] = []
-    at = 0
-    while True:
-        opened = [(p, m) for m in ("```", "~~~") if (p := text.find(m, at)) >= 0]
-        if not opened:
-            return fences
-        start, mark = min(opened)
-        start += 3
-        while text[start : start + 1] == mark[0]:
-            start += 1
-        end = text.find(mark, start)
-        inner = text[start:] if end < 0 else text[start:end]
-        label = re.match(r"[ \t]{0,8}([A-Za-z][\w+-]{0,15})?(?=\s|$)[ \t]{0,8}", inner)
+    for fence in _FENCE.finditer(text):
+        inner = fence[2]
+        label = _LABEL.match(inner)
         language = (label.group(1) or "").lower() if label else ""
         if language in _SQL_STARTS:
             language, label = "", None
-        fences.append(_Fence(language, inner[label.end() if label else 0 :].strip(EDGES), end >= 0))
-        if end < 0:
-            return fences
-        at = end + 3
+        yield _Fence(language, inner[label.end() if label else 0 :].strip(EDGES), bool(fence[3]))
 
 
 # --- JSON ---
@@ -153,21 +138,13 @@ _STATEMENT = (
 _READS = re.compile(r"[\s(]{0,40}(?:select|with|values)\b", re.IGNORECASE)
 _ANY_STATEMENT = re.compile(rf"[\s(]{{0,40}}(?:{_STATEMENT})\b", re.IGNORECASE)
 _COMMENT = re.compile(r"\s{0,200}(?:--[^\n]{0,2000}(?:\n|$)|/\*.{0,4000}?\*/)", re.DOTALL)
-_SQL_LANGUAGES = {
-    "",
-    "sql",
-    "sqlite",
-    "sqlite3",
-    "postgresql",
-    "postgres",
-    "psql",
-    "mysql",
-    "mariadb",
-    "duckdb",
-    "spark",
-    "sparksql",
-    "tsql",
-}
+_SQL_LANGUAGE = re.compile(r"(?:sql|sqlite3?|postgres(?:ql)?|psql|mysql|mariadb|duckdb|spark(?:sql)?|tsql)?")
+_BREAK = re.compile(
+    r"""'[^']*'|"[^"]*"|(?!```)`[^`]*`|--[^\n]*|/\*.*?(?:\*/|\Z)|"""
+    r"(?P<end>;)|(?P<fence>```|`)|\n[ \t\r]*(?=(?P<blank>\n))",
+    re.DOTALL,
+)
+"""Semicolons, fences and blank lines outside quotes and comments."""
 _LINE_START = re.compile(
     r"(?:[ \t]{0,40}+(?:[>*\-]|\d{1,2}[.)])?[ \t]{0,8}+)"
     r"(?:\*{0,2}[A-Za-z][A-Za-z ]{0,24}:\*{0,2}[ \t]{0,8})?"
@@ -209,20 +186,17 @@ def _sql_in(text: str, depth: int) -> str:
                 inner = candidate.get(key)
                 if isinstance(inner, str) and inner.strip():
                     return _sql_in(inner.strip(EDGES), depth + 1) or _tidy(inner)
-    fences = _fences(text)
+    fences = list(_fences(text))
     reading = [f for f in fences if _is_read(f.body)]
     if reading:
         closed = [f for f in reading if f.closed]
         return _tidy((closed or reading)[-1].body)
     for fence in reversed(fences):
-        if fence.language in _SQL_LANGUAGES and _ANY_STATEMENT.match(_without_comments(fence.body)):
+        if _SQL_LANGUAGE.fullmatch(fence.language) and _ANY_STATEMENT.match(_without_comments(fence.body)):
             return _tidy(fence.body)
-        if fence.language in _SQL_LANGUAGES and (inner := _plain_sql(fence.body)):
+        if _SQL_LANGUAGE.fullmatch(fence.language) and (inner := _plain_sql(fence.body)):
             return inner
-    tag = None
-    for tag in _TAGGED.finditer(text):  # noqa: B007
-        pass
-    if tag is not None:
+    if (tag := last_match(_TAGGED, text)) is not None:
         body = text[tag.end() :].partition("</")[0].strip(EDGES)
         if _is_read(body):
             return _tidy(body)
@@ -248,10 +222,7 @@ def _plain_sql(text: str) -> str:
         if start and not _PROSE_SELECT.match(start.group(1) + text[start.end() : start.end() + 20]):
             return _until_prose(text[start.start(1) :])
         position += len(line)
-    inline = None
-    for inline in _INLINE.finditer(text):  # noqa: B007
-        pass
-    if inline is not None:
+    if (inline := last_match(_INLINE, text)) is not None:
         return _tidy(inline.group(1))
     if _ANY_STATEMENT.match(_without_comments(text)) and not _READS.match(text) and ";" in text:
         return _until_prose(text)
@@ -264,68 +235,26 @@ def _plain_sql(text: str) -> str:
 def _until_prose(text: str) -> str:
     """Cut an explanation off: after a semicolon that no statement follows, or after a blank line that no clause
     follows."""
-    end = len(text)
-    for at, kind in _breaks(text):
-        if (kind == ";" and not _ANY_STATEMENT.match(_without_comments(text[at + 1 : at + 400]))) or (
-            kind == "\n" and not _CONTINUES.match(text, at) and not _ANY_STATEMENT.match(text[at : at + 100])
+    for found in _BREAK.finditer(text):
+        at = found.end() if found["blank"] else found.start()
+        if (
+            found["fence"]
+            or (found["end"] and not _ANY_STATEMENT.match(_without_comments(text[at + 1 : at + 400])))
+            or (found["blank"] and not _CONTINUES.match(text, at) and not _ANY_STATEMENT.match(text[at : at + 100]))
         ):
-            end = at
-            break
-        if kind == "`":
-            end = at
-            break
-    return _tidy(text[:end])
-
-
-def _breaks(text: str) -> Iterator[tuple[int, str]]:
-    """Semicolons, blank lines and fences outside quotes and comments."""
-    at = 0
-    while at < len(text):
-        character = text[at]
-        if character in "'\"" or (character == "`" and not text.startswith("```", at)):
-            end = text.find(character, at + 1)
-            if end < 0:
-                at += 1
-                if character == "`":
-                    yield at - 1, "`"
-                continue
-            at = end + 1
-        elif text.startswith("--", at):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-        elif text.startswith("/*", at):
-            end = text.find("*/", at + 2)
-            at = len(text) if end < 0 else end + 2
-        elif character == "`":
-            yield at, "`"
-            at += 3
-        elif character == ";":
-            yield at, ";"
-            at += 1
-        elif character == "\n":
-            after = at + 1
-            while after < len(text) and text[after] in " \t\r":
-                after += 1
-            if text[after : after + 1] == "\n":
-                yield after, "\n"
-            at = max(after, at + 1)
-        else:
-            at += 1
+            return _tidy(text[:at])
+    return _tidy(text)
 
 
 def _tidy(sql: str) -> str:
     return sql.strip(EDGES).rstrip("; \t\r\n").strip(EDGES)
 
 
-def body(reply: Reply) -> str:
-    """The text to parse: the content, else the reasoning, because some servers put the whole reply there."""
-    return reply.text if visible_text(reply.text) or not reply.thoughts else reply.thoughts
-
-
 def complete_text(reply: Reply) -> str:
-    """The text to parse of a reply that was not cut off."""
+    """The text to parse of a reply that was not cut off: the content, else the reasoning, because some servers put the
+    whole reply there."""
     if reply.finish_reason == "length":
         raise UnusableReply("the reply was cut off at the length limit; be brief")
     if reply.stopped:
         raise Distrusted(f"the reply is not to be believed: {reply.stopped}")
-    return body(reply)
+    return reply.text if visible_text(reply.text) or not reply.thoughts else reply.thoughts

@@ -6,14 +6,11 @@ In: messages and an `EndpointClient`. Out: the reply; its visible text is in `Sh
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from agent.models.endpoint import EndpointClient, Ledger
 from agent.models.quirks import Messages
 from agent.models.visible import VisibleStream, visible_text
-
-if TYPE_CHECKING:
-    from agent.models.wire_format import Reply
+from agent.models.wire_format import Reply
 
 _INTERRUPTED = "\n\n*(The connection broke; the answer starts again.)*\n\n"
 
@@ -23,14 +20,10 @@ class ShownText:
 
     def __init__(self, on_text: Callable[[str], None] | None, flaw: Callable[[str], str]) -> None:
         """`flaw` tells why a text is no answer; nothing more is shown from there on."""
-        self._on_text = on_text
+        self.on_text = on_text
         self._flaw = flaw
         self._pieces: list[str] = []
         self.flawed = ""
-
-    @property
-    def listened(self) -> bool:
-        return self._on_text is not None
 
     @property
     def text(self) -> str:
@@ -42,8 +35,8 @@ class ShownText:
             self.flawed = self._flaw(self.text + piece)
         if piece and not self.flawed:
             self._pieces.append(piece)
-            if self._on_text is not None:
-                self._on_text(piece)
+            if self.on_text is not None:
+                self.on_text(piece)
         return self.flawed
 
     def restart(self, text: str) -> None:
@@ -56,32 +49,25 @@ class ShownText:
             self.add(text)
 
 
-class StreamedAnswer:
-    """Requests one answer."""
+async def write_answer(endpoint: EndpointClient, messages: Messages, ledger: Ledger, shown: ShownText) -> Reply:
+    """One answer, shown piece by piece where somebody listens. One without anything to show is requested once more."""
+    visible = VisibleStream(thinking=endpoint.quirks().thinks_first)
+    raw: list[str] = []
 
-    def __init__(self, endpoint: EndpointClient) -> None:
-        self._endpoint = endpoint
+    def on_piece(piece: Reply) -> str:
+        raw.append(piece.text)
+        return shown.add(visible.feed(piece.text))
 
-    async def write(self, messages: Messages, ledger: Ledger, shown: ShownText) -> Reply:
-        """Shown piece by piece where somebody listens. An answer without anything to show is requested once more."""
-        visible = VisibleStream(thinking=self._endpoint.quirks().thinks_first)
-        raw: list[str] = []
-
-        def on_piece(piece: Reply) -> str:
-            raw.append(piece.text)
-            return shown.add(visible.feed(piece.text))
-
-        for listened in (shown.listened, False):
-            reply, quirks = await self._endpoint.call(
-                messages, ledger, self._endpoint.quirks(), None, on_piece if listened else None
-            )
-            self._endpoint.learn(quirks)
-            if reply.stopped:
-                shown.flawed = reply.stopped
-            elif listened and "".join(raw) == reply.text:
-                shown.add(visible.end())
-            else:
-                shown.restart(visible_text(reply.text))
-            if shown.text or shown.flawed or reply.refusal:
-                break
-        return reply
+    for listened in (shown.on_text is not None, False):
+        heard = on_piece if listened else None
+        reply, quirks = await endpoint.call(messages, ledger, endpoint.quirks(), None, heard)
+        endpoint.learn(quirks)
+        if reply.stopped:
+            shown.flawed = reply.stopped
+        elif listened and "".join(raw) == reply.text:
+            shown.add(visible.end())
+        else:
+            shown.restart(visible_text(reply.text))
+        if shown.text or shown.flawed or reply.refusal:
+            break
+    return reply

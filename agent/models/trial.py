@@ -13,11 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from agent.models.discovery import context_tokens, server_at, shown
+from agent.models.discovery import address_and_key, context_tokens, server_at, shown
 from agent.models.endpoint import OPENAI_URL
 from agent.models.failures import failure_of
 from agent.models.protocol import ModelError
 from agent.models.quirks import learned
+from agent.models.replies import UnusableReply, extract_json
+from agent.models.structured import CITY_SCHEMA, response_format
 
 if TYPE_CHECKING:
     import openai
@@ -31,19 +33,6 @@ _COUNT = "Write the whole numbers from 1 to 30, separated by spaces, and nothing
 _EXAMPLE = "the name of a city"
 _FORM = f'Reply with one JSON object such as {{"city": "{_EXAMPLE}"}} and nothing else.'
 _WHERE = "Ada moved from Porto to Lyon. In which city does she live now?"
-_CITY = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "reply",
-        "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}},
-            "required": ["city"],
-            "additionalProperties": False,
-        },
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +74,14 @@ async def tried(settings: ModelSettings) -> Trial:
 
     from agent.models.connections import http_client
 
-    base_url = (settings.base_url or "").strip().rstrip("/") or OPENAI_URL
-    key = settings.api_key.get_secret_value().strip() if settings.api_key else ""
+    base_url, key = address_and_key(settings)
+    base_url = base_url or OPENAI_URL
     address = urlsplit(base_url)
     started = time.monotonic()
+
+    def spent() -> float:
+        return round(time.monotonic() - started, 2)
+
     headers = {name: value.get_secret_value() for name, value in (settings.extra_headers or {}).items()}
     http = http_client(SECONDS)
     async with openai.AsyncOpenAI(
@@ -107,20 +100,24 @@ async def tried(settings: ModelSettings) -> Trial:
         known = Trial(False, "", 0.0, models, name, server.kind if server else "")
         if not name:
             message = "It lists no models, so the name of one has to be given."
-            return replace(known, message=message, seconds=round(time.monotonic() - started, 2))
+            return replace(known, message=message, seconds=spent())
         try:
             sampling = {"temperature": 0.0} if learned(base_url, name).temperature else {}
             heard = await _heard(client, name, [{"role": "user", "content": _COUNT}], **sampling)
             structured, copies = await _kept_to_form(client, name, sampling) if heard.text else (None, None)
         except (openai.OpenAIError, ModelError, TimeoutError, ValueError, TypeError, AttributeError) as error:
-            reason = error if isinstance(error, ModelError) else _reason(error, base_url, key)
-            return replace(known, message=shown(str(reason)), seconds=round(time.monotonic() - started, 2))
+            reason = str(error)
+            if isinstance(error, TimeoutError):
+                reason = f"The model did not answer within {SECONDS:g} seconds."
+            elif not isinstance(error, ModelError):
+                reason = failure_of(error, base_url=base_url, api_key=key or None).message
+            return replace(known, message=shown(reason), seconds=spent())
         context = await context_tokens(http, server, name, authorized)
     return replace(
         known,
         ok=bool(heard.text),
         message=shown(heard.text) or "The model answered with nothing.",
-        seconds=round(time.monotonic() - started, 2),
+        seconds=spent(),
         context_tokens=context,
         first_token_seconds=heard.first,
         tokens_per_second=heard.pace,
@@ -129,31 +126,21 @@ async def tried(settings: ModelSettings) -> Trial:
     )
 
 
-def _reason(error: Exception, base_url: str, key: str) -> str:
-    if isinstance(error, TimeoutError):
-        return f"The model did not answer within {SECONDS:g} seconds."
-    return failure_of(error, base_url=base_url, api_key=key or None).message
-
-
 async def _kept_to_form(client: openai.AsyncOpenAI, name: str, sampling: dict[str, float]) -> tuple[bool, bool]:
     """Whether the schema was kept to, and whether the prompt's example came back."""
     import openai
 
     messages = [{"role": "system", "content": _FORM}, {"role": "user", "content": _WHERE}]
+    form = response_format(CITY_SCHEMA)
     try:
-        text = (await _heard(client, name, messages, response_format=_CITY, **sampling)).text
+        text = (await _heard(client, name, messages, response_format=form, **sampling)).text
     except openai.APIStatusError:  # the agent then asks in the prompt alone
         return False, _EXAMPLE in (await _heard(client, name, messages, **sampling)).text
-    return _is_city(text), _EXAMPLE in text
-
-
-def _is_city(text: str) -> bool:
-    from agent.models.replies import UnusableReply, extract_json
-
     try:
-        return isinstance(extract_json(text, keys=("city",)).get("city"), str)
+        city = extract_json(text, keys=("city",)).get("city")
     except UnusableReply:
-        return False
+        city = None
+    return isinstance(city, str), _EXAMPLE in text
 
 
 async def _heard(client: openai.AsyncOpenAI, name: str, messages: list[Any], **fields: Any) -> _Heard:

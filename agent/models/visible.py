@@ -15,6 +15,8 @@ _THINK = r"think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
 THINK_TAG = re.compile(rf"<(/?)(?:{_THINK})>|\[(/?)THINK\]", re.IGNORECASE)
 _FINAL = re.compile(r"<\|channel\|>\s{0,4}final(?:\s{0,4}<\|constrain\|>\s{0,4}\w{0,16})?\s{0,4}<\|message\|>")
 _MESSAGE = "<|message|>"
+_BEGUN_TAG = re.compile(r"<[^<>\]\n]{0,34}\Z")
+_BEGUN_MARK = re.compile(r"\[[^\[>\]\n]{0,34}\Z")
 TOKEN = re.compile(r"<\|[a-zA-Z0-9_]{1,32}\|>")
 _BARE_HARMONY = re.compile(r"\s{0,20}analysis")
 EDGES = "\ufeff\u200b\u2060 \t\r\n\f\v\xa0"
@@ -53,11 +55,15 @@ def thinks(text: str) -> bool:
     return THINK_TAG.search(text[:MAX_CHARS]) is not None or "<|channel|>analysis" in text[:MAX_CHARS]
 
 
-def _final_channel(text: str) -> str:
+def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     last = None
-    for last in _FINAL.finditer(text):  # noqa: B007
+    for last in pattern.finditer(text):  # noqa: B007
         pass
-    if last is not None:
+    return last
+
+
+def _final_channel(text: str) -> str:
+    if (last := last_match(_FINAL, text)) is not None:
         text = text[last.end() :]
         end = text.find("<|")
         return text if end < 0 else text[:end]
@@ -132,15 +138,5 @@ class VisibleStream:
 
     def _undecided(self) -> int:
         """Length of a tail that may be the beginning of a marker."""
-        tail = self._buffer[-self._HOLD :]
-        for mark in ("<", "["):
-            at = tail.rfind(mark)
-            if (
-                at >= 0
-                and ">" not in tail[at:]
-                and "]" not in tail[at:]
-                and "\n" not in tail[at:]
-                and len(tail) - at < 36
-            ):
-                return len(tail) - at
-        return 0
+        begun = _BEGUN_TAG.search(self._buffer[-self._HOLD :]) or _BEGUN_MARK.search(self._buffer[-self._HOLD :])
+        return len(begun.group()) if begun else 0

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.models.callbacks import Tokens
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    input: int
+    output: int
+    cached: int
 
 
 @dataclass(frozen=True, slots=True)

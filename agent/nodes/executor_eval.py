@@ -17,12 +17,12 @@ from agent.candidates.examination import as_read_once, examined
 from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.knowledge.schema_context import PREVIEW_ROWS
-from agent.models.protocol import Judgement, JudgeRequest, ModelError, Usage
+from agent.models.protocol import Judgement, JudgeRequest, ModelError, SummaryRequest, Usage
 from agent.nodes.opinions import why_it_does_not_count
-from agent.runtime.attempts import attempts_at, passes
+from agent.runtime.attempts import attempts_at, doubts, passes
 from agent.runtime.context import RunContext
 from agent.runtime.probability import DOUBTFUL, SETTLED
-from agent.runtime.summary_start import begin_summary
+from agent.runtime.summary_ahead import SummaryAhead
 from agent.runtime.verdict import of_attempt
 from agent.state import (
     AgentState,
@@ -36,6 +36,7 @@ from agent.state import (
     QueryTask,
     Relevance,
     asked,
+    standalone,
 )
 from agent.statements.spelling import as_stored
 from eval.databases.types import DatabaseError, ExecutionResult
@@ -208,7 +209,7 @@ async def _scored(step: _Step, draft: Draft, number: int, case: Case, *, judged:
     relevance = NOT_CHOSEN
     if judged:
         result = await _as_read(step, result, case)
-        begin_summary(step.state, lambda: _rated(result, case, seen, PERFECT), step.context)
+        _begin_summary(step, result, case, seen)
         relevance = await _relevance(step, case, seen, data)
     return _rated(result, case, seen, relevance)
 
@@ -350,3 +351,19 @@ def _report(scored: Score, references: References, relevance: Relevance) -> Eval
         ),
         vetoes=list(scored.vetoes),
     )
+
+
+def _begin_summary(step: _Step, result: QueryResult, case: Case, seen: tuple[Observation, ...]) -> None:
+    """Start the summary of an attempt with the best score that a judge can give it. Does so only if the strategy would
+    otherwise call the judge and the summarizing model one after the other."""
+    state, context = step.state, step.context
+    strategy, threshold = context.strategy, context.threshold
+    capable = context.model.capabilities.remote and not context.model.capabilities.exact_summaries
+    asked_for = strategy.summary_ahead and strategy.summary and strategy.judge and not strategy.verify_rounds
+    single = len(state["plan"].tasks) == 1 and context.summary_ahead is None
+    if not (capable and asked_for and single and context.execute):
+        return
+    expected = _rated(result, case, seen, PERFECT)
+    if passes(expected, threshold):
+        request = SummaryRequest(standalone(state), state["plan"], (expected,), doubts((expected,), threshold))
+        context.summary_ahead = SummaryAhead(request, context.model)

@@ -197,8 +197,8 @@ async def _without_model(failure: Failure, state: AgentState, context: RunContex
     try:
         async with asyncio.timeout(OFFER_SECONDS):
             schema = await context.schema()
-            task = state["current_task"]
-            request = SqlRequest(standalone(state), task, schema.dialect, "", schema, state.get("evidence", ""))
+            task, evidence = state["current_task"], state.get("evidence", "")
+            request = SqlRequest(standalone(state), task, schema.dialect, "", schema, evidence=evidence)
             offered = await engine_reading(request, context)
     except (DatabaseError, TimeoutError):
         offered = None

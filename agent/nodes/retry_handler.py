@@ -13,7 +13,6 @@ from agent.events import RetryEvent, RetryInfo
 from agent.knowledge.privacy import for_feedback, privacy_of
 from agent.runtime.attempts import attempts_at, shortfall
 from agent.runtime.context import RunContext
-from agent.runtime.summary_start import drop_summary
 from agent.runtime.verdict import objections
 from agent.state import AgentState, Hallucinations, QueryResult, Retry, RetryCategory, standalone, with_evidence
 from eval.databases.types import DatabaseError
@@ -24,7 +23,7 @@ WEAK = 0.6
 
 
 async def retry_handler(state: AgentState, context: RunContext) -> dict[str, Any]:
-    await drop_summary(context)
+    await context.drop_summary()
     task = state["current_task"]
     attempts = attempts_at(task.id, state["query_results"])
     last = attempts[-1]

@@ -18,7 +18,6 @@ from agent.models.grounding import ungrounded_numbers
 from agent.models.protocol import ModelError, Summary, SummaryRequest, Usage
 from agent.runtime.attempts import chosen, doubts, failure_text
 from agent.runtime.context import RunContext
-from agent.runtime.summary_start import drop_summary
 from agent.state import WITHOUT_MODEL, AgentState, QueryResult, standalone
 from eval.engines import ENGINES, NOT_EXECUTED
 
@@ -93,7 +92,7 @@ async def _summary(request: SummaryRequest, on_text: Callable[[str], None], cont
     if ahead is not None and ahead.answers(request):
         context.summary_ahead = None
         return await ahead.to_end(on_text)
-    await drop_summary(context)
+    await context.drop_summary()
     return await context.model.summarize(request, on_text)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
@@ -88,30 +88,25 @@ def exact_column(stored: Sequence[Stored], exact: Sequence[Exact]) -> list[Value
     return [s if x is None else exact_cell(s, x) for s, x in zip(stored, exact, strict=True)]
 
 
+_READ: dict[str, Callable[[str], Value]] = {
+    "b": lambda text: text == "true",
+    "i": int,
+    "n": float,
+    "d": Decimal,
+    "T": datetime.fromisoformat,
+    "D": date.fromisoformat,
+    "t": time.fromisoformat,
+    "p": lambda text: timedelta(microseconds=int(text)),
+    "j": json.loads,
+}
+"""By the letter of an exact form."""
+
+
 def exact_cell(stored: Stored, exact: str | bytes) -> Value:
     """The original value; a list or dict in the form that `json_value` gave it."""
     if isinstance(exact, bytes):
         return exact[1:].decode("utf-8", "surrogatepass")
-    kind, payload = exact[0], exact[1:]
-    text = payload or str(stored)
-    if kind == "b":
-        return payload == "true"
-    if kind == "i":
-        return int(payload)
-    if kind == "n":
-        return math.nan
-    if kind == "d":
-        return Decimal(payload)
-    if kind == "T":
-        return datetime.fromisoformat(text)
-    if kind == "D":
-        return date.fromisoformat(text)
-    if kind == "t":
-        return time.fromisoformat(text)
-    if kind == "p":
-        return timedelta(microseconds=int(payload))
-    plain: Value = json.loads(text)
-    return plain
+    return _READ[exact[0]](exact[1:] or str(stored))
 
 
 def _nearest(number: int | Decimal) -> int | float:

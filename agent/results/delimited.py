@@ -31,7 +31,7 @@ def csv_chunks(names: Sequence[str], batches: Batches, *, bom: bool, guard_formu
     def field(text: str) -> str:
         if guard_formulas and _FORMULA(text):
             text = "'" + text
-        return '"' + text.replace('"', '""') + '"' if _QUOTED(text) else text
+        return _quoted(text)
 
     yield (b"\xef\xbb\xbf" if bom else b"") + (",".join(map(field, map(_text, names))) + "\r\n").encode()
     for columns in batches:
@@ -45,15 +45,14 @@ def _written(column: Sequence[Value], field: Callable[[str], str]) -> list[str]:
         return list(map(str, column))
     if types <= {str, type(None)} and all(cell is None or cell.isascii() for cell in column):  # type: ignore[attr-defined]
         return ["" if cell is None else field(cell) for cell in column]  # type: ignore[arg-type]
-    return ["" if cell is None else field(_text(cell)) if isinstance(cell, str) else _plain(cell) for cell in column]
+    return [
+        "" if cell is None else field(_text(cell)) if isinstance(cell, str) else _quoted(text_of(cell))
+        for cell in column
+    ]
 
 
-def _plain(cell: Value) -> str:
-    """Any cell except text and NULL; only JSON may need quotes."""
-    if isinstance(cell, bytes):
-        return "\\x" + cell.hex()
-    shown = text_of(cell)
-    return '"' + shown.replace('"', '""') + '"' if _QUOTED(shown) else shown
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _QUOTED(text) else text
 
 
 def text_of(cell: Value) -> str:

@@ -86,23 +86,16 @@ def export(
     elif file_format == "parquet":
         check_installed()
     rows = result.batches(sort, filters, PARQUET_ROWS if file_format == "parquet" else 2000)
-    return Export(MEDIA_TYPES[file_format], _chunks(result, file_format, names, rows, bom, guard_formulas))
 
+    def chunks() -> Iterator[bytes]:
+        with closing(rows):  # type: ignore[type-var]
+            if file_format == "csv":
+                yield from csv_chunks(names, rows, bom=bom, guard_formulas=guard_formulas)
+            elif file_format == "jsonl":
+                yield from json_chunks(names, rows)
+            elif file_format == "xlsx":
+                yield from xlsx_chunks(names, rows, truncated=result.truncated, folder=result.folder)
+            else:
+                yield from parquet_chunks(result.columns, rows, folder=result.folder)
 
-def _chunks(
-    result: KeptResult,
-    file_format: Format,
-    names: list[str],
-    rows: Iterator[list[Sequence[object]]],
-    bom: bool,
-    guard_formulas: bool,
-) -> Iterator[bytes]:
-    with closing(rows):  # type: ignore[type-var]
-        if file_format == "csv":
-            yield from csv_chunks(names, rows, bom=bom, guard_formulas=guard_formulas)
-        elif file_format == "jsonl":
-            yield from json_chunks(names, rows)
-        elif file_format == "xlsx":
-            yield from xlsx_chunks(names, rows, truncated=result.truncated, folder=result.folder)
-        else:
-            yield from parquet_chunks(result.columns, rows, folder=result.folder)
+    return Export(MEDIA_TYPES[file_format], chunks())

@@ -69,8 +69,16 @@ class FactGatherer:
         self._types |= own
         if datetime in own and len(self._zoned) < 2:
             self._zoned |= {cell.tzinfo is not None for cell in column if isinstance(cell, datetime)}
-        if own & {int, Decimal}:
-            self._measure(column, own)
+        if int in own:
+            ints = [abs(cell) for cell in column if type(cell) is int]
+            self._digits = max(self._digits, len(str(max(ints))))
+        if Decimal in own:
+            for cell in column:
+                if isinstance(cell, Decimal) and cell.is_finite():
+                    exponent = cell.as_tuple().exponent
+                    assert isinstance(exponent, int)
+                    self._scale = max(self._scale, -exponent)
+                    self._digits = max(self._digits, cell.adjusted() + 1)
 
     def facts(self) -> ColumnFacts:
         kinds = {_KIND_OF.get(kind, "text") for kind in self._types}
@@ -83,15 +91,3 @@ class FactGatherer:
             digits=self._digits,
             scale=self._scale,
         )
-
-    def _measure(self, column: Sequence[Value], own: set[type]) -> None:
-        if int in own:
-            ints = [abs(cell) for cell in column if type(cell) is int]
-            self._digits = max(self._digits, len(str(max(ints))))
-        if Decimal in own:
-            for cell in column:
-                if isinstance(cell, Decimal) and cell.is_finite():
-                    exponent = cell.as_tuple().exponent
-                    assert isinstance(exponent, int)
-                    self._scale = max(self._scale, -exponent)
-                    self._digits = max(self._digits, cell.adjusted() + 1)

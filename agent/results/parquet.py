@@ -36,13 +36,13 @@ def parquet_chunks(facts: Sequence[ColumnFacts], batches: Batches, *, folder: Pa
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = [_Column(f) for f in facts]
+    columns = [_stored_as(f) for f in facts]
     names = unique_names([f.name for f in facts])
-    schema = pa.schema([pa.field(n, c.type) for n, c in zip(names, columns, strict=True)])
+    schema = pa.schema([(name, kind) for name, (kind, _) in zip(names, columns, strict=True)])
     with tempfile.TemporaryFile(prefix=".parquet-", dir=folder) as file:
         with pq.ParquetWriter(file, schema, compression="snappy") as writer:
             for batch in batches:
-                arrays = [column.array(cells) for column, cells in zip(columns, batch, strict=True)]
+                arrays = [_array(cells, *column) for column, cells in zip(columns, batch, strict=True)]
                 writer.write_batch(pa.record_batch(arrays, schema=schema))
                 yield b""
         file.seek(0)
@@ -50,44 +50,39 @@ def parquet_chunks(facts: Sequence[ColumnFacts], batches: Batches, *, folder: Pa
             yield chunk
 
 
-class _Column:
-    """One column's type and the conversion of its values to it."""
+def _stored_as(facts: ColumnFacts) -> tuple[Any, Callable[[Value], Any] | None]:
+    """A column's type, and what converts its values to it."""
+    import pyarrow as pa
 
-    def __init__(self, facts: ColumnFacts) -> None:
-        import pyarrow as pa
+    types = set(facts.types)
+    simple = {
+        "bool": pa.bool_(),
+        "float": pa.float64(),
+        "bytes": pa.binary(),
+        "date": pa.date32(),
+        "time": pa.time64("us"),
+        "timedelta": pa.duration("us"),
+    }
+    if len(types) == 1 and facts.types[0] in simple:
+        return simple[facts.types[0]], None
+    if types == {"datetime"} and facts.zoned is not None:  # else some have a zone, and some have none
+        return pa.timestamp("us", tz="UTC" if facts.zoned else None), _in_utc if facts.zoned else None
+    if types == {"int"} and facts.digits <= 18:
+        return pa.int64(), None
+    if types and types <= {"int", "Decimal"} and facts.digits + facts.scale <= 76:
+        kind = pa.decimal128 if facts.digits + facts.scale <= 38 else pa.decimal256
+        return kind(max(1, facts.digits + facts.scale), facts.scale), _decimal
+    if types and types <= {"int", "float"} and facts.digits <= 15:
+        return pa.float64(), float  # type: ignore[return-value]
+    return pa.string(), text_of
 
-        self.type: Any = pa.string()
-        self._convert: Callable[[Value], Any] | None = text_of
-        types = set(facts.types)
-        simple = {
-            "bool": pa.bool_(),
-            "float": pa.float64(),
-            "bytes": pa.binary(),
-            "date": pa.date32(),
-            "time": pa.time64("us"),
-            "timedelta": pa.duration("us"),
-        }
-        if len(types) == 1 and (kind := next(iter(types))) in simple:
-            self.type, self._convert = simple[kind], None
-        elif types == {"datetime"}:
-            if facts.zoned is not None:  # else some have a zone, and some have none
-                self.type = pa.timestamp("us", tz="UTC" if facts.zoned else None)
-                self._convert = _in_utc if facts.zoned else None
-        elif types == {"int"} and facts.digits <= 18:
-            self.type, self._convert = pa.int64(), None
-        elif types and types <= {"int", "Decimal"} and facts.digits + facts.scale <= 76:
-            kind = pa.decimal128 if facts.digits + facts.scale <= 38 else pa.decimal256
-            self.type, self._convert = kind(max(1, facts.digits + facts.scale), facts.scale), _decimal
-        elif types and types <= {"int", "float"} and facts.digits <= 15:
-            self.type, self._convert = pa.float64(), float  # type: ignore[assignment]
 
-    def array(self, cells: Sequence[Value]) -> Any:
-        import pyarrow as pa
+def _array(cells: Sequence[Value], kind: Any, convert: Callable[[Value], Any] | None) -> Any:
+    import pyarrow as pa
 
-        convert = self._convert
-        if convert is not None:
-            cells = [None if cell is None else convert(cell) for cell in cells]
-        return pa.array(cells, type=self.type)
+    if convert is not None:
+        cells = [None if cell is None else convert(cell) for cell in cells]
+    return pa.array(cells, type=kind)
 
 
 def _decimal(cell: Value) -> Decimal | None:

@@ -17,7 +17,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -53,58 +53,50 @@ class KeptResult(BaseModel):
     """Rows kept."""
     truncated: bool
     """True when the statement had more rows, or a cell was cut, at a limit."""
+    exact: list[int]
+    """The columns that have exact forms besides their comparison values."""
     _path: Path = PrivateAttr()
-    _exact: list[int] = PrivateAttr()
 
     def page(
         self, offset: int = 0, limit: int = 100, sort: Sequence[Sort] = (), filters: Sequence[Filter] = ()
     ) -> Page:
         """Rows `offset` to `offset + limit`, filtered, then sorted. Raises BadRequest, ResultGone."""
-        chosen = selection(self.columns, self._exact, sort, filters)
+        chosen = selection(self.columns, self.exact, sort, filters)
         with self.opened() as file:
             total, exact = count_rows(file, chosen, self.row_count)
             stored = read_rows(
-                file, len(self.columns), self._exact, chosen, offset=min(offset, 2**62), limit=limit, batch=limit
+                file, len(self.columns), self.exact, chosen, offset=min(offset, 2**62), limit=limit, batch=limit
             )
             columns = next(stored, None)
             stored.close()  # type: ignore[attr-defined]
-        rows = (
-            [list(row) for row in zip(*([json_value(v) for v in c] for c in columns), strict=True)] if columns else []
-        )
+        cells = ([json_value(value) for value in column] for column in columns or ())
+        rows = [list(row) for row in zip(*cells, strict=True)]
         return Page(offset=offset, rows=rows, total=total, total_exact=exact and not self.truncated)
 
     def batches(
         self, sort: Sequence[Sort] = (), filters: Sequence[Filter] = (), size: int = 2000
     ) -> Iterator[list[Sequence[Value]]]:
         """All rows that the filters keep, as exact values, column by column, in batches of `size` rows."""
-        chosen = selection(self.columns, self._exact, sort, filters)
+        chosen = selection(self.columns, self.exact, sort, filters)
         with self.opened() as file:
-            yield from read_rows(file, len(self.columns), self._exact, chosen, batch=size)
+            yield from read_rows(file, len(self.columns), self.exact, chosen, batch=size)
 
     @property
     def folder(self) -> Path:
         """The private folder that the result is in, for an export's temporary files."""
         return self._path.parent
 
-    @property
-    def exact(self) -> list[int]:
-        """The columns that have exact forms besides their comparison values."""
-        return self._exact
-
-    @contextmanager
-    def opened(self) -> Iterator[sqlite3.Connection]:
+    def opened(self) -> closing[sqlite3.Connection]:
         """The file, opened read-only. Raises ResultGone."""
-        with closing(_opened(self._path)) as file:
-            yield file
+        return closing(_opened(self._path))
 
     @classmethod
     def read(cls, result_id: str, path: Path) -> KeptResult:
         """Raises ResultGone."""
         with closing(_opened(path)) as file:
             about = json.loads(file.execute("SELECT json FROM about").fetchone()[0])
-        exact = about.pop("exact")
         result = cls(id=result_id, **about)
-        result._path, result._exact = path, exact
+        result._path = path
         return result
 
 
@@ -124,12 +116,7 @@ class ResultStore:
     """The results in one folder. Safe to use from several threads and processes."""
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        limits: Limits,
-        total_bytes: int = 4 << 30,
-        seconds_kept: float = 3600.0,
+        self, folder: Path, *, limits: Limits, total_bytes: int = 4 << 30, seconds_kept: float = 3600.0
     ) -> None:
         """`limits` bound one result, `total_bytes` all results together, `seconds_kept` the time since a result's last
         use. Raises ResultError when the folder cannot be made private."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -90,8 +90,6 @@ class _Writer:
         self._sheet = sheet
         self._day = book.add_format({"num_format": "yyyy-mm-dd"})
         self._moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
-        number: Callable[[int, int, Any], Any] = sheet.write_number
-        self._number = number
 
     def __call__(self, row: int, column: int, cell: Value) -> None:
         kind = type(cell)
@@ -100,7 +98,7 @@ class _Writer:
         elif kind is bool:
             self._sheet.write_boolean(row, column, cell)
         elif isinstance(cell, (int, float, Decimal)) and _is_exact(cell):
-            self._number(row, column, cell)
+            self._sheet.write_number(row, column, cell)
         elif isinstance(cell, datetime) and cell.tzinfo is None and cell.year >= 1900:
             self._sheet.write_datetime(row, column, cell, self._moment)
         elif isinstance(cell, date) and not isinstance(cell, datetime) and cell.year >= 1900:

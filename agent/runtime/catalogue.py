@@ -43,27 +43,16 @@ class _Place:
     previous: Database | None = None
     """The import before this one, kept open for the questions that began on it."""
 
-    def close(self) -> None:
-        with self.lock:
-            for database in (self.database, self.previous):
-                if database is not None:
-                    database.close()
-            self.database = self.previous = self.state = None
-
 
 _places: dict[str, _Place] = {}
 _places_lock = threading.Lock()
 
 
-def _ignore(_: str) -> None:
-    """The default listener."""
-
-
 def resolve_database(
     target: str | None = None,
     config: DatabaseSettings | None = None,
-    on_progress: Callable[[str], None] = _ignore,
-    on_note: Callable[[str], None] = _ignore,
+    on_progress: Callable[[str], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
     *,
     whole: bool = False,
     review: Review | None = None,
@@ -81,7 +70,11 @@ def resolve_database(
     with _places_lock:
         place = _places.setdefault(f"{name} for {dialect}" if written or structure else name, _Place())
     with place.lock:
-        state = _files_state(name) if structure or _names_data(name) else None
+        state = None
+        if structure or _names_data(name):
+            from agent.sources.files import files_state
+
+            state = files_state(Path(name))
         if place.database is None or state != place.state:
             database = _opened(name, dialect, config, on_progress, on_note, review)
             if written and database.executes:
@@ -115,12 +108,6 @@ def _known_dialect(name: str) -> Dialect:
         return dialect_named(name)
     except ValueError as error:
         raise DatabaseError(str(error)) from None
-
-
-def _files_state(name: str) -> str | None:
-    from agent.sources.files import files_state
-
-    return files_state(Path(name))
 
 
 def _names_structure(name: str) -> bool:
@@ -186,4 +173,8 @@ def close_all() -> None:
         places = list(_places.values())
         _places.clear()
     for place in places:
-        place.close()
+        with place.lock:
+            for database in (place.database, place.previous):
+                if database is not None:
+                    database.close()
+            place.database = place.previous = place.state = None

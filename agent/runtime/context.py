@@ -177,11 +177,15 @@ class RunContext:
             )
         )
 
-    async def close(self) -> None:
-        """End what this run alone has used."""
+    async def drop_summary(self) -> None:
+        """Cancel the summary of a query that did not pass, or of a run that ends without one."""
         ahead, self.summary_ahead = self.summary_ahead, None
         if ahead is not None:
             await ahead.cancel()
+
+    async def close(self) -> None:
+        """End what this run alone has used."""
+        await self.drop_summary()
         if self.owned is not None:
             await self.owned.close()
 

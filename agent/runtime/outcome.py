@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent.access.database import PersonalDatabase
-from agent.models.protocol import Usage
 from agent.runtime.answer import Answer, Tokens
 from agent.runtime.context import RunContext
 from agent.state import Clarification, QueryPlan, QueryResult, Retry
@@ -33,6 +32,8 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
 
     plan: QueryPlan = state["plan"]
     results: list[QueryResult] = state.get("query_results", [])
+    retries: list[Retry] = state.get("retries", [])
+    retried = {(retry.task_id, retry.attempt): retry.category for retry in retries}
     best = chosen(plan, results)
     last = best[-1] if best else None
     threshold = context.threshold
@@ -60,15 +61,9 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
         dimensions=report.dimensions if report else {},
         answer=state.get("final_answer", ""),
         abstained=status == "abstained",
-        attempts=_with_retries(results, state.get("retries", [])),
+        attempts=[r.model_copy(update={"retry_category": retried.get((r.task_id, r.attempt))}) for r in results],
         plan=plan,
-        seconds=round(seconds, 4),
-        tokens=_tokens(context.usage),
-        model=context.model.name,
         reason=(last.reasoning if last and last.status == "success" else failure_text(last) if last else ""),
-        database=context.database.name,
-        dialect=context.database.dialect,
-        executed=context.execute,
         confidence=probability(last) if last else None,
         relevance=state.get("answer_relevance_score", 0.0),
         doubts=[*doubts(best, threshold), *context.usage.warnings, *_rows_not_visible(last, context.database)],
@@ -78,6 +73,7 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
         reading=last.reading if last else [],
         left_out=last.left_out if last else [],
         read_as=state.get("read_as") or "",
+        **_of_run(context, seconds),
     )
 
 
@@ -92,39 +88,34 @@ def answer_of_turn(text_of_user: str, ended: TurnEnd, context: RunContext, secon
     """The answer to a text in a conversation, which may be only part of the question."""
     if ended.waiting is None and not ended.dropped:
         return answer_of(ended.state, context, seconds).model_copy(update={"question": text_of_user})
-    asked = ended.waiting
-    text = (
-        "\n".join([asked.question, "", *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
-        if asked
-        else DROPPED
-    )
+    asked, text = ended.waiting, DROPPED
+    if asked:
+        text = "\n".join([asked.question, "", *(f"{n}. {option}" for n, option in enumerate(asked.options, 1))])
     return Answer(
         question=text_of_user,
         status="waiting" if asked else "abstained",
         abstained=asked is None,
         answer=text.strip(),
         reason=asked.question if asked else DROPPED,
-        seconds=round(seconds, 4),
-        tokens=_tokens(context.usage),
-        model=context.model.name,
-        database=context.database.name,
-        dialect=context.database.dialect,
-        executed=context.execute,
         clarification=asked,
+        **_of_run(context, seconds),
     )
 
 
-def _with_retries(results: list[QueryResult], retries: list[Retry]) -> list[QueryResult]:
-    """The attempts; each one that was retried has the reason for its retry."""
-    categories = {(retry.task_id, retry.attempt): retry.category for retry in retries}
-    return [r.model_copy(update={"retry_category": categories.get((r.task_id, r.attempt))}) for r in results]
-
-
-def _tokens(usage: Usage) -> Tokens:
-    return Tokens(
-        input=usage.input_tokens,
-        output=usage.output_tokens,
-        cached=usage.cached_tokens,
-        calls=usage.calls,
-        cost_usd=usage.cost_usd,
-    )
+def _of_run(context: RunContext, seconds: float) -> dict[str, Any]:
+    """The fields of an answer that tell of its run."""
+    usage = context.usage
+    return {
+        "seconds": round(seconds, 4),
+        "tokens": Tokens(
+            input=usage.input_tokens,
+            output=usage.output_tokens,
+            cached=usage.cached_tokens,
+            calls=usage.calls,
+            cost_usd=usage.cost_usd,
+        ),
+        "model": context.model.name,
+        "database": context.database.name,
+        "dialect": context.database.dialect,
+        "executed": context.execute,
+    }

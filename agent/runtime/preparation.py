@@ -10,6 +10,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -95,20 +96,14 @@ async def run_context(
 ) -> RunContext:
     """The context of one run; whoever asked for it closes it. Raises RunFailed."""
     config = config.model_copy(update={"judging": for_database(config.judging, config.database, database)})
-    kit = await asyncio.to_thread(kit_in, config.judging.kit) if config.judging.kit else None
+    kit = await asyncio.to_thread(_kit, config.judging.kit) if config.judging.kit else None
     if kit is not None:
         groups = {"judging": config.judging.model_fields_set, "limits": config.limits.model_fields_set}
         config = config.changed(**kit.settings(groups))
     judging = config.judging
     semantics = None
-    if judging.semantic_model or judging.glossary:
-        semantics = await asyncio.to_thread(semantics_of, judging)
-    elif database.dialect == "duckdb":
-        semantics = await asyncio.to_thread(_flows, database, config.database.schema_ttl)
-    if semantics is not None and not database.sees_all:
-        semantics = await asyncio.to_thread(seen_by, database, semantics)
-    if taught:
-        semantics = await asyncio.to_thread(_with_names, semantics, taught, database, config.database.schema_ttl)
+    if judging.semantic_model or judging.glossary or taught or database.dialect == "duckdb":
+        semantics = await asyncio.to_thread(_semantics, config, database, taught)
     chosen, owned = await chosen_model(model, config.model, database, semantics)
     if chosen.capabilities.remote:
         judging = await judging_with(config, chosen.name)
@@ -126,10 +121,8 @@ async def run_context(
         owned=owned,
     )
     try:
-        if semantics or kit or confirmed or judging.examples:
-            context.memory = await asyncio.to_thread(memory_of, judging, semantics, kit, confirmed, database)
-        if taught:
-            context.memory = await asyncio.to_thread(_with_conditions, context.memory, taught, context)
+        if semantics or kit or confirmed or judging.examples or taught:
+            context.memory = await asyncio.to_thread(_memory, kit, confirmed, taught, context)
     except BaseException:
         await context.close()
         raise
@@ -147,7 +140,7 @@ async def judging_with(config: Settings, model: str) -> JudgingSettings:
     return config.judging.model_copy(update={"strategy": CASCADE}) if is_small else config.judging
 
 
-def kit_in(folder: str) -> Kit:
+def _kit(folder: str) -> Kit:
     """The kit in a folder. Raises RunFailed."""
     from agent.knowledge.kit import read_kit
     from agent.knowledge.memory.lines import BadMemory
@@ -158,76 +151,48 @@ def kit_in(folder: str) -> Kit:
         raise RunFailed("settings", f"The kit {folder} cannot be used: {error}") from None
 
 
-def semantics_of(config: JudgingSettings) -> SemanticModel | None:
-    """Raises RunFailed, naming what is wrong with the file."""
-    if not (config.semantic_model or config.glossary):
-        return None
-    from agent.knowledge.memory.lines import BadMemory
-    from agent.knowledge.semantics.files import semantic_model_of
+def _semantics(config: Settings, database: Database, taught: Taught) -> SemanticModel | None:
+    """What the team says of its business, or an import found of money in and out; as the one for whom the database was
+    opened may know it, with the names that a user taught. A structure that cannot be read is told by the run's first
+    step. Raises RunFailed, naming what is wrong with the file, and DatabaseError."""
+    judging, ttl = config.judging, config.database.schema_ttl
+    model: SemanticModel | None = None
+    if judging.semantic_model or judging.glossary:
+        from agent.knowledge.memory.lines import BadMemory
+        from agent.knowledge.semantics.files import semantic_model_of
 
-    try:
-        return semantic_model_of(config)
-    except BadMemory as error:
-        raise RunFailed("settings", str(error)) from None
+        try:
+            model = semantic_model_of(judging)
+        except BadMemory as error:
+            raise RunFailed("settings", str(error)) from None
+    elif database.dialect == "duckdb":
+        from agent.knowledge.semantics.flows import flows_of
 
+        with suppress(DatabaseError):
+            model = flows_of(database.schema(ttl=ttl))
+    if model is not None and not database.sees_all:
+        from agent.knowledge.semantics.readable import readable_model
 
-def _flows(database: Database, ttl: float) -> SemanticModel | None:
-    """What an import found of money in and out; a structure that cannot be read is told by the run's first step."""
-    from agent.knowledge.semantics.flows import flows_of
+        model = readable_model(model, database)
+    if taught:
+        from agent.knowledge.taught import with_names
 
-    try:
-        return flows_of(database.schema(ttl=ttl))
-    except DatabaseError:
-        return None
-
-
-def _with_names(
-    semantics: SemanticModel | None, taught: Taught, database: Database, ttl: float
-) -> SemanticModel | None:
-    from agent.knowledge.taught import with_names
-
-    try:
-        return with_names(semantics, taught, database.schema(ttl=ttl))
-    except DatabaseError:  # told by the run's first step
-        return semantics
+        with suppress(DatabaseError):
+            model = with_names(model, taught, database.schema(ttl=ttl))
+    return model
 
 
-def _with_conditions(memory: Memory | None, taught: Taught, context: RunContext) -> Memory | None:
-    from agent.knowledge.memory.loader import Memory
-    from agent.knowledge.taught import with_conditions
-
-    memory = memory or Memory()
-    try:
-        schema = context.database.schema(ttl=context.schema_ttl)
-    except DatabaseError:
-        return memory
-    return replace(memory, glossary=with_conditions(memory.glossary, taught, schema))
-
-
-def seen_by(database: Database, semantics: SemanticModel) -> SemanticModel:
-    """The model as the one for whom the database was opened may know it. Raises DatabaseError."""
-    from agent.knowledge.semantics.readable import readable_model
-
-    return readable_model(semantics, database)
-
-
-def memory_of(
-    config: JudgingSettings,
-    semantics: SemanticModel | None,
-    kit: Kit | None,
-    confirmed: Confirmed,
-    database: Database,
-) -> Memory | None:
-    """The team's knowledge of its database; None if there is none. What may say anything (instructions, an analysis) is
-    for those who see all of it. Raises RunFailed, naming each bad line and its reason."""
-    if not (config.examples or config.glossary or semantics or confirmed or kit):
-        return None
+def _memory(kit: Kit | None, confirmed: Confirmed, taught: Taught, context: RunContext) -> Memory:
+    """The team's knowledge of its database, with the conditions that a user taught. What may say anything
+    (instructions, an analysis) is for those who see all of it. Raises RunFailed, naming each bad line and its reason.
+    """
     from agent.knowledge.memory.examples import Example
     from agent.knowledge.memory.lines import BadMemory
     from agent.knowledge.memory.loader import load_memory
 
+    database, semantics = context.database, context.semantics
     try:
-        kept = load_memory(config.examples, config.glossary)
+        kept = load_memory(context.judging.examples, context.judging.glossary)
     except BadMemory as error:
         raise RunFailed("settings", str(error)) from None
     if kit is not None:
@@ -239,4 +204,11 @@ def memory_of(
         )
     if not database.sees_all:
         kept = replace(kept, instructions="", analysis="")
-    return kept.with_examples([Example(question, sql) for question, sql in confirmed])
+    kept = kept.with_examples([Example(question, sql) for question, sql in confirmed])
+    if taught:
+        from agent.knowledge.taught import with_conditions
+
+        with suppress(DatabaseError):
+            schema = database.schema(ttl=context.schema_ttl)
+            kept = replace(kept, glossary=with_conditions(kept.glossary, taught, schema))
+    return kept

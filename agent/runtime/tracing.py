@@ -41,17 +41,12 @@ class _Tracing:
 _current: ContextVar[RunTrace | None] = ContextVar("current_trace", default=None)
 
 
-def wanted() -> bool:
-    """Whether the environment asks for traces."""
-    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
-        return False
-    return any(os.environ.get(f"OTEL_EXPORTER_OTLP_{part}ENDPOINT") for part in ("", "TRACES_"))
-
-
 def start_tracing(*, show_sql: bool = False, exporter: SpanExporter | None = None) -> bool:
     """Start tracing if the environment asks for it or an exporter is given. Returns whether it started."""
     _Tracing.looked = True
-    if exporter is None and not wanted():
+    off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none"
+    addressed = any(os.environ.get(f"OTEL_EXPORTER_OTLP_{part}ENDPOINT") for part in ("", "TRACES_"))
+    if exporter is None and (off or not addressed):
         return False
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -127,7 +122,11 @@ class RunTrace:
 
     def heard(self, event: Event) -> None:
         if isinstance(event, NodeEvent):
-            self._node(event)
+            if event.status == "running":
+                self._began[event.node] = time.time_ns()
+                self._nodes[event.node] = self._child(event.node, self._began[event.node])
+            elif (span := self._nodes.pop(event.node, None)) is not None:
+                span.end()
         elif isinstance(event, QueryResultEvent):
             self._statement(event.data)
         elif isinstance(event, StepEvent):
@@ -137,28 +136,18 @@ class RunTrace:
         elif isinstance(event, RetryEvent):
             self._span.add_event("retry", {"category": event.data.category, "attempt": event.data.attempt})
         elif isinstance(event, AnswerEvent):
-            self._answer(event)
-
-    def _answer(self, event: AnswerEvent) -> None:
-        answer = event.data
-        self._span.set_attributes(
-            {
-                "text2sql.status": answer.status,
-                "text2sql.score": answer.score,
-                "gen_ai.request.model": answer.model,
-                "gen_ai.usage.input_tokens": answer.tokens.input,
-                "gen_ai.usage.output_tokens": answer.tokens.output,
-            }
-        )
-        if answer.status == "error":
-            _failed(self._span, answer.error_kind or "internal")
-
-    def _node(self, event: NodeEvent) -> None:
-        if event.status == "running":
-            self._began[event.node] = time.time_ns()
-            self._nodes[event.node] = self._child(event.node, self._began[event.node])
-        elif (span := self._nodes.pop(event.node, None)) is not None:
-            span.end()
+            answer = event.data
+            self._span.set_attributes(
+                {
+                    "text2sql.status": answer.status,
+                    "text2sql.score": answer.score,
+                    "gen_ai.request.model": answer.model,
+                    "gen_ai.usage.input_tokens": answer.tokens.input,
+                    "gen_ai.usage.output_tokens": answer.tokens.output,
+                }
+            )
+            if answer.status == "error":
+                _failed(self._span, answer.error_kind or "internal")
 
     def _statement(self, result: QueryResult) -> None:
         """The statement is the first long thing that `executor_eval` does, and is reported with the time it took."""

@@ -60,9 +60,7 @@ def verdict(status: str, chance: float | None, doubts: Sequence[str], *, execute
         return f"Not executed.{odds}"
     if chance is None:
         return "Passed every check."
-    if chance >= _VERY_LIKELY:
-        return f"Very likely right.{odds}"
-    return f"Likely right.{odds}"
+    return f"{'Very likely' if chance >= _VERY_LIKELY else 'Likely'} right.{odds}"
 
 
 def of_attempt(result: QueryResult, *, passes: bool, executed: bool = True) -> str:

@@ -57,8 +57,10 @@ def get_model(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with part.open("ab") as file:
-            if not any(try_lock(file.fileno()) for _ in _twice()):
-                raise ModelUnavailable(f"{model.name} is being fetched by another process.")
+            if not try_lock(file.fileno()):
+                time.sleep(0.2)  # whoever looks how far a download is holds the lock for a moment
+                if not try_lock(file.fileno()):
+                    raise ModelUnavailable(f"{model.name} is being fetched by another process.")
             stop.unlink(missing_ok=True)
             problem.unlink(missing_ok=True)
             missing = model.size - file.tell()
@@ -75,22 +77,15 @@ def get_model(
             part.unlink()
             raise ModelUnavailable(f"{place} is not {model.name}: size or SHA-256 differ. What came was thrown away.")
         part.replace(target)
-    except OSError as error:
-        why = f"the disk is full ({error.strerror})" if error.errno == errno.ENOSPC else str(error)
-        failure = ModelUnavailable(f"{model.name} cannot be kept in {folder}: {why}.")
-        _note(problem, failure)
+    except (OSError, ModelUnavailable) as error:
+        failure = error
+        if isinstance(error, OSError):
+            why = f"the disk is full ({error.strerror})" if error.errno == errno.ENOSPC else str(error)
+            failure = ModelUnavailable(f"{model.name} cannot be kept in {folder}: {why}.")
+        with contextlib.suppress(OSError):  # a disk that is full, a folder that cannot be written
+            problem.write_text(str(failure), encoding="utf-8")
         raise failure from None
-    except ModelUnavailable as error:
-        _note(problem, error)
-        raise
     return target
-
-
-def _twice() -> Iterator[None]:
-    """Whoever looks how far a download is holds the lock for a moment."""
-    yield
-    time.sleep(0.2)
-    yield
 
 
 def _received(model: LocalModel, place: str, file: BinaryIO, on_bytes: Callable[[int], None], stop: Path) -> str:
@@ -182,8 +177,3 @@ def remove_model(model: LocalModel, folder: Path) -> int:
 def _beside(target: Path) -> tuple[Path, Path, Path]:
     part, stop, problem = (Path(f"{target}.{end}") for end in ("part", "stop", "problem"))
     return part, stop, problem
-
-
-def _note(problem: Path, error: ModelUnavailable) -> None:
-    with contextlib.suppress(OSError):  # a disk that is full, a folder that cannot be written
-        problem.write_text(str(error), encoding="utf-8")

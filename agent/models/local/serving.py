@@ -157,20 +157,16 @@ def _server(file: Path, program: str) -> dict[str, object]:
         command = [program, "-m", "llama_cpp.server", "--model", str(file), "--model_alias", file.stem, *common]
         command += ["--n_ctx", str(CONTEXT), "--n_threads", threads, "--n_threads_batch", threads]
         return {"command": command, "key": "API_KEY", "environment": {"INTERRUPT_REQUESTS": "false"}}
-    knows = _help_of(program)
+    try:
+        asked = subprocess.run([program, "--help"], capture_output=True, timeout=20, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ModelUnavailable(f"{program} cannot be run ({error}). {INSTALL}") from None
+    knows = asked.stdout.decode("utf-8", "replace")
     command = [program, "-m", str(file), "--alias", file.stem, *common, "-c", str(CONTEXT), "-t", threads, "--jinja"]
     command += ["-np", "4", "--kv-unified"] if "--kv-unified" in knows else ["-np", "2"]
     command += ["--cache-reuse", "256"] if "--cache-reuse" in knows else []
     command += ["--no-webui"] if "--no-webui" in knows else []
     return {"command": command, "key": "LLAMA_API_KEY", "environment": {}}
-
-
-def _help_of(program: str) -> str:
-    try:
-        asked = subprocess.run([program, "--help"], capture_output=True, timeout=20, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ModelUnavailable(f"{program} cannot be run ({error}). {INSTALL}") from None
-    return asked.stdout.decode("utf-8", "replace")
 
 
 def free_cores() -> int:

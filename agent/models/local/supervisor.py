@@ -31,6 +31,7 @@ END_SECONDS = 5.0
 LOG_BYTES = 4_000_000
 """After which what the server wrote is thrown away."""
 _OTHERS = ("OPENAI_", "TEXT2SQL_", "LLAMA_")
+"""Variables that are none of the server's business: the keys of others, our settings, and its own."""
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -66,6 +67,7 @@ def _supervise(listening: socket.socket, told: dict[str, Any], log: BinaryIO) ->
         port = free.getsockname()[1]
     key = secrets.token_urlsafe(32)
     served = {"base_url": f"http://127.0.0.1:{port}/v1", "api_key": key}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(_OTHERS)}
     said, problem = b"", ""
     server: subprocess.Popen[bytes] | None = None
     users: set[socket.socket] = set()
@@ -74,7 +76,7 @@ def _supervise(listening: socket.socket, told: dict[str, Any], log: BinaryIO) ->
         try:
             server = subprocess.Popen(  # noqa: S603
                 [*told["command"], "--port", str(port)],
-                env={**_environment(), **told["environment"], "HOST": "127.0.0.1", "PORT": str(port), told["key"]: key},
+                env={**ours, **told["environment"], "HOST": "127.0.0.1", "PORT": str(port), told["key"]: key},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -115,11 +117,6 @@ def _supervise(listening: socket.socket, told: dict[str, Any], log: BinaryIO) ->
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()
-
-
-def _environment() -> dict[str, str]:
-    """Ours, without what is none of the server's business: the keys of others, our settings, and its own variables."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(_OTHERS)}
 
 
 def _die_with_parent() -> None:

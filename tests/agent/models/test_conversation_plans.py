@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from agent.models.prompts import plan_prompt
 from agent.models.replies import UnusableReply
-from agent.models.structured import read_conversation
+from agent.models.structured import conversation_in
+from agent.models.wire_format import Reply
 from agent.state import Clarification, Clarified, Turn
 from tests.agent.models.conftest import MakeModel, plan_request
 from tests.openai_server import OpenAIServer, completion
@@ -94,16 +96,16 @@ def test_what_was_asked_back_and_said_stands_behind_the_question() -> None:
     ],
 )
 def test_a_reply_is_read_whatever_it_lacks(reply: dict[str, object], whole: str, asked: Clarification | None) -> None:
-    plan, standalone, clarification = read_conversation({**PLAN, **reply})
+    plan, standalone, clarification = conversation_in(Reply(json.dumps({**PLAN, **reply})))
 
     assert plan is not None
     assert (standalone, clarification) == (whole, asked)
 
 
 def test_a_reply_that_asks_back_needs_no_tasks_and_any_other_does() -> None:
-    assert read_conversation({"tasks": [], "clarification": {"question": "Which?"}})[0] is None
+    assert conversation_in(Reply(json.dumps({"tasks": [], "clarification": {"question": "Which?"}})))[0] is None
     with pytest.raises(UnusableReply, match="tasks"):
-        read_conversation({"tasks": [], "clarification": NOTHING})
+        conversation_in(Reply(json.dumps({"tasks": [], "clarification": NOTHING})))
 
 
 async def test_over_http_the_reply_gives_the_whole_question(server: OpenAIServer, model_at: MakeModel) -> None:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.models.callbacks import Tokens
 from agent.models.chat import _EndpointChat
-from agent.models.wire_format import Reply
+from agent.models.wire_format import Reply, Tokens
 from tests.agent.models.conftest import MakeModel, sql_request
 from tests.openai_server import OpenAIServer, completion, error
 

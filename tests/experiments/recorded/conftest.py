@@ -13,7 +13,7 @@ from agent.models.prompts import Prompt
 from agent.models.protocol import Endpoint
 from agent.models.quirks import forget
 from agent.models.retry_policy import RetryPolicy
-from agent.models.structured import JUDGE_SCHEMA, PLAN_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA
+from agent.models.structured import JUDGE_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA, plan_schema
 from eval.databases import open_database
 from eval.databases.base import Database
 from tests.jsonl import write_lines
@@ -34,7 +34,12 @@ ANSWERS = [
     {"system": "second", "id": "q2", "db": "port", "sql": "SELECT name FROM ships WHERE weight > 10"},
     {"system": "third", "id": "q2", "db": "port", "sql": "SELECT name FROM ships WHERE tons > 10"},
 ]
-SCHEMAS = {"plan": PLAN_SCHEMA, "sql": SQL_SCHEMA, "judge": JUDGE_SCHEMA, "review": REVIEW_SCHEMA}
+SCHEMAS = {
+    "plan": plan_schema(with_sql=False, in_conversation=False),
+    "sql": SQL_SCHEMA,
+    "judge": JUDGE_SCHEMA,
+    "review": REVIEW_SCHEMA,
+}
 
 
 @pytest.fixture
