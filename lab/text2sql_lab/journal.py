@@ -17,8 +17,6 @@ from eval.errors import InputError
 from eval.jsonl import encode
 from text2sql_lab.record_lines import append_record, records_in
 
-__all__ = ["BASE", "Journal", "State", "fold"]
-
 BASE = "base"
 """The name of the agent without a kit, in events."""
 Event = dict[str, Any]

@@ -25,8 +25,6 @@ from text2sql_lab.record_lines import records_in
 from text2sql_lab.session import options_of
 from text2sql_lab.summary import changes, write_summary
 
-__all__ = ["write_report"]
-
 SPLITS = {"random": "At random", "form_disjoint": "Forms kept apart"}
 WIDTH = 760.0
 _COLOURS = 8

@@ -24,8 +24,6 @@ from text2sql_lab.proof import NO_PROOF, Proof, needed, proof
 from text2sql_lab.questions import Question, Split
 from text2sql_lab.ratings import elo
 
-__all__ = ["Result", "Run", "result_of", "too_few"]
-
 DATABASES, QUESTIONS = 5, 30
 """Databases of a round, and questions of each."""
 CONTENDERS = 3

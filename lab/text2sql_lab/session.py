@@ -32,8 +32,6 @@ from text2sql_lab.ratings import bradley_terry, elo
 from text2sql_lab.run import Result, Run, too_few
 from text2sql_lab.summary import write_summary
 
-__all__ = ["Options", "Session", "accepted", "compared", "extended", "status_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -87,10 +85,10 @@ class Session:
             Kits(out / "kits"),
             self.budget,
             out / "answers.jsonl",
-            jobs=options.jobs,
-            elsewhere=Elsewhere(options.on, functools.partial(_answering, options), progress) if options.on else None,
+            options.jobs,
+            self.progress.measured,
+            Elsewhere(options.on, functools.partial(_answering, options), progress) if options.on else None,
         )
-        self.measurer.on_progress = self.progress.measured
         self.run = Run(self.journal, self.splits, made, self.measurer, self.writer, self._on_event)
 
     def _begin(self) -> None:

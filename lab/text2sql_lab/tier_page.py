@@ -17,8 +17,6 @@ from text2sql_lab.pages.page import document, figure, table
 from text2sql_lab.proof import Gain
 from text2sql_lab.tiers import Figures, Tiers
 
-__all__ = ["PAGE", "write_reports"]
-
 PAGE = "report.html"
 _HEADS = (
     "tier",

@@ -34,8 +34,6 @@ from text2sql_lab.proof import Gain, gained
 from text2sql_lab.questions import Question, digest_of, read_questions
 from text2sql_lab.session import options_of
 
-__all__ = ["Figures", "Tier", "TierOptions", "Tiers", "measured_tiers"]
-
 
 @dataclass(frozen=True, slots=True)
 class TierOptions:

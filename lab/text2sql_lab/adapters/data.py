@@ -25,8 +25,6 @@ from text2sql_lab.adapters import STRATEGY
 from text2sql_lab.adapters.prompts import rendered
 from text2sql_lab.questions import Question, Split, form, leaks, splits
 
-__all__ = ["DataSet", "Leaked", "make_data", "read_data"]
-
 FORMAT = 1
 SHOWN = 5
 """Questions that an error names."""

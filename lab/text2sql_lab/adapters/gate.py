@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -28,8 +29,6 @@ from text2sql_lab.measurement import Kits, Measurer
 from text2sql_lab.proof import SIGNIFICANT, Gain, gained, needed
 from text2sql_lab.questions import Question, leaks, read_questions
 from text2sql_lab.record_lines import records_in
-
-__all__ = ["Pair", "Verdict", "decided", "gate", "least", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +102,8 @@ async def gate(
             model = shared_model(config.model, name)
             kept = _kept(out, f"{endpoint} {name} {identity if name == adapter else ''} {k} {data.digest}")
             arm = config.changed(judging=of_arm)
-            measurer = Measurer(databases, model, arm, Kits(out / "kits"), Budget(), kept, jobs=jobs)
-            measurer.on_progress = lambda done, of, what=f"{name}, k = {k}": on_progress(what, done, of)
+            shown = partial(on_progress, f"{name}, k = {k}")
+            measurer = Measurer(databases, model, arm, Kits(out / "kits"), Budget(), kept, jobs, shown)
             async with closing(model):
                 right[name, k] = [o.right for o in await measurer.outcomes(BASE, questions)]
     bits = {("base" if name == base else "adapter", k): value for (name, k), value in right.items()}

@@ -33,8 +33,6 @@ from eval.sql import parse, resolve
 from text2sql_lab.adapters import STRATEGY
 from text2sql_lab.questions import Question
 
-__all__ = ["Rendered", "rendered", "writer_strategy"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rendered:

@@ -17,8 +17,6 @@ from typing import Any
 from eval.errors import InputError, Text2SQLError
 from text2sql_lab.adapters.packages import need
 
-__all__ = ["BASE", "LocalModel", "served", "serving"]
-
 BASE = "base"
 """The name of the base."""
 MOST_BYTES = 4_000_000

@@ -13,8 +13,6 @@ from text2sql_lab.adapters.data import read_data
 from text2sql_lab.adapters.packages import need, quiet
 from text2sql_lab.record_lines import records_in
 
-__all__ = ["make_tiny"]
-
 WORDS, WIDTH, LAYERS, CONTEXT = 2_048, 128, 2, 8_192
 SPREAD = 0.15
 """Standard deviation of the weights: wide enough that an adapter can steer a model that knows nothing."""

@@ -23,8 +23,6 @@ from text2sql_lab.adapters.packages import TRAINING, need, quiet
 from text2sql_lab.pages.svg import Drawing
 from text2sql_lab.record_lines import records_in
 
-__all__ = ["TrainOptions", "base_digest", "load_base", "loss_svg", "make_trainer", "read_manifest", "train"]
-
 IGNORED = -100
 """The label of a token that is not learned."""
 WIDTH, HEIGHT, LEFT, BOTTOM = 640.0, 280.0, 52.0, 34.0

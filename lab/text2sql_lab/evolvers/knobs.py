@@ -10,8 +10,6 @@ from agent.models import OFFLINE
 from text2sql_lab.evolvers.protocol import Proposal, View, scores
 from text2sql_lab.journal import BASE
 
-__all__ = ["Knobs"]
-
 
 class Knobs:
     name = "knobs"

@@ -13,8 +13,6 @@ from text2sql_lab.measurement import Kits, Measurer
 from text2sql_lab.questions import Question
 from text2sql_lab.ratings import elo
 
-__all__ = ["Evolver", "Proposal", "View", "ranked", "scores", "yields"]
-
 
 @dataclass(frozen=True, slots=True)
 class View:

@@ -28,8 +28,6 @@ from text2sql_lab.journal import BASE
 from text2sql_lab.measurement import LabStopped, Outcome, bits
 from text2sql_lab.questions import Question
 
-__all__ = ["APPROACHES", "Reflective"]
-
 APPROACHES = dict(line.split(": ", 1) for line in template("lab_approaches").system.splitlines())
 FAILURES = 12
 PARENTS = 3
