@@ -56,9 +56,6 @@ class Verdict:
     """Adapters that these held-out questions have judged, this one included."""
     warning: str = ""
 
-    def record(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def least(comparisons: int) -> int:
     """Questions below which not even winning all of them proves anything."""
@@ -122,18 +119,19 @@ def decided(right: Mapping[tuple[str, int], Sequence[bool]], *, readings: int = 
     same = [pair for pair in pairs if pair.k == pair.base_k]
     n = same[0].n
     warning = "" if n >= needed() else f"About {needed()} held-out questions prove a gain of 5 points; these are {n}."
-    proved = [k for k in shots if all(pair.better for pair in pairs if pair.k == k)]
-    if proved:
-        k = max(proved, key=lambda k: next(pair.adapter for pair in same if pair.k == k))
+    verdict = partial(Verdict, pairs=tuple(pairs), readings=readings, warning=warning)
+    if proved := [pair for pair in same if all(other.better for other in pairs if other.k == pair.k)]:
+        k = max(proved, key=lambda pair: pair.adapter).k
         why = f"With {k} examples it beats the base, with {' and with '.join(map(str, shots))} examples."
-        return Verdict(True, k, "use it", why, tuple(pairs), readings, warning)
+        return verdict(True, k, "use it", why)
     if worse := [str(pair.k) for pair in same if pair.worse]:
-        why = f"It is worse than the base with {' and with '.join(worse)} examples."
-        return Verdict(False, None, "don't use it", why, tuple(pairs), readings, warning)
+        return verdict(
+            False, None, "don't use it", f"It is worse than the base with {' and with '.join(worse)} examples."
+        )
     if any(pair.better for pair in same):
         why = "It beats the base with as many examples, but not the base at its best."
-        return Verdict(False, None, "don't use it", why, tuple(pairs), readings, warning)
-    return Verdict(False, None, "nothing proved", "It is not proved better.", tuple(pairs), readings, warning)
+        return verdict(False, None, "don't use it", why)
+    return verdict(False, None, "nothing proved", "It is not proved better.")
 
 
 def table(verdict: Verdict) -> str:
