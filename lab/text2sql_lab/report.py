@@ -200,8 +200,8 @@ def _diffs(state: State, kits: Kits, kit: str) -> list[str]:
     parent = parents[0] if parents else BASE
     against = "the agent without one" if parent == BASE else f"its parent {parent}"
     body = [f"<h2>The kit, against {esc(against)}</h2>"]
+    styles = {"+": "good", "-": "bad"}
     for name, lines in changes(kits, kit, parent).items():
-        styles = {"+": "good", "-": "bad"}
         spans = "".join(f'<span class="{styles.get(line[0], "dim")}">{esc(line)}</span>\n' for line in lines)
         body.append(f"<h3>{esc(name)}</h3><pre>{spans}</pre>")
     return body

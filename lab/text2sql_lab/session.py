@@ -159,12 +159,8 @@ def extended(out: Path, rounds: int, hours: float | None, dollars: float | None,
     """Add rounds to a run, and give its options with the new budget."""
     options, journal = options_of(out), Journal(out / "journal.jsonl")
     journal.add({"event": "extended", "rounds": rounds})
-    return replace(
-        options,
-        hours=options.hours if hours is None else hours,
-        dollars=options.dollars if dollars is None else dollars,
-        calls=options.calls if calls is None else calls,
-    )
+    given: dict[str, Any] = {"hours": hours, "dollars": dollars, "calls": calls}
+    return replace(options, **{name: value for name, value in given.items() if value is not None})
 
 
 def status_of(out: Path) -> dict[str, Any]:

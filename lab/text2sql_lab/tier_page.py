@@ -17,18 +17,7 @@ from text2sql_lab.pages.svg import esc
 from text2sql_lab.tiers import Figures, Tiers
 
 PAGE = "report.html"
-_HEADS = (
-    "tier",
-    "EX (95 % interval)",
-    "VA",
-    "requests",
-    "tokens",
-    "USD",
-    "s, p50",
-    "s, p95",
-    "first, p50",
-    "first, p95",
-)
+_FIGURES = ("EX (95 % interval)", "VA", "requests", "tokens", "USD", "s, p50", "s, p95", "first, p50", "first, p95")
 _KEY = (
     "EX: the rows of the verified query. VA: it runs. Requests and tokens: means for one question. USD: for 1,000 "
     "questions. s: seconds a question. first: seconds from the first request to the first word of its reply."
@@ -51,7 +40,7 @@ def _page(tiers: Tiers) -> str:
         f'<p class="bad">{missing}</p>' if missing else "",
         f'<p class="bad">{failing}</p>' if tiers.gold_failures else "",
         f"<p>{esc(' '.join(tiers.notes))}</p>",
-        table(_HEADS, [_row(place, one) for place, one in enumerate(done)], set(range(1, len(_HEADS)))),
+        table(("tier", *_FIGURES), [_row(place, one) for place, one in enumerate(done)], set(range(1, 11))),
         f"<p class=dim>{_KEY}</p>",
         *_gains(tiers),
         "<h2>Right, without a kit and with one</h2>",

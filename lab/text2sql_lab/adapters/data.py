@@ -85,8 +85,22 @@ async def make_data(
             f"{len(left_out)} of {len(questions)} questions are in the held-out file ({counts}): {named}. "
             "Take them out, or leave them out with --drop-leaks."
         )
-    rows = await _rows(parts, databases, config, examples, how, dialect, left_out, on_progress)
     tests = parts.held_out
+    rows: dict[str, list[dict[str, Any]]] = {"train": [], "validation": []}
+    todo = [("train", q) for q in parts.mine] + [("validation", q) for q in parts.choose]
+    todo = [(part, q) for part, q in todo if q.id not in left_out]
+    for done, (part, one) in enumerate(todo, 1):
+        made = []
+        for k in examples:
+            known = _others(one, parts.mine, left_out, dialect) if k else ()
+            row = await rendered(one, databases(one.db), config, how=how, examples=k, known=known)
+            if row.problem:
+                left_out[one.id] = row.problem
+                break
+            made.append({"id": one.id, "db": one.db, "k": k, **row.messages()})
+        else:
+            rows[part] += made
+        on_progress(done, len(todo))
     if not rows["train"] or not tests:
         raise InputError(
             f"Too little is left: {len(rows['train'])} rows to learn from, {len(tests)} held-out questions."
@@ -127,35 +141,6 @@ def _divided(
     left_out = leaks(questions, held_out, dialect)
     split = splits([q for q in questions if q.id not in left_out], seed, dialect, choosing=True)[1]
     return Split(split.name, (*split.mine, *split.held_out), split.choose, tuple(held_out)), dict(left_out)
-
-
-async def _rows(
-    parts: Split,
-    databases: Callable[[str], Database],
-    config: Settings,
-    examples: Sequence[int],
-    how: str,
-    dialect: Dialect,
-    left_out: dict[str, str],
-    on_progress: Callable[[int, int], None],
-) -> dict[str, list[dict[str, Any]]]:
-    """The rows by part; a question that cannot be rendered is added to `left_out`."""
-    rows: dict[str, list[dict[str, Any]]] = {"train": [], "validation": []}
-    learned = {"train": parts.mine, "validation": parts.choose}
-    todo = [(part, one) for part, members in learned.items() for one in members if one.id not in left_out]
-    for done, (part, one) in enumerate(todo, 1):
-        made = []
-        for k in examples:
-            known = _others(one, parts.mine, left_out, dialect) if k else ()
-            row = await rendered(one, databases(one.db), config, how=how, examples=k, known=known)
-            if row.problem:
-                left_out[one.id] = row.problem
-                break
-            made.append({"id": one.id, "db": one.db, "k": k, **row.messages()})
-        else:
-            rows[part] += made
-        on_progress(done, len(todo))
-    return rows
 
 
 def read_data(folder: Path) -> DataSet:

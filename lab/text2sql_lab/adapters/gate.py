@@ -125,9 +125,8 @@ def decided(right: Mapping[tuple[str, int], Sequence[bool]], *, readings: int = 
         why = f"With {k} examples it beats the base, with {' and with '.join(map(str, shots))} examples."
         return verdict(True, k, "use it", why)
     if worse := [str(pair.k) for pair in same if pair.worse]:
-        return verdict(
-            False, None, "don't use it", f"It is worse than the base with {' and with '.join(worse)} examples."
-        )
+        why = f"It is worse than the base with {' and with '.join(worse)} examples."
+        return verdict(False, None, "don't use it", why)
     if any(pair.better for pair in same):
         why = "It beats the base with as many examples, but not the base at its best."
         return verdict(False, None, "don't use it", why)
