@@ -18,8 +18,8 @@ from experiments.ablation.charts import (
 )
 from experiments.ablation.report import EXPLANATION, VariantResults, sections
 from experiments.ablation.variants import ItemResult
-from text2sql_lab.pages.escape import esc
 from text2sql_lab.pages.page import document, figure, table
+from text2sql_lab.pages.svg import esc
 
 _SHOWN = 4_000
 """Characters of a reply."""

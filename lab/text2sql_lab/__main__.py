@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,14 +23,14 @@ from text2sql_lab.options import AsJson, Databases, Db, Questions
 if TYPE_CHECKING:
     from text2sql_lab.session import Options
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    help="Make the agent better on one database, with proof.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 app.add_typer(adapter_app, name="adapter")
 _Out = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run.")]
-
-
-@app.callback()
-def _commands() -> None:
-    """Make the agent better on one database, with proof."""
 
 
 @app.command()
@@ -245,7 +246,7 @@ def _finish(out: Path, options: Options, as_json: bool, quiet: bool) -> None:
         session = Session(out, options, settings(), None if quiet else sys.stderr)
         result = asyncio.run(session.finish())
     if as_json:
-        typer.echo(json.dumps(result.record()))
+        typer.echo(json.dumps(asdict(result)))
         return
     for name, proof in (("at random", result.random), ("forms kept apart", result.form_disjoint)):
         typer.echo(
@@ -257,10 +258,5 @@ def _finish(out: Path, options: Options, as_json: bool, quiet: bool) -> None:
         typer.echo(f"Kit: {result.kit}\nUse it with --kit, or make it the default: python -m agent.lab accept {out}")
 
 
-def main() -> None:
-    """Entry point of `python -m agent.lab`."""
-    app(prog_name="python -m agent.lab")
-
-
 if __name__ == "__main__":
-    main()
+    app(prog_name="python -m agent.lab")

@@ -15,8 +15,6 @@ from pathlib import Path
 from agent.models.protocol import ModelError
 from text2sql_lab.record_lines import append_record, records_in
 
-__all__ = ["Budget", "BudgetSpent"]
-
 
 class BudgetSpent(ModelError):
     """The budget allows no further call."""

@@ -17,8 +17,6 @@ from eval.errors import InputError
 from eval.jsonl import encode
 from text2sql_lab.record_lines import append_record, records_in
 
-__all__ = ["BASE", "Journal", "State", "fold"]
-
 BASE = "base"
 """The name of the agent without a kit, in events."""
 Event = dict[str, Any]
@@ -45,37 +43,28 @@ class State:
         """The source of random draws for the next event."""
         return random.Random(f"{self.start['seed']}:{self.events}")  # noqa: S311 (no secret)
 
-    def kits(self, split: str) -> list[str]:
-        """The kits proposed for a split, in order, without the empty ones."""
-        return list(dict.fromkeys(e["kit"] for e in self.proposed.get(split, ()) if e["kit"] != BASE))
-
 
 def fold(events: Iterable[Event]) -> State:
     """The state after these events. Raises InputError for an event that cannot be there."""
-    state = State()
+    fields: dict[str, Any] = {name: {} for name in ("proposed", "played", "chosen", "held_out")}
+    fields |= {"rounds": 0, "readings": 1, "events": 0}
     for number, event in enumerate(events, 1):
-        state = _after(state, event, number)
-    return state
-
-
-def _after(state: State, event: Event, number: int) -> State:
-    kind, split = event.get("event"), event.get("split", "")
-    fields: dict[str, Any] = {name: getattr(state, name) for name in State.__dataclass_fields__} | {"events": number}
-    if kind == "start":
-        fields |= {"start": event, "rounds": event["rounds"]}
-    elif kind in ("proposed", "played"):
-        before = getattr(state, kind)
-        fields[kind] = {**before, split: (*before.get(split, ()), event)}
-    elif kind in ("chosen", "held_out"):
-        fields[kind] = {**getattr(state, kind), split: event}
-    elif kind == "extended":  # what was chosen and proved before stays in the journal and counts no longer
-        readings = state.readings + bool(state.held_out)
-        rounds = state.rounds + event["rounds"]
-        fields |= {"rounds": rounds, "chosen": {}, "held_out": {}, "end": None, "readings": readings}
-    elif kind == "end":
-        fields["end"] = event
-    else:
-        raise InputError(f"The journal's line {number} is of no kind that is known.")
+        kind, split = event.get("event"), event.get("split", "")
+        fields["events"] = number
+        if kind == "start":
+            fields |= {"start": event, "rounds": event["rounds"]}
+        elif kind in ("proposed", "played"):
+            fields[kind][split] = (*fields[kind].get(split, ()), event)
+        elif kind in ("chosen", "held_out"):
+            fields[kind][split] = event
+        elif kind == "extended":  # what was chosen and proved before stays in the journal and counts no longer
+            fields["readings"] += bool(fields["held_out"])
+            fields["rounds"] += event["rounds"]
+            fields |= {"chosen": {}, "held_out": {}, "end": None}
+        elif kind == "end":
+            fields["end"] = event
+        else:
+            raise InputError(f"The journal's line {number} is of no kind that is known.")
     return State(**fields)
 
 

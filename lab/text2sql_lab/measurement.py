@@ -10,9 +10,9 @@ import asyncio
 import functools
 import hashlib
 import shutil
-from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -32,9 +32,8 @@ from text2sql_lab.questions import Question
 from text2sql_lab.record_lines import append_record, records_in
 
 if TYPE_CHECKING:
+    from agent.models.recording import Replies
     from agent.runner import Answer
-
-__all__ = ["NO_SUMMARY", "Elsewhere", "Kits", "LabStopped", "Measurer", "Outcome", "bits", "measure", "outcome_of"]
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -64,11 +63,11 @@ class Outcome:
     """From the first request to the first word of the reply; None where no model was asked."""
 
 
+@dataclass(frozen=True, slots=True)
 class Kits:
     """The kits of a run, each in a folder named by its digest."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    folder: Path
 
     def add(self, files: Mapping[str, str]) -> str:
         """Keep a kit; its digest, or BASE for one without content. Raises BadMemory for a kit that cannot be used, and
@@ -86,9 +85,7 @@ class Kits:
             read_kit(place)
         except ValueError:
             if not known:
-                for file in texts:
-                    (place / file).unlink()
-                place.rmdir()
+                shutil.rmtree(place)
             raise
         return name
 
@@ -131,28 +128,25 @@ async def outcome_of(
     from agent.runner import run
 
     for left in reversed(range(ATTEMPTS)):
-        with _first_word(model) as first:
+        with _hearing(model) as replies:
             answer = await run(
                 question.text, evidence=question.evidence, database=database, model=model, settings=config
             )
         check()
         away = answer.error_kind in ("model", "model_auth")
         if not away and not (answer.error_kind == "timeout" and left):
-            outcome = await asyncio.to_thread(_compared, answer, question, database)
-            return replace(outcome, first_word_seconds=first())
+            first_word = replies.first_word_seconds if replies else None
+            return await asyncio.to_thread(_compared, answer, question, database, first_word)
     raise LabStopped(f"The model does not answer: {answer.reason}")
 
 
-@contextmanager
-def _first_word(model: Model | str) -> Iterator[Callable[[], float | None]]:
-    """Hear how long the model takes to its first word in the block."""
+def _hearing(model: Model | str) -> AbstractContextManager[Replies | None]:
+    """Hears how long the model takes to its first word."""
     if model == OFFLINE:
-        yield lambda: None
-        return
+        return nullcontext()
     from agent.models.recording import recording
 
-    with recording() as replies:
-        yield lambda: replies.first_word_seconds
+    return recording()
 
 
 async def measure(
@@ -189,32 +183,24 @@ async def measure(
         raise errors.exceptions[0] from None
 
 
+@dataclass(slots=True)
 class Measurer:
     """Answers questions with kits. Everything is measured with one model and one state of the settings."""
 
-    def __init__(
-        self,
-        databases: Callable[[str], Database],
-        model: Model | str,
-        config: Settings,
-        kits: Kits,
-        budget: Budget,
-        kept: Path,
-        jobs: int = 1,
-        elsewhere: Elsewhere | None = None,
-    ) -> None:
-        self.databases, self.model, self.config = databases, model, config
-        self.kits, self.budget, self.kept = kits, budget, kept
-        self.jobs, self.elsewhere = jobs, elsewhere
-        self.on_progress: Callable[[int, int], None] | None = None
-        """Called with the progress of each measurement: done, of."""
-        self._outcomes: dict[tuple[str, str], Outcome] = {
-            (record.pop("id"), record.pop("seen")): Outcome(**record) for record in records_in(kept)
-        }
+    databases: Callable[[str], Database]
+    model: Model | str
+    config: Settings
+    kits: Kits
+    budget: Budget
+    kept: Path
+    jobs: int
+    on_progress: Callable[[int, int], None]
+    """Called with the progress of each measurement: done, of."""
+    elsewhere: Elsewhere | None = None
+    _outcomes: dict[tuple[str, str], Outcome] = field(init=False)
 
-    @property
-    def offline(self) -> bool:
-        return self.model == OFFLINE
+    def __post_init__(self) -> None:
+        self._outcomes = {(record.pop("id"), record.pop("seen")): Outcome(**record) for record in records_in(self.kept)}
 
     @property
     def mean_calls(self) -> float:
@@ -232,10 +218,10 @@ class Measurer:
 
         def keep(key: tuple[str, str], outcome: Outcome) -> None:
             nonlocal done
-            self._keep(key, outcome)
+            self._outcomes[key] = outcome
+            append_record(self.kept, {"id": key[0], "seen": key[1], **asdict(outcome)})
             done += 1
-            if self.on_progress is not None:
-                self.on_progress(done, len(questions))
+            self.on_progress(done, len(questions))
 
         if self.elsewhere is None:
             await measure(left, self.databases, self.model, self._config(name), self.budget, self.jobs, keep)
@@ -257,51 +243,38 @@ class Measurer:
         from eval.parallel import Lasting, results_in_order
 
         work = Lasting(functools.partial(elsewhere.opening, self._config(name)))
-        records = ({"question": question} for question in left.values() if self._affordable())
+        records = ({"question": question} for question in left.values() if self.budget.affords(1))
+        results = results_in_order(work, records, self.jobs, elsewhere.on, progress=elsewhere.progress)
         try:
-            for key, result in zip(
-                left,
-                results_in_order(work, records, self.jobs, elsewhere.on, progress=elsewhere.progress),
-                strict=False,
-            ):
+            for key, result in zip(left, results, strict=False):
                 outcome: Outcome = result["outcome"]
                 self.budget.spent_elsewhere(outcome.calls, outcome.dollars or 0.0)
                 keep(key, outcome)
         except LineError as error:
             raise LabStopped(str(error)) from None
 
-    def _affordable(self) -> bool:
-        try:
-            self.budget.check()
-        except BudgetSpent:
-            return False
-        return True
-
     def _config(self, name: str) -> Settings:
         kit = None if name == BASE else str(self.kits.path(name))
         how = self.kits.kit(name).strategy or self.config.judging.strategy
         return self.config.changed(judging={"kit": kit, "strategy": strategy(f"{how}/{NO_SUMMARY}").name})
 
-    def _keep(self, key: tuple[str, str], outcome: Outcome) -> None:
-        self._outcomes[key] = outcome
-        append_record(self.kept, {"id": key[0], "seen": key[1], **asdict(outcome)})
-
     def _seen(self, kit: Kit, question: Question) -> str:
         """The parts of a kit that the answer to a question can depend on, as a digest."""
         parts: list[Any] = [kit.strategy, kit.knobs]
-        if not self.offline:
+        offline = self.model == OFFLINE
+        if not offline:
             parts += [kit.memory.instructions, kit.memory.analysis]
         if kit.memory.glossary.entries or kit.memory.examples:
             how = strategy(kit.strategy or self.config.judging.strategy)
             schema = self.schema(question.db)
-            shown = 0 if self.offline else how.examples
+            shown = 0 if offline else how.examples
             notes = remembered(question.text, kit.memory, schema, db=question.db, examples=shown, glossary=how.glossary)
-            parts.append(notes.statements if self.offline else (notes.glossary_text, notes.examples_text))
+            parts.append(notes.statements if offline else (notes.glossary_text, notes.examples_text))
         texts = [part for part in parts if part]
         return hashlib.sha256(repr(texts).encode()).hexdigest()[:12] if texts else ""
 
 
-def _compared(answer: Answer, question: Question, database: Database) -> Outcome:
+def _compared(answer: Answer, question: Question, database: Database, first_word: float | None) -> Outcome:
     runs, right, gold_error = False, False, ""
     for gold in question.golds if answer.sql else ():
         compared = compare_items(gold, answer.sql, database)
@@ -319,6 +292,7 @@ def _compared(answer: Answer, question: Question, database: Database) -> Outcome
         tokens.cost_usd,
         answer.seconds,
         gold_error,
+        first_word,
     )
 
 

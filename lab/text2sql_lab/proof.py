@@ -13,8 +13,6 @@ from typing import Any
 
 from eval.metrics.intervals import paired
 
-__all__ = ["NO_PROOF", "SIGNIFICANT", "Gain", "Proof", "gained", "needed", "proof"]
-
 SIGNIFICANT = 0.05
 CHANGED = 0.09
 """The share of the answers that a kit usually changes."""

@@ -21,8 +21,6 @@ from eval.jsonl import read_line
 from eval.metrics.exact_match import canonical
 from eval.schema import Dialect
 
-__all__ = ["DATABASES_APART", "Question", "Split", "digest_of", "form", "leaks", "read_questions", "splits"]
-
 DATABASES_APART = 5
 """From so many databases on, the second split keeps databases apart instead of forms."""
 CHOOSING = 0.35

@@ -12,8 +12,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-__all__ = ["START", "bradley_terry", "elo", "elo_history"]
-
 START = 1500.0
 K = 32.0
 _STEPS = 200

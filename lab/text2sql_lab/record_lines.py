@@ -14,8 +14,6 @@ from typing import Any
 
 from eval.jsonl import encode
 
-__all__ = ["append_record", "records_in"]
-
 
 def records_in(path: Path) -> list[dict[str, Any]]:
     """The records of a file, none where there is no file. Raises ValueError for a line that is not JSON."""

@@ -14,10 +14,9 @@ from eval.metrics.intervals import Rate
 from text2sql_lab.evolvers.protocol import scores, yields
 from text2sql_lab.journal import BASE, Journal, State
 from text2sql_lab.measurement import Kits
-from text2sql_lab.pages.charts import rates
-from text2sql_lab.pages.escape import esc
+from text2sql_lab.pages.charts import colour, rates
 from text2sql_lab.pages.page import document, figure, table
-from text2sql_lab.pages.svg import Drawing, shortened
+from text2sql_lab.pages.svg import Drawing, esc, shortened
 from text2sql_lab.proof import proof
 from text2sql_lab.questions import Question, read_questions
 from text2sql_lab.ratings import START, bradley_terry, elo_history
@@ -25,11 +24,8 @@ from text2sql_lab.record_lines import records_in
 from text2sql_lab.session import options_of
 from text2sql_lab.summary import changes, write_summary
 
-__all__ = ["write_report"]
-
 SPLITS = {"random": "At random", "form_disjoint": "Forms kept apart"}
 WIDTH = 760.0
-_COLOURS = 8
 
 
 def write_report(out: Path) -> str:
@@ -39,7 +35,17 @@ def write_report(out: Path) -> str:
     questions = {q.id: q for q in read_questions(Path(options.questions), options.db)}
     answers = records_in(out / "answers.jsonl")
     before = {a["id"]: a["sql"] for a in answers if not a["seen"]}
-    body = ["<h1>Tuning</h1>", _verdict(state), _facts(state), _proofs(state)]
+    body = ["<h1>Tuning</h1>"]
+    if state.end is None:
+        body.append('<p class="bad">The run has not ended.</p>')
+    else:
+        style, word = ("good", "Accepted") if state.end["accepted"] else ("bad", "Not accepted")
+        body.append(f'<p class="{style}"><b>{word}.</b> {esc(state.end["why"])}</p>')
+    tags = [f"{name}: {state.start.get(name)}" for name in ("evolver", "model", "seed")]
+    if state.readings > 1:
+        tags.append(f"held-out questions were read {state.readings} times; p counts that")
+    body.append("<p>" + " ".join(f'<span class="tag">{esc(tag)}</span>' for tag in tags) + "</p>")
+    body.append(_proofs(state))
     if state.end and state.end["kit"] != BASE:
         body += _diffs(state, kits, state.end["kit"])
     body.append(_cost(out, answers))
@@ -54,23 +60,6 @@ def write_report(out: Path) -> str:
     path.write_text(document("Tuning", body), encoding="utf-8")
     write_summary(out, state, kits)
     return str(path)
-
-
-def _verdict(state: State) -> str:
-    if state.end is None:
-        return '<p class="bad">The run has not ended.</p>'
-    style, word = ("good", "Accepted") if state.end["accepted"] else ("bad", "Not accepted")
-    return f'<p class="{style}"><b>{word}.</b> {esc(state.end["why"])}</p>'
-
-
-def _facts(state: State) -> str:
-    """What was run."""
-    start = state.start
-    options = {"evolver": start.get("evolver"), "model": start.get("model"), "seed": start.get("seed")}
-    tags = [f'<span class="tag">{esc(name)}: {esc(value)}</span>' for name, value in options.items()]
-    if state.readings > 1:
-        tags.append(f'<span class="tag">held-out questions were read {state.readings} times; p counts that</span>')
-    return f"<p>{' '.join(tags)}</p>"
 
 
 def _proofs(state: State) -> str:
@@ -151,8 +140,8 @@ def _tree(state: State, split: str) -> str:
             if parent in places and parent != event["kit"]:
                 drawing.line(*places[parent], *places[event["kit"]], "grid")
     chosen = state.chosen.get(split, {}).get("kit")
-    for colour, (kit, (x, y)) in enumerate(places.items()):
-        drawing.dot(x, y, 8 if kit == chosen else 5, f"s{(colour - 1) % _COLOURS + 1}" if kit != BASE else "s8", kit)
+    for place, (kit, (x, y)) in enumerate(places.items()):
+        drawing.dot(x, y, 8 if kit == chosen else 5, colour(place - 1) if kit != BASE else "s8", kit)
         drawing.text(x + 11, y + 4, kit + (" (chosen)" if kit == chosen else ""), "tick")
     return drawing.render()
 
@@ -177,7 +166,7 @@ def _elo_chart(history: Sequence[Mapping[str, float]]) -> str:
     kits = [kit for kit in history[-1] if kit != BASE]
     for kit in sorted(history[-1], key=lambda kit: -history[-1][kit]):
         points = [place(n, ratings[kit]) for n, ratings in enumerate(history) if kit in ratings]
-        style = f"s{kits.index(kit) % _COLOURS + 1}" if kit in kits else "s8"
+        style = colour(kits.index(kit)) if kit in kits else "s8"
         for (x1, y1), (x2, y2) in pairwise(points):
             drawing.line(x1, y1, x2, y2, f"path {style}")
         drawing.dot(*points[-1], 3, style, f"{kit}: {history[-1][kit]:.0f}")
@@ -194,15 +183,15 @@ def _held_out(event: Mapping[str, Any] | None, questions: Mapping[str, Question]
     parts = []
     for title, style, change in (("Won", "good", ("0", "1")), ("Lost", "bad", ("1", "0"))):
         ids = [one for one, *bits in answers if tuple(bits) == change]
-        listed = "".join(_changed(questions[one], before.get(one, "")) for one in ids if one in questions)
-        parts.append(f'<div><h3 class="{style}">{title} on held-out questions: {len(ids)}</h3>{listed}</div>')
+        parts.append(f'<div><h3 class="{style}">{title} on held-out questions: {len(ids)}</h3>')
+        parts += (
+            f"<details><summary>{esc(question.text)}</summary><div>"
+            f"<p class=dim>verified</p><pre>{esc(question.golds[0])}</pre><p class=dim>without the kit</p>"
+            f"<pre>{esc(before.get(question.id, '')) or '(no query)'}</pre></div></details>"
+            for question in (questions[one] for one in ids if one in questions)
+        )
+        parts.append("</div>")
     return f'<div class="pair">{"".join(parts)}</div>'
-
-
-def _changed(question: Question, before: str) -> str:
-    queries = f"<p class=dim>verified</p><pre>{esc(question.golds[0])}</pre>"
-    queries += f"<p class=dim>without the kit</p><pre>{esc(before) or '(no query)'}</pre>"
-    return f"<details><summary>{esc(question.text)}</summary><div>{queries}</div></details>"
 
 
 def _diffs(state: State, kits: Kits, kit: str) -> list[str]:
@@ -211,11 +200,8 @@ def _diffs(state: State, kits: Kits, kit: str) -> list[str]:
     parent = parents[0] if parents else BASE
     against = "the agent without one" if parent == BASE else f"its parent {parent}"
     body = [f"<h2>The kit, against {esc(against)}</h2>"]
+    styles = {"+": "good", "-": "bad"}
     for name, lines in changes(kits, kit, parent).items():
-        body.append(f"<h3>{esc(name)}</h3><pre>{''.join(map(_diff_line, lines))}</pre>")
+        spans = "".join(f'<span class="{styles.get(line[0], "dim")}">{esc(line)}</span>\n' for line in lines)
+        body.append(f"<h3>{esc(name)}</h3><pre>{spans}</pre>")
     return body
-
-
-def _diff_line(line: str) -> str:
-    style = {"+": "good", "-": "bad"}.get(line[0], "dim")
-    return f'<span class="{style}">{esc(line)}</span>\n'

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,6 @@ from text2sql_lab.measurement import Measurer, bits
 from text2sql_lab.proof import NO_PROOF, Proof, needed, proof
 from text2sql_lab.questions import Question, Split
 from text2sql_lab.ratings import elo
-
-__all__ = ["Result", "Run", "result_of", "too_few"]
 
 DATABASES, QUESTIONS = 5, 30
 """Databases of a round, and questions of each."""
@@ -41,9 +39,6 @@ class Result:
     why: str
     random: Proof
     form_disjoint: Proof
-
-    def record(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +61,10 @@ class Run:
                 event = {"event": "end", "accepted": False, "kit": BASE, "why": f"{spent} Nothing is proved."}
             self.journal.add(event)
             self.on_event(_line(event))
-        result = result_of(self.journal.state, self.measurer)
+        proofs = {name: proof(event, state.readings) for name, event in state.held_out.items()}
+        at_random, apart = (proofs.get(name, NO_PROOF) for name in ("random", "form_disjoint"))
+        kit = "" if state.end["kit"] == BASE else str(self.measurer.kits.path(state.end["kit"]))
+        result = Result(state.end["accepted"], kit, state.end["why"], at_random, apart)
         if result.kit:
             (Path(result.kit) / EVIDENCE).write_text(evidence(result), encoding="utf-8")
         return result
@@ -84,8 +82,7 @@ class Run:
                 return await self._propose(split, state)
             return await self._choose(split, state)
         accepted, why = decided(state)
-        kit = state.chosen["random"]["kit"]
-        return {"event": "end", "accepted": accepted, "kit": kit, "why": why}
+        return {"event": "end", "accepted": accepted, "kit": state.chosen["random"]["kit"], "why": why}
 
     async def _propose(self, split: Split, state: State) -> dict[str, Any]:
         draw = state.draw()
@@ -170,15 +167,6 @@ def decided(state: State) -> tuple[bool, str]:
         "on questions of other forms nothing is proved: expect the gain on questions like those it learned from"
     )  # fmt: skip
     return True, f"Better on held-out questions; {elsewhere}."
-
-
-def result_of(state: State, measurer: Measurer) -> Result:
-    """The result of a run that has ended."""
-    end = state.end or {"accepted": False, "kit": BASE, "why": "The run has not ended."}
-    proofs = {name: proof(event, state.readings) for name, event in state.held_out.items()}
-    kit = "" if end["kit"] == BASE else str(measurer.kits.path(end["kit"]))
-    at_random, apart = (proofs.get(name, NO_PROOF) for name in ("random", "form_disjoint"))
-    return Result(end["accepted"], kit, end["why"], at_random, apart)
 
 
 def too_few(held_out: int) -> str:

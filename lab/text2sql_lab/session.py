@@ -27,12 +27,10 @@ from text2sql_lab.measurement import Elsewhere, Kits, Measurer, outcome_of
 from text2sql_lab.options import databases_named
 from text2sql_lab.progress import Progress
 from text2sql_lab.proof import gained
-from text2sql_lab.questions import Question, Split, digest_of, read_questions, splits
+from text2sql_lab.questions import Question, digest_of, read_questions, splits
 from text2sql_lab.ratings import bradley_terry, elo
 from text2sql_lab.run import Result, Run, too_few
 from text2sql_lab.summary import write_summary
-
-__all__ = ["Options", "Session", "accepted", "compared", "extended", "status_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,10 @@ class Session:
         self.splits = splits(self.questions, options.seed, dialect, choosing=made.chooses)
         self.journal = Journal(out / "journal.jsonl")
         self._begin()
-        self.budget = _budget(options, config, out / "spent.jsonl")
+        priced = config.model.price_input is not None and config.model.price_output is not None
+        if options.dollars is not None and options.model != OFFLINE and not config.model.offline and not priced:
+            raise InputError("A budget in dollars needs TEXT2SQL_PRICE_INPUT and TEXT2SQL_PRICE_OUTPUT.")
+        self.budget = Budget(options.calls, options.dollars, options.hours, kept=out / "spent.jsonl")
         self.progress = Progress(progress, self.budget)
         self.model = shared_model(config.model, options.model or None, self.budget)
         self.writer = shared_model(config.model, options.writer, self.budget) if options.writer else self.model
@@ -87,10 +88,10 @@ class Session:
             Kits(out / "kits"),
             self.budget,
             out / "answers.jsonl",
-            jobs=options.jobs,
-            elsewhere=Elsewhere(options.on, functools.partial(_answering, options), progress) if options.on else None,
+            options.jobs,
+            self.progress.measured,
+            Elsewhere(options.on, functools.partial(_answering, options), progress) if options.on else None,
         )
-        self.measurer.on_progress = self.progress.measured
         self.run = Run(self.journal, self.splits, made, self.measurer, self.writer, self._on_event)
 
     def _begin(self) -> None:
@@ -145,14 +146,6 @@ def _files(folder: str) -> dict[str, str]:
     return Kits(place.parent).files(place.name)
 
 
-def _budget(options: Options, config: Settings, kept: Path) -> Budget:
-    """The budget with what earlier processes of the run spent. Raises InputError where dollars cannot be counted."""
-    priced = config.model.price_input is not None and config.model.price_output is not None
-    if options.dollars is not None and options.model != OFFLINE and not config.model.offline and not priced:
-        raise InputError("A budget in dollars needs TEXT2SQL_PRICE_INPUT and TEXT2SQL_PRICE_OUTPUT.")
-    return Budget(options.calls, options.dollars, options.hours, kept=kept)
-
-
 def options_of(out: Path) -> Options:
     try:
         options = json.loads((out / "run.json").read_text(encoding="utf-8"))
@@ -166,12 +159,8 @@ def extended(out: Path, rounds: int, hours: float | None, dollars: float | None,
     """Add rounds to a run, and give its options with the new budget."""
     options, journal = options_of(out), Journal(out / "journal.jsonl")
     journal.add({"event": "extended", "rounds": rounds})
-    return replace(
-        options,
-        hours=options.hours if hours is None else hours,
-        dollars=options.dollars if dollars is None else dollars,
-        calls=options.calls if calls is None else calls,
-    )
+    given: dict[str, Any] = {"hours": hours, "dollars": dollars, "calls": calls}
+    return replace(options, **{name: value for name, value in given.items() if value is not None})
 
 
 def status_of(out: Path) -> dict[str, Any]:
@@ -195,8 +184,7 @@ async def compared(out: Path, first: str, second: str) -> dict[str, Any]:
     for kit in (first, second):
         if kit != BASE and not session.measurer.kits.path(kit).is_dir():
             raise InputError(f"There is no kit {kit}; there are {', '.join(ranked(session.journal.state, 'random'))}.")
-    split: Split = session.splits[0]
-    questions: tuple[Question, ...] = (*split.mine, *split.choose)
+    questions = (*session.splits[0].mine, *session.splits[0].choose)
     mine = await session.measurer.outcomes(first, questions)
     its = await session.measurer.outcomes(second, questions)
     gain = gained([a.right for a in mine], [b.right for b in its])

@@ -20,8 +20,6 @@ from text2sql_lab.measurement import Kits
 from text2sql_lab.proof import proof
 from text2sql_lab.ratings import START, bradley_terry, elo
 
-__all__ = ["SUMMARY", "changes", "write_summary"]
-
 SUMMARY = "summary.json"
 
 

@@ -6,32 +6,18 @@ In: `Tiers`. Out: files in the folder of the run. All text is escaped.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from eval.metrics.intervals import Rate
 from eval.report.markdown import percent, rate_text
 from text2sql_lab.pages.charts import against, colour, rates
-from text2sql_lab.pages.escape import esc
 from text2sql_lab.pages.page import document, figure, table
-from text2sql_lab.proof import Gain
+from text2sql_lab.pages.svg import esc
 from text2sql_lab.tiers import Figures, Tiers
 
-__all__ = ["PAGE", "write_reports"]
-
 PAGE = "report.html"
-_HEADS = (
-    "tier",
-    "EX (95 % interval)",
-    "VA",
-    "requests",
-    "tokens",
-    "USD",
-    "s, p50",
-    "s, p95",
-    "first, p50",
-    "first, p95",
-)
+_FIGURES = ("EX (95 % interval)", "VA", "requests", "tokens", "USD", "s, p50", "s, p95", "first, p50", "first, p95")
 _KEY = (
     "EX: the rows of the verified query. VA: it runs. Requests and tokens: means for one question. USD: for 1,000 "
     "questions. s: seconds a question. first: seconds from the first request to the first word of its reply."
@@ -48,20 +34,21 @@ def write_reports(out: Path, tiers: Tiers) -> None:
 def _page(tiers: Tiers) -> str:
     done = tiers.figures
     missing = f"Not finished: {len(done)} of {tiers.wanted} tiers." if len(done) < tiers.wanted else ""
+    failing = f"Verified queries that fail, so that no answer is right: {esc(', '.join(tiers.gold_failures[:100]))}."
     body = [
         "<h1>Tiers</h1>",
         f'<p class="bad">{missing}</p>' if missing else "",
-        _gold_failures(tiers.gold_failures),
+        f'<p class="bad">{failing}</p>' if tiers.gold_failures else "",
         f"<p>{esc(' '.join(tiers.notes))}</p>",
-        table(_HEADS, [_row(place, one) for place, one in enumerate(done)], set(range(1, len(_HEADS)))),
+        table(("tier", *_FIGURES), [_row(place, one) for place, one in enumerate(done)], set(range(1, 11))),
         f"<p class=dim>{_KEY}</p>",
         *_gains(tiers),
         "<h2>Right, without a kit and with one</h2>",
         *_bars(tiers),
         "<h2>Cost and time against accuracy</h2>",
         '<div class="pair">',
-        figure("", against(done, _dollars, "USD for 1,000 questions")),
-        figure("", against(done, lambda f: f.seconds[0], "seconds a question (median)")),
+        figure("", against([(f.tier.name, f.ex, _dollars(f)) for f in done], "USD for 1,000 questions")),
+        figure("", against([(f.tier.name, f.ex, f.seconds[0]) for f in done], "seconds a question (median)")),
         "</div>",
     ]
     return document("Tiers", body)
@@ -86,23 +73,16 @@ def _dollars(f: Figures) -> float | None:
     return None if f.dollars is None else 1_000 * f.dollars
 
 
-def _gold_failures(ids: Sequence[str]) -> str:
-    if not ids:
-        return ""
-    return f'<p class="bad">Verified queries that fail, so that no answer is right: {esc(", ".join(ids[:100]))}.</p>'
-
-
 def _gains(tiers: Tiers) -> list[str]:
-    rows = [_gain(f, f.gain) for f in tiers.figures if f.gain]
+    rows = []
+    for f in tiers.figures:
+        if (gain := f.gain) is not None:
+            points = f"{100 * gain.difference:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})"
+            rows.append([esc(f.tier.name), points, str(gain.won), str(gain.lost), f"{gain.p:.4g}"])
     if not rows:
         return []
     heads = ("with a kit", "EX, in points (95 % interval)", "won", "lost", "p (McNemar, exact)")
     return ["<h2>What a kit gains</h2>", table(heads, rows, set(range(1, 5)))]
-
-
-def _gain(f: Figures, gain: Gain) -> list[str]:
-    points = f"{100 * gain.difference:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})"
-    return [esc(f.tier.name), points, str(gain.won), str(gain.lost), f"{gain.p:.4g}"]
 
 
 def _bars(tiers: Tiers) -> list[str]:

@@ -34,8 +34,6 @@ from text2sql_lab.proof import Gain, gained
 from text2sql_lab.questions import Question, digest_of, read_questions
 from text2sql_lab.session import options_of
 
-__all__ = ["Figures", "Tier", "TierOptions", "Tiers", "measured_tiers"]
-
 
 @dataclass(frozen=True, slots=True)
 class TierOptions:
@@ -113,10 +111,6 @@ class Figures:
     gain: Gain | None
     """None without a kit."""
 
-    @property
-    def participant(self) -> str:
-        return self.tier.name
-
     def record(self) -> dict[str, Any]:
         """As an object of `tiers.json`."""
         low, high = self.ex.interval
@@ -189,11 +183,9 @@ async def measured_tiers(
             await asyncio.to_thread(_import_all, all(one.model == OFFLINE for one in planned))
             for one in planned:
                 found[one.tier] = await _answered(one, questions, databases, folder, budget, options.jobs, shown)
-                tiers = replace(
-                    tiers,
-                    figures=tuple(figures(tier, found) for tier in found),
-                    gold_failures=_gold_failures(questions, found),
-                )
+                answers = zip(questions, *found.values(), strict=True)
+                failing = tuple(q.id for q, *outcomes in answers if any(o.gold_error for o in outcomes))
+                tiers = replace(tiers, figures=tuple(figures(tier, found) for tier in found), gold_failures=failing)
                 on_tier(tiers)
                 shown.say(f"{one.tier.name}: {tiers.figures[-1].ex}")
     return tiers
@@ -223,12 +215,6 @@ async def _answered(
     return [outcomes[q.id] for q in questions]
 
 
-def _gold_failures(questions: Sequence[Question], found: Mapping[Tier, Sequence[Outcome]]) -> tuple[str, ...]:
-    return tuple(
-        q.id for q, *outcomes in zip(questions, *found.values(), strict=True) if any(o.gold_error for o in outcomes)
-    )
-
-
 def _import_all(offline: bool) -> None:
     """What the first answer would otherwise wait for."""
     import agent.parser  # it also gives a second opinion on a model's query
@@ -244,6 +230,7 @@ def figures(tier: Tier, found: Mapping[Tier, Sequence[Outcome]]) -> Figures:
     outcomes, naive = found[tier], found.get(Tier(tier.model, tier.strategy))
     dollars = [o.dollars if o.calls else 0.0 for o in outcomes]
     known = [one for one in dollars if one is not None]
+    seconds = [o.seconds for o in outcomes]
     first = [o.first_word_seconds for o in outcomes if o.first_word_seconds is not None]
     return Figures(
         tier,
@@ -252,14 +239,10 @@ def figures(tier: Tier, found: Mapping[Tier, Sequence[Outcome]]) -> Figures:
         calls=fmean(o.calls for o in outcomes),
         tokens=fmean(o.tokens for o in outcomes),
         dollars=fmean(known) if len(known) == len(outcomes) else None,
-        seconds=_middle_and_tail([o.seconds for o in outcomes]),
-        first_word=_middle_and_tail(first) if first else None,
+        seconds=(percentile(seconds, 0.5), percentile(seconds, 0.95)),
+        first_word=(percentile(first, 0.5), percentile(first, 0.95)) if first else None,
         gain=gained([o.right for o in naive], [o.right for o in outcomes]) if tier.kit and naive else None,
     )
-
-
-def _middle_and_tail(seconds: Sequence[float]) -> tuple[float, float]:
-    return percentile(seconds, 0.5), percentile(seconds, 0.95)
 
 
 def _questions(options: TierOptions) -> tuple[Question, ...]:
@@ -296,7 +279,12 @@ def _planned(options: TierOptions, config: Settings, budget: Budget) -> list[_Pl
     folders = {folder.resolve().name: folder.resolve() for folder in options.kits}
     if len(folders) < len(options.kits):
         raise InputError("Two kits have the same name.")
-    kits = {"": Kit()} | {label: _kit(folder) for label, folder in folders.items()}
+    kits = {"": Kit()}
+    for label, folder in folders.items():
+        try:
+            kits[label] = read_kit(folder)
+        except BadMemory as error:
+            raise InputError(f"The kit {folder} cannot be used: {error}") from None
     try:
         strategies = dict.fromkeys(strategy(name).name for name in options.strategies) or {"": None}
     except ValueError as error:
@@ -309,14 +297,6 @@ def _planned(options: TierOptions, config: Settings, budget: Budget) -> list[_Pl
         here = priced[name].changed(judging={"kit": str(folders[label]) if label else None, "strategy": used})
         planned.append(_Planned(tier, model, here))
     return planned
-
-
-def _kit(folder: Path) -> Kit:
-    """Raises InputError for one that cannot be used."""
-    try:
-        return read_kit(folder)
-    except BadMemory as error:
-        raise InputError(f"The kit {folder} cannot be used: {error}") from None
 
 
 def _priced(options: TierOptions, config: Settings) -> dict[str, Settings]:

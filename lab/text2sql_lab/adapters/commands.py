@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,10 @@ from eval.batch_options import Quiet
 from text2sql_lab.adapters import STRATEGY
 from text2sql_lab.options import AsJson, Databases, Db, Questions, databases_named
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(
+    help="Train an adapter on verified questions, and use it only if it is better on questions that it never saw.",
+    rich_markup_mode=None,
+)
 _Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder that `data` made.")]
 _Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a training run.")]
 _Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.")]
@@ -34,11 +38,6 @@ _Bf16 = Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16 without
 _Template = Annotated[
     Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Jinja, for a base without one.")
 ]
-
-
-@app.callback()
-def _commands() -> None:
-    """Train an adapter on verified questions, and use it only if it is better on questions that it never saw."""
 
 
 @app.command()
@@ -84,7 +83,7 @@ def data(
         )
     refused = ", ".join(f"{count} {why}" for why, count in made.refused.items()) or "none"
     typer.echo(
-        json.dumps(made.record())
+        json.dumps(asdict(made))
         if as_json
         else f"{made.train} rows to learn from, {made.validation} to choose by, {made.held_out} questions held out; "
         f"left out: {refused}"
@@ -92,11 +91,7 @@ def data(
 
 
 @app.command()
-def tiny(
-    data: _Data,
-    out: _Out,
-    seed: Annotated[int, typer.Option()] = 0,
-) -> None:
+def tiny(data: _Data, out: _Out, seed: int = 0) -> None:
     """Make a base model of 600,000 random weights, to try the whole path without a GPU or a download."""
     from text2sql_lab.adapters.tiny import make_tiny
 
@@ -248,7 +243,7 @@ def gate(
                     ),
                 )
             )
-    report = {**verdict.record(), "adapter": digest}
+    report = {**asdict(verdict), "adapter": digest}
     (run / VERDICT).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     typer.echo(json.dumps(report) if as_json else table(verdict))
     codes = {"use it": exits.ANSWERED, "don't use it": exits.NO_ANSWER, "nothing proved": exits.DOUBTFUL}

@@ -25,9 +25,6 @@ from text2sql_lab.adapters import STRATEGY
 from text2sql_lab.adapters.prompts import rendered
 from text2sql_lab.questions import Question, Split, form, leaks, splits
 
-__all__ = ["DataSet", "Leaked", "make_data", "read_data"]
-
-FORMAT = 1
 SHOWN = 5
 """Questions that an error names."""
 
@@ -59,10 +56,7 @@ class DataSet:
     privacy: str = "full"
     schema_tokens: int | None = None
     """Maximum of the schema in each prompt; None where it was not recorded."""
-    format: int = FORMAT
-
-    def record(self) -> dict[str, Any]:
-        return asdict(self)
+    format: int = 1
 
 
 async def make_data(
@@ -85,9 +79,28 @@ async def make_data(
     dialect = databases(questions[0].db).dialect
     parts, left_out = _divided(questions, held_out, dialect, seed)
     if held_out and left_out and not drop_leaks:
-        raise Leaked(_leaked(left_out, len(questions)))
-    rows = await _rows(parts, databases, config, examples, how, dialect, left_out, on_progress)
+        counts = ", ".join(f"{count} by the {why}" for why, count in _counted(left_out).items())
+        named = ", ".join(list(left_out)[:SHOWN]) + (", …" if len(left_out) > SHOWN else "")
+        raise Leaked(
+            f"{len(left_out)} of {len(questions)} questions are in the held-out file ({counts}): {named}. "
+            "Take them out, or leave them out with --drop-leaks."
+        )
     tests = parts.held_out
+    rows: dict[str, list[dict[str, Any]]] = {"train": [], "validation": []}
+    todo = [("train", q) for q in parts.mine] + [("validation", q) for q in parts.choose]
+    todo = [(part, q) for part, q in todo if q.id not in left_out]
+    for done, (part, one) in enumerate(todo, 1):
+        made = []
+        for k in examples:
+            known = _others(one, parts.mine, left_out, dialect) if k else ()
+            row = await rendered(one, databases(one.db), config, how=how, examples=k, known=known)
+            if row.problem:
+                left_out[one.id] = row.problem
+                break
+            made.append({"id": one.id, "db": one.db, "k": k, **row.messages()})
+        else:
+            rows[part] += made
+        on_progress(done, len(todo))
     if not rows["train"] or not tests:
         raise InputError(
             f"Too little is left: {len(rows['train'])} rows to learn from, {len(tests)} held-out questions."
@@ -108,9 +121,12 @@ async def make_data(
         privacy=config.privacy.mode,
         schema_tokens=config.limits.schema_tokens,
     )
-    usable = [q for q in parts.mine if q.id not in left_out]
-    lines = {**rows, "held_out": map(_question, tests), "examples": (_example(q, single) for q in usable)}
-    _save(out, data, lines)
+    shown = [
+        {"question": q.text, "sql": q.golds[0]} | ({} if single else {"db": q.db})
+        for q in parts.mine
+        if q.id not in left_out
+    ]
+    _save(out, data, {**rows, "held_out": [_question(q) for q in tests], "examples": shown})
     return data
 
 
@@ -125,35 +141,6 @@ def _divided(
     left_out = leaks(questions, held_out, dialect)
     split = splits([q for q in questions if q.id not in left_out], seed, dialect, choosing=True)[1]
     return Split(split.name, (*split.mine, *split.held_out), split.choose, tuple(held_out)), dict(left_out)
-
-
-async def _rows(
-    parts: Split,
-    databases: Callable[[str], Database],
-    config: Settings,
-    examples: Sequence[int],
-    how: str,
-    dialect: Dialect,
-    left_out: dict[str, str],
-    on_progress: Callable[[int, int], None],
-) -> dict[str, list[dict[str, Any]]]:
-    """The rows by part; a question that cannot be rendered is added to `left_out`."""
-    rows: dict[str, list[dict[str, Any]]] = {"train": [], "validation": []}
-    learned = {"train": parts.mine, "validation": parts.choose}
-    todo = [(part, one) for part, members in learned.items() for one in members if one.id not in left_out]
-    for done, (part, one) in enumerate(todo, 1):
-        made = []
-        for k in examples:
-            known = _others(one, parts.mine, left_out, dialect) if k else ()
-            row = await rendered(one, databases(one.db), config, how=how, examples=k, known=known)
-            if row.problem:
-                left_out[one.id] = row.problem
-                break
-            made.append({"id": one.id, "db": one.db, "k": k, **row.messages()})
-        else:
-            rows[part] += made
-        on_progress(done, len(todo))
-    return rows
 
 
 def read_data(folder: Path) -> DataSet:
@@ -185,28 +172,14 @@ def _counted(reasons: Mapping[str, str]) -> dict[str, int]:
     return dict(sorted(Counter(reasons.values()).items()))
 
 
-def _leaked(leaked: Mapping[str, str], of: int) -> str:
-    counts = ", ".join(f"{count} by the {why}" for why, count in _counted(leaked).items())
-    shown = ", ".join(list(leaked)[:SHOWN]) + (", …" if len(leaked) > SHOWN else "")
-    return (
-        f"{len(leaked)} of {of} questions are in the held-out file ({counts}): {shown}. "
-        "Take them out, or leave them out with --drop-leaks."
-    )
-
-
 def _question(one: Question) -> dict[str, Any]:
     line = {"id": one.id, "db": one.db, "question": one.text, "gold_sql": one.golds[0]}
     more = {"alt_gold_sql": list(one.golds[1:]), "evidence": one.evidence}
     return line | {name: value for name, value in more.items() if value}
 
 
-def _example(one: Question, single: bool) -> dict[str, str]:
-    place = {} if single else {"db": one.db}
-    return {"question": one.text, "sql": one.golds[0], **place}
-
-
 def _save(out: Path, data: DataSet, parts: Mapping[str, Iterable[dict[str, Any]]]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for part, lines in parts.items():
         (out / f"{part}.jsonl").write_text("".join(encode(line) + "\n" for line in lines), encoding="utf-8")
-    (out / "data.json").write_text(json.dumps(data.record(), indent=2) + "\n", encoding="utf-8")
+    (out / "data.json").write_text(json.dumps(asdict(data), indent=2) + "\n", encoding="utf-8")

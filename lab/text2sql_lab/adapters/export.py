@@ -18,8 +18,6 @@ from eval.errors import InputError
 from text2sql_lab.adapters.packages import need
 from text2sql_lab.adapters.train import load_base, read_manifest
 
-__all__ = ["VERDICT", "adapter_digest", "export"]
-
 VERDICT = "gate.json"
 """The file in which `gate` leaves its verdict beside the adapter."""
 CONTEXT = 16_384

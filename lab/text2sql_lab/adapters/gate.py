@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -28,8 +29,6 @@ from text2sql_lab.measurement import Kits, Measurer
 from text2sql_lab.proof import SIGNIFICANT, Gain, gained, needed
 from text2sql_lab.questions import Question, leaks, read_questions
 from text2sql_lab.record_lines import records_in
-
-__all__ = ["Pair", "Verdict", "decided", "gate", "least", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +55,6 @@ class Verdict:
     readings: int = 1
     """Adapters that these held-out questions have judged, this one included."""
     warning: str = ""
-
-    def record(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def least(comparisons: int) -> int:
@@ -103,8 +99,8 @@ async def gate(
             model = shared_model(config.model, name)
             kept = _kept(out, f"{endpoint} {name} {identity if name == adapter else ''} {k} {data.digest}")
             arm = config.changed(judging=of_arm)
-            measurer = Measurer(databases, model, arm, Kits(out / "kits"), Budget(), kept, jobs=jobs)
-            measurer.on_progress = lambda done, of, what=f"{name}, k = {k}": on_progress(what, done, of)
+            shown = partial(on_progress, f"{name}, k = {k}")
+            measurer = Measurer(databases, model, arm, Kits(out / "kits"), Budget(), kept, jobs, shown)
             async with closing(model):
                 right[name, k] = [o.right for o in await measurer.outcomes(BASE, questions)]
     bits = {("base" if name == base else "adapter", k): value for (name, k), value in right.items()}
@@ -123,18 +119,18 @@ def decided(right: Mapping[tuple[str, int], Sequence[bool]], *, readings: int = 
     same = [pair for pair in pairs if pair.k == pair.base_k]
     n = same[0].n
     warning = "" if n >= needed() else f"About {needed()} held-out questions prove a gain of 5 points; these are {n}."
-    proved = [k for k in shots if all(pair.better for pair in pairs if pair.k == k)]
-    if proved:
-        k = max(proved, key=lambda k: next(pair.adapter for pair in same if pair.k == k))
+    verdict = partial(Verdict, pairs=tuple(pairs), readings=readings, warning=warning)
+    if proved := [pair for pair in same if all(other.better for other in pairs if other.k == pair.k)]:
+        k = max(proved, key=lambda pair: pair.adapter).k
         why = f"With {k} examples it beats the base, with {' and with '.join(map(str, shots))} examples."
-        return Verdict(True, k, "use it", why, tuple(pairs), readings, warning)
+        return verdict(True, k, "use it", why)
     if worse := [str(pair.k) for pair in same if pair.worse]:
         why = f"It is worse than the base with {' and with '.join(worse)} examples."
-        return Verdict(False, None, "don't use it", why, tuple(pairs), readings, warning)
+        return verdict(False, None, "don't use it", why)
     if any(pair.better for pair in same):
         why = "It beats the base with as many examples, but not the base at its best."
-        return Verdict(False, None, "don't use it", why, tuple(pairs), readings, warning)
-    return Verdict(False, None, "nothing proved", "It is not proved better.", tuple(pairs), readings, warning)
+        return verdict(False, None, "don't use it", why)
+    return verdict(False, None, "nothing proved", "It is not proved better.")
 
 
 def table(verdict: Verdict) -> str:

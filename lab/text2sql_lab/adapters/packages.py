@@ -8,8 +8,6 @@ import warnings
 
 from eval.errors import Text2SQLError
 
-__all__ = ["TRAINING", "PackagesMissing", "need", "quiet"]
-
 TRAINING = ("torch", "transformers", "peft", "trl", "accelerate", "datasets")
 
 

@@ -33,8 +33,6 @@ from eval.sql import parse, resolve
 from text2sql_lab.adapters import STRATEGY
 from text2sql_lab.questions import Question
 
-__all__ = ["Rendered", "rendered", "writer_strategy"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
@@ -122,15 +120,11 @@ async def rendered(
     prompt = cascade_prompt(request) if request.cascade else sql_prompt(request)
     if gold.casefold() in prompt.user.casefold():
         return Rendered(problem="prompt shows its query")
-    return Rendered(prompt.system, prompt.user, _reply(request, gold))
-
-
-def _reply(request: SqlRequest, gold: str) -> str:
-    """What the prompt asks for: the query in a fence, or a JSON object. Verified questions hold no reasons, so the
-    reason is what the query's tree says: its tables and columns."""
     if request.cascade:
-        return f"```sql\n{gold}\n```"
+        return Rendered(prompt.system, prompt.user, f"```sql\n{gold}\n```")
+    # verified questions hold no reasons, so the reason is what the query's tree says: its tables and columns
     references = resolve(parse(gold, request.dialect), request.schema)
     columns = ", ".join(f"{table}.{column}" for table, column in references.columns)
     reasoning = f"Tables: {', '.join(references.tables) or 'none'}. Columns: {columns or 'none'}."
-    return json.dumps({"reasoning": reasoning, "sql": gold}, ensure_ascii=False)
+    reply = json.dumps({"reasoning": reasoning, "sql": gold}, ensure_ascii=False)
+    return Rendered(prompt.system, prompt.user, reply)

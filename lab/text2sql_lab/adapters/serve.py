@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from eval.errors import InputError, Text2SQLError
 from text2sql_lab.adapters.packages import need
-
-__all__ = ["BASE", "LocalModel", "served", "serving"]
 
 BASE = "base"
 """The name of the base."""
@@ -104,20 +102,13 @@ class LocalModel:
         how = {"do_sample": True, "temperature": temperature} if temperature > 0 else {"do_sample": False}
         if name != BASE:
             self.model.set_adapter(name)
-        with torch.inference_mode(), self._as(name):
+        alone = name == BASE and len(self.names) > 1
+        with torch.inference_mode(), self.model.disable_adapter() if alone else nullcontext():
             out = self.model.generate(**ids, max_new_tokens=most, pad_token_id=self.tokenizer.pad_token_id, **how)
         new = out[0][read:].tolist()
         ends = self.model.generation_config.eos_token_id
         ended = bool(new) and new[-1] in (ends if isinstance(ends, list) else [ends])
         return self.tokenizer.decode(new, skip_special_tokens=True), read, len(new), ended
-
-    @contextmanager
-    def _as(self, name: str) -> Iterator[None]:
-        if name == BASE and len(self.names) > 1:
-            with self.model.disable_adapter():
-                yield
-        else:
-            yield
 
 
 def served(model: LocalModel, port: int = 0) -> ThreadingHTTPServer:

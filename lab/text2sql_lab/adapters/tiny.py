@@ -6,14 +6,11 @@ nothing: it shows that the path works, not that adapters help.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from text2sql_lab.adapters.data import read_data
 from text2sql_lab.adapters.packages import need, quiet
 from text2sql_lab.record_lines import records_in
-
-__all__ = ["make_tiny"]
 
 WORDS, WIDTH, LAYERS, CONTEXT = 2_048, 128, 2, 8_192
 SPREAD = 0.15
@@ -34,7 +31,9 @@ def make_tiny(data: Path, out: Path, seed: int = 0) -> int:
     quiet()
     made = ByteLevelBPETokenizer()
     roles = [f"<|{role}|>" for role in ("pad", "end", "system", "user", "assistant")]
-    made.train_from_iterator(_texts(data), vocab_size=WORDS, special_tokens=roles, show_progress=False)
+    rows = records_in(data / "train.jsonl")
+    texts = (message["content"] for row in rows for message in row["prompt"] + row["completion"])
+    made.train_from_iterator(texts, vocab_size=WORDS, special_tokens=roles, show_progress=False)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=made._tokenizer, eos_token=roles[1], pad_token=roles[0], model_max_length=CONTEXT
     )
@@ -59,8 +58,3 @@ def make_tiny(data: Path, out: Path, seed: int = 0) -> int:
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
     return int(model.num_parameters())
-
-
-def _texts(data: Path) -> Iterator[str]:
-    for row in records_in(data / "train.jsonl"):
-        yield from (message["content"] for message in row["prompt"] + row["completion"])

@@ -23,8 +23,6 @@ from text2sql_lab.adapters.packages import TRAINING, need, quiet
 from text2sql_lab.pages.svg import Drawing
 from text2sql_lab.record_lines import records_in
 
-__all__ = ["TrainOptions", "base_digest", "load_base", "loss_svg", "make_trainer", "read_manifest", "train"]
-
 IGNORED = -100
 """The label of a token that is not learned."""
 WIDTH, HEIGHT, LEFT, BOTTOM = 640.0, 280.0, 52.0, 34.0
@@ -89,7 +87,7 @@ def train(options: TrainOptions, out: Path, on_progress: Callable[[int, int, flo
     manifest = {
         "options": asdict(options),
         "base_digest": wanted["base"],
-        "data": data.record(),
+        "data": asdict(data),
         "rows_too_long": left_out,
         "weights": {"trained": trained, "all": weights},
         "steps": trainer.state.global_step,
@@ -127,7 +125,9 @@ def make_trainer(
     for part in ("train", "validation"):
         lines = records_in(Path(options.data) / f"{part}.jsonl")
         every = [{key: row[key] for key in ("prompt", "completion")} for row in lines]
-        rows[part] = [row for row in every if _tokens(row, tokenizer) <= options.max_tokens]
+        texts = [tokenizer.apply_chat_template(row["prompt"] + row["completion"], tokenize=False) for row in every]
+        sizes = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
+        rows[part] = [row for row, size in zip(every, sizes, strict=True) if size <= options.max_tokens]
         left_out += len(every) - len(rows[part])
     if not rows["train"]:
         raise InputError(f"No row has at most {options.max_tokens:,} tokens; raise --max-tokens.")
@@ -279,11 +279,6 @@ def read_manifest(run: Path) -> dict[str, Any]:
         return dict(json.loads((run / "manifest.json").read_text("utf-8")))
     except (OSError, ValueError):
         raise InputError(f"{run} is not the folder of a training run that has ended.") from None
-
-
-def _tokens(row: dict[str, Any], tokenizer: Any) -> int:
-    text = tokenizer.apply_chat_template(row["prompt"] + row["completion"], tokenize=False)
-    return len(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def loss_svg(curve: Sequence[tuple[int, float]]) -> str:

@@ -9,8 +9,6 @@ from text2sql_lab.evolvers.protocol import Evolver
 
 __all__ = ["evolver"]
 
-NAMES = ("mined", "knobs", "reflective", "gepa", "scripted")
-
 
 def evolver(
     name: str, *, approaches: Sequence[str] = (), deep_focus: int = 1, kits: Sequence[Mapping[str, str]] = ()
@@ -31,17 +29,13 @@ def evolver(
         return Scripted(kits)
     try:
         if name == "knobs":
-            import optuna  # noqa: F401
-
             from text2sql_lab.evolvers.knobs import Knobs
 
             return Knobs()
         if name == "gepa":
-            import gepa  # noqa: F401
-
             from text2sql_lab.evolvers.gepa import Gepa
 
             return Gepa()
     except ModuleNotFoundError as error:
         raise InputError(f"{name} needs a package: pip install 'askwell[lab]' ({error.name} is missing)") from None
-    raise InputError(f"there is no evolver {name!r}; there are {', '.join(NAMES)}")
+    raise InputError(f"there is no evolver {name!r}; there are mined, knobs, reflective, gepa, scripted")

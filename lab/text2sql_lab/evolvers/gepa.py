@@ -21,8 +21,6 @@ from text2sql_lab.evolvers.protocol import Proposal, View
 from text2sql_lab.measurement import LabStopped, Outcome
 from text2sql_lab.questions import Question
 
-__all__ = ["Gepa"]
-
 MEASURED = 300
 """Answers of one search, at most."""
 _START = "Return exactly what is asked for, and compare values as they are stored."

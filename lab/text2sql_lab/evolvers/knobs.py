@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import optuna
 import yaml
 
 from agent.models import OFFLINE
 from text2sql_lab.evolvers.protocol import Proposal, View, scores
 from text2sql_lab.journal import BASE
-
-__all__ = ["Knobs"]
 
 
 class Knobs:
@@ -18,8 +17,6 @@ class Knobs:
     chooses = True
 
     async def propose(self, view: View) -> Proposal:
-        import optuna
-
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         study = optuna.create_study(
             direction="maximize", sampler=optuna.samplers.TPESampler(seed=view.draw.getrandbits(32), n_startup_trials=4)
@@ -39,19 +36,15 @@ class Knobs:
                 if kit != BASE and (values := _values(view.kits.files(kit)["kit.yaml"])).keys() == space.keys():
                     value = right / max(1, len(event["ids"]))
                     study.add_trial(optuna.trial.create_trial(params=values, distributions=space, value=value))
-        return Proposal({"kit.yaml": _header(study.ask(space).params)}, self.name)
-
-
-def _header(values: dict[str, Any]) -> str:
-    settings = {name: value for name, value in values.items() if name not in ("strategy", "examples")}
-    header: dict[str, Any] = {"settings": settings}
-    if "strategy" in values:
-        header["strategy"] = f"{values['strategy']}/examples={values['examples']}"
-    return str(yaml.safe_dump(header))
+        settings = study.ask(space).params
+        header: dict[str, Any] = {"settings": settings}
+        if "strategy" in settings:
+            header["strategy"] = f"{settings.pop('strategy')}/examples={settings.pop('examples')}"
+        return Proposal({"kit.yaml": yaml.safe_dump(header)}, self.name)
 
 
 def _values(header: str) -> dict[str, Any]:
-    """The parameters that `_header` wrote."""
+    """The parameters that `propose` wrote."""
     read = yaml.safe_load(header)
     values = dict(read.get("settings") or {})
     if strategy := read.get("strategy"):

@@ -24,8 +24,6 @@ from text2sql_lab.journal import BASE
 from text2sql_lab.measurement import Measurer, Outcome
 from text2sql_lab.questions import Question
 
-__all__ = ["Mined"]
-
 LONGEST = 5
 """Words of a term."""
 LEAST_SEEN = 3

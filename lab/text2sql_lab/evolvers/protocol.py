@@ -13,8 +13,6 @@ from text2sql_lab.measurement import Kits, Measurer
 from text2sql_lab.questions import Question
 from text2sql_lab.ratings import elo
 
-__all__ = ["Evolver", "Proposal", "View", "ranked", "scores", "yields"]
-
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -42,7 +40,7 @@ class View:
 def ranked(state: State, split: str) -> list[str]:
     """The kits of a split, and BASE, the best by ELO first."""
     ratings = elo([scores(e) for e in state.played.get(split, ())])
-    known = [BASE, *state.kits(split)]
+    known = list(dict.fromkeys((BASE, *(e["kit"] for e in state.proposed.get(split, ())))))
     return sorted(known, key=lambda kit: (-ratings.get(kit, 0.0), known.index(kit)))
 
 

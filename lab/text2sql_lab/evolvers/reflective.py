@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from agent.knowledge.analysis import run_analysis
@@ -27,8 +28,6 @@ from text2sql_lab.evolvers.protocol import Proposal, View, ranked, yields
 from text2sql_lab.journal import BASE
 from text2sql_lab.measurement import LabStopped, Outcome, bits
 from text2sql_lab.questions import Question
-
-__all__ = ["APPROACHES", "Reflective"]
 
 APPROACHES = dict(line.split(": ", 1) for line in template("lab_approaches").system.splitlines())
 FAILURES = 12
@@ -68,10 +67,7 @@ class Reflective:
         parents = ranked(view.state, view.split)[:PARENTS]
         approach = drawn(self._approaches, view)
         shown = await self._failures(view, parents[0])
-
-        async def draft(feedback: str = "") -> Draft:
-            return await self._draft(view, model, approach, parents, shown, feedback)
-
+        draft = partial(self._draft, view, model, approach, parents, shown)
         kit = await draft()
         if kit.problem:
             kit = await draft(_again(kit, kit.problem))
@@ -84,7 +80,10 @@ class Reflective:
 
     async def _failures(self, view: View, best: str) -> list[tuple[Question, Outcome]]:
         """Some questions of the last round, or else of all, that the best kit fails."""
-        questions = _last_round(view) or view.draw.sample(view.questions, min(len(view.questions), 3 * FAILURES))
+        played = view.state.played.get(view.split, ())
+        asked = set(played[-1]["ids"]) if played else ()
+        questions = [q for q in view.questions if q.id in asked]
+        questions = questions or view.draw.sample(view.questions, min(len(view.questions), 3 * FAILURES))
         outcomes = await view.measurer.outcomes(best, questions)
         failed = [(q, o) for q, o in zip(questions, outcomes, strict=True) if not o.right]
         return view.draw.sample(failed, min(FAILURES, len(failed)))
@@ -157,13 +156,6 @@ async def _fared(view: View, draft: Draft, questions: Sequence[Question], others
         "Only yours is wrong:\n" + _failure_text(q, o) for q, o, them in pairs if not o.right and "0" not in them
     ][:FAILURES]
     return "\n".join(lines)
-
-
-def _last_round(view: View) -> list[Question]:
-    """The questions of the last round; none before the first one."""
-    played = view.state.played.get(view.split, ())
-    asked = set(played[-1]["ids"]) if played else ()
-    return [q for q in view.questions if q.id in asked]
 
 
 def _problem(view: View, files: dict[str, str]) -> str:

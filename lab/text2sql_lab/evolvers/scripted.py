@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from text2sql_lab.evolvers.protocol import Proposal, View
 
-__all__ = ["Scripted"]
-
 
 class Scripted:
     name = "scripted"

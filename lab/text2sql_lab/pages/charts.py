@@ -7,30 +7,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
 
 from eval.metrics.intervals import Rate
 from eval.report.markdown import percent
 from text2sql_lab.pages.svg import LETTER, Drawing, shortened
 
 WIDTH = 760.0
-COLOURS = 8
-"""Number of participants with a distinct colour; beyond that, colours repeat."""
 _BAR = 13.0
 _GAP = 9.0
 _VALUE = 118.0
 
 
 def colour(place: int) -> str:
-    """The class of the n-th participant."""
-    return f"s{place % COLOURS + 1}"
+    """The class of the n-th participant. The style sheet has eight; beyond that, colours repeat."""
+    return f"s{place % 8 + 1}"
 
 
 def rates(title: str, groups: Sequence[tuple[str, Mapping[str, Rate]]], letters: int = 30) -> str:
     """Bars of rates by category, one colour per participant, with 95 % intervals. `groups`: name and rates of each;
     `letters`: the most that are shown of a category."""
     keys = list(dict.fromkeys(key for _, by in groups for key in by))
-    left = _label_width(keys, letters)
+    left = min(letters, max([4, *map(len, keys)])) * LETTER + 14
     span = WIDTH - left - _VALUE
     row = _BAR * len(groups) + _GAP
     drawing = Drawing(WIDTH, len(keys) * row + 26, title)
@@ -59,35 +56,25 @@ def rates(title: str, groups: Sequence[tuple[str, Mapping[str, Rate]]], letters:
     return drawing.render()
 
 
-class Measured(Protocol):
-    """Whose accuracy `against` shows."""
-
-    @property
-    def participant(self) -> str: ...
-
-    @property
-    def ex(self) -> Rate: ...
-
-
-One = TypeVar("One", bound=Measured)
-
-
-def against(participants: Sequence[One], of: Callable[[One], float | None], what: str) -> str:
+def against(participants: Sequence[tuple[str, Rate, float | None]], what: str) -> str:
     """Accuracy (EX, with its interval) against a figure such as seconds per task; one dot for each participant that has
     it."""
-    points = [(place, one, x) for place, one in enumerate(participants) if (x := of(one)) is not None]
+    points = [(place, name, ex, x) for place, (name, ex, x) in enumerate(participants) if x is not None]
     if not points:
         return ""
-    most = _nice(max(x for _, _, x in points))
+    highest = max(x for *_, x in points)
+    power = 10.0 ** math.floor(math.log10(highest)) if highest > 0 else 1.0
+    # the next 1, 2 or 5 times a power of ten, so that ticks are round
+    most = next(factor * power for factor in (1, 2, 5, 10) if highest * 1.05 <= factor * power or factor == 10)
     drawing, at = _square(f"Accuracy against {what}", what, most)
     labels: list[tuple[float, float, float]] = []
-    for place, one, x in points:
-        low, high = one.ex.interval
-        label = f"{one.participant}: {percent(one.ex.value)} at {x:.3g} {what}"
+    for place, name, ex, x in points:
+        low, high = ex.interval
+        label = f"{name}: {percent(ex.value)} at {x:.3g} {what}"
         drawing.line(*at(x, low), *at(x, high), f"{colour(place)} stem")
-        drawing.dot(*at(x, one.ex.value), 6, colour(place), label)
-        left, top = at(x, one.ex.value)
-        text = f"{shortened(one.participant, 24)}, {percent(one.ex.value)}"
+        left, top = at(x, ex.value)
+        drawing.dot(left, top, 6, colour(place), label)
+        text = f"{shortened(name, 24)}, {percent(ex.value)}"
         end, wide = x > most * 0.6, len(text) * LETTER
         begin = left - 11 - wide if end else left + 11
         while any(abs(top - y) < 13 and begin < x2 and x1 < begin + wide for x1, x2, y in labels):
@@ -114,15 +101,3 @@ def _square(title: str, across: str, most: float) -> tuple[Drawing, Callable[[fl
         drawing.text(x, top + high + 16, f"{most * share:.3g}", "tick", "middle")
     drawing.text(left + wide / 2, top + high + 36, across, "label", "middle")
     return drawing, at
-
-
-def _nice(most: float) -> float:
-    """The next 1, 2 or 5 times a power of ten, so that ticks are round."""
-    if most <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(most))
-    return next(factor * power for factor in (1, 2, 5, 10) if most * 1.05 <= factor * power or factor == 10)
-
-
-def _label_width(labels: Sequence[str], letters: int = 30) -> float:
-    return min(letters, max([4, *map(len, labels)])) * LETTER + 14

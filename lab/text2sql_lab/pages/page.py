@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from text2sql_lab.pages.escape import esc
+from text2sql_lab.pages.svg import esc
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1c2430;--dim:#5b6675;--paper:#fff;--card:#f6f7f9;--edge:#d9dee5;--good:#1a7f4b;

@@ -6,10 +6,11 @@ style sheet, so that a chart follows the light and dark theme. Every text is esc
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, field
 from typing import Literal
 
-from text2sql_lab.pages.escape import esc
+from eval.report.escape import visible
 
 LETTER = 6.7
 """Width in pixels of an average letter of the charts' font, used to measure labels."""
@@ -46,6 +47,11 @@ class Drawing:
         box = f'viewBox="0 0 {self.width:.0f} {self.height:.0f}"'
         size = f'style="max-width:{self.width:.0f}px"'
         return f'<svg {box} {size} role="img" aria-label="{esc(self.label)}">{"".join(self.parts)}</svg>'
+
+
+def esc(text: object) -> str:
+    """Escape for the inside of an element or of a quoted attribute."""
+    return html.escape(visible(text), quote=True)
 
 
 def _title(text: str) -> str:
