@@ -4,32 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from eval.scoring.evidence import (
-    agreement,
-    form,
-    joins,
-    literals,
-    logic,
-    pitfalls,
-    projection,
-    schema_linking,
-    shape,
-)
+from eval.scoring.evidence import agreement, form, joins, literals, logic, pitfalls, projection, schema_linking, shape
 from eval.scoring.evidence.familiarity import clarity, familiarity, reach, supposes
 from eval.scoring.evidence.question_reading import Observation, Reading
 from eval.sql.traversal import unchanging
 
-KINDS = (
-    form,
-    logic,
-    pitfalls,
-    literals,
-    shape,
-    projection,
-    schema_linking,
-    joins,
-    agreement,
-)
+KINDS = (form, logic, pitfalls, literals, shape, projection, schema_linking, joins, agreement)
 
 
 def unscaled(reading: Reading) -> tuple[Observation, ...]:

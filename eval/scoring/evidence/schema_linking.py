@@ -85,12 +85,9 @@ def _named_but_unused(r: Reading) -> Observations:
         else:
             yield Observation("named_table_unused", 1, f"The question names {named}, which the query does not use.")
     used_columns = {c.casefold() for _, c in r.case.references.columns}
-    used_words = {w for _, c in r.case.references.columns for w in name_words(c)} | {
-        w for t in used for w in name_words(t)
-    }
     inside, outside = None, None
     for table, column, parts in _column_words(r.case.schema):
-        if not parts <= r.words or parts <= used_words or column.casefold() in used_columns:
+        if not parts <= r.words or parts <= r.used_names or column.casefold() in used_columns:
             continue
         if table in used:
             inside = inside or column
@@ -126,9 +123,7 @@ def _coverage(r: Reading) -> Observations:
     """The share of the question's data words that the query says something with."""
     if not r.words:
         return
-    names = {w for t in r.tables for w in name_words(t)}
-    names |= {w for _, c in r.case.references.columns for w in name_words(c)}
-    names |= {w for value in r.text_values for w in name_words(value)}
+    names = r.used_names | {w for value in r.text_values for w in name_words(value)}
     left = [w for w in r.words if w not in names and not any(akin(w, n) for n in names)]
     if left:
         yield Observation("words_unused", len(left) / len(r.words))
