@@ -41,14 +41,13 @@ SURE_RELEVANCE = 0.9
 def observed(case: Case) -> tuple[Observation, ...]:
     """What is seen of a query, with what is proved against it. It does not depend on the case's relevance."""
     reading = Reading(case)
-    if case.parsed.tree is None:
-        return observations(reading)
-    with unchanging(reading.tree):
+    with unchanging(case.parsed.tree):
         plain = unscaled(reading)
-        if not case.ran:
-            return observations(reading, plain)
+        seen = observations(reading, plain)
+        if case.parsed.tree is None or not case.ran:
+            return seen
         proved = dict.fromkeys(p.sentence for p in contradictions(reading, plain))
-        return (*observations(reading, plain), *(Observation(PROVED, 1, sentence) for sentence in proved))
+        return (*seen, *(Observation(PROVED, 1, sentence) for sentence in proved))
 
 
 def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | None = None) -> Score:

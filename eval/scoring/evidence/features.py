@@ -21,10 +21,7 @@ def unscaled(reading: Reading) -> tuple[Observation, ...]:
 
 
 def observations(reading: Reading, plain: tuple[Observation, ...] | None = None) -> tuple[Observation, ...]:
-    """What is seen of a query that parses, each value scaled by how far it reaches (`familiarity`).
-
-    Empty for a query that does not parse. `plain` is what `unscaled` has returned for this reading.
-    """
+    """The same, each value scaled by how far it reaches (`familiarity`). `plain` is what `unscaled` has returned."""
     if reading.case.parsed.tree is None:
         return ()
     with unchanging(reading.tree):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from sqlglot import exp
 
 from eval.language.words import akin, name_words
@@ -92,10 +94,8 @@ def _only_joined(r: Reading) -> int:
     equalities = every(where, exp.EQ) if where is not None else ()
     if "" in used or any(isinstance(e.left, exp.Column) and isinstance(e.right, exp.Column) for e in equalities):
         return 0
-    places: dict[str, int] = {}
-    for join in r.select.args["joins"]:
-        for name in {c.table.casefold() for c in every(join, exp.Column)}:
-            places[name] = places.get(name, 0) + 1
+    joined = ({c.table.casefold() for c in every(join, exp.Column)} for join in r.select.args["joins"])
+    places = Counter(name for names in joined for name in names)
     return sum(count == 1 and name not in used for name, count in places.items())
 
 

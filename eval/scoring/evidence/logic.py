@@ -20,9 +20,8 @@ def observe(reading: Reading) -> Observations:
     if _contradicts(reading):
         yield Observation("contradiction", 1, "One column would have to equal two different values at once.")
     if any(n.find(exp.NEQ) for n in every(reading.tree, exp.Not) if isinstance(n.this, exp.In)):
-        yield Observation(
-            "double_negation", 1, "The query excludes those that are excluded: two negations undo each other."
-        )
+        text = "The query excludes those that are excluded: two negations undo each other."
+        yield Observation("double_negation", 1, text)
     if _other_extreme(reading.tree):
         yield Observation("extreme_of_other_column", 1, "A column is compared with the extreme of a different column.")
     facts, where = reading.case.facts, reading.tree.args.get("where")

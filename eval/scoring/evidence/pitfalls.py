@@ -119,13 +119,11 @@ def _multiplied(r: Reading) -> Observations:
     if r.select is None or not r.select.args.get("joins") or _anti_join(r.select):
         return
     if _multiplies(r, r.select).get(counted):
-        yield Observation(
-            "count_multiplied", 1, f"The query counts rows of a join; one of {counted} may be in several."
-        )
+        text = f"The query counts rows of a join; one of {counted} may be in several."
+        yield Observation("count_multiplied", 1, text)
     elif counted not in r.tables and r.tables:
-        yield Observation(
-            "count_of_others", 1, f"The question counts {counted}, and the query counts rows of {r.tables[0]}."
-        )
+        text = f"The question counts {counted}, and the query counts rows of {r.tables[0]}."
+        yield Observation("count_of_others", 1, text)
 
 
 def _counted_table(r: Reading) -> str | None:
@@ -191,9 +189,8 @@ def _wrong_operands(r: Reading) -> Observations:
             and _TEXT.search(column.type)
             and not re.search("num|dec|int", column.type, re.IGNORECASE)
         ):
-            yield Observation(
-                "aggregate_of_text", 1, f"The query {word} {column.name}, which holds {column.type.lower()}."
-            )
+            text = f"The query {word} {column.name}, which holds {column.type.lower()}."
+            yield Observation("aggregate_of_text", 1, text)
 
 
 def _adds_up(r: Reading, kind: str) -> bool:
@@ -326,8 +323,7 @@ def _windows(r: Reading) -> Observations:
     windows = every(r.tree, exp.Window)
     ranks = _RANKS & {name.casefold() for name in r.case.facts.window_functions}
     if ranks and r.intent.per_group and not any(w.args.get("partition_by") for w in windows):
-        yield Observation(
-            "window_not_partitioned", 1, "The question asks per group, and the window runs over all rows."
-        )
+        text = "The question asks per group, and the window runs over all rows."
+        yield Observation("window_not_partitioned", 1, text)
     if r.case.facts.limit is not None and not r.case.facts.order_by and r.intent.superlative:
         yield Observation("limit_without_order", 1, "The query keeps some rows without an order to choose them by.")

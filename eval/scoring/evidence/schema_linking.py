@@ -26,8 +26,7 @@ def _used_without_need(r: Reading) -> Observations:
             return  # a question in business words names nothing of the schema: that says nothing of the query
         yield Observation("nothing_linked", 1, "No table or column of the query has a link to the question's words.")
     elif unlinked:
-        bridges = sum(1 for t in unlinked if _is_bridge(r, t))
-        loose = len(unlinked) - bridges
+        loose = sum(not _is_bridge(r, t) for t in unlinked)
         if loose:
             text = f"{loose} of {total} tables in the query have no link to the question's words."
             yield Observation("tables_unlinked", loose / total, text)
@@ -59,10 +58,8 @@ def _key_column(r: Reading, table: str, column: str) -> bool:
     known = r.case.schema.table(table)
     if known is None:
         return False
-    folded = column.casefold()
-    return folded in {c.casefold() for c in known.primary_key} or any(
-        folded in {c.casefold() for c in key.columns} for key in known.foreign_keys
-    )
+    keys = (known.primary_key, *(key.columns for key in known.foreign_keys))
+    return any(column.casefold() in {c.casefold() for c in key} for key in keys)
 
 
 def _by_value(r: Reading, column: tuple[str, str]) -> bool:

@@ -42,9 +42,8 @@ def observe(reading: Reading) -> Observations:
             yield Observation(name, 0.3 + 0.7 * repeated, text)
     biggest = max((t.row_count or 0 for t in reading.case.tables_read), default=0)
     if biggest and len(rows) > biggest and facts.joins:
-        yield Observation(
-            "more_rows_than_tables", 1, "There are more rows than the largest table has: a join multiplies them."
-        )
+        text = "There are more rows than the largest table has: a join multiplies them."
+        yield Observation("more_rows_than_tables", 1, text)
     if len(rows) == biggest > 3 and reading.constants and not facts.aggregates:
         yield Observation("nothing_filtered", 1, "The conditions leave every row of the table.")
 
