@@ -36,10 +36,7 @@ class Interface:
             return "SendMessage", {"message": sent, "configuration": {"acceptedOutputModes": _OUTPUT}}
         part = {"kind": "text", "text": text}
         sent = {"kind": "message", "role": "user", "messageId": message_id, "parts": [part]}
-        return "message/send", {
-            "message": sent,
-            "configuration": {"blocking": True, "acceptedOutputModes": _OUTPUT},
-        }
+        return "message/send", {"message": sent, "configuration": {"blocking": True, "acceptedOutputModes": _OUTPUT}}
 
     @property
     def get(self) -> str:

@@ -160,7 +160,7 @@ class Caller:
         problem = reply.get("error")
         if problem is not None:
             detail = problem.get("message") if isinstance(problem, Mapping) else problem
-            raise _Failed(Answer(failure="http_error", error=f"JSON-RPC error: {_short(detail)}"))
+            raise _Failed(Answer(failure="http_error", error=f"JSON-RPC error: {str(detail)[:500]}"))
         return _task_or_message(reply["result"])
 
     async def _call_http(self, interface: Interface, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -215,11 +215,7 @@ def _loaded(body: bytes) -> Any:
 def _http_error(status: int, detail: Any) -> Answer:
     if status < 400:
         detail = "redirects are not followed"
-    return Answer(failure="http_error", error=f"HTTP {status}{f': {_short(detail)}' if detail else ''}")
-
-
-def _short(text: Any) -> str:
-    return str(text)[:500]
+    return Answer(failure="http_error", error=f"HTTP {status}{f': {str(detail)[:500]}' if detail else ''}")
 
 
 def _reason(error: Exception) -> str:

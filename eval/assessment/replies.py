@@ -44,21 +44,18 @@ def read_answer(parts: Sequence[Any], task_id: str) -> Answer:
 def _from_object(reply: Mapping[str, Any], task_id: str) -> Answer:
     given = next((reply[key] for key in _SQL_KEYS if isinstance(reply.get(key), str)), "")
     sql = _sql_alone(given) or given.strip()
-    problem = reply.get("error")
     named = reply.get("task_id")
     note = "" if named is None or str(named) == task_id else "The reply names another task_id."
-    value = reply.get("confidence")
-    number = _amount(value)
-    within_one = number if number is not None and number <= 1 else None
+    confidence = _amount(reply.get("confidence"))
     answer = Answer(
         sql=sql,
         reasoning=_words(reply.get("reasoning")),
-        confidence=within_one,
+        confidence=confidence if confidence is not None and confidence <= 1 else None,
         tokens=_tokens(reply),
         cost=_amount(next((reply[key] for key in ("cost", "cost_usd") if key in reply), None)),
         note=note,
         failure="" if sql else "no_sql",
-        error="" if sql else _words(problem) or "The reply contains no SQL.",
+        error="" if sql else _words(reply.get("error")) or "The reply contains no SQL.",
     )
     return _sized(answer)
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from types import TracebackType
 
 from eval.assessment.judgement import JudgeRequest, judge, nothing_right
 from eval.assessment.types import Judgement, Mistake
@@ -52,9 +51,7 @@ class Sandbox:
             self._idle.put_nowait(None)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for worker in list(self._processes.values()):
             self._end(worker)
         self._threads.shutdown(wait=True, cancel_futures=True)

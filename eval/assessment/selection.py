@@ -188,22 +188,16 @@ def _structure(target: str, samples: int) -> Mapping[str, Any]:
 
 def _filtered(tasks: Iterable[Task], filters: Filters, levels: tuple[str, ...] = ()) -> list[Task]:
     everything = list(tasks)
-    known = {
-        "schema": {task.database for task in everything},
-        "difficulty": {*levels, *(task.difficulty for task in everything if task.difficulty)},
-        "tag": {tag for task in everything for tag in task.tags},
-        "id": {task.id for task in everything},
-    }
-    asked = {
-        "schema": filters.databases,
-        "difficulty": filters.difficulties,
-        "tag": filters.tags,
-        "id": filters.ids,
-    }
-    for kind, words in asked.items():
+    levels = tuple(task.difficulty for task in everything if task.difficulty) + levels
+    for kind, words, known in (
+        ("schema", filters.databases, {task.database for task in everything}),
+        ("difficulty", filters.difficulties, set(levels)),
+        ("tag", filters.tags, {tag for task in everything for tag in task.tags}),
+        ("id", filters.ids, {task.id for task in everything}),
+    ):
         for word in words:
-            if word not in known[kind]:
-                there = ", ".join(sorted(known[kind])[:30]) or "none"
+            if word not in known:
+                there = ", ".join(sorted(known)[:30]) or "none"
                 raise SelectionError(f"there is no {kind} {word[:100]!r} among the tasks; there are: {there}")
     chosen = [
         task

@@ -20,11 +20,14 @@ from eval.sql import Constant, ParsedQuery, QueryFacts, References, Verdict, fac
 
 _MAX = 6
 """Mistakes reported for one answer."""
-_MEMORY = re.compile(r"out of memory|MemoryError", re.IGNORECASE)
-_FUNCTION = re.compile(r"function|argument", re.IGNORECASE)
-_COLUMN = re.compile(r"\bcolumn|referenced column", re.IGNORECASE)
-_TABLE = re.compile(r"\b(?:table|relation)\b", re.IGNORECASE)
-_AGGREGATE = re.compile(r"aggregate|group by", re.IGNORECASE)
+_BY_MESSAGE: dict[str, Category] = {
+    r"out of memory|MemoryError": "incorrect_planning",
+    r"aggregate|group by": "incorrect_data_calculation",
+    r"function|argument": "incorrect_dialect_function_usage",
+    r"\bcolumn|referenced column": "wrong_column",
+    r"\b(?:table|relation)\b": "wrong_table",
+}
+"""What a database's message speaks of; the first that fits counts."""
 
 
 def mistakes(
@@ -45,8 +48,21 @@ def mistakes(
         return (Mistake(category, f"It may not run: {_line(verdict.reason)}."),)
     if not result.ok:
         return tuple(_not_run(parsed, references, result, schema))
-    differences = list(_different(parsed, references, gold, resolve(gold, schema), schema))
-    differences += _different_results(result, wanted)
+    gold_references = resolve(gold, schema)
+    mine, theirs = facts(parsed, schema), facts(gold, schema)
+    # Schema first, then joins, calculation, conditions, and the overall form
+    differences = [
+        *_tables(set(references.tables), set(gold_references.tables)),
+        *_joins(mine, theirs),
+        *_columns(references, gold_references),
+        *_calculation(parsed, gold, mine, theirs),
+        *_conditions(mine, theirs),
+        *_plan(mine, theirs),
+        *_form(mine, theirs),
+    ]
+    if len(result.columns) != len(wanted.columns):
+        text = f"It returns {len(result.columns)} columns, gold {len(wanted.columns)}."
+        differences.append(Mistake("erroneous_data_analysis", text))
     if not differences:
         differences = [Mistake("erroneous_data_analysis", "It has gold's parts, put together in another way.")]
     return tuple(differences[:_MAX])
@@ -71,34 +87,11 @@ def _not_run(parsed: ParsedQuery, references: References, result: ExecutionResul
         yield Mistake(kinds[phantom.kind], f"{phantom.name} is {what}.")
     if references.phantoms:
         return
-    for pattern, category in _BY_MESSAGE:
-        if pattern.search(message):
+    for pattern, category in _BY_MESSAGE.items():
+        if re.search(pattern, message, re.IGNORECASE):
             yield Mistake(category, f"The database says: {message}.")
             return
     yield Mistake("syntax", f"The database says: {message}.")
-
-
-_BY_MESSAGE: tuple[tuple[re.Pattern[str], Category], ...] = (
-    (_MEMORY, "incorrect_planning"),
-    (_AGGREGATE, "incorrect_data_calculation"),
-    (_FUNCTION, "incorrect_dialect_function_usage"),
-    (_COLUMN, "wrong_column"),
-    (_TABLE, "wrong_table"),
-)
-
-
-def _different(
-    parsed: ParsedQuery, references: References, gold: ParsedQuery, gold_references: References, schema: Schema
-) -> Iterator[Mistake]:
-    """Schema first, then joins, calculation, conditions, and the overall form."""
-    mine, theirs = facts(parsed, schema), facts(gold, schema)
-    yield from _tables(set(references.tables), set(gold_references.tables))
-    yield from _joins(mine, theirs)
-    yield from _columns(references, gold_references)
-    yield from _calculation(parsed, gold, mine, theirs)
-    yield from _conditions(mine, theirs)
-    yield from _plan(mine, theirs)
-    yield from _form(mine, theirs)
 
 
 def _tables(used: set[str], wanted: set[str]) -> Iterator[Mistake]:
@@ -209,22 +202,12 @@ def _form(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
             f"It groups by {_and(mine.group_by) or 'nothing'}, gold by {_and(theirs.group_by) or 'nothing'}.",
         )
     if (mine.limit, mine.offset) != (theirs.limit, theirs.offset):
-        yield Mistake(
-            "erroneous_data_analysis",
-            f"It returns {_rows(mine)}, gold {_rows(theirs)}.",
-        )
+        yield Mistake("erroneous_data_analysis", f"It returns {_rows(mine)}, gold {_rows(theirs)}.")
     directions, wanted = [d for _, d in mine.order_by], [d for _, d in theirs.order_by]
     if wanted and directions != wanted:
         yield Mistake("erroneous_data_analysis", f"It orders {_or_none(directions)}, gold {_or_none(wanted)}.")
     if mine.distinct != theirs.distinct:
         yield Mistake("erroneous_data_analysis", f"Gold {'removes' if theirs.distinct else 'keeps'} repeated rows.")
-
-
-def _different_results(result: ExecutionResult, wanted: ExecutionResult) -> list[Mistake]:
-    if len(result.columns) != len(wanted.columns):
-        text = f"It returns {len(result.columns)} columns, gold {len(wanted.columns)}."
-        return [Mistake("erroneous_data_analysis", text)]
-    return []
 
 
 def _rows(of: QueryFacts) -> str:

@@ -7,6 +7,7 @@ differently stay different.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 
 from sqlglot import exp
@@ -67,13 +68,11 @@ def _plain_tables(tree: exp.Expr) -> None:
     """Replace table aliases with the table's own name (numbered when it is used more than once). In a SELECT with only
     one source, columns need no qualifier."""
     sources = every(tree, exp.Table)
-    uses: dict[str, int] = {}
-    for table in sources:
-        uses[table.name] = uses.get(table.name, 0) + 1
-    seen: dict[str, int] = {}
+    uses = Counter(table.name for table in sources)
+    seen: Counter[str] = Counter()
     renamed: dict[tuple[int, str], str] = {}
     for table in sources:
-        seen[table.name] = seen.get(table.name, 0) + 1
+        seen[table.name] += 1
         name = table.name if uses[table.name] == 1 else f"{table.name}_{seen[table.name]}"
         owner = table.find_ancestor(exp.Select)
         renamed[id(owner), table.alias_or_name] = name

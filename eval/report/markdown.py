@@ -128,11 +128,7 @@ def _wrong(of: Figures, wrong: Sequence[TaskResult]) -> list[str]:
 
 def md_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A table of cells that are already safe."""
-    return [
-        f"| {' | '.join(head)} |",
-        f"|{' --- |' * len(head)}",
-        *(f"| {' | '.join(row)} |" for row in rows),
-    ]
+    return [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *(f"| {' | '.join(row)} |" for row in rows)]
 
 
 def beside_gold(gold: str, answers: Mapping[str, str]) -> list[str]:

@@ -67,7 +67,9 @@ def comparison_markdown(of: Comparison) -> str:
     ]
     rows += [("seconds a task", *(f"{f.seconds_mean:.2f}" for f in of.figures))]
     rows += [("overall", *(f"{f.overall:.3f}" for f in of.figures))]
-    lines = [f"# {md(of.first)} and {md(of.second)}", "", md(verdict(of), 500), "", *_left_out(of)]
+    lines = [f"# {md(of.first)} and {md(of.second)}", "", md(verdict(of), 500), ""]
+    if of.unpaired:
+        lines += [f"{of.unpaired} results are of tasks that the other run does not have; they are left out.", ""]
     lines += md_table(("", md(of.first), md(of.second)), rows)
     for name, pairs in ((of.first, of.only_first), (of.second, of.only_second)):
         lines += ["", f"## Right for {md(name)} alone: {len(pairs)}", ""]
@@ -75,9 +77,3 @@ def comparison_markdown(of: Comparison) -> str:
             lines.append(f"- {md(x.task_id)}: {md(x.question, 200)}")
             lines += beside_gold(x.gold, {of.first: x.answer.sql, of.second: y.answer.sql})
     return "\n".join(lines) + "\n"
-
-
-def _left_out(of: Comparison) -> list[str]:
-    if not of.unpaired:
-        return []
-    return [f"{of.unpaired} results are of tasks that the other run does not have; they are left out.", ""]

@@ -27,8 +27,6 @@ def completeness(case: Case, seen: Sequence[Observation]) -> tuple[float, str]:
     if case.result is None or not case.result.ok:
         return 0.0, "There is no result."
     if case.gold is not None:
-        assert case.gold is not None
-        assert case.result is not None
         expected, actual = len(case.gold.rows), len(case.result.rows)
         if case.gold.columns and len(case.result.columns) < len(case.gold.columns):
             return 0.5, f"{len(case.result.columns)} of {len(case.gold.columns)} columns."

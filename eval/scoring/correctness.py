@@ -110,11 +110,11 @@ def correctness(
         return dimension(NOT_RUN, fitted.pivot), NOT_RUN, "What forbids the query leaves no chance that it is right."
     if case.estimate is not None:
         from_evidence = case.estimate
-    elif _is_own(case):
+    elif case.own_confidence is not None:
         # The writer's own figure, lowered by what contradicts the query; what confirms it is in the figure
         # already
         against = sum(fitted.weights.get(o.name, 0.0) * o.value for o in contradicting(seen))
-        own = case.own_confidence or 0.0
+        own = case.own_confidence
         from_evidence = own if against == 0 else logistic(logit(own) + against)
     else:
         from_evidence = fitted.probability(seen, case.prior)
@@ -128,17 +128,13 @@ def correctness(
     )
 
 
-def _is_own(case: Case) -> bool:
-    return case.own_confidence is not None
-
-
 def contradicting(seen: Iterable[Observation]) -> list[Observation]:
     return [o for o in seen if kind_of(o.name) == "contradiction"]
 
 
 def opinion_of(case: Case) -> float:
     """The judge's opinion, neutral where there is none or where the judge is the writer itself."""
-    return NEUTRAL if case.relevance is None or _is_own(case) else case.relevance
+    return NEUTRAL if case.relevance is None or case.own_confidence is not None else case.relevance
 
 
 def opinion_weight(relevance: float) -> float:

@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from eval.language.lexicon import word_set
+
 Kind = Literal["contradiction", "agreement", "confirmation", "habit", "context"]
 
 _NAMES: Mapping[Kind, str] = {
@@ -51,14 +53,8 @@ _NAMES: Mapping[Kind, str] = {
 }
 HABITS: tuple[Kind, ...] = ("habit", "context")
 _KINDS: Mapping[str, Kind] = MappingProxyType({n: kind for kind, names in _NAMES.items() for n in names.split()})
-_AGREEING = frozenset(
-    {
-        "candidates",
-        "second_reading_agrees",
-        "second_reading_by_another_way",
-        "second_reading_empty_too",
-        "second_reading_sure",
-    }
+_AGREEING = word_set(
+    "candidates second_reading_agrees second_reading_by_another_way second_reading_empty_too second_reading_sure"
 )
 
 

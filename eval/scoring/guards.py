@@ -12,38 +12,21 @@ from eval.scoring.evidence.features import observations
 from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.types import Case
 
-GUARDS: dict[str, tuple[str, ...]] = {
-    "projection contract": (
-        "columns_fewer_than_listed",
-        "columns_more_than_listed",
-    ),
-    "order and limit": ("limit_differs", "limit_missing", "order_missing"),
-    "id columns": ("key_returned",),
-    "minimal projection": ("star_unasked",),
-    "intent": (
-        "count_missing",
-        "aggregate_missing",
-        "superlative_missing",
-        "rank_direction_wrong",
-        "group_missing",
-        "order_direction_wrong",
-        "distinct_missing",
-        "negation_missing",
-        "comparison_missing",
-        "comparison_direction",
-    ),
-    "literals": (
-        "quoted_missing",
-        "number_missing",
-        "name_missing",
-        "value_foreign",
-        "number_foreign",
-        "text_against_number",
-        "value_stored_otherwise",
-        "value_stored_padded",
-        "value_stored_elsewhere",
-    ),
+_NAMES = {
+    "projection contract": "columns_fewer_than_listed columns_more_than_listed",
+    "order and limit": "limit_differs limit_missing order_missing",
+    "id columns": "key_returned",
+    "minimal projection": "star_unasked",
+    "intent": """
+        count_missing aggregate_missing superlative_missing rank_direction_wrong group_missing order_direction_wrong
+        distinct_missing negation_missing comparison_missing comparison_direction
+    """,
+    "literals": """
+        quoted_missing number_missing name_missing value_foreign number_foreign text_against_number
+        value_stored_otherwise value_stored_padded value_stored_elsewhere
+    """,
 }
+GUARDS = {guard: tuple(names.split()) for guard, names in _NAMES.items()}
 """Guard → the observations of `eval.scoring.evidence` that it is made of."""
 
 

@@ -17,63 +17,32 @@ from eval.language.quotes import quotations, quotes_replaced
 _FLAGS = re.IGNORECASE
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(patterns) + r")\b", _FLAGS)
+def _any(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{words})\b", _FLAGS)
 
 
-_COUNT = _any(
-    r"how many", r"(?:the |total |whole )(?:total )?(?:numbers?|count|amount) of", r"number of", r"count(?:s|ing)?"
-)
+_COUNT = _any(r"how many|(?:the |total |whole )(?:total )?(?:numbers?|count|amount) of|number of|count(?:s|ing)?")
 _COUNT_ONLY = re.compile(
     r"^\W*(?:please )?(?:how many|count\b|(?:what (?:is|are) |find |give |return |show |get |calculate )?(?:me )?"
     r"(?:the )?(?:total |whole )?(?:number|count) of)",
     _FLAGS,
 )
-_AVERAGE = _any(r"averages?", r"avg", r"mean(?! by)", r"on average")
-_SUM = _any(r"total(?! number| count| of how many)", r"sum", r"altogether", r"overall", r"combined")
+_AVERAGE = _any(r"averages?|avg|mean(?! by)|on average")
+_SUM = _any(r"total(?! number| count| of how many)|sum|altogether|overall|combined")
 _HOW_MUCH = _any(r"how much")
 _BOUND = rf"(?! of (?:\d|(?:{SMALL_NUMBERS})\b))"
 """`a minimum of three` bounds and asks for no extreme."""
 _MAXIMUM = _any(rf"max(?:imum|imal)?{_BOUND}")
 _MINIMUM = _any(rf"min(?:imum|imal)?{_BOUND}")
 _MOST = _any(
-    r"(?<!at )most",
-    r"highest",
-    r"largest",
-    r"biggest",
-    r"greatest",
-    r"longest",
-    r"oldest",
-    r"latest",
-    r"newest",
-    r"best",
-    r"top",
-    rf"max(?:imum)?{_BOUND}",
-    r"heaviest",
-    r"tallest",
-    r"last",
-    r"most recent(?:ly)?",
-    r"farthest",
-    r"richest",
-    r"busiest",
-    r"fastest",
-    r"strongest",
+    r"(?<!at )most|highest|largest|biggest|greatest|longest|oldest|latest|newest|best|top|"
+    rf"max(?:imum)?{_BOUND}|"
+    r"heaviest|tallest|last|most recent(?:ly)?|farthest|richest|busiest|fastest|strongest"
 )
 _LEAST = _any(
-    r"(?<!at )least",
-    r"lowest",
-    r"smallest",
-    r"shortest",
-    r"youngest",
-    r"earliest",
-    r"fewest",
-    rf"min(?:imum)?{_BOUND}",
-    r"cheapest",
-    r"bottom",
-    r"worst",
-    r"lightest",
-    r"first",
-    r"slowest",
+    r"(?<!at )least|lowest|smallest|shortest|youngest|earliest|fewest|"
+    rf"min(?:imum)?{_BOUND}|"
+    r"cheapest|bottom|worst|lightest|first|slowest"
 )
 _NO_SUPERLATIVE = re.compile(
     # `first and last names`, `the first quarter`; `highest first` and `from oldest to youngest` order all rows.
@@ -98,35 +67,17 @@ _NUMBERED_PERIOD = re.compile(
 )
 """`the last 3 months` are no three rows."""
 _PER_GROUP = _any(
-    r"(?:for|of|by|in|from|to|at) (?:each|every)",
-    r"each(?! (?:[^\W\d_]+ )?(?:other|once))",
-    r"(?<!miles )(?<!kilometers )per(?! (?:cent|capita|\d))",
-    r"grouped by",
-    r"for all the different",
-    r"by (?:country|year|month|type|category|region|city|status|name|quarter|day|department|state)",
-    r"respective(?:ly)?",
+    r"(?:for|of|by|in|from|to|at) (?:each|every)|each(?! (?:[^\W\d_]+ )?(?:other|once))|"
+    r"(?<!miles )(?<!kilometers )per(?! (?:cent|capita|\d))|grouped by|for all the different|"
+    r"by (?:country|year|month|type|category|region|city|status|name|quarter|day|department|state)|"
+    r"respective(?:ly)?"
 )
-_DISTINCT = _any(
-    r"distinct", r"different", r"unique", r"uniquely", r"deduplicated", r"without duplicates", r"distinctive"
-)
+_DISTINCT = _any(r"distinct|different|unique|uniquely|deduplicated|without duplicates|distinctive")
 _NEGATION = _any(
-    r"not",
-    r"no(?!\s*(?:$|[.,?!)]|and\b|or\b|by\b|per\b))",  # `stock by part no` is by its number
-    r"never",
-    r"without",
-    r"(?:do|does|did|is|are|was|were|have|has|had|could|would|should|ca|wo)n['’]?t",
-    r"w/o",
-    r"except",
-    r"excluding",
-    r"neither",
-    r"nor",
-    r"none",
-    r"other than",
-    r"lack(?:s|ing)?",
-    r"exclude[sd]?",
-    r"outside",
-    r"unassigned",
-    r"missing",
+    # `stock by part no` is by its number
+    r"not|no(?!\s*(?:$|[.,?!)]|and\b|or\b|by\b|per\b))|never|without|"
+    r"(?:do|does|did|is|are|was|were|have|has|had|could|would|should|ca|wo)n['’]?t|w/o|except|excluding|"
+    r"neither|nor|none|other than|lack(?:s|ing)?|exclude[sd]?|outside|unassigned|missing"
 )
 _NO_EXCLUSION = re.compile(
     # `albums (not tracks)`, `No. 7`; `not more than 4` bounds, and an inner join leaves out what has none.
@@ -147,26 +98,15 @@ _TIME = (
 )
 """After `before`, which stands between steps as well."""
 _GREATER = _any(
-    r"(?:more|greater|higher|larger|older|bigger|longer|heavier|later|taller|better)(?: \w+)? than",
-    rf"(?:over|above){_AMOUNT}",
-    rf"after{_TIME}",
-    r"exceed(?:s|ing)?",
-    r"at least(?! (?:one|1|once)\b)",
-    r"since",
-    r"no less than",
-    r"or more",
-    r"or higher",
-    r"from (?=\d{4})(?!\d{4} (?:to|through|until)\b)",
+    r"(?:more|greater|higher|larger|older|bigger|longer|heavier|later|taller|better)(?: \w+)? than|"
+    rf"(?:over|above){_AMOUNT}|after{_TIME}|"
+    r"exceed(?:s|ing)?|at least(?! (?:one|1|once)\b)|since|no less than|or more|or higher|"
+    r"from (?=\d{4})(?!\d{4} (?:to|through|until)\b)"
 )
 _SMALLER = _any(
-    r"(?:less|fewer|smaller|lower|younger|shorter|lighter|earlier|worse|cheaper)(?: \w+)? than",
-    rf"(?:under|below){_AMOUNT}",
-    rf"before{_TIME}",
-    r"at most",
-    r"no more than",
-    r"or less",
-    r"or fewer",
-    r"up to",
+    r"(?:less|fewer|smaller|lower|younger|shorter|lighter|earlier|worse|cheaper)(?: \w+)? than|"
+    rf"(?:under|below){_AMOUNT}|before{_TIME}|"
+    r"at most|no more than|or less|or fewer|up to"
 )
 _CONTAINS = re.compile(
     r"\b(?:contain\w*|includ\w+|start\w*|begin\w*|end(?:s|ing)? (?:with|in)"
@@ -196,7 +136,7 @@ _ASCENDING = re.compile(
     _FLAGS,
 )
 _ID = re.compile(r"\b(?:ids?|identifiers?|codes?|keys?|numbers?|no\.)(?!\w)", _FLAGS)
-_SHARE = _any(r"percent(?:age)?s?", r"ratio", r"share of", r"proportion", r"rate")
+_SHARE = _any(r"percent(?:age)?s?|ratio|share of|proportion|rate")
 _NAMED_LIKE_EXTREMES = re.compile(r"(?<=[a-z,] )(?:Min|Max)(?= [A-Z])")
 """A name such as Max Weber, inside a sentence."""
 _PROPER = re.compile(r"(?<=[\w,;:('\"] )(?<![.?!] )([A-Z][\w’'-]*(?: (?:of |the |de )?[A-Z][\w’'-]*)*|[A-Z]{2,})")

@@ -41,17 +41,13 @@ SURE_RELEVANCE = 0.9
 def observed(case: Case) -> tuple[Observation, ...]:
     """What is seen of a query, with what is proved against it. It does not depend on the case's relevance."""
     reading = Reading(case)
-    if case.parsed.tree is None:
-        return observations(reading)
-    with unchanging(reading.tree):
+    with unchanging(case.parsed.tree):
         plain = unscaled(reading)
-        if not case.ran:
-            return observations(reading, plain)
+        seen = observations(reading, plain)
+        if case.parsed.tree is None or not case.ran:
+            return seen
         proved = dict.fromkeys(p.sentence for p in contradictions(reading, plain))
-        return (
-            *observations(reading, plain),
-            *(Observation(PROVED, 1, sentence) for sentence in proved),
-        )
+        return (*seen, *(Observation(PROVED, 1, sentence) for sentence in proved))
 
 
 def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | None = None) -> Score:
@@ -97,11 +93,8 @@ def weighed(case: Case, seen: Sequence[Observation]) -> tuple[Evidence, ...]:
         pieces.append(_own_reading(case.own_confidence))
     weight = opinion_weight(opinion_of(case))
     if abs(weight) >= SHOWN:
-        text = (
-            "The judge finds that the result answers the question."
-            if weight > 0
-            else ("The judge doubts that the result answers the question.")
-        )
+        finds = "finds" if weight > 0 else "doubts"
+        text = f"The judge {finds} that the result answers the question."
         pieces.append(Evidence("opinion", weight > 0, round(weight, 3), text, "agreement"))
     return tuple(sorted(pieces, key=lambda e: -abs(e.weight)))
 

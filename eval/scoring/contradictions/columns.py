@@ -173,7 +173,7 @@ def group_untold(r: Reading) -> Proofs:
         return
     if not keys or len(r.output) > len(facts.output_aggregates):
         keys = [k for k in keys if isinstance(k, exp.Column) and _asked_group(k, r)]
-        untold = [k for k in keys if not _shown(k, shown) and not _described(k, r)]
+        untold = [k for k in keys if not any(k.name.casefold() in s.casefold() for s in shown) and not _described(k, r)]
     else:
         untold = keys if all(every(e, exp.AggFunc) for e in r.output) else []
     if untold:
@@ -197,10 +197,6 @@ def _described(key: exp.Column, r: Reading) -> bool:
     return any(own[1].casefold() == key.name.casefold() and other[0] in shown for own, other in pairs)
 
 
-def _shown(key: exp.Column, shown: set[str]) -> bool:
-    return any(key.name.casefold() in s.casefold() for s in shown)
-
-
 _KINDS: dict[type[exp.Expr], str] = {
     exp.Avg: r"averages?|avg|mean",
     exp.Max: r"max(?:imum|imal)?|highest|largest|greatest",
@@ -222,11 +218,8 @@ def figures_missing(r: Reading) -> Proofs:
     asked = [kind for kind, words in _KINDS.items() if re.search(rf"\b(?:{words})\b", text)]
     lacking = [k for k in asked if not every(r.tree, k)]
     if len(asked) > 1 and len(lacking) == 1 and not (r.case.facts.order_by or every(r.tree, exp.Div, exp.Count)):
-        yield Proof(
-            "figures_missing",
-            "",
-            f"The question asks for two figures; the query computes no {lacking[0].__name__.upper()}.",
-        )
+        sentence = f"The question asks for two figures; the query computes no {lacking[0].__name__.upper()}."
+        yield Proof("figures_missing", "", sentence)
 
 
 def thing_untold(r: Reading) -> Proofs:
@@ -254,9 +247,8 @@ def figure_untold(r: Reading) -> Proofs:
     if not facts.group_by or facts.aggregates or facts.window_functions or facts.having or facts.distinct:
         return
     if _BY_GROUP.search(r.question) and not any(every(e, exp.Binary) for e in r.output):
-        yield Proof(
-            "figure_untold", "", "The question asks for something of each group; the query returns the groups alone."
-        )
+        sentence = "The question asks for something of each group; the query returns the groups alone."
+        yield Proof("figure_untold", "", sentence)
 
 
 _BY_GROUP = re.compile(
@@ -276,13 +268,9 @@ def group_not_shown(r: Reading) -> Proofs:
         return
     places = {t for t, _ in r.output_places}
     shown = {w for e in r.output for c in every(e, exp.Column) for w in name_words(c.name)}
-    if (
-        len(r.output_places) < len(r.output)
-        or places & {t.name for t in tables}
-        or any(akin(noun[0], w) for w in shown)
-    ):
-        return
-    yield Proof("group_untold", "", f"The question asks for each {found[1]}; the query returns none.")
+    told = places & {t.name for t in tables} or any(akin(noun[0], w) for w in shown)
+    if len(r.output_places) >= len(r.output) and not told:
+        yield Proof("group_untold", "", f"The question asks for each {found[1]}; the query returns none.")
 
 
 _EACH = re.compile(r"\b(?:each|per|every) ([^\W\d_]+)\b")

@@ -7,7 +7,6 @@ once, or the average, with a word for the direction beside it, and where nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from sqlglot import exp
 
@@ -101,14 +100,9 @@ def _asked(column: exp.Expr, bound: exp.Expr, r: Reading) -> bool | None:
     names = [c.name for c in every(column, exp.Column)]
     if _AGE.search(r.question) and any(_DATED.search(n) for n in names):
         return None
-    found = set(_directions(number, r))
+    places = (_AVERAGE if number == "average" else _written(number)).finditer(r.question)
+    found = {_direction(r.question[: place.start()], r.question[place.end() :]) for place in places}
     return found.pop() if len(found) == 1 else None
-
-
-def _directions(number: str, r: Reading) -> Iterator[bool | None]:
-    places = _AVERAGE.finditer(r.question) if number == "average" else _written(number).finditer(r.question)
-    for place in places:
-        yield _direction(r.question[: place.start()], r.question[place.end() :])
 
 
 def _written(number: str) -> re.Pattern[str]:

@@ -103,14 +103,8 @@ def figure_missing(r: Reading) -> Proofs:
     intent, facts = r.intent, r.case.facts
     asked = intent.average or intent.total or intent.count
     grouped = facts.group_by and not (facts.having or facts.limit or facts.subqueries or facts.order_by)
-    if (
-        asked
-        and grouped
-        and not facts.output_aggregates
-        and not facts.window_functions
-        and "group_concat" not in facts.aggregates
-        and not any(every(e, exp.Binary) for e in r.output)
-    ):
+    figures = facts.output_aggregates or facts.window_functions or "group_concat" in facts.aggregates
+    if asked and grouped and not figures and not any(every(e, exp.Binary) for e in r.output):
         yield Proof("figure_missing", "", "The question asks for a figure of each group; the query returns none.")
 
 

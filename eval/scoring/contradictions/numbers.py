@@ -82,7 +82,10 @@ def year_foreign(r: Reading) -> Proofs:
     """A year that is compared and that the question, which names years, does not name. The first day of the year after
     may end a period, the last day of the year before may begin one."""
     named = {int(y) for y in NAMED_YEAR.findall(r.question)}
-    if not named or (_RELATIVE.search(r.question.replace("between", "")) and len(named) == 1 and _computes(r)):
+    if not named:
+        return
+    computes = r.case.facts.window_functions or every(r.tree, exp.Case)
+    if computes and len(named) == 1 and _RELATIVE.search(r.question.replace("between", "")):
         return
     for c in r.constants:
         found = _YEAR.match(c.value)
@@ -101,7 +104,8 @@ def _ends_period(c: Constant, year: int, named: set[int], r: Reading) -> bool:
     last = c.value[4:6] == "-0"
     if year - 1 in named and (c.operator == "<" or (c.operator in ("<=", "between") and last)):
         return not re.search(rf"(?<!or )\bbefore (?:the year )?{year - 1}\b", r.question)
-    return year + 1 in named and c.operator in ("<=", "<") and _bounded(r, _UNTIL, exact=c.operator == "<=" or last)
+    bounds = c.operator == "<=" or (c.operator == "<" and last)
+    return year + 1 in named and bounds and _UNTIL.search(r.question) is not None
 
 
 def _begins_period(c: Constant, year: int, named: set[int], r: Reading) -> bool:
@@ -109,15 +113,12 @@ def _begins_period(c: Constant, year: int, named: set[int], r: Reading) -> bool:
     if year + 1 in named and c.operator == ">":
         return not re.search(rf"(?<!or )\bafter (?:the year )?{year + 1}\b", r.question)
     dated = len(c.value) > len("2024")
-    return year - 1 in named and c.operator in (">=", ">") and _bounded(r, _FROM, exact=c.operator == ">=" or dated)
+    bounds = c.operator == ">=" or (c.operator == ">" and dated)
+    return year - 1 in named and bounds and _FROM.search(r.question) is not None
 
 
 _UNTIL = re.compile(r"(?<!or )\b(?:before|until|prior)\b")
 _FROM = re.compile(r"(?<!or )\bafter\b|\blater than\b")
-
-
-def _bounded(r: Reading, words: re.Pattern[str], *, exact: bool) -> bool:
-    return exact and words.search(r.question) is not None
 
 
 _RANGE = re.compile(r"\b(?:between|from|through|until|to|decade|century|since|range|during)\b|(?:19|20)\d\ds\b|\d-\d")
@@ -150,7 +151,3 @@ def period_open(r: Reading) -> Proofs:
     sides = {"=" if c.operator == "<>" else (c.operator or "?")[0] for c in dated}
     if sides in ({">"}, {"<"}):
         yield Proof("period_open", dated[0].value, f"The question names {year}; the query bounds it on one side only.")
-
-
-def _computes(r: Reading) -> bool:
-    return bool(r.case.facts.window_functions) or bool(every(r.tree, exp.Case))

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from eval.language.inflection import lemma, light_stem
 from eval.language.lexicon import adjectives, countries, open_lexicon, similar_words, states, synonyms
 from eval.language.numbers import NUMBER_WORDS
-from eval.language.words import STOPWORDS, akin, meets, name_words, question_words
+from eval.language.words import STOPWORDS, akin, meets, question_words
 from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.evidence.schema_linking import words_of
 from eval.sql.types import Constant
@@ -91,10 +91,8 @@ def _spoken(word: str, spoken: frozenset[str]) -> bool:
 
 def _free_words(constant: Constant, r: Reading) -> frozenset[str]:
     """The question's words that are no names of what the query uses and stand in no other value."""
-    names = [*r.case.references.tables, *(c for _, c in r.case.references.columns)]
-    taken = {w for n in names for w in name_words(n)}
     others = (c.value.casefold().strip("% ") for c in r.constants if c.value != constant.value)
-    taken |= {w for o in others if o in r.question for w in question_words(o)}
+    taken = r.used_names | {w for o in others if o in r.question for w in question_words(o)}
     return frozenset(w for w in r.all_words if not any(akin(w, t) for t in taken))
 
 
@@ -103,16 +101,15 @@ def may_be_meant(constant: Constant, r: Reading) -> bool:
     code, a name of the same country, a word of like meaning, a flag, a date."""
     value = constant.value.strip("% ").casefold()
     left = left_over(r)
-    if not re.search(r"[^\W_]", value):
-        return True
-    if value in _FLAGS:
+    if value in _FLAGS or not re.search(r"[^\W_]", value):
         return True
     if value in _DIGIT_FLAGS:
         return bool(left) or meets(constant.column or "", r.words)
     if value.isdecimal() or _DATE.match(value) or _CLOCK.match(value):
         return _time_meant(value, r) or (value.isdecimal() and _number_meant(value, r))
-    if _capitals(constant.value.strip()):
-        return True
+    code = constant.value.strip()
+    if 1 < len(code) <= 4 and code.isalpha() and code.isupper():
+        return True  # a few capitals stand for anything
     if not left:
         return False
     if " " not in value and any(w.endswith("est") or w in _gradable() for w in left):
@@ -168,11 +165,6 @@ def _a_code(value: str, left: list[str]) -> bool:
 
 
 _WORD = re.compile(r"[^\W_]+")
-
-
-def _capitals(value: str) -> bool:
-    """A few capitals stand for anything."""
-    return 1 < len(value) <= 4 and value.isalpha() and value.isupper()
 
 
 def _in_order(code: str, word: str) -> bool:

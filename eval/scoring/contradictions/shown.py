@@ -28,22 +28,18 @@ _CAP = 100
 def limit_unasked(r: Reading) -> Proofs:
     """A LIMIT that cuts rows, where the question names neither its number, nor an extreme, nor what is graded (`small
     countries`)."""
-    limit = r.case.facts.limit
-    if limit is None or limit >= _CAP or len(r.rows) != limit or _one_row(r):
+    facts, limit = r.case.facts, r.case.facts.limit
+    one_row = facts.output_aggregates and not facts.group_by
+    if limit is None or limit >= _CAP or len(r.rows) != limit or one_row:
         return
     if limit in r.intent.numbers or r.intent.top is not None or spelled(limit, r):
         return
-    ordered = bool(r.case.facts.order_by)
+    ordered = bool(facts.order_by)
     if ordered and (r.intent.superlative or r.intent.singular or r.adjectives):
         return
     if limit == 1 and _SOME_EXTREME.search(r.question) and (ordered or r.intent.singular):
         return
     yield Proof("limit_unasked", f"LIMIT {limit}", f"The query keeps {limit} rows; the question asks for no such cut.")
-
-
-def _one_row(r: Reading) -> bool:
-    facts = r.case.facts
-    return bool(facts.output_aggregates) and not facts.group_by
 
 
 def order_wrong(r: Reading) -> Proofs:
@@ -94,13 +90,8 @@ def superlative_unmet(r: Reading) -> Proofs:
 def unconditioned(r: Reading) -> Proofs:
     """The query takes every row, where the question leaves some out or asks for a part of a text."""
     facts, intent = r.case.facts, r.intent
-    if (
-        r.constants
-        or facts.having
-        or facts.set_operations
-        or facts.joins > facts.outer_joins
-        or _EXPLAINED.search(r.question)
-    ):
+    narrowed = r.constants or facts.having or facts.set_operations or facts.joins > facts.outer_joins
+    if narrowed or _EXPLAINED.search(r.question):
         return
     if any(s.args.get("where") for s in r.selects) or every(r.tree, exp.Case, exp.Filter):
         return

@@ -25,7 +25,6 @@ from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.evidence.schema_linking import words_of
 from eval.scoring.types import StoredConstant
 from eval.sql.traversal import every
-from eval.sql.types import Constant
 
 _SHORT = 3
 """Letters up to which a stored text is as likely a word of its own."""
@@ -129,7 +128,8 @@ def value_named(r: Reading) -> Proofs:
     known = r.used_words
     groups = [s.args["group"] for s in every(r.tree, exp.Select) if s.args.get("group")]
     grouped = frozenset(c.name for g in groups for c in every(g, exp.Column))
-    if any(_a_key(c) and not said(c, r) for c in r.constants):
+    numbers = (c for c in r.constants if c.operator in ("=", "in") and c.value.isdecimal())
+    if any(is_key_name(c.column or "") and not said(c, r) for c in numbers):
         return  # `id = 7` may be the blue one
     for found in r.case.named:
         if found.column in grouped:
@@ -199,10 +199,6 @@ def _may_be_told_by(column: str, r: Reading) -> bool:
     Portugal` is Lisbon."""
     others = (c for c in r.constants if c.is_string and c.operator == "=" and c.column not in (None, column))
     return any(not said(c, r) for c in others)
-
-
-def _a_key(constant: Constant) -> bool:
-    return constant.operator in ("=", "in") and constant.value.isdecimal() and is_key_name(constant.column or "")
 
 
 def _stands_in(value: str, r: Reading) -> bool:

@@ -37,9 +37,7 @@ def observe(reading: Reading) -> Observations:
             value = math.log((agreeing - 1 + 0.5) / (total - agreeing + 0.5))
             yield Observation("candidates", value, f"{agreeing} of {total} candidates return this result.")
     opinion = case.second_opinion
-    if opinion is None or opinion.result is None or not opinion.result.ok:
-        return
-    if case.result is None or not case.result.ok:
+    if opinion is None or opinion.result is None or not opinion.result.ok or case.result is None or not case.ran:
         return
     if same_result(opinion.result, case.result, ordered=False):
         yield from _alike(opinion, case)
@@ -56,15 +54,22 @@ def observe(reading: Reading) -> Observations:
     if opinion.result.rows and not case.result.rows:
         text = "The query returns no rows where an independent reading of the question finds some."
         yield Observation("empty_beside_second_reading", opinion.confidence, text)
-    yield from _rows_apart(opinion.result, case.result)
+    # A reading is more apt to leave a condition out than to make one up, so a query with still more rows is hardly ever
+    # right
+    theirs, ours = opinion.result.rows, case.result.rows
+    if theirs and len(ours) > len(theirs):
+        text = "The query returns more rows than an independent reading of the question."
+        yield Observation("more_rows_than_second_reading", 1, text)
+    if len(ours) == len(theirs) == 1 and ours[0] == (0,):
+        text = "The query counts none where an independent reading of the question counts some."
+        yield Observation("zero_beside_second_reading", 1, text)
 
 
 def _alike(opinion: SecondOpinion, case: Case) -> Observations:
     """The same rows; weightier where another query found them, for then no slip is shared."""
     assert opinion.result is not None
     assert case.result is not None
-    empty = bool(case.tables_read) and all(table.row_count == 0 for table in case.tables_read)
-    if empty:
+    if case.tables_read and all(table.row_count == 0 for table in case.tables_read):
         return
     text = "An independent reading of the question returns the same rows."
     yield Observation("second_reading_agrees", 1, text)
@@ -144,18 +149,6 @@ def _way(facts: QueryFacts) -> tuple[object, ...]:
         facts.having,
         set(facts.set_operations),
     )
-
-
-def _rows_apart(opinion: ExecutionResult, result: ExecutionResult) -> Observations:
-    """How other rows are other. A reading is more apt to leave a condition out than to make one up, so a query with
-    still more rows is hardly ever right."""
-    theirs, ours = opinion.rows, result.rows
-    if theirs and len(ours) > len(theirs):
-        text = "The query returns more rows than an independent reading of the question."
-        yield Observation("more_rows_than_second_reading", 1, text)
-    if len(ours) == len(theirs) == 1 and ours[0] == (0,):
-        text = "The query counts none where an independent reading of the question counts some."
-        yield Observation("zero_beside_second_reading", 1, text)
 
 
 def _columns_apart(opinion: ExecutionResult, result: ExecutionResult, confidence: float) -> Observations:

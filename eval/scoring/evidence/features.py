@@ -4,32 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from eval.scoring.evidence import (
-    agreement,
-    form,
-    joins,
-    literals,
-    logic,
-    pitfalls,
-    projection,
-    schema_linking,
-    shape,
-)
+from eval.scoring.evidence import agreement, form, joins, literals, logic, pitfalls, projection, schema_linking, shape
 from eval.scoring.evidence.familiarity import clarity, familiarity, reach, supposes
 from eval.scoring.evidence.question_reading import Observation, Reading
 from eval.sql.traversal import unchanging
 
-KINDS = (
-    form,
-    logic,
-    pitfalls,
-    literals,
-    shape,
-    projection,
-    schema_linking,
-    joins,
-    agreement,
-)
+KINDS = (form, logic, pitfalls, literals, shape, projection, schema_linking, joins, agreement)
 
 
 def unscaled(reading: Reading) -> tuple[Observation, ...]:
@@ -41,10 +21,7 @@ def unscaled(reading: Reading) -> tuple[Observation, ...]:
 
 
 def observations(reading: Reading, plain: tuple[Observation, ...] | None = None) -> tuple[Observation, ...]:
-    """What is seen of a query that parses, each value scaled by how far it reaches (`familiarity`).
-
-    Empty for a query that does not parse. `plain` is what `unscaled` has returned for this reading.
-    """
+    """The same, each value scaled by how far it reaches (`familiarity`). `plain` is what `unscaled` has returned."""
     if reading.case.parsed.tree is None:
         return ()
     with unchanging(reading.tree):

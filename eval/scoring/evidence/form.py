@@ -113,8 +113,9 @@ def _totals(r: Reading) -> Observations:
 def _ranking(r: Reading) -> Observations:
     intent, facts = r.intent, r.case.facts
     form = r.superlative_form
+    a_place = any(c.value == "1" and c.operator == "=" for c in r.constants)  # `the top ranked`: a stored rank is one
     extreme = intent.superlative and not (intent.maximum or intent.minimum or (facts.order_by and not intent.singular))
-    if extreme and form is None and not (_names_a_column(r) or _first_place(r)):
+    if extreme and form is None and not (_names_a_column(r) or a_place):
         text = "The question asks for an extreme, but the query ranks nothing."
         yield Observation("superlative_missing", 1, text)
     if ranks_from_wrong_end(r):
@@ -131,11 +132,6 @@ def _names_a_column(r: Reading) -> bool:
     """`The top speed`, `the last edit`: each word for an extreme is part of a column's name."""
     said = {w.casefold() for w in superlatives(r.case.question)}
     return bool(said) and said <= {w.casefold() for _, c in r.case.references.columns for w in _PARTS.findall(c)}
-
-
-def _first_place(r: Reading) -> bool:
-    """`The top ranked`: a stored rank is compared with one."""
-    return any(c.value == "1" and c.operator == "=" for c in r.constants)
 
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+")
@@ -219,11 +215,6 @@ def _sets(r: Reading) -> Observations:
         yield Observation("negation_missing", 1, "The question excludes something; nothing in the query does.")
 
 
-def _other_way(r: Reading, greater: bool, smaller: bool) -> bool:
-    """Whether the question asks for one direction only, and the query has the other only."""
-    return r.intent.greater != r.intent.smaller and greater != smaller and smaller == r.intent.greater
-
-
 def _comparisons(r: Reading) -> Observations:
     intent, tree = r.intent, r.tree
     greater, smaller = bool(every(tree, exp.GT, exp.GTE)), bool(every(tree, exp.LT, exp.LTE))
@@ -231,7 +222,11 @@ def _comparisons(r: Reading) -> Observations:
     compares = greater or smaller or between or r.case.facts.limit is not None
     if (intent.greater or intent.smaller) and not (compares or intent.superlative or r.asks_some):
         yield Observation("comparison_missing", 1, "The question compares amounts; the query has no such comparison.")
-    elif _other_way(r, greater, smaller) and not (intent.negation or between or compares_ages(r)):
+    elif (
+        (greater, smaller) == (intent.smaller, intent.greater)
+        and greater != smaller
+        and not (intent.negation or between or compares_ages(r))
+    ):
         yield Observation("comparison_direction", 1, "The query compares in the other direction.")
     likes = any(c.operator == "like" for c in r.constants)
     if intent.contains and not likes and not every(tree, exp.Substring, exp.StrPosition) and intent.quoted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 
 from sqlglot import exp
 
@@ -86,22 +86,17 @@ def _keyed_elsewhere(r: Reading, pair: tuple[str, str]) -> bool:
 
 def _only_joined(r: Reading) -> int:
     """Tables of which the outermost query uses join columns and nothing else, and that end a chain of joins."""
-    if r.select is None or len(r.select.args.get("joins") or ()) < 1:
+    if r.select is None or not r.select.args.get("joins"):
         return 0
-    inside = {id(c) for j in r.select.args.get("joins") or () for c in every(j, exp.Column)}
+    inside = {id(c) for j in r.select.args["joins"] for c in every(j, exp.Column)}
     used = {c.table.casefold() for c in every(r.select, exp.Column) if id(c) not in inside}
-    if "" in used or (r.select.args.get("where") is not None and any(_joined_in_where(r.select))):
+    where = r.select.args.get("where")
+    equalities = every(where, exp.EQ) if where is not None else ()
+    if "" in used or any(isinstance(e.left, exp.Column) and isinstance(e.right, exp.Column) for e in equalities):
         return 0
-    places: dict[str, int] = {}
-    for join in r.select.args["joins"]:
-        for name in {c.table.casefold() for c in every(join, exp.Column)}:
-            places[name] = places.get(name, 0) + 1
+    joined = ({c.table.casefold() for c in every(join, exp.Column)} for join in r.select.args["joins"])
+    places = Counter(name for names in joined for name in names)
     return sum(count == 1 and name not in used for name, count in places.items())
-
-
-def _joined_in_where(select: exp.Select) -> Iterator[bool]:
-    for equality in every(select.args["where"], exp.EQ):
-        yield isinstance(equality.left, exp.Column) and isinstance(equality.right, exp.Column)
 
 
 def _refers(table: Table, column: str, other: Table, other_column: str) -> bool:
@@ -136,9 +131,8 @@ def _named_after(table: Table, column: str, other: Table, key: str) -> bool:
 def _groups(r: Reading) -> Observations:
     assert r.select is not None
     group = r.select.args.get("group")
-    grouped = (
-        {e.name.casefold() for e in group.expressions if isinstance(e, exp.Column)} if group is not None else set()
-    )
+    keys = group.expressions if group is not None else ()
+    grouped = {e.name.casefold() for e in keys if isinstance(e, exp.Column)}
     loose = [c for c in r.output_columns if c.casefold() not in grouped]
     keyed = any(is_key_name(c) for c in grouped)
     if loose and not keyed:

@@ -45,9 +45,8 @@ def _question_side(r: Reading) -> Observations:
     text = " ".join(constants)
     missing = [q for q in intent.quoted if q.casefold() not in text]
     if missing:
-        yield Observation(
-            "quoted_missing", 1, f"The question quotes {shown(missing[0])}, which the query does not look for."
-        )
+        text = f"The question quotes {shown(missing[0])}, which the query does not look for."
+        yield Observation("quoted_missing", 1, text)
     elif intent.quoted:
         yield Observation("quoted_matched", 1, "What the question quotes is in the query.")
     years = _years(r)

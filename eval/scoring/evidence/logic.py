@@ -20,13 +20,13 @@ def observe(reading: Reading) -> Observations:
     if _contradicts(reading):
         yield Observation("contradiction", 1, "One column would have to equal two different values at once.")
     if any(n.find(exp.NEQ) for n in every(reading.tree, exp.Not) if isinstance(n.this, exp.In)):
-        yield Observation(
-            "double_negation", 1, "The query excludes those that are excluded: two negations undo each other."
-        )
+        text = "The query excludes those that are excluded: two negations undo each other."
+        yield Observation("double_negation", 1, text)
     if _other_extreme(reading.tree):
         yield Observation("extreme_of_other_column", 1, "A column is compared with the extreme of a different column.")
-    facts = reading.case.facts
-    if facts.group_by and not facts.having and _AGGREGATE_BOUND.search(reading.question) and _bounds_rows(reading.tree):
+    facts, where = reading.case.facts, reading.tree.args.get("where")
+    bounds = every(where, exp.GT, exp.LT, exp.GTE, exp.LTE) if where is not None else ()
+    if facts.group_by and not facts.having and _AGGREGATE_BOUND.search(reading.question) and bounds:
         text = "The question bounds a group's total or average; the query bounds single rows."
         yield Observation("bound_on_rows", 1, text)
     if _bare_having(reading.tree):
@@ -97,18 +97,12 @@ def _other_extreme(tree: exp.Expr) -> bool:
     return False
 
 
-def _bounds_rows(tree: exp.Expr) -> bool:
-    where = tree.args.get("where")
-    return where is not None and where.find(exp.GT, exp.LT, exp.GTE, exp.LTE) is not None
-
-
 def _bare_having(tree: exp.Expr) -> bool:
     for having in every(tree, exp.Having):
-        group = having.parent.args.get("group") if having.parent is not None else None
+        select = having.parent
+        group = select.args.get("group") if select is not None else None
         grouped = {e.name.casefold() for e in group.expressions} if group is not None else set()
-        names = (
-            {e.alias.casefold() for e in having.parent.expressions if e.alias} if having.parent is not None else set()
-        )
+        names = {e.alias.casefold() for e in select.expressions if e.alias} if select is not None else set()
         for column in every(having, exp.Column):
             outside = column.find_ancestor(exp.AggFunc, exp.Subquery) is None
             if outside and column.name.casefold() not in grouped | names:

@@ -42,19 +42,19 @@ def observe(reading: Reading) -> Observations:
     yield from _windows(reading)
 
 
-def _table(r: Reading, name: str) -> Table | None:
-    return r.case.schema.table(name)
-
-
 def _multiplies(r: Reading, select: exp.Select) -> dict[str, set[str]]:
     """For each table that a SELECT itself joins, those in reach of it that hold several rows for one of its own."""
     steps: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-    names = [t.name for s in from_items(select) if isinstance(s, exp.Table) and (t := _table(r, s.name)) is not None]
+    names = [
+        t.name
+        for s in from_items(select)
+        if isinstance(s, exp.Table) and (t := r.case.schema.table(s.name)) is not None
+    ]
     beside = set(names) if len(set(names)) == len(names) else set()
     for (one, one_column), (other, other_column) in r.case.facts.join_columns if len(beside) > 1 else ():
         if one != other and one in beside and other in beside:
-            steps[one].append((other, not _unique(_table(r, other), other_column)))
-            steps[other].append((one, not _unique(_table(r, one), one_column)))
+            steps[one].append((other, not _unique(r.case.schema.table(other), other_column)))
+            steps[other].append((one, not _unique(r.case.schema.table(one), one_column)))
     reached: dict[str, set[str]] = {}
     for start in steps:
         many: set[str] = set()
@@ -97,12 +97,9 @@ def _multiplied(r: Reading) -> Observations:
         return
     for call in every(r.tree, *_MEASURES):
         select = call.find_ancestor(exp.Select)
-        if (
-            select is None
-            or isinstance(call.this, exp.Distinct)
-            or isinstance(call.parent, exp.Window)
-            or _counts(call)
-        ):
+        if select is None or isinstance(call.this, exp.Distinct) or isinstance(call.parent, exp.Window):
+            continue
+        if _counts(call):
             continue
         reached = _multiplies(r, select)
         owners = {t for c in every(call, exp.Column) for t in _owners(r, c)}
@@ -122,13 +119,11 @@ def _multiplied(r: Reading) -> Observations:
     if r.select is None or not r.select.args.get("joins") or _anti_join(r.select):
         return
     if _multiplies(r, r.select).get(counted):
-        yield Observation(
-            "count_multiplied", 1, f"The query counts rows of a join; one of {counted} may be in several."
-        )
+        text = f"The query counts rows of a join; one of {counted} may be in several."
+        yield Observation("count_multiplied", 1, text)
     elif counted not in r.tables and r.tables:
-        yield Observation(
-            "count_of_others", 1, f"The question counts {counted}, and the query counts rows of {r.tables[0]}."
-        )
+        text = f"The question counts {counted}, and the query counts rows of {r.tables[0]}."
+        yield Observation("count_of_others", 1, text)
 
 
 def _counted_table(r: Reading) -> str | None:
@@ -158,7 +153,7 @@ def _owners(r: Reading, column: exp.Column) -> Iterable[str]:
 
 def _column(r: Reading, column: exp.Column) -> tuple[Table, Column] | None:
     owners = list(_owners(r, column))
-    table = _table(r, owners[0]) if len(owners) == 1 else None
+    table = r.case.schema.table(owners[0]) if len(owners) == 1 else None
     known = table.column(column.name) if table is not None else None
     return (table, known) if table is not None and known is not None else None
 
@@ -194,9 +189,8 @@ def _wrong_operands(r: Reading) -> Observations:
             and _TEXT.search(column.type)
             and not re.search("num|dec|int", column.type, re.IGNORECASE)
         ):
-            yield Observation(
-                "aggregate_of_text", 1, f"The query {word} {column.name}, which holds {column.type.lower()}."
-            )
+            text = f"The query {word} {column.name}, which holds {column.type.lower()}."
+            yield Observation("aggregate_of_text", 1, text)
 
 
 def _adds_up(r: Reading, kind: str) -> bool:
@@ -207,7 +201,7 @@ def _adds_up(r: Reading, kind: str) -> bool:
 def _nulls(r: Reading) -> Observations:
     if any(isinstance(e.left, exp.Null) or isinstance(e.right, exp.Null) for e in every(r.tree, exp.EQ, exp.NEQ)):
         yield Observation("compared_with_null", 1, "A comparison with NULL is never true.")
-    empty = r.ran and (not r.rows or r.rows == ((0,),))
+    empty = r.case.ran and (not r.rows or r.rows == ((0,),))
     for node in every(r.tree, exp.Not):
         query = node.this.args.get("query") if isinstance(node.this, exp.In) else None
         inner = query.find(exp.Select) if query is not None else None
@@ -274,9 +268,11 @@ def _versions(r: Reading) -> Observations:
     for name in r.tables if len(r.tables) == 1 else filter(None, (_counted_table(r),)):
         if name not in r.tables or not any(c.find_ancestor(exp.Select) is r.select for c in counts):
             continue
-        if len(r.tables) > 1 and not (r.select and _from_table(r.select, name)):
+        sources = from_items(r.select) if r.select else ()
+        own = any(isinstance(s, exp.Table) and s.name.casefold() == name.casefold() for s in sources)
+        if len(r.tables) > 1 and not own:
             continue
-        table = _table(r, name)
+        table = r.case.schema.table(name)
         marks = [c.name for c in table.columns if _marks_version(c)] if table is not None else []
         if marks and not any((name.casefold(), m.casefold()) in used for m in marks):
             text = (
@@ -285,19 +281,10 @@ def _versions(r: Reading) -> Observations:
             yield Observation("versions_counted", 1, text)
 
 
-def _from_table(select: exp.Select, name: str) -> bool:
-    """Whether a SELECT itself reads the table."""
-    return any(isinstance(s, exp.Table) and s.name.casefold() == name.casefold() for s in from_items(select))
-
-
 def _marks_version(column: Column) -> bool:
     words = set(name_words(column.name))
-    return (
-        bool(words & _CURRENT) and bool(words & {"is", "flag", "from", "to", "row", "record", "version"})
-    ) or words >= {
-        "valid",
-        "to",
-    }
+    marked = words & _CURRENT and words & {"is", "flag", "from", "to", "row", "record", "version"}
+    return bool(marked) or words >= {"valid", "to"}
 
 
 def _conditions(r: Reading) -> Observations:
@@ -336,8 +323,7 @@ def _windows(r: Reading) -> Observations:
     windows = every(r.tree, exp.Window)
     ranks = _RANKS & {name.casefold() for name in r.case.facts.window_functions}
     if ranks and r.intent.per_group and not any(w.args.get("partition_by") for w in windows):
-        yield Observation(
-            "window_not_partitioned", 1, "The question asks per group, and the window runs over all rows."
-        )
+        text = "The question asks per group, and the window runs over all rows."
+        yield Observation("window_not_partitioned", 1, text)
     if r.case.facts.limit is not None and not r.case.facts.order_by and r.intent.superlative:
         yield Observation("limit_without_order", 1, "The query keeps some rows without an order to choose them by.")

@@ -16,7 +16,6 @@ from sqlglot import exp
 from eval.databases.types import Value
 from eval.language.lexicon import Adjective, adjectives
 from eval.language.words import content_words, meets, name_words, question_words
-from eval.schema import Column
 from eval.scoring.aspects import owners, tables_by_alias
 from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
@@ -88,11 +87,15 @@ class Reading:
         return self.case.facts.literals
 
     @cached_property
+    def used_names(self) -> frozenset[str]:
+        """The words of the names of the tables and columns that the query uses."""
+        names = [*self.tables, *(c for _, c in self.case.references.columns)]
+        return frozenset(w for n in names for w in name_words(n))
+
+    @cached_property
     def used_words(self) -> frozenset[str]:
         """The words of the names and constants that the query uses."""
-        names = [*self.case.references.tables, *(c for _, c in self.case.references.columns)]
-        words = frozenset(w for n in names for w in name_words(n))
-        return words | frozenset(w for c in self.constants for w in question_words(c.value))
+        return self.used_names | frozenset(w for c in self.constants for w in question_words(c.value))
 
     @cached_property
     def text_values(self) -> frozenset[str]:
@@ -179,15 +182,8 @@ class Reading:
         """`The numbers of the north and the south, respectively`: groups that may be columns of one row."""
         return "respective" in self.question and len(self.output) > 1
 
-    @property
-    def ran(self) -> bool:
-        return self.case.result is not None and self.case.result.ok
-
-    def column(self, table: str, name: str) -> Column | None:
-        known = self.case.schema.table(table)
-        return known.column(name) if known is not None else None
-
     def holds_numbers(self, table: str, name: str) -> bool:
         """Whether the column's type is one of numbers."""
-        column = self.column(table, name)
+        known = self.case.schema.table(table)
+        column = known.column(name) if known is not None else None
         return column is not None and _NUMERIC.search(column.type) is not None

@@ -84,7 +84,8 @@ def ranks_from_wrong_end(r: Reading) -> bool:
     """Whether the query takes the least where the most is meant, as far as the words tell."""
     asked = list(_asked(r.case.question))
     found = list(rankings(r)) if asked else ()
-    return {_agrees(word, ranking) for word in asked for ranking in found} == {False}
+    grown = [(_grows(word, ranking.key), ranking.falling) for word in asked for ranking in found]
+    return {None if grows is None else grows == falling for grows, falling in grown} == {False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +115,8 @@ def _asked(question: str) -> Iterator[_Asked]:
     yield from special or general
 
 
-def _agrees(asked: _Asked, ranking: Ranking) -> bool | None:
-    """Whether a ranking takes the end that a word asks for; None where that cannot be told."""
-    grows = _grows(asked, ranking.key)
-    return None if grows is None else grows == ranking.falling
-
-
 def _grows(asked: _Asked, key: exp.Expr) -> bool | None:
-    """Whether the word asks for great values of the key."""
+    """Whether the word asks for great values of the key; None where that cannot be told."""
     names = [c.name for c in every(key, exp.Column)]
     parts = {lemma(p) for n in names for p in name_words(n)} | {p for n in names for p in name_words(n)}
     if every(key, exp.Count):

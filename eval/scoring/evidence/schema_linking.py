@@ -26,8 +26,7 @@ def _used_without_need(r: Reading) -> Observations:
             return  # a question in business words names nothing of the schema: that says nothing of the query
         yield Observation("nothing_linked", 1, "No table or column of the query has a link to the question's words.")
     elif unlinked:
-        bridges = sum(1 for t in unlinked if _is_bridge(r, t))
-        loose = len(unlinked) - bridges
+        loose = sum(not _is_bridge(r, t) for t in unlinked)
         if loose:
             text = f"{loose} of {total} tables in the query have no link to the question's words."
             yield Observation("tables_unlinked", loose / total, text)
@@ -59,10 +58,8 @@ def _key_column(r: Reading, table: str, column: str) -> bool:
     known = r.case.schema.table(table)
     if known is None:
         return False
-    folded = column.casefold()
-    return folded in {c.casefold() for c in known.primary_key} or any(
-        folded in {c.casefold() for c in key.columns} for key in known.foreign_keys
-    )
+    keys = (known.primary_key, *(key.columns for key in known.foreign_keys))
+    return any(column.casefold() in {c.casefold() for c in key} for key in keys)
 
 
 def _by_value(r: Reading, column: tuple[str, str]) -> bool:
@@ -85,12 +82,9 @@ def _named_but_unused(r: Reading) -> Observations:
         else:
             yield Observation("named_table_unused", 1, f"The question names {named}, which the query does not use.")
     used_columns = {c.casefold() for _, c in r.case.references.columns}
-    used_words = {w for _, c in r.case.references.columns for w in name_words(c)} | {
-        w for t in used for w in name_words(t)
-    }
     inside, outside = None, None
     for table, column, parts in _column_words(r.case.schema):
-        if not parts <= r.words or parts <= used_words or column.casefold() in used_columns:
+        if not parts <= r.words or parts <= r.used_names or column.casefold() in used_columns:
             continue
         if table in used:
             inside = inside or column
@@ -126,9 +120,7 @@ def _coverage(r: Reading) -> Observations:
     """The share of the question's data words that the query says something with."""
     if not r.words:
         return
-    names = {w for t in r.tables for w in name_words(t)}
-    names |= {w for _, c in r.case.references.columns for w in name_words(c)}
-    names |= {w for value in r.text_values for w in name_words(value)}
+    names = r.used_names | {w for value in r.text_values for w in name_words(value)}
     left = [w for w in r.words if w not in names and not any(akin(w, n) for n in names)]
     if left:
         yield Observation("words_unused", len(left) / len(r.words))

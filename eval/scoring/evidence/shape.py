@@ -12,7 +12,7 @@ _LOOKED_AT = 500
 
 
 def observe(reading: Reading) -> Observations:
-    if not reading.ran:
+    if not reading.case.ran:
         return
     rows, intent, facts = reading.rows, reading.intent, reading.case.facts
     result = reading.case.result
@@ -42,9 +42,8 @@ def observe(reading: Reading) -> Observations:
             yield Observation(name, 0.3 + 0.7 * repeated, text)
     biggest = max((t.row_count or 0 for t in reading.case.tables_read), default=0)
     if biggest and len(rows) > biggest and facts.joins:
-        yield Observation(
-            "more_rows_than_tables", 1, "There are more rows than the largest table has: a join multiplies them."
-        )
+        text = "There are more rows than the largest table has: a join multiplies them."
+        yield Observation("more_rows_than_tables", 1, text)
     if len(rows) == biggest > 3 and reading.constants and not facts.aggregates:
         yield Observation("nothing_filtered", 1, "The conditions leave every row of the table.")
 
@@ -67,34 +66,22 @@ def _nulls(rows: tuple[tuple[object, ...], ...]) -> Observations:
         yield Observation("some_nulls", 1)
 
 
-def _is_ratio(r: Reading) -> bool:
-    """Whether one figure is divided by another: `fare per passenger`."""
-    return any(part.expression.find(exp.AggFunc) for part in every(r.tree, exp.Div))
-
-
 def _count_shape(r: Reading) -> Observations:
     intent, rows = r.intent, r.rows
+    one_value = intent.average or intent.total or intent.maximum or intent.minimum
+    # An average per group, a price above the average: several rows may come back
+    of_several = intent.per_group or intent.superlative or intent.greater or intent.smaller
     if intent.count_only and not intent.per_group:
         if len(rows) > 1:
             yield Observation("count_several_rows", 1, f"The question asks how many, and {len(rows)} rows come back.")
         elif rows[0] == (0,):
             yield Observation("count_zero", 1, "The count is zero.")
             yield from _nothing_found(r)
-    elif len(rows) > 1 and not (_of_several(r) or r.case.facts.group_by) and _one_value(r):
+    elif len(rows) > 1 and one_value and not (of_several or r.case.facts.group_by):
         yield Observation("aggregate_several_rows", 1, "One value is asked for, and several rows come back.")
-    told_apart = r.case.facts.group_by or r.side_by_side or _is_ratio(r)
-    if intent.per_group and len(rows) == 1 and not told_apart:
+    is_ratio = any(part.expression.find(exp.AggFunc) for part in every(r.tree, exp.Div))  # `fare per passenger`
+    if intent.per_group and len(rows) == 1 and not (r.case.facts.group_by or r.side_by_side or is_ratio):
         yield Observation("group_single_row", 1, "The question asks for something per group, and one row comes back.")
-
-
-def _of_several(r: Reading) -> bool:
-    """An average per group, a price above the average: several rows may come back."""
-    intent = r.intent
-    return intent.per_group or intent.superlative or intent.greater or intent.smaller
-
-
-def _one_value(r: Reading) -> bool:
-    return r.intent.average or r.intent.total or r.intent.maximum or r.intent.minimum
 
 
 def _top_shape(r: Reading) -> Observations:

@@ -14,7 +14,7 @@ from tests.eval.scoring.conftest import QUESTIONS
 
 def _proved(database: Database, question: str, sql: str) -> set[str]:
     reading = Reading(examine(Query(question, sql), database))
-    assert reading.ran, reading.case.result
+    assert reading.case.ran, reading.case.result
     return {proof.check for proof in contradictions(reading, unscaled(reading))}
 
 
