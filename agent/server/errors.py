@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
+from agent.results.errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
 from agent.store import NotFound, StoreError, ThreadBusy, TooMany, client_message
 from eval.databases.types import DatabaseError
 from eval.errors import InputError, Text2SQLError
@@ -102,6 +103,9 @@ def error_response(
     return JSONResponse(body.model_dump(), status_code=status, headers={**wait, **(headers or {})})
 
 
+_OF_RESULTS = {ResultGone: 404, ExtraMissing: 501, BadRequest: 400, StatementFailed: 400}
+
+
 def install_errors(app: FastAPI) -> None:
     """Install a handler for every exception."""
 
@@ -138,6 +142,10 @@ def install_errors(app: FastAPI) -> None:
     @app.exception_handler(InputError)
     async def unusable(request: Request, error: InputError) -> JSONResponse:
         return _refusal(request, 400, str(error))
+
+    @app.exception_handler(ResultError)
+    async def no_result(request: Request, error: ResultError) -> JSONResponse:
+        return _refusal(request, _OF_RESULTS.get(type(error), 503), str(error))
 
     @app.exception_handler(DatabaseError)
     async def unreadable(request: Request, error: DatabaseError) -> JSONResponse:

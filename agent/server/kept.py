@@ -81,15 +81,14 @@ async def rerun(
     BadParameter, BadFilter, ApiError (404, 503)."""
     database = await database_of(services, client, answer.preset, answer.owner)
     given = [parameter.value for parameter in answer.parameters] if values is None else values
-    narrowing = [_of_preset(one, answer.preset) for one in filters if one.value]
+    narrowing = [
+        Filter(one.kind, tuple((c.table, c.column) for c in one.columns if c.preset == answer.preset), tuple(one.value))
+        for one in filters
+        if one.value
+    ]
     sql, held = await asyncio.to_thread(_statement, answer.sql, database, given, narrowing)
     outcome = await ran(services, database, sql)
     return (outcome if outcome.sql else outcome.model_copy(update={"sql": sql})), held
-
-
-def _of_preset(given: BoardFilter, preset: str) -> Filter:
-    columns = tuple((one.table, one.column) for one in given.columns if one.preset == preset)
-    return Filter(given.kind, columns, tuple(given.value))
 
 
 def _statement(
@@ -110,14 +109,11 @@ async def filter_columns(
 ) -> list[tuple[FilterColumn, FilterKind, int]]:
     """What these answers can be narrowed by, with how many of them each column narrows, the most first."""
 
-    def looked(answer: KeptRecord, database: Database) -> list[tuple[FilterColumn, FilterKind]]:
-        found = filterable(parse(answer.sql, database.dialect), database)
-        return [(FilterColumn(preset=answer.preset, table=t, column=c), kind) for t, c, kind in found]
-
     counted: Counter[tuple[FilterColumn, FilterKind]] = Counter()
     for answer in answers:
         database = await database_of(services, client, answer.preset, answer.owner)
-        counted.update(await asyncio.to_thread(looked, answer, database))
+        found = await asyncio.to_thread(lambda a, d: [*filterable(parse(a.sql, d.dialect), d)], answer, database)
+        counted.update((FilterColumn(preset=answer.preset, table=t, column=c), kind) for t, c, kind in found)
     return [(column, kind, count) for (column, kind), count in counted.most_common()]
 
 

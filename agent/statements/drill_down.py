@@ -56,6 +56,7 @@ class _Key:
 
     node: exp.Expr
     name: str
+    """Of its column in the result; empty for one that is not shown."""
     cells: tuple[JSON, ...]
     """Of each row that was pointed at."""
 
@@ -105,14 +106,11 @@ class _Ways:
         self._shown: list[exp.Expr] = [quoted_column(name) for name in names] if starred else shown
         self._grouped = bool(self._select.args.get("group")) or any(_aggregates(one) for one in shown)
         self._column = column if column is not None and 0 <= column < len(self._shown) else None
-        self._figure = self._figure_at(self._column)
-        self._keys: list[_Key] = []
-
-    def _figure_at(self, column: int | None) -> exp.Expr | None:
-        """The aggregate that was pointed at; the first one where it was a name."""
         figures = [one for one in self._shown if _aggregates(one) and not one.find(exp.Window)]
-        pointed = self._shown[column] if column is not None else None
-        return next((one for one in figures if one is pointed), figures[0] if figures else None)
+        pointed = self._shown[self._column] if self._column is not None else None
+        self._figure = next((one for one in figures if one is pointed), figures[0] if figures else None)
+        """The aggregate that was pointed at; the first one where it was a name."""
+        self._keys: list[_Key] = []
 
     def find_keys(self, database: Database, limits: Limits | None) -> None:
         if not self._rows:
@@ -158,7 +156,7 @@ class _Ways:
         places = [self._shown.index(node) for node, _ in shown]
         self._keys = [
             *(_Key(node, name, tuple(row[p] for row in found)) for (node, name), p in zip(shown, places, strict=True)),
-            *(_Key(key, _bare(key), tuple(row[width + i] for row in found)) for i, key in enumerate(hidden)),
+            *(_Key(key, "", tuple(row[width + i] for row in found)) for i, key in enumerate(hidden)),
         ]
 
     # --- the ways ---
@@ -172,16 +170,16 @@ class _Ways:
             shown = ", ".join(dict.fromkeys(_said(cell) for cell in one.cells))
             few = len(set(one.cells)) <= _LISTED
             noun = shown if few and shown else f"these {len(set(one.cells))}"
-            if one.name in self._names:
+            if one.name:
                 yield self._drill("only", f"Only {one.name} {noun}", self._select.copy().where(_among([one])))
                 yield self._drill("without", f"Without {one.name} {noun}", self._select.copy().where(_not_among(one)))
 
     def _behind(self) -> Drill | None:
         query = self._over_rows(*(_enters(self._figure) if self._figure is not None else ()))
         query.set("expressions", self._row_columns())
-        measured = _measured(self._figure)
-        if measured is not None:
-            query = query.order_by(exp.Ordered(this=measured.copy(), desc=not isinstance(self._figure, exp.Min)))
+        one = self._figure
+        if isinstance(one, exp.Sum | exp.Max | exp.Min | exp.Avg) and isinstance(one.this, exp.Column):
+            query = query.order_by(exp.Ordered(this=one.this.copy(), desc=not isinstance(one, exp.Min)))
         return self._drill("rows", "The rows behind it", query)
 
     def _row_columns(self) -> list[exp.Expr]:
@@ -237,7 +235,8 @@ class _Ways:
         return 0 if 1 < len(values) <= _FEW else 1 if len(values) < 2 else 2
 
     def _by(self, word: ColumnWord, key: ForeignKey | None) -> Drill | None:
-        source = self._source_of(word.table if key is None else self._child_of(key))
+        child = next((table.name for table in self._tables.values() if key in table.foreign_keys), None)
+        source = self._source_of(word.table if key is None else child)
         if source is None:
             return None
         figure = exp.Count(this=exp.Star()) if self._figure is None else self._figure.copy()
@@ -276,9 +275,6 @@ class _Ways:
         """The name in FROM of a table that stands there once."""
         found = [one for one in self._sources() if self._tables[one.name.casefold()].name == table]
         return found[0] if len(found) == 1 else None
-
-    def _child_of(self, key: ForeignKey) -> str | None:
-        return next((table.name for table in self._tables.values() if key in table.foreign_keys), None)
 
     def _over_rows(self, *further: exp.Expr) -> exp.Select:
         """The query before its rows are grouped: of the rows that were pointed at, those that enter."""
@@ -341,12 +337,6 @@ def _only_case(node: exp.Case | exp.If) -> exp.Expr | None:
     return test.copy()
 
 
-def _measured(figure: exp.Expr | None) -> exp.Expr | None:
-    """The column that a figure sums or compares: its rows are shown by it."""
-    plain = isinstance(figure, exp.Sum | exp.Max | exp.Min | exp.Avg) and isinstance(figure.this, exp.Column)
-    return figure.this if plain and figure is not None else None
-
-
 def _present(node: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=exp.paren(node), expression=exp.Null()))
 
@@ -398,11 +388,6 @@ def _alike(row: Sequence[JSON], given: Sequence[JSON]) -> bool:
         else one == other
         for one, other in zip(row, given, strict=True)
     )
-
-
-def _bare(key: exp.Expr) -> str:
-    column = key.find(exp.Column)
-    return column.name if column is not None else "group"
 
 
 def _said(cell: JSON) -> str:

@@ -8,6 +8,7 @@ table that an outer join may leave without a partner is narrowed before it is jo
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -35,8 +36,8 @@ FilterKind = Literal["date", "value", "number"]
 Value = str | None
 MOST_KEYS = 3
 """Keys in a row from the rows of a query to those that a filter is about."""
-_KINDS: dict[str, FilterKind] = {"date": "date", "number": "number", "flag": "value", "year": "value", "text": "value"}
-_KINDS["name"] = "value"
+_KINDS: dict[str, FilterKind] = {"date": "date", "number": "number"}
+_KINDS |= dict.fromkeys(("flag", "year", "text", "name"), "value")
 
 
 class BadFilter(InputError):
@@ -168,14 +169,15 @@ def _bounds(of: exp.Expr, low: exp.Expr | None, high: exp.Expr | None, *, open_e
 
 
 def _number(text: str) -> exp.Expr:
+    text = text.strip()
     try:
-        number = float(text)
+        is_number = math.isfinite(float(text))
     except ValueError:
-        raise BadFilter(f"{text!r} is no number.") from None
-    if number != number or abs(number) == float("inf"):
+        is_number = False
+    if not is_number:
         raise BadFilter(f"{text!r} is no number.")
-    written = exp.Literal.number(text.strip().lstrip("+-"))
-    return exp.Neg(this=written) if text.strip().startswith("-") else written
+    written = exp.Literal.number(text.lstrip("+-"))
+    return exp.Neg(this=written) if text.startswith("-") else written
 
 
 def period(value: Sequence[Value], today: dt.date) -> tuple[dt.date | None, dt.date | None]:

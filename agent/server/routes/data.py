@@ -16,15 +16,10 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 
 from agent.results import (
-    BadRequest,
-    ExtraMissing,
     Filter,
     Format,
     KeptResult,
-    ResultError,
-    ResultGone,
     Sort,
-    StatementFailed,
     UnknownName,
     check_sql,
     export,
@@ -37,7 +32,6 @@ from agent.server.services import CurrentServices, Services
 from agent.server.statements import first_rows, ran, run_limits
 from agent.statements.drill_down import NotDrillable, drills
 from agent.store.records import RunRecord
-from eval.databases.types import DatabaseError
 from eval.sql import parse
 
 router = APIRouter(tags=["results"])
@@ -124,10 +118,7 @@ async def rows(
 ) -> RowsReply:
     """A page of a run's whole result, sorted and filtered."""
     result = await _kept(services, client, run_id, task)
-    try:
-        page = await asyncio.to_thread(result.page, offset, limit, _sorts(sort), _filters(filters))
-    except ResultError as error:
-        raise _refusal(error) from error
+    page = await asyncio.to_thread(result.page, offset, limit, _sorts(sort), _filters(filters))
     return RowsReply(
         columns=[ResultColumn.of(c) for c in result.columns],
         rows=page.rows,
@@ -167,12 +158,9 @@ async def export_rows(
     """A run's whole result as a file, made while it is sent. In CSV, cells that a spreadsheet would run are quoted."""
     result = await _kept(services, client, run_id, task)
     run = await services.store.run(client.owner, run_id)
-    try:
-        made = await asyncio.to_thread(
-            lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), bom=bom, guard_formulas=True)
-        )
-    except ResultError as error:
-        raise _refusal(error) from error
+    made = await asyncio.to_thread(
+        lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), bom=bom, guard_formulas=True)
+    )
     headers = disposition(run.question if run else "", wanted)
     return StreamingResponse(made.__aiter__(), media_type=made.media_type, headers=headers)
 
@@ -191,28 +179,11 @@ async def _kept(services: Services, client: Client, run_id: str, task: str | Non
         sql = str(best.get("sql") or "") if best else ""
     if not sql:
         raise ApiError(404, "This run has no result.")
-    text = sql
-    preset = await services.presets.find(client, record.preset)
-    try:
-        database = await preset.opened()
-        checked = await check_sql(database, text, schema_ttl=services.settings.database.schema_ttl)
-        if checked.statement is None:
-            raise ApiError(404, f"This run has no result: {checked.reason}")
-        return await services.results.keep(database, checked.statement, owner=client.owner)
-    except DatabaseError as error:
-        raise ApiError(503, str(error)) from error
-    except ResultError as error:
-        raise _refusal(error) from error
-
-
-def _refusal(error: ResultError) -> ApiError:
-    if isinstance(error, ResultGone):
-        return ApiError(404, str(error))
-    if isinstance(error, ExtraMissing):
-        return ApiError(501, str(error))
-    if isinstance(error, BadRequest | StatementFailed):
-        return ApiError(400, str(error))
-    return ApiError(503, str(error))
+    database = await (await services.presets.find(client, record.preset)).opened()
+    checked = await check_sql(database, sql, schema_ttl=services.settings.database.schema_ttl)
+    if checked.statement is None:
+        raise ApiError(404, f"This run has no result: {checked.reason}")
+    return await services.results.keep(database, checked.statement, owner=client.owner)
 
 
 def _sorts(given: list[str] | None) -> list[Sort]:
