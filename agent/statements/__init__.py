@@ -1,7 +1,7 @@
-"""Queries that are there already: explained in plain words, and mended.
+"""Queries that are there already.
 
-- `explanation`: what a query returns, as sentences.
-- `mending`: a query that does not run, made one that does.
+- `reading`: how each was read, and what it leaves out.
+- `mending`, `spelling`: one that does not run, made one that does.
+- `filtering`: the same of fewer rows.
+- `drill_down`: from a figure of its result on to what is behind it.
 """
-
-__all__: list[str] = []
