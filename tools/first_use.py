@@ -72,7 +72,7 @@ def main() -> int:
             page.get_by_role("dialog").wait_for(state="detached")
             page.get_by_role("textbox").first.fill(QUESTION)
             page.keyboard.press("Enter")
-            page.get_by_role("table").first.wait_for()
+            page.get_by_role("grid").first.wait_for()
             taken("local-answer")
             browser.close()
     return 0

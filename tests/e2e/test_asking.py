@@ -21,7 +21,7 @@ def test_a_typed_question_is_answered_with_its_rows_its_sql_and_its_steps(
     page.get_by_label("Your question").fill("How many products does each category have?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="How many products does each category have?", level=2)).to_be_visible()
-    rows = page.get_by_role("table").first.get_by_role("row")
+    rows = page.get_by_role("grid").first.get_by_role("row")
     expect(rows).to_have_count(12)  # the head and eleven categories
     expect(rows.nth(1)).to_contain_text("Brewing Gear")
     expect(page.get_by_role("group", name="SQL statement")).to_contain_text("GROUP BY")
