@@ -103,5 +103,5 @@ def test_a_thread_goes_on_over_a_recording(recorded: Recorded, open_page: OpenPa
         ask(page, question)
         expect(page.locator("article[aria-busy=false]")).to_have_count(number)
         answered(page)
-    expect(page.get_by_role("table")).not_to_have_count(0)
+    expect(page.get_by_role("grid")).not_to_have_count(0)
     expect(page.get_by_role("group", name="SQL statement")).to_have_count(2)
