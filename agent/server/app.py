@@ -62,6 +62,7 @@ def create_app(
     """
     config = settings or process_settings()
     configure_logging(config)
+    tokens = Tokens.of(config.server, config.database)
     late: list[LateRoutes] = []
 
     @contextlib.asynccontextmanager
@@ -70,7 +71,7 @@ def create_app(
         asyncio.get_running_loop().set_default_executor(threads)
         async with (
             observed(show_sql=config.privacy.log_sql),
-            _services(config, instance or Instance()) as made,
+            _services(config, instance or Instance(), tokens) as made,
         ):
             app.state.services = made
             if made.store.shared:
@@ -102,7 +103,7 @@ def create_app(
     limits = Limits(config.server)
     app.state.limits = limits
     upload = (config.limits.upload_mb << 20) + FORM_BYTES
-    protect(app, config.server, config.database, max_upload=upload, limits=limits)
+    protect(app, config.server, tokens=tokens, max_upload=upload, limits=limits)
     return app
 
 
@@ -157,7 +158,7 @@ def _model_context_protocol(app: FastAPI, *, shared: bool) -> Iterator[LateRoute
 
 
 @contextlib.asynccontextmanager
-async def _services(config: Settings, instance: Instance) -> AsyncIterator[Services]:
+async def _services(config: Settings, instance: Instance, tokens: Tokens) -> AsyncIterator[Services]:
     async with contextlib.AsyncExitStack() as stack:
         checkpointer = await stack.enter_async_context(open_checkpointer(config.state))
         store = await open_store(config.state, checkpointer=checkpointer)
@@ -188,6 +189,6 @@ async def _services(config: Settings, instance: Instance) -> AsyncIterator[Servi
             checkpointer=checkpointer,
             warming=warming,
             auth=tokens_needed(config.server),
-            tokens=Tokens.of(config.server, config.database),
+            tokens=tokens,
             look_for_due=asyncio.Event(),
         )

@@ -108,7 +108,6 @@ async def filter_columns(
     services: Services, client: Client, answers: Iterable[KeptRecord]
 ) -> list[tuple[FilterColumn, FilterKind, int]]:
     """What these answers can be narrowed by, with how many of them each column narrows, the most first."""
-
     counted: Counter[tuple[FilterColumn, FilterKind]] = Counter()
     for answer in answers:
         database = await database_of(services, client, answer.preset, answer.owner)

@@ -16,9 +16,9 @@ from typing import Literal
 from sqlglot import exp
 
 from agent.knowledge.values import ValueIndex, value_index
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary, vocabulary
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.date_functions import DateFunctions
-from agent.statements.reading import Resolved, tables_of
+from agent.statements.reading import Resolved, tables_of, words_of
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.databases.values import JSON, json_rows
@@ -80,8 +80,7 @@ def drills(
         raise NotDrillable("This query may not be run.")
     if any(len(row) != len(names) for row in rows):
         raise NotDrillable("These rows are not rows of this result.")
-    index = value_index(database, schema)
-    ways = _Ways(parsed, schema, vocabulary(schema, index.stored_forms), index, names, rows, column)
+    ways = _Ways(parsed, schema, words_of(database, schema), value_index(database, schema), names, rows, column)
     ways.find_keys(database, limits)
     return [drill for drill in ways.all() if drill is not None]
 
@@ -244,7 +243,8 @@ class _Ways:
         query = self._over_rows()
         query.set("expressions", [exp.alias_(figure, called, quoted=True)])
         if key is not None:
-            query = self._qualified(query)  # a name may stand in both tables
+            # a name may stand in both tables
+            query = Resolved(parsed_from_tree(query, self._dialect), self._schema).qualified(query)
             above = exp.alias_(
                 table_source(self._words.tables[key.ref_table].table), key.ref_table, table=True, quoted=True
             )
@@ -262,14 +262,6 @@ class _Ways:
         query.set("group", exp.Group(expressions=[column.copy()]))
         largest = exp.Ordered(this=exp.Literal.number(1 if word.role == "date" else 2), desc=word.role != "date")
         return self._drill("by", f"By {name if key is None else f'{key.ref_table} {name}'}", query.order_by(largest))
-
-    def _qualified(self, query: exp.Select) -> exp.Select:
-        names = Resolved(parsed_from_tree(query, self._dialect), self._schema)
-        changed = query.copy()
-        for before, node in zip(query.find_all(exp.Column), changed.find_all(exp.Column), strict=True):
-            if not node.table and (own := names.qualifier(before)) is not None:
-                node.set("table", own)
-        return changed
 
     def _source_of(self, table: str | None) -> exp.Identifier | None:
         """The name in FROM of a table that stands there once."""

@@ -15,12 +15,12 @@ from typing import Literal
 
 from sqlglot import exp
 
-from agent.knowledge.values import value_index
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary, vocabulary
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.date_arithmetic import days_later
 from agent.parser.date_functions import DateFunctions
 from agent.parser.figure_functions import as_number
 from agent.parser.periods import period_at
+from agent.statements.reading import words_of
 from eval.databases.base import Database
 from eval.errors import InputError
 from eval.language.tokens import tokenize
@@ -60,7 +60,7 @@ def filtered(
 ) -> tuple[ParsedQuery, list[bool]]:
     """The query with the filters, and which of them it has a place for. Raises BadFilter, DatabaseError."""
     schema = database.schema()
-    words = _words(database, schema)
+    words = words_of(database, schema)
     done = []
     for one in filters:
         bound = next((b for key in one.columns if (b := _bound(parsed, schema, words, key, one, today))), None)
@@ -73,15 +73,11 @@ def filtered(
 def filterable(parsed: ParsedQuery, database: Database) -> Iterator[tuple[str, str, FilterKind]]:
     """The columns that a filter of this query may be about: (table, column, kind). Raises DatabaseError."""
     schema = database.schema()
-    words = _words(database, schema)
+    words = words_of(database, schema)
     for table in _reached(parsed, schema):
         for word in words.by_table.get(table, ()):
             if word.role in _KINDS and not word.primary and not word.foreign and not word.column.is_list:
                 yield table, word.name, _KINDS[word.role]
-
-
-def _words(database: Database, schema: Schema) -> Vocabulary:
-    return vocabulary(schema, value_index(database, schema).stored_forms)
 
 
 def _bound(

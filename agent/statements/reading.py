@@ -91,6 +91,11 @@ def _by_key(parsed: ParsedQuery, schema: Schema) -> Callable[[exp.Expr], bool]:
     return by_key
 
 
+def words_of(database: Database, schema: Schema) -> Vocabulary:
+    """The vocabulary of a schema with the forms in which the database stores dates and figures."""
+    return vocabulary(schema, value_index(database, schema).stored_forms)
+
+
 async def as_read(
     question: str, case: Case, database: Database, *, seconds: float
 ) -> tuple[list[ReadingPart], list[LeftOut]]:
@@ -98,7 +103,7 @@ async def as_read(
     slow = case.result is None or case.result.execution_time_ms >= SLOW_MS or seconds <= 0
 
     def looked_at() -> tuple[list[ReadingPart], tuple[ReadStatement, list[_Count]] | None, Vocabulary]:
-        words = vocabulary(case.schema, value_index(database, case.schema).stored_forms)
+        words = words_of(database, case.schema)
         said = reading(case.parsed, case.schema, words)
         return said, None if slow else counting(case.parsed, case.schema, words), words
 
@@ -179,6 +184,14 @@ class Resolved:
         found = self._found.get(id(node))
         return quoted_name(found.source.name) if found and found.source else None
 
+    def qualified(self, query: exp.Select) -> exp.Select:
+        """A copy of the query, with the name of its source in front of each column."""
+        changed = query.copy()
+        for before, node in zip(query.find_all(exp.Column), changed.find_all(exp.Column), strict=True):
+            if not node.table and (own := self.qualifier(before)) is not None:
+                node.set("table", own)
+        return changed
+
 
 def tables_of(select: exp.Select, schema: Schema) -> dict[str, Table]:
     """The tables of a SELECT by their names in it; empty where it reads from anything else."""
@@ -257,7 +270,7 @@ def _with_column(
     """The query with one column in place of another, which a key leads to where it is in a table `above`."""
     select = parsed.tree
     assert isinstance(select, exp.Select)
-    changed = select.copy()
+    changed = names.qualified(select) if key else select.copy()  # a name may stand in both tables
     source: exp.Expr | None = None
     for before, node in zip(select.find_all(exp.Column), changed.find_all(exp.Column), strict=True):
         own = node.args.get("table") or names.qualifier(before)
@@ -265,8 +278,6 @@ def _with_column(
             source = own
             table = quoted_name(key.ref_table) if key else own
             node.replace(exp.Column(this=quoted_name(other.name), table=table.copy()))
-        elif key and own is not None:
-            node.set("table", own.copy())  # its name may stand in both tables
     if key and source is not None:
         child = exp.Column(this=quoted_name(key.columns[0]), table=source.copy())
         parent = exp.Column(this=quoted_name(key.ref_columns[0]), table=quoted_name(key.ref_table))

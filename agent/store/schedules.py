@@ -140,9 +140,15 @@ class ScheduleStore(Base):
             return None
         return await self._first(DeliveryRecord, select(*_LISTED).where(its))
 
+    async def anything_due(self, at: datetime) -> bool:
+        """Whether there is something for `occur` or `claim`: a server without schedules writes nothing."""
+        come = select(schedules.c.schedule_id).where(_come(at)).limit(1)
+        free = select(deliveries.c.delivery_id).where(or_(_free(at), _lost(at))).limit(1)
+        return await self._read(lambda c: c.scalar(come) is not None or c.scalar(free) is not None)
+
     async def occur(self, at: datetime, planned: Planned) -> int:
         """Turn the occurrences whose time has come into deliveries; returns how many schedules moved on."""
-        due = select(*_PLANNED).where(schedules.c.paused == "", schedules.c.next_run <= at)
+        due = select(*_PLANNED).where(_come(at))
         some = due.order_by(schedules.c.next_run).limit(BATCH).with_for_update(skip_locked=True)
 
         def moved(connection: Connection) -> int:
@@ -177,12 +183,8 @@ class ScheduleStore(Base):
     async def claim(self, instance: str, at: datetime, *, limit: int) -> list[DeliveryRecord]:
         """Claim deliveries that are due, or whose process is gone; those that a process was sending when it ended
         become `in doubt`."""
-        gone = deliveries.c.leased_until < micros(at)
-        free = or_(
-            and_(deliveries.c.state == "due", deliveries.c.next_try <= at), and_(deliveries.c.state == "claimed", gone)
-        )
-        query = select(*_LISTED).where(free).order_by(deliveries.c.next_try).limit(limit)
-        lost = update(deliveries).where(deliveries.c.state == "sending", gone)
+        query = select(*_LISTED).where(_free(at)).order_by(deliveries.c.next_try).limit(limit)
+        lost = update(deliveries).where(_lost(at))
 
         def claimed(connection: Connection) -> list[DeliveryRecord]:
             connection.execute(lost.values(state="in doubt", reason=IN_DOUBT, ended=at))
@@ -218,6 +220,22 @@ class ScheduleStore(Base):
             return True
 
         return await self._write(stepped)
+
+
+def _come(at: datetime) -> ColumnElement[bool]:
+    """Schedules whose time has come."""
+    return and_(schedules.c.paused == "", schedules.c.next_run <= at)
+
+
+def _free(at: datetime) -> ColumnElement[bool]:
+    """Deliveries that are due, or that a process which is gone had claimed."""
+    gone = and_(deliveries.c.state == "claimed", deliveries.c.leased_until < micros(at))
+    return or_(and_(deliveries.c.state == "due", deliveries.c.next_try <= at), gone)
+
+
+def _lost(at: datetime) -> ColumnElement[bool]:
+    """Deliveries whose process ended while it was sending them."""
+    return and_(deliveries.c.state == "sending", deliveries.c.leased_until < micros(at))
 
 
 def _lease(at: datetime) -> int:

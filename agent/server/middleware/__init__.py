@@ -47,14 +47,14 @@ _CORS_EXPOSED = [
 def protect(
     app: FastAPI,
     settings: ServerSettings,
-    database: DatabaseSettings | None = None,
     *,
+    tokens: Tokens | None = None,
     max_upload: int | None = None,
     limits: Limits | None = None,
 ) -> None:
     """Put the layers in front of `app`; call it once, before the app serves. `max_upload`: limit for the body of
-    `POST /databases/upload` in bytes, by default the limit of every body. `limits`: those of the clients, if others
-    count with them. Raises TokensInvalid, or ValueError for an invalid origin."""
+    `POST /databases/upload` in bytes, by default the limit of every body. `tokens`, `limits`: those of
+    the clients, if others read them or count with them. Raises TokensInvalid, or ValueError for an invalid origin."""
     from starlette.middleware.cors import CORSMiddleware
 
     from agent.server import limits as counting
@@ -65,7 +65,7 @@ def protect(
     from agent.server.middleware.tokens import Authentication
     from agent.server.telemetry.requests import RequestTelemetry
 
-    tokens = Tokens.of(settings, database)
+    tokens = tokens or Tokens.of(settings)
     from urllib.parse import urlsplit
 
     origins = frozenset(origin.rstrip("/") for origin in listed(settings.cors_origins))

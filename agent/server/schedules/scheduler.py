@@ -109,6 +109,8 @@ class Scheduler:
     async def look(self) -> list[asyncio.Task[None]]:
         """Turn what is due into deliveries, and begin as many as there is room for. Raises StoreError."""
         now = self._clock()
+        if not await self._store.anything_due(now):
+            return []
         while await self._store.occur(now, lambda schedule: _planned(schedule, now)):
             pass
         room = AT_ONCE - len(self._tasks)
