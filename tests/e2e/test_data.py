@@ -20,7 +20,7 @@ from tests.openai_server import OpenAIServer
 def test_a_column_is_found_with_its_key_and_its_most_frequent_values(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline, "/data/shop")
     page.get_by_placeholder("Search tables and columns").fill("supplier country")
-    page.get_by_role("button", name="suppliers").click()
+    page.get_by_role("main").get_by_role("button", name="suppliers").click()
     expect(page.get_by_role("heading", name="suppliers")).to_be_visible()
     page.get_by_role("button", name="country", exact=True).click()
     expect(page.get_by_text("different")).to_be_visible()

@@ -1,6 +1,6 @@
 /** One kept answer by its own address: its rows of now, its title and its SQL, which can be changed. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import type { KeptAnswer } from "../api/boardTypes";
 import { patch, post, remove } from "../api/client";
 import { keptAnswerQuery } from "../api/queries";
@@ -8,10 +8,11 @@ import { ScheduleButton } from "../schedules/ScheduleButton";
 import { Button } from "../shell/Button";
 import { NotFound } from "../shell/NotFound";
 import { go, paths } from "../shell/router";
-import { Bench } from "../sql/Bench";
 import { BoardTitle } from "./BoardTitle";
 import css from "./Boards.module.css";
 import { Answer } from "./TileView";
+
+const Bench = lazy(() => import("../sql/Bench"));
 
 export default function KeptPage({ keptId }: { keptId: string }) {
   const client = useQueryClient();
@@ -67,13 +68,15 @@ export default function KeptPage({ keptId }: { keptId: string }) {
         </p>
       )}
       {editing ? (
-        <Bench preset={answer.preset} dialect={answer.dialect} sql={answer.sql} question={answer.question}>
-          {(statement) => (
-            <Button look="framed" icon="check" disabled={change.isPending} onClick={() => change.mutate({ sql: statement })}>
-              Keep this SQL
-            </Button>
-          )}
-        </Bench>
+        <Suspense fallback={<p role="status">Opening…</p>}>
+          <Bench preset={answer.preset} dialect={answer.dialect} sql={answer.sql} question={answer.question}>
+            {(statement) => (
+              <Button look="framed" icon="check" disabled={change.isPending} onClick={() => change.mutate({ sql: statement })}>
+                Keep this SQL
+              </Button>
+            )}
+          </Bench>
+        </Suspense>
       ) : (
         <Answer answer={answer} mine pending={rerun.isPending} onRun={(values) => rerun.mutate(values)} onSaved={(saved) => client.setQueryData(queryKey, saved)} />
       )}

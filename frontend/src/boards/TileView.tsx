@@ -7,7 +7,7 @@ import type { BoardFilter, FilterValue, KeptAnswer, KeptRows } from "../api/boar
 import { useDrill } from "../drill/useDrill";
 import { describeChart } from "../result/describeChart";
 import { type Look, lookOf } from "../result/look";
-import type { Result } from "../result/results";
+import { type Result, resultOf } from "../result/results";
 import { ResultTable } from "../result/ResultTable";
 import { Button, IconButton } from "../shell/Button";
 import { counted } from "../shell/counted";
@@ -91,7 +91,10 @@ export function Answer({ answer, mine, pending, onRun, onSaved }: AnswerProps) {
   /** The chart while it is edited. */
   const [draft, setDraft] = useState<Look | null>(null);
   const sql = useFormatted(answer.result?.sql ?? answer.sql, answer.dialect);
-  const result = useMemo(() => resultOf(answer), [answer]);
+  const result = useMemo(() => {
+    const { title, preset, result: rows } = answer;
+    return rows && { ...resultOf(rows, { runId: null, title, preset }), milliseconds: null };
+  }, [answer]);
   const look = draft ?? lookOfKept(answer, result);
   return (
     <>
@@ -150,12 +153,6 @@ function Shown({ look, result }: { look: Look | null; result: Result }) {
       {drill}
     </figure>
   );
-}
-
-function resultOf({ title, preset, result: rows }: KeptAnswer): Result | null {
-  if (!rows) return null;
-  const { columns, rows_returned: total, truncated, sql } = rows;
-  return { runId: null, task: null, title, columns, preset, sql, rows: rows.rows, total, truncated, milliseconds: null };
 }
 
 /** The chart that was kept, as long as the columns that it needs are there. */

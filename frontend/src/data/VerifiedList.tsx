@@ -1,15 +1,16 @@
 /** Questions whose SQL somebody has found right; they help with later questions, and can be asked again. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { post, remove } from "../api/client";
 import { verifiedQuery } from "../api/queries";
 import type { VerifiedPair } from "../api/types";
 import { useNewThread } from "../run/useNewThread";
 import { Button, IconButton } from "../shell/Button";
-import { Bench } from "../sql/Bench";
 import { useFormatted } from "../sql/format";
 import { SqlText } from "../sql/SqlText";
 import css from "./VerifiedList.module.css";
+
+const Bench = lazy(() => import("../sql/Bench"));
 
 export function VerifiedList({ preset, dialect }: { preset: string; dialect: string }) {
   const { data, error } = useQuery({ ...verifiedQuery(preset), staleTime: 0 });
@@ -74,13 +75,15 @@ function Verified({ pair, dialect, onAsk }: Props) {
       </div>
       {change.error && <p role="alert">{change.error.message}</p>}
       {editing ? (
-        <Bench preset={pair.preset} dialect={dialect} sql={pair.sql} question={pair.question}>
-          {(statement) => (
-            <Button look="framed" icon="check" disabled={change.isPending} onClick={() => change.mutate(statement)}>
-              Keep as the right answer
-            </Button>
-          )}
-        </Bench>
+        <Suspense fallback={<p role="status">Opening…</p>}>
+          <Bench preset={pair.preset} dialect={dialect} sql={pair.sql} question={pair.question}>
+            {(statement) => (
+              <Button look="framed" icon="check" disabled={change.isPending} onClick={() => change.mutate(statement)}>
+                Keep as the right answer
+              </Button>
+            )}
+          </Bench>
+        </Suspense>
       ) : (
         <SqlText sql={formatted} label={`SQL for “${pair.question}”`} />
       )}

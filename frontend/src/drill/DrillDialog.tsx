@@ -6,8 +6,8 @@ import { post } from "../api/client";
 import { schemaQuery } from "../api/queries";
 import type { SqlResult } from "../api/types";
 import { ResultView } from "../result/ResultPanel";
+import { resultOf } from "../result/results";
 import { Button, IconButton } from "../shell/Button";
-import { resultOf } from "../sql/Bench";
 import { useFormatted } from "../sql/format";
 import { Refusal } from "../sql/Refusal";
 import { SqlText } from "../sql/SqlText";
@@ -67,7 +67,10 @@ function StepView({ step: { source }, name }: { step: Step; name: string }) {
   });
   const schema = useQuery(schemaQuery(source.preset));
   const sql = useFormatted(source.sql, schema.data?.dialect ?? "sqlite");
-  const result = useMemo(() => data && resultOf(data, source.preset), [data, source.preset]);
+  const result = useMemo(
+    () => data && resultOf(data, { runId: data.run_id, title: name, preset: source.preset }),
+    [data, name, source.preset],
+  );
   return (
     <div className={css["step"]}>
       {error && <p role="alert">{error.message}</p>}

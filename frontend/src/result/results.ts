@@ -1,5 +1,6 @@
 /** The results of a run that can be looked at: one for each task that has rows, the answer's own last. */
 import type { Row } from "../api/events";
+import type { SqlOutcome } from "../api/types";
 import type { RunState } from "../run/state";
 
 export interface Result {
@@ -20,6 +21,14 @@ export interface Result {
   milliseconds: number | null;
   /** The database that returned it, where one may go on from its figures. */
   preset?: string | null;
+}
+
+type Returned = Pick<SqlOutcome, "columns" | "rows" | "rows_returned" | "truncated" | "execution_time_ms" | "sql">;
+
+/** What a statement returned, to be looked at like the result of a question. */
+export function resultOf(returned: Returned, of: Pick<Result, "runId" | "title" | "preset">): Result {
+  const { columns, rows, rows_returned: total, truncated, execution_time_ms: milliseconds, sql } = returned;
+  return { ...of, task: null, columns, rows, total, truncated, milliseconds, sql: sql ?? "" };
 }
 
 export function resultsOf(run: Pick<RunState, "attempts" | "plan" | "answer" | "runId"> & { preset?: string | null }): Result[] {

@@ -5,7 +5,7 @@ import { post } from "../api/client";
 import { schemaQuery } from "../api/queries";
 import type { SqlRequest, SqlResult } from "../api/types";
 import { ResultView } from "../result/ResultPanel";
-import type { Result } from "../result/results";
+import { resultOf } from "../result/results";
 import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { address, paths } from "../shell/router";
@@ -29,7 +29,7 @@ interface Props {
   onText?: (sql: string) => void;
 }
 
-export function Bench({ preset, dialect, sql, runs = false, question, children, onText }: Props) {
+export default function Bench({ preset, dialect, sql, runs = false, question, children, onText }: Props) {
   const schema = useQuery({ ...schemaQuery(preset), enabled: preset !== "" });
   const formatted = useFormatted(sql, dialect);
   const [edited, setEdited] = useState<string | null>(null);
@@ -45,7 +45,7 @@ export function Bench({ preset, dialect, sql, runs = false, question, children, 
   });
   const result = running.data;
   const succeeded = result?.status === "success";
-  const shown = useMemo(() => result && resultOf(result, preset), [result, preset]);
+  const shown = useMemo(() => result && resultOf(result, { runId: result.run_id, title: "Your SQL", preset }), [result, preset]);
 
   const { mutate } = running;
   useEffect(() => {
@@ -105,20 +105,4 @@ export function Bench({ preset, dialect, sql, runs = false, question, children, 
       {succeeded && shown && <ResultView key={result.run_id} traced={null} name={question || "SQL"} result={shown} />}
     </>
   );
-}
-
-/** What came of SQL of one's own, to be looked at like the result of a question. */
-export function resultOf(result: SqlResult, preset: string): Result {
-  return {
-    runId: result.run_id,
-    task: null,
-    title: "Your SQL",
-    columns: result.columns,
-    rows: result.rows,
-    total: result.rows_returned,
-    truncated: result.truncated,
-    milliseconds: result.execution_time_ms,
-    preset,
-    sql: result.sql ?? "",
-  };
 }

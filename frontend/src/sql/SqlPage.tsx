@@ -4,7 +4,7 @@ import { useState } from "react";
 import { presetsQuery } from "../api/queries";
 import { choosePreset } from "../ask/chosenPreset";
 import { followLink, go, paths } from "../shell/router";
-import { Bench } from "./Bench";
+import Bench from "./Bench";
 import css from "./SqlPage.module.css";
 
 /** What was typed is there again after a look elsewhere, as long as the tab is open. */

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { post } from "../api/client";
 import type { RunState } from "../run/state";
 import { Button, IconButton } from "../shell/Button";
-import { Bench } from "./Bench";
+import Bench from "./Bench";
 import css from "./Workbench.module.css";
 
 interface Props {

@@ -1,6 +1,7 @@
 /** A statement that somebody ran by hand, by its own address: the SQL and what came of it. */
 import type { SqlRun } from "../api/types";
 import { ResultView } from "../result/ResultPanel";
+import { resultOf } from "../result/results";
 import { Refusal } from "../sql/Refusal";
 import { SqlCard } from "../sql/SqlCard";
 import { SEEN_OTHERWISE } from "../run/fromStored";
@@ -19,18 +20,7 @@ export function SqlRunView({ run }: { run: SqlRun }) {
         <ResultView
           traced={null}
           name={name}
-          result={{
-            runId: run.run_id,
-            task: null,
-            title: name,
-            columns: answer.columns,
-            rows: answer.rows,
-            total: answer.rows_returned,
-            truncated: answer.truncated,
-            milliseconds: answer.execution_time_ms,
-            preset: run.preset,
-            sql: run.sql,
-          }}
+          result={resultOf(answer, { runId: run.run_id, title: name, preset: run.preset })}
         />
       ) : (
         <Refusal result={answer} />
