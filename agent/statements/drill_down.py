@@ -74,10 +74,10 @@ def drills(
     pointed at. Runs one query where the groups have hidden keys. Raises NotDrillable, DatabaseError."""
     schema = database.schema()
     select = parsed.tree
-    if not isinstance(select, exp.Select):
-        raise NotDrillable("This query puts several results together, so one figure has no rows of its own.")
     if check(parsed, schema).statement is None:
         raise NotDrillable("This query may not be run.")
+    if not isinstance(select, exp.Select):
+        raise NotDrillable("This query puts several results together, so one figure has no rows of its own.")
     if any(len(row) != len(names) for row in rows):
         raise NotDrillable("These rows are not rows of this result.")
     ways = _Ways(parsed, schema, words_of(database, schema), value_index(database, schema), names, rows, column)

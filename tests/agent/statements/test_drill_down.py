@@ -117,6 +117,8 @@ def test_dates_are_offered_by_month(plain: Database) -> None:
 
 def test_what_has_no_rows_of_its_own_says_why(plain: Database) -> None:
     union = "SELECT town FROM shops UNION SELECT title FROM goods"
+    with pytest.raises(NotDrillable, match="may not be run"):
+        drills(parse("DROP TABLE shops", "sqlite"), plain, ["town"], [["Rome"]], 0)
     with pytest.raises(NotDrillable, match="several results"):
         ways(plain, union)
     gone = "SELECT g.title, COUNT(*) FROM sales s JOIN goods g ON s.goods_id = g.id GROUP BY g.id, g.title"
