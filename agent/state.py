@@ -134,7 +134,7 @@ class ReadingPart(_Value):
 class LeftOut(_Value):
     """Rows that do not enter a result, or enter it though they are marked as deleted."""
 
-    kind: Literal["unknown", "figure", "group", "partner", "deleted"]
+    kind: Literal["unknown", "figure", "group", "partner", "deleted", "tie"]
     count: int
     text: str
     open: bool = False

@@ -20,6 +20,10 @@ _SAMPLE = 60
 _MEANT, _SHORT, _ENDING, _FAMILY = 0.95, 0.7, 0.86, 0.8
 """Scores: the same meaning, an abbreviation of any kind, a place that ends so, a word of the same family."""
 
+_CODE = (3, 5)
+"""Letters of a code that is the beginning of a word."""
+_CODES = 30
+
 Related = tuple[int, str, float, How]
 """Place of the column, value, score, how it is meant."""
 
@@ -36,7 +40,7 @@ class ValueRelations:
         hits = [hit for kind in KINDS for hit in self._of_kind(kind, folded)]
         if not hits and " " not in folded:
             kin = (other for other in self._families.get(family(lemma(folded)), ()) if other != folded)
-            hits = [hit for other in kin for hit in self._in_categories(other)]
+            hits = [hit for other in kin for hit in self._in_categories(other)] or list(self._begun(lemma(folded)))
         best: dict[tuple[int, str], Related] = {}
         for hit in hits:
             best[hit[:2]] = max(best.get(hit[:2], hit), hit, key=lambda h: h[2])
@@ -47,6 +51,24 @@ class ValueRelations:
         for place, value in self._exact[folded]:
             if len(self._values[place]) <= CATEGORIES and not any(place in held for held in calendar):
                 yield place, value, _FAMILY, "inflected"
+
+    def _begun(self, word: str) -> Iterator[Related]:
+        """`restaurants` for REST: a word that begins with the only code which it begins with, in a column of codes."""
+        starts = (word[:size] for size in range(_CODE[0], min(_CODE[1], len(word) - _CODE[0]) + 1))
+        found = [
+            (place, value) for start in starts for place, value in self._exact.get(start, ()) if place in self._coded
+        ]
+        if len(found) == 1:
+            yield *found[0], _SHORT, "abbreviation"
+
+    @cached_property
+    def _coded(self) -> frozenset[int]:
+        """The columns whose values are codes of some letters each, in capitals."""
+        return frozenset(
+            place
+            for place, values in enumerate(self._values)
+            if 1 < len(values) <= _CODES and all(v.isupper() and v.isalpha() and len(v) <= _CODE[1] for v in values)
+        )
 
     @cached_property
     def _families(self) -> dict[str, list[str]]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
+from rapidfuzz import fuzz, process
+
 from agent.knowledge.stored_dates import ISO
 from eval.language.inflection import lemma, plural_phrase, root, stem
 from eval.language.lexicon import abbreviations, open_lexicon, synonyms, word_set
@@ -36,6 +38,8 @@ _NEVER_FIGURES = word_set(
 """Words of columns whose texts are names, whatever they look like."""
 _ID_WORDS = ("id", "key", "code", "uuid", "guid", "number", "ssn", "isbn")
 NAME_WORDS = ("name", "title", "label", "caption", "subject")
+_TONGUES = word_set("en eng english de fr es it nl pt sv nb da fi pl")
+"""What the name of a row may end with: the language that it is in."""
 _CONTACT = frozenset(("contact", "agent", "owner"))  # the names of somebody else
 _WHOLE_NAMES = (
     *((who, "name") for who in ("company", "business", "organization", "customer", "client", "person")),
@@ -44,6 +48,8 @@ _WHOLE_NAMES = (
 """Names of rows, whatever the table is called (`accounts.company_name`)."""
 _TABLE_PREFIXES = {"tbl", "dim", "dimension", "fact", "fct", "stg", "staging", "ref", "reference", "vw", "table",
                    "lkp", "lkup", "lookup", "lu", "mst", "mstr"}  # fmt: skip
+_MISSPELT = 7
+"""Letters that a misspelt word has at least."""
 _SIGNS = re.compile(r"[\W_]+")
 _SPLIT = re.compile(
     r"(?:[kMGT]?Wh|kW|kVA|kV|[kMG]Hz|mAh|pH|dB)(?![a-z])|"  # units with capitals inside
@@ -149,9 +155,16 @@ class Vocabulary:
         if max(scores.values(), default=0.0) < _SAME_WORD:
             base = lemma(word)
             for short, schema_word in self._shortened_by_letter.get(base[:1], ()) if base not in _NEVER_SHORT else ():
-                if abbreviates(short, base):
+                if abbreviates(short, base) and not self._misspelt(base):
                     scores[schema_word] = _ABBREVIATED
         return scores
+
+    def _misspelt(self, word: str) -> bool:
+        """Whether a word that is none is nearly a longer one of the schema (`insepction`)."""
+        if len(word) < _MISSPELT or open_lexicon(word):
+            return False
+        near = process.extractOne(word, self.spellings.get(len(word), ()), scorer=fuzz.ratio, score_cutoff=85)
+        return near is not None
 
     @cached_property
     def _shortened_by_letter(self) -> dict[str, list[tuple[str, str]]]:
@@ -496,6 +509,8 @@ def _column(table: Table, column: Column, words: tuple[str, ...], foreign: bool,
     elif words[0] == "date" or words[-1] == "date":
         words = tuple(_event(w, column.name) for w in words)
     numeric, temporal, boolean = _type(column.type)
+    if len(words) > 1 and words[-2] in NAME_WORDS and words[-1] in _TONGUES:
+        words = words[:-1]  # `name_en`
     primary = column.primary_key or column.name in table.primary_key
     role: Role = "text"
     if words == ("year", "id") and numeric:

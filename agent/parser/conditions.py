@@ -8,6 +8,7 @@ from __future__ import annotations
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import flags
 from agent.parser.interpretation import Condition, Expression
+from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
@@ -61,6 +62,18 @@ def condition_follows(q: LinkedQuestion, in_head: bool, i: int) -> bool:
             continue
         return False
     return False
+
+
+def deed(q: LinkedQuestion, i: int) -> bool:
+    """`kg landed`, `amount paid`: behind a figure, a participle that is a date says what was done to it; it is nothing
+    to show or to sort by."""
+    named = q.mention(i).columns[:1] if q.sort(i) == "column" else ()
+    behind = q.mention(i - 1).columns[:1] if q.sort(i - 1) == "column" else ()
+    return (
+        any(column.role == "date" for column, _ in named)
+        and participle(q.items[i].lower)
+        and any(column.is_figure and not column.foreign for column, _ in behind)
+    )
 
 
 def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> ColumnWord | None:

@@ -18,7 +18,7 @@ from sqlglot import exp
 from agent.knowledge.effort import MOST_STEPS, TooTangled, limited, spend
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import vocabulary
-from agent.parser import abstention, confidence, doubts
+from agent.parser import abstention, confidence, doubts, units
 from agent.parser.alternatives import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.date_arithmetic import before
@@ -279,7 +279,7 @@ class _Parser:
     def _first(self, wording: Wording, known: Sequence[Meaning] = ()) -> _Attempt:
         """The attempt with the likeliest meaning of each word."""
         words, values, today = self._known.vocabulary, self._known.values, self._known.today
-        tokens = tokenize(wording.text)
+        tokens = units.apart(tokenize(wording.text), values.find)
         items = qualified(tokens, link(tokens, words, values, known), words, values, today)
         return self._attempt(wording, tokens, items)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from agent.parser.entities import each_its_own
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Function, Query
-from agent.parser.measures import AVERAGED, added_up
+from agent.parser.measures import added_up, averaged
 from agent.parser.question import LinkedQuestion
 from agent.parser.ranks import of_all
 from agent.parser.state import Context, Finding
@@ -210,7 +210,7 @@ def _sum_for_groups(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
             continue
         for kind, what in groups:
             table = str(what) if kind == "table" else ""
-            function: Function = "avg" if AVERAGED & set(column.words) else "sum"
+            function: Function = "avg" if averaged(q, column) else "sum"
             if table and table != column.table and q.many_of(table, column.table):
                 query.select[k] = Expression(function, column.key, factor=e.factor)
             elif isinstance(what, Expression) and what.column and q.vocabulary.columns[what.column].role != "id":

@@ -7,7 +7,7 @@ order of dates stored as text in another format, a rank by one rating among many
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations, pairwise
 
 from agent.knowledge.vocabulary import split_name
@@ -19,7 +19,7 @@ from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.stored_states import SAME_EVENT
 from agent.parser.time_conditions import TIME_WORDS
-from agent.parser.units import UNITS
+from agent.parser.units import of_a_unit
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
@@ -228,15 +228,6 @@ def _says_only(q: LinkedQuestion) -> bool:
     return _ONLY.search(" ".join(t.text for t in q.tokens)) is not None
 
 
-def _of_a_unit(words: Sequence[str]) -> bool:
-    """Whether a column holds what one unit costs (`price_kg`, `cost per head`): such figures do not add up."""
-    return bool(_PRICED & set(words[:-1])) and (words[-1] in UNITS - _NO_MEASURE or "per" in words)
-
-
-_PRICED = word_set("price rate cost fee wage")
-_NO_MEASURE = word_set("usd eur dollar euro pound million billion thousand percent year")
-
-
 def _totals_a_rank(query: Query) -> bool:
     """`our 5 most expensive sales` read as the total of all: one row has no first five."""
     totals = bool(query.select) and all(e.function for e in query.select)
@@ -254,7 +245,7 @@ def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
         and (
             (column := q.vocabulary.columns[e.column]).role in ("date", "id")
             or (column.words[-1] in _NUMBERED and not column.numeric)
-            or (e.function == "sum" and not e.factor and _of_a_unit(column.words))
+            or (e.function == "sum" and not e.factor and of_a_unit(column.words))
         )
         for e in query.expressions()
     )

@@ -16,7 +16,7 @@ from agent.parser.minor_units import MINOR
 from agent.parser.question import LinkedQuestion
 from agent.parser.schema_linking import QUALIFYING
 from agent.parser.state import Context
-from agent.parser.units import UNITS
+from agent.parser.units import UNITS, of_a_unit
 from eval.language.lexicon import Adjective, Measure, measures, word_set
 
 _AMOUNTS = (
@@ -42,6 +42,15 @@ AVERAGED = word_set(
     "rank ranking grade gpa level discount year quarter month week day weekday hour"
 )
 """Words of columns whose numbers are not added up."""
+
+
+def averaged(q: LinkedQuestion, column: ColumnWord) -> bool:
+    """Whether figures of a column are averaged rather than added up; where it is named by its unit alone (`kg per
+    species`), the question asks for an amount."""
+    unit = column.unit or column.words[-1]
+    said = {word for token in q.tokens for word in (token.lower, token.lemma)}
+    amount = unit in UNITS and unit in said and not said & (set(column.words) - {unit})
+    return bool(AVERAGED & set(column.words)) and not amount
 
 
 def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
@@ -188,6 +197,11 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
     named = q.vocabulary.tables[table].words
     if MONEY_ROWS & set(named) and not sold:
         yield from ((0.75, Expression(column=column.key)) for column in numeric if column.words == named)
+    for each in numeric if known.prices else ():  # `sold_cents_kg` of `wt_kg`
+        for counted in numeric if of_a_unit(each.words) else ():
+            if counted.words[-1] == each.words[-1] and not of_a_unit(counted.words):
+                score = 0.8 + 0.1 * bool({"sell", "sold", "sale"} & set(each.words))
+                yield score, Expression(column=each.key, factor=counted.key)
     price = _named(numeric, known.prices)
     quantity = _named([c for c in numeric if not _ON_HAND & set(c.words)], known.quantities)
     if price is not None and quantity is not None and price is not quantity:
@@ -231,7 +245,7 @@ def added_up(q: LinkedQuestion, e: Expression, *, any_figure: bool = False) -> b
         and column.numeric
         and column.role == "number"
         and not column.foreign
-        and not AVERAGED & set(column.words)
+        and not averaged(q, column)
         and bool(any_figure or _ADDED & set(column.words) or column.words == q.vocabulary.tables[column.table].words)
     )
 

@@ -7,11 +7,10 @@ multiplied by 100. A question that itself speaks of cents is left as it is, and 
 
 from __future__ import annotations
 
-import re
-
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import split_name
+from agent.parser.units import apart
 from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
 from eval.language.tokens import tokenize
@@ -26,10 +25,10 @@ NOTE = "stored in cents, told in whole units"
 
 def in_whole_units(tree: exp.Expression, question: str) -> exp.Expression | None:
     """None where nothing is to be changed."""
-    tokens = tokenize(question)
+    tokens = apart(tokenize(question))
     if any(token.lemma in MINOR for token in tokens):
         return None
-    asked = {float(token.lower) for token in tokens if re.fullmatch(r"\d+(\.\d+)?", token.lower)}
+    asked = {float(token.number) for token in tokens if token.number is not None}
     changed = tree.copy()
     columns = [column for column in changed.find_all(exp.Column) if _is_minor(column.name)]
     renamed: dict[str, str] = {}

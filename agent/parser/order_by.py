@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.conditions import condition_follows
+from agent.parser.conditions import condition_follows, deed, flag
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import measure, property_of
 from agent.parser.question import LinkedQuestion
@@ -95,6 +95,10 @@ def _order_term(q: LinkedQuestion, c: Context, i: int, j: int, terms: _Terms) ->
         terms.function = x.keyword.argument  # type: ignore[union-attr,assignment]
     elif x.is_keyword("count"):
         terms.counting = True
+    elif terms.has_term and deed(q, j):
+        column = q.mention(j).columns[0][0]
+        done = flag(q, column, negated=False) if q.values.facts(*column.key).nulls else Finding()
+        return replace(done, used=(j,), entities=(column.table,)), j + 1
     elif sort == "column" and not clause_starts(q, c.in_head, j):
         expression = _column_term(c, j, terms)
     elif sort == "table" and counted and (terms.counting or not _its_column(q, j)):

@@ -43,7 +43,7 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
     yield Finding((i,))
     if _only_prefix(q, i, column) or _only_ties(q, c, i, column):
         return
-    if c.in_head and not c.functions and column.role == "date" and _names_event(q, i):
+    if c.in_head and not c.functions and column.role == "date" and (_names_event(q, i) or conditions.deed(q, i)):
         yield _rows_of_event(c, i, column)
     elif c.in_head and not mention.opposite and _qualifies_next(q, i, column):
         yield conditions.flag(q, column, c.negated)

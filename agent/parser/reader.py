@@ -22,6 +22,7 @@ from agent.parser import (
     time_conditions,
 )
 from agent.parser.assembly import join
+from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.signals import stores_number
 from agent.parser.state import Context, Draft, Finding, Findings, ReadingState
@@ -157,7 +158,7 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         following == i + 1
         and q.sorts[following] in ("column", "table")
         and i
-        and (q.sorts[i - 1] == "table" or (i == 1 and q.sorts[0] == "value"))  # `emergencies by outcome`
+        and (_counted_rows(q, i) or (i == 1 and q.sorts[0] == "value"))  # `emergencies by outcome`
         and not c.query.select
         and not c.functions
     ) and (following + 1 >= len(q.items) or not _compared(q, c.in_head, following)):
@@ -183,6 +184,14 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         return False
     aggregated = c.functions or c.counting or c.query.aggregates() or "group" in q.items[i - 1].lower
     return bool(aggregated) and following <= i + 3
+
+
+def _counted_rows(q: LinkedQuestion, i: int) -> bool:
+    """Rows named before item i, or what was done to them (`lots sold by grade`, and no doer)."""
+    if q.sorts[i - 1] == "table":
+        return True
+    done = participle(q.items[i - 1].lower) and i > 1 and q.sorts[i - 2] == "table"
+    return done and q.sorts[i + 1] == "column" and not q.plural(i + 1) and i + 2 == len(q.items)
 
 
 def _figure_per_thing(q: LinkedQuestion, c: Context, i: int) -> bool:

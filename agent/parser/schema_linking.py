@@ -18,6 +18,7 @@ from agent.parser.fallback_linking import CALENDAR_UNITS, MONEY, NO_VALUE, linke
 from agent.parser.mentions import Item
 from agent.parser.periods import period_at
 from agent.parser.phrases import Keyword, keywords, starts_with_sorting
+from agent.parser.units import UNITS, of_a_unit
 from eval.language.lexicon import FUNCTION_WORDS, measures, word_set
 from eval.language.tokens import Token, tokenize
 
@@ -54,6 +55,10 @@ _UNITS = word_set(
 """Units at the end of a column's name."""
 QUALIFYING = word_set("after before at during since")
 """Words behind which a column's name says when or where (`Height after 30d`, `weight_at_birth`)."""
+_DIMENSIONS = word_set(
+    "gross net total weight mass length distance height width depth duration time amount volume area quantity"
+)
+"""Words that go without saying beside a unit: `kg` of weight."""
 _BETWEEN = word_set("from to")
 """Words that may name a column, and mostly stand between two others."""
 _HEADS = word_set("header hdr head hd master mst")
@@ -71,6 +76,7 @@ def link(
     spans = _schema_spans(tokens, vocabulary)
     _add_rows(tokens, spans, vocabulary)
     _add_dates(tokens, spans)
+    _add_unit_prices(tokens, spans, vocabulary)
     _add_measures(tokens, spans)
     periods = _periods(tokens, vocabulary, values)
     _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
@@ -292,6 +298,8 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
         return _TAILS[words[-1]] * mean
     if isinstance(item, TableWord) and missing == {words[-1]} and words[-1] in _HEADS:
         return 0.97 * mean - 0.01 * gap
+    if words[-1] in used and words[-1] in UNITS and missing <= _DIMENSIONS:  # `kg per species`
+        return 0.97 * mean
     covered = 1 - len(missing) / len(unique)
     if words[-1] in used and isinstance(item, TableWord):
         return (0.55 + 0.3 * covered) * mean
@@ -333,6 +341,25 @@ def _add_rows(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], vocab
         if len(tables) == 1 and len(vocabulary.tables[min(tables)].table.primary_key) < 2:
             nearest = max(score for _, score in span.columns.values())
             span.tables[min(tables)] = (vocabulary.tables[min(tables)], max(0.9, nearest))
+
+
+def _add_unit_prices(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], vocabulary: Vocabulary) -> None:
+    """`price per kg`: a column of what one costs, with the word before that says which (`sold price per kg`)."""
+    for at in range(1, len(tokens) - 1):
+        if tokens[at].lower not in ("per", "/") or tokens[at - 1].lemma not in _COSTS:
+            continue
+        unit = tokens[at + 1].lemma
+        priced = [c for c in vocabulary.columns.values() if c.words[-1] == unit and of_a_unit(c.words)]
+        before = vocabulary.affinities(tokens[at - 2].lower) if at > 1 else {}
+        which = [c for c in priced if before.keys() & set(c.words)]
+        start = at - 2 if which else at - 1
+        for column in which or priced:
+            span = spans.setdefault((start, at + 2), Span())
+            span.offer(column, 0.97)
+            span.matched = at + 2 - start
+
+
+_COSTS = word_set("price cost rate fee")
 
 
 def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:

@@ -6,11 +6,12 @@ when the column does not name its unit and the question's unit is not the usual 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
-from eval.language.tokens import Token
+from eval.language.tokens import Token, tokenize
 
 _KINDS: tuple[dict[str, float], ...] = (
     {"millisecond": 0.001, "ms": 0.001, "second": 1, "sec": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86400,
@@ -28,6 +29,33 @@ _UNSAID = frozenset(
     ("minute", "year", "foot", "mile", "pound", "meter", "metre", "km", "kilometer", "kg", "kilogram", "day")
 )
 """Units that people mention although the column name omits them, with the same meaning."""
+
+
+_LENGTHS = word_set(
+    "long longer tall taller deep deeper wide wider high higher short shorter far farther length height"
+)
+_GLUED = re.compile(r"(-?\d+(?:[.,]\d+)?)([a-z]+2?)", re.IGNORECASE)
+
+
+def apart(tokens: Sequence[Token], stored: Callable[[str], object] = lambda _: None) -> tuple[Token, ...]:
+    """`5kg` as a number and its unit, where no value is stored so; `20m` is a length beside `longer` alone."""
+    lengthy = not _LENGTHS.isdisjoint(token.lower for token in tokens)
+    parts: list[Token] = []
+    for token in tokens:
+        glued = _GLUED.fullmatch(token.text)
+        unit = lemma(glued[2].lower()) if glued else ""
+        split = unit in UNITS and (unit != "m" or lengthy) and not stored(token.text)
+        parts.extend(tokenize(f"{glued[1]} {glued[2]}") if glued and split else (token,))
+    return tuple(parts)
+
+
+def of_a_unit(words: Sequence[str]) -> bool:
+    """Whether a column holds what one unit costs (`price_kg`, `cents_kg`, `cost per head`)."""
+    return bool(_PRICED & set(words[:-1])) and (words[-1] in UNITS - _NO_MEASURE or "per" in words)
+
+
+_PRICED = word_set("price rate cost fee wage cent pence usd eur euro dollar gbp")
+_NO_MEASURE = word_set("usd eur dollar euro pound million billion thousand percent year")
 
 
 def unit_after(tokens: Sequence[Token], at: int) -> str:

@@ -17,6 +17,7 @@ from sqlglot import exp
 from agent.knowledge.values import value_index
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
 from agent.state import Choice, LeftOut, ReadingPart
+from agent.statements.ties import ties
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.language.tokens import tokenize
@@ -108,7 +109,11 @@ async def as_read(
         return said, None if slow else counting(case.parsed, case.schema, words), words
 
     said, asked, words = await in_turn(looked_at)
-    return said, await left_out(asked, question, words, database, seconds=seconds) if asked else []
+    missing = await left_out(asked, question, words, database, seconds=seconds) if asked else []
+    if not slow and case.result is not None:
+        limit = min(LIMITS.seconds, seconds)
+        missing += await ties(case.parsed, case.schema, len(case.result.rows), database, seconds=limit)
+    return said, missing
 
 
 @with_headroom

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.numbers import NUMBER_WORDS
+from eval.language.tokens import tokenize
 from eval.scoring.contradictions.proof import Proof, Proofs
 from eval.scoring.contradictions.said import left_over
 from eval.scoring.evidence.familiarity import supposes
@@ -34,6 +35,9 @@ def number_foreign(r: Reading) -> Proofs:
     named = set(r.intent.numbers) | {float(n) for n in _DIGITS.findall(f"{r.question} {r.case.taught}")}
     spelled = {float(n) for w, n in NUMBER_WORDS.items() if light_stem(w) in r.all_words}
     foreign = [c for c in r.constants if _compared_number(c) and not _near(float(c.value), named | spelled)]
+    if foreign:  # `five hundred`, `40k`
+        named |= {float(token.number) for token in tokenize(r.question) if token.number is not None}
+        foreign = [c for c in foreign if not _near(float(c.value), named)]
     if not foreign:
         return
     used = {float(c.value) for c in r.constants if _is_number(c.value)}
