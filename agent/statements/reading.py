@@ -69,27 +69,41 @@ def reading(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> list[Read
     """The clauses of a query in words. A date or figure of the outermost SELECT has the columns beside it to choose
     from, each with the query that it makes."""
     others = _others(parsed, schema, words) if isinstance(parsed.tree, exp.Select) else {}
-    said = pieces(parsed, _by_key(parsed, schema))
+    names = Resolved(parsed, schema)
+    said = pieces(parsed, _by_key(names, schema), names.is_text)
     return [ReadingPart(kind=kind, text=text, others=others.pop(kind, [])) for kind, text in said]
 
 
-def _by_key(parsed: ParsedQuery, schema: Schema) -> Callable[[exp.Expr], bool]:
-    """Tells joins along a key, which need no words."""
-    names = Resolved(parsed, schema)
-
-    def refers(child: tuple[str, str], parent: tuple[str, str]) -> bool:
-        table = schema.table(child[0])
-        return table is not None and any(
-            (own, key.ref_table, other) == (child[1], *parent)
-            for key in table.foreign_keys
-            for own, other in zip(key.columns, key.ref_columns, strict=False)
-        )
+def _by_key(names: Resolved, schema: Schema) -> Callable[[exp.Expr], bool]:
+    """Tells joins that need no words: they follow the only key between a table and those before it."""
 
     def by_key(on: exp.Expr) -> bool:
-        ends = (names.column(on.this), names.column(on.expression)) if isinstance(on, exp.EQ) else (None, None)
-        return ends[0] is not None and ends[1] is not None and (refers(ends[0], ends[1]) or refers(ends[1], ends[0]))
+        join = on.parent
+        if not isinstance(on, exp.EQ) or not isinstance(join, exp.Join) or not isinstance(join.parent, exp.Select):
+            return False
+        before = [join.parent.args["from_"], *join.parent.args["joins"][: join.index]]
+        own, *others = (
+            (
+                one.this.alias_or_name.casefold(),
+                schema.table(one.this.name) if isinstance(one.this, exp.Table) else None,
+            )
+            for one in (join, *before)
+        )
+        ways = [way for other in others for ends in ((own, other), (other, own)) for way in _keys(*ends)]
+        ends = {(names.source(end), (names.column(end) or ("", ""))[1]) for end in (on.this, on.expression)}
+        return len(ways) == 1 and ways[0] == ends
 
     return by_key
+
+
+def _keys(child: tuple[str, Table | None], parent: tuple[str, Table | None]) -> list[set[tuple[str, str]]]:
+    """The ends of each key by which one source refers to another: their names with their columns."""
+    (name, table), (other_name, other) = child, parent
+    return [
+        {*((name, column) for column in key.columns), *((other_name, column) for column in key.ref_columns)}
+        for key in (table.foreign_keys if table and other else ())
+        if other and key.ref_table == other.name
+    ]
 
 
 def words_of(database: Database, schema: Schema) -> Vocabulary:
@@ -178,6 +192,11 @@ class Resolved:
     def column(self, node: exp.Expr) -> tuple[str, str] | None:
         found = self._found.get(id(node))
         return found.origin if found else None
+
+    def is_text(self, node: exp.Expr) -> bool:
+        """Whether what stands in double quotes is no name."""
+        found = self._found.get(id(node))
+        return found is not None and found.is_string
 
     def source(self, node: exp.Expr) -> str:
         """The name of its source in FROM."""

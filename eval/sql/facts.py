@@ -174,15 +174,13 @@ def _nested_queries(tree: exp.Expression) -> int:
 
 def _negations(tree: exp.Expression, outer_join: bool) -> int:
     count = 0
-    for node in every(tree, exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is, exp.Like, exp.ILike):
+    for node in every(tree, exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is):
         if isinstance(node, exp.Not):
             count += not (isinstance(node.this, exp.Is) and isinstance(node.this.expression, exp.Null))
         elif isinstance(node, exp.NEQ | exp.NullSafeNEQ | exp.Except):
             count += 1
-        elif isinstance(node, exp.Like | exp.ILike):
-            count += bool(node.args.get("negate"))
         elif isinstance(node.expression, exp.Null):
-            count += outer_join and not isinstance(node.parent, exp.Not)
+            count += outer_join and not (isinstance(node.parent, exp.Not) or node.args.get("negate"))
     return count
 
 

@@ -63,14 +63,18 @@ _CALLS = {
     "date": "the date of {}",
     "julianday": "the day number of {}",
     "total": "the sum of {}",
+    "lag": "the previous {}",
+    "lead": "the next {}",
     "median": "the median of {}",
     "stddev": "the standard deviation of {}",
     "group_concat": "all values of {} in one text",
     "string_agg": "all values of {} in one text",
 }
+_OR_ELSE = " or, where that is missing, "
 _SETS: dict[type[exp.Expr], str] = {exp.Intersect: "only what is also in", exp.Except: "without what is in"}
 
 
+Test = Callable[[exp.Expr], bool]
 PieceKind = Literal["step", "shown", "rows", "groups", "set", "order", "limit"]
 
 
@@ -82,10 +86,11 @@ class Piece(NamedTuple):
 
 
 @with_headroom
-def pieces(parsed: ParsedQuery, by_key: Callable[[exp.Expr], bool] = lambda _: False) -> list[Piece]:
+def pieces(parsed: ParsedQuery, by_key: Test = lambda _: False, is_text: Test = lambda _: False) -> list[Piece]:
     """The clauses, in the order in which the query works. Empty for a text that is no query. A join's condition of
-    which `by_key` says that it only follows a key is left out."""
-    return [] if parsed.tree is None else _Words(parsed.dialect, by_key).query(parsed.tree)
+    which `by_key` says that it only follows a key is left out; of a name in double quotes `is_text` says whether it is
+    none, as SQLite allows."""
+    return [] if parsed.tree is None else _Words(parsed.dialect, by_key, is_text).query(parsed.tree)
 
 
 def explained(parsed: ParsedQuery) -> list[str]:
@@ -97,17 +102,20 @@ def explained(parsed: ParsedQuery) -> list[str]:
 class _Words:
     """`query` gives clauses, `value` a noun, `condition` a clause."""
 
-    def __init__(self, dialect: Dialect, by_key: Callable[[exp.Expr], bool]) -> None:
+    def __init__(self, dialect: Dialect, by_key: Test, is_text: Test) -> None:
         self._dialect = dialect
         self._by_key = by_key
+        self._is_text = is_text
         self._tables: list[dict[str, str]] = []
         """What each source of the SELECTs around is called, by its name in the query; the innermost last."""
         self._several = False
+        self._inside = 0
+        """How many queries are around."""
 
     def query(self, tree: exp.Expr) -> list[Piece]:
         steps = tree.args.get("with_")
         lines = [
-            Piece("step", f"first {step.alias} is made: {self._inner(step.this)}")
+            Piece("step", f"first {_made(step)} is made: {self._inner(step.this)}")
             for step in (steps.expressions if steps else ())
         ]
         if isinstance(tree, exp.Subquery | exp.Paren):
@@ -120,9 +128,11 @@ class _Words:
             return [*lines, Piece("shown", f"`{self._sql(tree)}`")]
         before, joins = self._several, tree.args.get("joins") or []
         self._several = before or bool(joins)
-        # The sources of a SELECT by their names in the query: a table's own name, where it stands there once
+        # The sources of a SELECT by their names in the query: a table's own name, where it stands there and around once
         sources = [one.this for one in (tree.args.get("from_"), *(tree.args.get("joins") or ())) if one is not None]
         tables = [one.name.lower() for one in sources if isinstance(one, exp.Table)]
+        tables += [name.lower() for around in self._tables for name in around.values()]
+        tables += _meant_inside(tree)
         once = {
             one.alias_or_name.lower(): one.name
             for one in sources
@@ -173,7 +183,8 @@ class _Words:
         if not isinstance(tree, exp.Alias):
             return self.value(tree)
         said = self.value(tree.this)
-        return said if tree.alias.lower() in said.lower().split() else f"{said} (called {tree.alias})"
+        known = tree.alias.lower() in said.lower().split() and (not self._inside or said == tree.alias)
+        return said if known else f"{said} (called {tree.alias})"
 
     def _source(self, tree: exp.Expr) -> str:
         if isinstance(tree, exp.Table) and not isinstance(tree.this, exp.Func):
@@ -215,6 +226,8 @@ class _Words:
             low, high = self.value(tree.args["low"]), self.value(tree.args["high"])
             return f"{self.value(tree.this)} is {no}between {low} and {high}"
         if isinstance(tree, exp.Is):
+            negated = negated != bool(tree.args.get("negate"))
+            no = "not " if negated else ""
             what = f"is {no}{self.value(tree.expression)}"
             if isinstance(tree.expression, exp.Null):
                 what = "is known" if negated else "is missing"
@@ -261,7 +274,11 @@ class _Words:
 
     def _inner(self, tree: exp.Expr) -> str:
         inner = tree.this if isinstance(tree, exp.Subquery) and not tree.args.get("with_") else tree
-        return f"({', '.join(text for _, text in self.query(inner))})"
+        self._inside += 1
+        try:
+            return f"({', '.join(text for _, text in self.query(inner))})"
+        finally:
+            self._inside -= 1
 
     def value(self, tree: exp.Expr) -> str:
         """An expression as a noun."""
@@ -275,13 +292,15 @@ class _Words:
             return said
         word = _OPERATORS.get(type(tree), "")
         if isinstance(tree, exp.Binary) and word and not word.startswith("is"):
-            return f"{self.value(tree.this)} {word} {self.value(tree.expression)}"
+            return f"{self._operand(tree.this)} {word} {self._operand(tree.expression)}"
         if isinstance(tree, exp.Predicate | exp.Connector | exp.Not):
             return f"whether {self.condition(tree)}"
         return f"`{self._sql(tree)}`"
 
     def _named(self, tree: exp.Expr) -> str:
         if isinstance(tree, exp.Column):
+            if self._is_text(tree):
+                return f"'{tree.name}'"
             source = next(
                 (names[key] for names in self._tables[::-1] if (key := tree.table.lower()) in names), tree.table
             )
@@ -307,32 +326,47 @@ class _Words:
                 return "the number of rows"
             if isinstance(inner, exp.Distinct):
                 return f"the number of different {_listed([*map(self.value, inner.expressions)])}"
-            return f"the number of rows that have {self.value(inner)}"
+            return f"the number of rows that have {self._whole(inner)}"
         if type(tree) in _AGGREGATES and inner is not None:
-            return f"{_AGGREGATES[type(tree)]} {self.value(inner)}"
+            return f"{_AGGREGATES[type(tree)]} {self._whole(inner)}"
         return ""
+
+    def _operand(self, tree: exp.Expr) -> str:
+        said = self.value(tree)
+        return f"({said})" if _OR_ELSE in said and not said.startswith("(") else said
+
+    def _whole(self, tree: exp.Expr) -> str:
+        """A noun behind which other words may follow."""
+        said = self.value(tree)
+        several = isinstance(tree, exp.Binary | exp.Not | exp.Predicate) or (_OR_ELSE in said and said[0] != "(")
+        return f"({said})" if several else said
 
     def _form(self, tree: exp.Expr) -> str:
         if isinstance(tree, exp.Distinct):
             return "different " + _listed([*map(self.value, tree.expressions)])
         if isinstance(tree, exp.Filter):
-            return f"{self.value(tree.this)} where {self.condition(tree.expression.this)}"
+            return f"{self.value(tree.this)} among those where ({self.condition(tree.expression.this)})"
         if isinstance(tree, exp.Window):
             said = self.value(tree.this)
             if order := tree.args.get("order"):
                 said += f" by {self._ordered(order.expressions)}"
             if parts := tree.args.get("partition_by"):
                 said += f" within each {_listed([*map(self.value, parts)])}"
+            if not order and not parts:
+                said += " over all rows"
             if spec := tree.args.get("spec"):
                 said += f" (over `{self._sql(spec)}`)"
             return said
         if isinstance(tree, exp.Case):
             return self._case(tree)
         if isinstance(tree, exp.Cast):
-            kind = "a number" if NUMERIC.search(tree.to.sql()) else tree.to.sql().lower()
-            return f"{self.value(tree.this)} as {kind}"
+            kind = tree.to.sql().lower()
+            if NUMERIC.search(kind):
+                kind = "a whole number" if "int" in kind else "a number"
+            said = self.value(tree.this)
+            return f"{said if ' ' not in said or said.startswith('(') else f'({said})'} as {kind}"
         if isinstance(tree, exp.Extract):
-            return f"the {tree.this.name.lower()} of {self.value(tree.expression)}"
+            return f"the {tree.this.name.lower()} of {self._whole(tree.expression)}"
         return ""
 
     def _call(self, tree: exp.Expr) -> str:
@@ -340,7 +374,7 @@ class _Words:
         if not isinstance(tree, exp.Anonymous):
             return ""
         name, given = tree.name.lower(), tree.expressions
-        said = [self.value(one) for one in given]
+        said = [self._whole(one) for one in given]
         if name in _RANKS:
             return _RANKS[name]
         if len(said) == 1 and name in (*_CALLS, *_PARTS):
@@ -348,12 +382,14 @@ class _Words:
         if name == "round" and said:
             return f"{said[0]} rounded" + (f" to {said[1]} places" if len(said) > 1 else "")
         if name in ("coalesce", "ifnull", "nvl") and len(said) > 1:
-            return " or, where that is missing, ".join(said)
+            return _OR_ELSE.join(said)
+        if name in ("substr", "substring") and len(said) == 3 and said[1] == "1":
+            return f"the first {said[2]} letters of {said[0]}"
         if name == "nullif" and len(said) == 2:
             return said[0] if said[1] == "''" else f"{said[0]} (missing where it is {said[1]})"
         if name in ("strftime", "date_format", "to_char") and len(said) == 2:
             text, moment = given if isinstance(given[0], exp.Literal) else given[::-1]  # SQLite names the form first
-            return f"the {_UNITS[text.name]} of {self.value(moment)}" if text.name in _UNITS else ""
+            return f"the {_UNITS[text.name]} of {self._whole(moment)}" if text.name in _UNITS else ""
         if name == "date_trunc" and len(said) == 2:
             return f"the {given[0].name.lower()} of {said[1]}"
         return ""
@@ -375,7 +411,26 @@ class _Words:
         return ", then ".join(said)
 
     def _sql(self, tree: exp.Expr) -> str:
-        return render(tree, self._dialect)
+        """As SQL, with its sources called as in the words."""
+        called = tree.copy()
+        for column in called.find_all(exp.Column):
+            name = next((names[key] for names in self._tables[::-1] if (key := column.table.lower()) in names), "")
+            if name and name != column.table:
+                column.set("table", exp.to_identifier(name))
+        return render(called, self._dialect)
+
+
+def _made(step: exp.Expr) -> str:
+    columns = [one.name for one in step.args["alias"].args.get("columns") or ()]
+    return f"{step.alias} ({', '.join(columns)})" if columns else step.alias
+
+
+def _meant_inside(tree: exp.Select) -> list[str]:
+    """The tables of the queries inside that refer to a source of this one: there, its table's name may be another's."""
+    own = {one.this.alias_or_name.lower() for one in (tree.args.get("from_"), *(tree.args.get("joins") or ())) if one}
+    inside = [one for one in tree.find_all(exp.Select) if one is not tree]
+    refer = any(column.table.lower() in own for one in inside for column in one.find_all(exp.Column))
+    return [table.name.lower() for one in inside for table in one.find_all(exp.Table)] if refer else []
 
 
 def group_keys(tree: exp.Select) -> list[exp.Expr]:

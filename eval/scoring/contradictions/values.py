@@ -94,7 +94,8 @@ def idle_condition(r: Reading) -> Proofs:
         # a subquery may hold an outer join, after which its keys are NULL
         if not any(join.side for join in joins) and all(isinstance(one, exp.Table) for one in read):
             for test in every(where, exp.Is) if where else ():
-                alone = not isinstance(test.parent, exp.Not) and test.find_ancestor(exp.Select) is select
+                denied = isinstance(test.parent, exp.Not) or test.args.get("negate")
+                alone = not denied and test.find_ancestor(exp.Select) is select
                 if alone and isinstance(test.expression, exp.Null) and _always_there(test.this, select, r):
                     yield Proof("idle_condition", test.sql(), f"No row can meet {test.sql()}: each has one.")
                     return
