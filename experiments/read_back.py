@@ -523,7 +523,7 @@ class Reader:
 
     def case(self) -> str:
         self.expect("(")
-        parts = []
+        parts: list[str] = []
         while True:
             if parts and self.takes("else "):
                 parts.append(f"ELSE {self.value()}")
