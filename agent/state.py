@@ -126,7 +126,8 @@ class Choice(_Value):
 class ReadingPart(_Value):
     """One clause of a query in words, with what may be meant in its place."""
 
-    kind: Literal["step", "shown", "rows", "groups", "set", "order", "limit"]
+    kind: Literal["step", "shown", "rows", "groups", "set", "order", "limit", "unused"]
+    """`unused`: words of the question that no clause is about."""
     text: str
     others: list[Choice] = Field(default_factory=list)
 

@@ -93,7 +93,9 @@ def _answer(task: SqlTask, answer: Answer | None, problem: str) -> TaskAnswer:
     if answer and answer.status in ("success", "doubtful") and answer.sql:
         label = "" if ENGINES[task.dialect].executes else NOT_EXECUTED.format(title=ENGINES[task.dialect].title)
         reason = answer.reason if not answer.reason or answer.reason.endswith((".", "!", "?")) else f"{answer.reason}."
-        reasoning = " ".join(filter(None, (reason, answer.verdict, label)))
+        said = " · ".join(part.text for part in answer.reading)
+        shows = f"Shows: {said}." if said and said not in reason else ""
+        reasoning = " ".join(filter(None, (reason, shows, answer.verdict, label)))
         return TaskAnswer(sql=answer.sql, reasoning=reasoning, read_as=answer.read_as or None, task_id=task.task_id)
     why = (answer.answer or answer.reason) if answer else problem
     return TaskAnswer(sql="", error=why, read_as=(answer and answer.read_as) or None, task_id=task.task_id)

@@ -17,8 +17,9 @@ CATEGORIES = 300
 """A column with at most so many values is a category, whose values people inflect (`rainy days`)."""
 _SAMPLE = 60
 """Values of a column that tell of which kind it is."""
-_MEANT, _SHORT, _ENDING, _FAMILY = 0.95, 0.7, 0.86, 0.8
-"""Scores: the same meaning, an abbreviation of any kind, a place that ends so, a word of the same family."""
+_MEANT, _SHORT, _ENDING, _FAMILY, _BEGUN = 0.95, 0.7, 0.86, 0.8, 0.6
+"""Scores: the same meaning, an abbreviation of any kind, a place that ends so, a word of the same family, a word that
+begins with a code."""
 
 _CODE = (3, 5)
 """Letters of a code that is the beginning of a word."""
@@ -59,7 +60,7 @@ class ValueRelations:
             (place, value) for start in starts for place, value in self._exact.get(start, ()) if place in self._coded
         ]
         if len(found) == 1:
-            yield *found[0], _SHORT, "abbreviation"
+            yield *found[0], _BEGUN, "abbreviation"
 
     @cached_property
     def _coded(self) -> frozenset[int]:

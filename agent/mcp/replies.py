@@ -66,6 +66,8 @@ class Answered(Rows):
     confidence: float | None = Field(None, description="0 to 1: how likely the rows are right.")
     verdict: str = Field("", description="How sure the answer is, in one line.")
     doubts: list[str] = Field(default_factory=list)
+    reading: list[str] = Field(default_factory=list, description="What the query says, clause by clause.")
+    left_out: list[str] = Field(default_factory=list, description="Rows that do not enter the answer, counted.")
     clarification: str | None = Field(None, description="Asked back; answer by another `ask` with the same thread.")
     options: list[str] = Field(default_factory=list, description="Answers to choose from.")
     database: str

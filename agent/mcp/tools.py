@@ -215,7 +215,9 @@ def _answered(run: LiveRun, answer: dict[str, Any], asked_back: dict[str, Any], 
         fields = {"answer": HIDDEN, "columns": answer.get("columns") or [], "hidden": HIDDEN}
     else:
         fields |= _shown(answer.get("columns") or [], answer.get("rows") or [], returned, bool(answer.get("truncated")))
+        fields["left_out"] = [one["text"] for one in answer.get("left_out") or ()]
     return Answered(
+        reading=[part["text"] for part in answer.get("reading") or ()],
         status=answer.get("status") or "waiting",
         sql=answer.get("sql") or "",
         score=answer.get("score"),

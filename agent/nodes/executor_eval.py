@@ -38,6 +38,7 @@ from agent.state import (
     asked,
     standalone,
 )
+from agent.statements.reading import not_used
 from agent.statements.spelling import as_stored
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
@@ -168,7 +169,8 @@ async def _attempt(step: _Step, draft: Draft, number: int, *, judged: bool) -> Q
         # no statement may be run: the engine's own compiler checks it if it can; without rows there is no score
         refusal = await step.context.database.refusal_async(case.runnable)
         status = "error" if refusal else "success"
-        return _result(step, draft, number, sql=case.runnable.sql, status=status, error=refusal)
+        written = _result(step, draft, number, sql=case.runnable.sql, status=status, error=refusal)
+        return written if refusal else await _as_read(step, written, case)
     return await _scored(step, draft, number, case, judged=judged)
 
 
@@ -238,10 +240,11 @@ def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[
 
 async def _as_read(step: _Step, result: QueryResult, case: Case) -> QueryResult:
     """With what the query says and what it leaves out; without, where that can't be told."""
-    if not case.ran:
+    if step.context.execute and not case.ran:
         return result
     try:
         said, missing = await as_read_once(step.question, case, step.context)
+        said = [*said, *await in_turn(not_used, case)]
     except Exception:  # what is said of an answer must not cost the answer
         log.exception("The reading failed inside")
         return result

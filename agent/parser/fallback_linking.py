@@ -203,7 +203,8 @@ def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex)
         text = " ".join(t.text for t in tokens[items[0].start : last.end])
         if lemma(text.lower()) in _GENERIC or lemma(text.lower()) in CALENDAR_UNITS:
             continue
-        hits = tuple(replace(h, score=max(h.score, _SAME_THING)) for h in values.related(text))
+        related = values.related(text)
+        hits = tuple(replace(h, score=max(h.score, _SAME_THING)) if h.score >= _SURELY else h for h in related)
         for deed in () if hits else _deed(text.lower()):
             if hits := values.find(deed):
                 text = deed
@@ -238,7 +239,7 @@ def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueInde
     return replace(item, kind="mention", mention=Mention(item.start, item.end, values=hits, text=word))
 
 
-_SAME_THING, _PART = 0.86, 0.72
+_SAME_THING, _PART, _SURELY = 0.86, 0.72, 0.7
 _OFTEN, _NAME = 0.8, 40
 """A part that is meant is the first or last word of most values with it, and these are names (letters)."""
 _SHORTEST, _LONGEST_SHORT = 2, 5

@@ -54,14 +54,16 @@ async def _opinion(question: str, database: Database, schema: Schema) -> SecondO
     other_result = await in_turn(_read, question, database, schema)
     if other_result is None:
         return None
-    parsed, statement, confidence = other_result
+    parsed, statement, confidence, unread = other_result
     result = await database.execute_async(statement, limits=LIMITS)
     if not result.ok or result.truncated:
         return None
-    return SecondOpinion(parsed.text, facts(parsed, schema), result, confidence)
+    return SecondOpinion(parsed.text, facts(parsed, schema), result, confidence, unread)
 
 
-def _read(question: str, database: Database, schema: Schema) -> tuple[ParsedQuery, ReadStatement, float] | None:
+def _read(
+    question: str, database: Database, schema: Schema
+) -> tuple[ParsedQuery, ReadStatement, float, tuple[str, ...]] | None:
     look = looker(database) if database.holds_rows else None
     reading = read(question, schema, value_index(database, schema), threshold=0.0, look=look)
     if not reading.sql:
@@ -70,4 +72,4 @@ def _read(question: str, database: Database, schema: Schema) -> tuple[ParsedQuer
     statement = check(parsed, schema).statement
     if statement is None or resolve(parsed, schema).phantoms:
         return None
-    return parsed, statement, reading.confidence
+    return parsed, statement, reading.confidence, tuple(reading.not_understood)

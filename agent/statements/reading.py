@@ -16,13 +16,17 @@ from sqlglot import exp
 
 from agent.knowledge.values import value_index
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
+from agent.parser.coverage import RELATIONAL
 from agent.state import Choice, LeftOut, ReadingPart
 from agent.statements.ties import ties
 from eval.databases.base import Database
 from eval.databases.types import Limits
+from eval.language.lexicon import word_set
 from eval.language.tokens import tokenize
 from eval.schema import ForeignKey, Schema, Table
 from eval.scoring import Case
+from eval.scoring.contradictions.said import passed_over
+from eval.scoring.evidence.question_reading import Reading as Evidence
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.in_words import group_keys, pieces
 from eval.sql.quoted_names import quoted_name, table_source
@@ -72,6 +76,21 @@ def reading(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> list[Read
     names = Resolved(parsed, schema)
     said = pieces(parsed, _by_key(names, schema), names.is_text)
     return [ReadingPart(kind=kind, text=text, others=others.pop(kind, [])) for kind, text in said]
+
+
+def not_used(case: Case) -> list[ReadingPart]:
+    """The words of the question that a model's query passes over, as far as the engine's own reading tells: those that
+    it found nowhere, either."""
+    words = [word for word in passed_over(Evidence(case)) if word.lower() not in _LIGHT]
+    named = " and ".join(f"“{word}”" for word in words)
+    return [ReadingPart(kind="unused", text=f"not used: {named}")] if words else []
+
+
+_LIGHT = RELATIONAL | word_set(
+    "through owned own once times time considered gone instead down indicate same exact exactly anything anyone type "
+    "kind sort word doing manage"
+)
+"""Words that say nothing of which data is meant."""
 
 
 def _by_key(names: Resolved, schema: Schema) -> Callable[[exp.Expr], bool]:

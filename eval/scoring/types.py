@@ -34,6 +34,8 @@ class SecondOpinion:
     result: ExecutionResult | None
     confidence: float
     """0..1, the reader's own."""
+    unread: tuple[str, ...] = ()
+    """The question's words that it found nowhere."""
 
 
 Place = Literal["exactly", "otherwise", "padded", "elsewhere", "nowhere"]

@@ -9,6 +9,7 @@ import pytest
 
 from text2sql import Answer, Thread, ask, run
 from text2sql.errors import NoChart, PackageMissing, QuestionFailed
+from text2sql.testing import ScriptedModel
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -105,3 +106,17 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(PackageMissing, match=r"needs pandas: pip install 'askwell\[notebook\]'"):
         _ = answer(["n"], [1]).df
     assert "<table" in answer(["n"], [1])._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "unused"),
+    [
+        ("How many stolen customers are there?", "SELECT COUNT(*) FROM customers", ["not used: “stolen”"]),
+        ("How many customers are there?", "SELECT COUNT(*) FROM customers", []),
+        ("How many dormant customers are there?", "SELECT COUNT(*) FROM customers WHERE city = 'inactive'", []),
+    ],
+)
+def test_a_word_that_a_models_query_passes_over_is_named(question: str, sql: str, unused: list[str]) -> None:
+    answer = ask(question, database="shop", model=ScriptedModel(sql, relevance=0.9))
+    assert [part.text for part in answer.reading if part.kind == "unused"] == unused
+    assert answer.reading[0].text == "the number of rows of customers"

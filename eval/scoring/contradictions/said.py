@@ -204,6 +204,25 @@ def left_over(r: Reading) -> list[str]:
     return [w for w in r.words if not any(akin(w, k) for k in known)]
 
 
+def passed_over(r: Reading) -> list[str]:
+    """Words that the second reading of the question found nowhere and of which the query says nothing either: it holds
+    neither them nor a text or a key that the question does not say and that may stand for them."""
+    opinion = r.case.second_opinion
+    if opinion is None or not opinion.unread or any(_may_stand(c, r) for c in r.constants):
+        return []
+    written = frozenset(question_words(r.case.parsed.text)) | r.used_words
+    return [w for w in opinion.unread if not any(akin(q, k) for q in question_words(w) for k in written)]
+
+
+def _may_stand(constant: Constant, r: Reading) -> bool:
+    """Whether a constant may stand for a word that is not in the schema: no date, no flag, nothing that is said."""
+    value = constant.value.strip("% ").casefold()
+    if constant.is_string:
+        return not (value in _FLAGS or _DATE.match(value) or _YEAR.match(value) or said(constant, r))
+    keyed = constant.operator in ("=", "in") and (constant.column or "").casefold().endswith(("id", "key", "code"))
+    return keyed and value not in r.question
+
+
 def names_left(r: Reading) -> list[str]:
     """Capitalised or quoted words of the question that have no part in the query."""
     known = r.used_words

@@ -43,6 +43,7 @@ async def test_duckdbs_binder_speaks_where_names_and_guard_are_content() -> None
     assert retry.data.category == "execution_error"
     assert "must appear in the GROUP BY clause" in retry.data.feedback
     assert events[-1] == TaskAnswer(sql="SELECT id FROM customers", reasoning=events[-1].reasoning, task_id="t")
+    assert "Shows: id of customers." in (events[-1].reasoning or "")
 
 
 async def test_a_name_that_is_not_there_is_tried_again_with_the_nearest() -> None:

@@ -66,6 +66,7 @@ async def exercise(client: Client) -> None:
     )
     assert content["sql"].startswith("SELECT COUNT(*)")
     assert "480" in content["answer"]
+    assert (content["reading"], content["left_out"]) == (["the number of rows (called customers) of customers"], [])
     assert steps[0] == "schema analyzer"
     assert any(step.startswith("attempt 1: passes, about ") for step in steps)
 
