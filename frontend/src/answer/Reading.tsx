@@ -1,20 +1,32 @@
-/** How the question was read, made from the query that ran, and which rows the answer leaves out. */
-import type { Answer, Choice } from "../api/events";
-import { Menu } from "../shell/Menu";
+/** How the question was read, made from the query that ran, and which rows the answer leaves out. Another reading is
+ * tried at once, and can be made the rule. */
+import { useState } from "react";
+import type { Answer, Choice, Teaching } from "../api/events";
+import type { TaughtTerm } from "../api/types";
+import { Menu, type MenuItem } from "../shell/Menu";
+import { useTeach } from "../vocabulary/teaching";
+import { Learned } from "../vocabulary/TermLine";
 import css from "./Reading.module.css";
 
 interface Props {
   answer: Answer;
+  preset: string | null;
   /** Runs another query beside the answer's own. */
   onTry: (sql: string) => void;
 }
 
 const OTHERS: Partial<Record<string, string>> = { rows: "another date", groups: "another date", shown: "another figure" };
 
-export function Reading({ answer, onTry }: Props) {
+export function Reading({ answer, preset, onTry }: Props) {
+  const [learned, setLearned] = useState<readonly TaughtTerm[]>([]);
+  const teaching = useTeach(preset ?? "", (term) => setLearned([...learned, term]));
   const parts = answer.reading ?? [];
   const missing = answer.left_out ?? [];
   if (!parts.length || answer.abstained || answer.status === "error") return null;
+  const ways = ({ label, sql, teaches }: Choice): MenuItem[] => [
+    { name: label, run: () => onTry(sql) },
+    ...(teaches && preset ? [{ name: always(teaches), run: () => teaching.isPending || teaching.mutate(teaches) }] : []),
+  ];
   return (
     <div className={css["reading"]} role="group" aria-label="How this was read">
       <ul className={css["parts"]}>
@@ -22,7 +34,7 @@ export function Reading({ answer, onTry }: Props) {
           <li key={part.text}>
             <span>{part.text}</span>
             {part.others.length > 0 && (
-              <Menu compact icon="edit" label={OTHERS[part.kind] ?? "another"} items={items(part.others, onTry)} />
+              <Menu compact icon="edit" label={OTHERS[part.kind] ?? "another"} items={part.others.flatMap(ways)} />
             )}
           </li>
         ))}
@@ -30,17 +42,21 @@ export function Reading({ answer, onTry }: Props) {
       {missing.map((one) => (
         <p key={one.text} className={css["missing"]}>
           {one.text}.{" "}
-          {one.others.map((choice) => (
-            <button key={choice.label} type="button" className={css["choice"]} onClick={() => onTry(choice.sql)}>
-              {choice.label}
+          {one.others.flatMap(ways).map(({ name, run }) => (
+            <button key={name} type="button" className={css["choice"]} onClick={run}>
+              {name}
             </button>
           ))}
         </p>
       ))}
+      <Learned preset={preset ?? ""} terms={learned} />
+      {teaching.error && <p role="alert">{teaching.error.message}</p>}
     </div>
   );
 }
 
-function items(others: readonly Choice[], onTry: (sql: string) => void) {
-  return others.map((choice) => ({ name: choice.label, run: () => onTry(choice.sql) }));
+/** What is taught, as a menu says it. */
+function always({ kind, term, means }: Teaching): string {
+  if (kind === "hidden") return "Always leave them out";
+  return `Always use ${means.startsWith(`${term}.`) ? means.slice(term.length + 1) : means} for ${term}`;
 }

@@ -3,11 +3,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { post, remove } from "../api/client";
 import { verifiedQuery } from "../api/queries";
-import type { VerifiedPair } from "../api/types";
+import type { FeedbackReply, VerifiedPair } from "../api/types";
 import { useNewThread } from "../run/useNewThread";
 import { Button, IconButton } from "../shell/Button";
 import { useFormatted } from "../sql/format";
 import { SqlText } from "../sql/SqlText";
+import { Learned } from "../vocabulary/TermLine";
 import css from "./VerifiedList.module.css";
 
 const Bench = lazy(() => import("../sql/Bench"));
@@ -49,10 +50,10 @@ function Verified({ pair, dialect, onAsk }: Props) {
   const formatted = useFormatted(pair.sql, dialect);
   const [editing, setEditing] = useState(false);
   const change = useMutation({
-    mutationFn: (sql: string | null) =>
+    mutationFn: (sql: string | null): Promise<FeedbackReply | void> =>
       sql === null
         ? remove(`/feedback/${encodeURIComponent(pair.run_id)}`)
-        : post("/feedback", { run_id: pair.run_id, verdict: "corrected", sql }),
+        : post<FeedbackReply>("/feedback", { run_id: pair.run_id, verdict: "corrected", sql }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["feedback"] });
       setEditing(false);
@@ -73,6 +74,7 @@ function Verified({ pair, dialect, onAsk }: Props) {
           onClick={() => change.mutate(null)}
         />
       </div>
+      <Learned preset={pair.preset} terms={change.data?.learned ?? []} />
       {change.error && <p role="alert">{change.error.message}</p>}
       {editing ? (
         <Suspense fallback={<p role="status">Opening…</p>}>

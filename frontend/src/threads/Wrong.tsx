@@ -1,0 +1,72 @@
+/** What to do about an answer that is wrong: read it otherwise, say what a word means, or mend the SQL. */
+import { useState } from "react";
+import clarifyCss from "../ask/Clarify.module.css";
+import type { RunState } from "../run/state";
+import { Button } from "../shell/Button";
+import AskMeaning from "../vocabulary/AskMeaning";
+import { wordsOf } from "../vocabulary/places";
+import css from "./Wrong.module.css";
+
+interface Props {
+  run: RunState;
+  onTry: (sql: string) => void;
+  onAsk: (question: string) => void;
+  onEdit: () => void;
+  onAgain?: (() => void) | undefined;
+}
+
+interface Option {
+  label: string;
+  run: () => void;
+  pressed?: boolean;
+}
+
+export default function Wrong({ run, onTry, onAsk, onEdit, onAgain }: Props) {
+  const [word, setWord] = useState("");
+  const { answer, preset } = run;
+  const readings = [...(answer?.reading ?? []), ...(answer?.left_out ?? [])].filter((part) => part.others.length > 0);
+  return (
+    <section className={css["wrong"]} aria-label="What was wrong">
+      {readings.map((part) => (
+        <Options
+          key={part.text}
+          heading={`Not “${part.text}”, but`}
+          options={part.others.map(({ label, sql }) => ({ label, run: () => onTry(sql) }))}
+        />
+      ))}
+      {answer && answer.alternatives.length > 0 && (
+        <Options heading="Another question" options={answer.alternatives.map((label) => ({ label, run: () => onAsk(label) }))} />
+      )}
+      {preset && (
+        <Options
+          heading="A word means something else"
+          options={wordsOf(run.question).map((label) => ({ label, run: () => setWord(label), pressed: label === word }))}
+        />
+      )}
+      {preset && word && (
+        <AskMeaning key={word} open preset={preset} question={run.question} words={[word]} onDone={onAgain} />
+      )}
+      <Button look="framed" icon="edit" onClick={onEdit}>
+        Mend the SQL
+      </Button>
+    </section>
+  );
+}
+
+function Options({ heading, options }: { heading: string; options: readonly Option[] }) {
+  if (options.length === 0) return null;
+  return (
+    <div role="group" aria-label={heading}>
+      <p className={css["heading"]}>{heading}</p>
+      <ul className={clarifyCss["options"]}>
+        {options.map(({ label, run, pressed }) => (
+          <li key={label}>
+            <button type="button" className={clarifyCss["option"]} aria-pressed={pressed} onClick={run}>
+              {label}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
