@@ -88,6 +88,12 @@ def pieces(parsed: ParsedQuery, by_key: Callable[[exp.Expr], bool] = lambda _: F
     return [] if parsed.tree is None else _Words(parsed.dialect, by_key).query(parsed.tree)
 
 
+@with_headroom
+def expression_in_words(tree: exp.Expr, dialect: Dialect, *, with_tables: bool = False) -> str:
+    """A condition as a clause, any other expression as a noun."""
+    return _Words(dialect, lambda _: False, several=with_tables).said(tree)
+
+
 def explained(parsed: ParsedQuery) -> list[str]:
     """The clauses as sentences."""
     said = [f"shows {text}" if kind == "shown" else text for kind, text in pieces(parsed)]
@@ -97,12 +103,16 @@ def explained(parsed: ParsedQuery) -> list[str]:
 class _Words:
     """`query` gives clauses, `value` a noun, `condition` a clause."""
 
-    def __init__(self, dialect: Dialect, by_key: Callable[[exp.Expr], bool]) -> None:
+    def __init__(self, dialect: Dialect, by_key: Callable[[exp.Expr], bool], *, several: bool = False) -> None:
         self._dialect = dialect
         self._by_key = by_key
         self._tables: list[dict[str, str]] = []
         """What each source of the SELECTs around is called, by its name in the query; the innermost last."""
-        self._several = False
+        self._several = several
+
+    def said(self, tree: exp.Expr) -> str:
+        stated = isinstance(tree.unnest(), exp.Predicate | exp.Connector | exp.Not)
+        return self.condition(tree) if stated else self.value(tree)
 
     def query(self, tree: exp.Expr) -> list[Piece]:
         steps = tree.args.get("with_")
