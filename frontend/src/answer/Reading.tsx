@@ -23,9 +23,11 @@ export function Reading({ answer, preset, onTry }: Props) {
   const parts = answer.reading ?? [];
   const missing = answer.left_out ?? [];
   if (!parts.length || answer.abstained || answer.status === "error") return null;
-  const ways = ({ label, sql, teaches }: Choice): MenuItem[] => [
-    { name: label, run: () => onTry(sql) },
-    ...(teaches && preset ? [{ name: always(teaches), run: () => teaching.isPending || teaching.mutate(teaches) }] : []),
+  const ways = (others: readonly Choice[]): MenuItem[] => [
+    ...others.map(({ label, sql }) => ({ name: label, run: () => onTry(sql) })),
+    ...others.flatMap(({ teaches }) =>
+      teaches && preset ? [{ name: always(teaches), run: () => teaching.isPending || teaching.mutate(teaches) }] : [],
+    ),
   ];
   return (
     <div className={css["reading"]} role="group" aria-label="How this was read">
@@ -33,26 +35,34 @@ export function Reading({ answer, preset, onTry }: Props) {
         {parts.map((part) => (
           <li key={part.text}>
             <span>{part.text}</span>
-            {part.others.length > 0 && (
-              <Menu compact icon="edit" label={OTHERS[part.kind] ?? "another"} items={part.others.flatMap(ways)} />
+            {part.others.length > 0 && !part.others.some(isSentence) ? (
+              <Menu compact icon="edit" label={OTHERS[part.kind] ?? "another"} items={ways(part.others)} />
+            ) : (
+              <Ways ways={ways(part.others)} />
             )}
           </li>
         ))}
       </ul>
       {missing.map((one) => (
         <p key={one.text} className={css["missing"]}>
-          {one.text}.{" "}
-          {one.others.flatMap(ways).map(({ name, run }) => (
-            <button key={name} type="button" className={css["choice"]} onClick={run}>
-              {name}
-            </button>
-          ))}
+          {one.text}. <Ways ways={ways(one.others)} />
         </p>
       ))}
       <Learned preset={preset ?? ""} terms={learned} />
       {teaching.error && <p role="alert">{teaching.error.message}</p>}
     </div>
   );
+}
+
+/** Rows are taken in or left out: said in full, where another column is only named. */
+const isSentence = (choice: Choice): boolean => choice.label.endsWith(" them");
+
+function Ways({ ways }: { ways: readonly MenuItem[] }) {
+  return ways.map(({ name, run }) => (
+    <button key={name} type="button" className={css["choice"]} onClick={run}>
+      {name}
+    </button>
+  ));
 }
 
 /** What is taught, as a menu says it. */

@@ -83,14 +83,6 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onW
         {answer && !run.clarify && <Reading answer={answer} preset={run.preset} onTry={onTry} />}
         <AnswerText run={run} onTrace={onTrace} />
         {answer && !run.clarify && <SureLine answer={answer} />}
-        <Failure
-          run={run}
-          onAsk={onAsk}
-          onEdit={() => toggle("editor")}
-          onAgain={onAgain}
-          onWithout={guess ? onWithout : undefined}
-        />
-        {answer?.abstained && !run.clarify && <Declined answer={answer} onEdit={() => toggle("editor")} />}
         {answer && run.status !== "running" && !run.clarify && run.preset && answer.not_understood.length > 0 && (
           <Suspense fallback={null}>
             <AskMeaning
@@ -102,6 +94,14 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onW
             />
           </Suspense>
         )}
+        <Failure
+          run={run}
+          onAsk={onAsk}
+          onEdit={() => toggle("editor")}
+          onAgain={onAgain}
+          onWithout={guess ? onWithout : undefined}
+        />
+        {answer?.abstained && !run.clarify && <Declined answer={answer} onEdit={() => toggle("editor")} />}
         {run.clarify && (
           <Clarify question={run.clarify.question} options={run.clarify.options} open={latest} onChoose={onAsk} />
         )}

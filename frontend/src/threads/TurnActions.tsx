@@ -25,7 +25,7 @@ interface Props {
 
 const THANKS: Record<Verdict, string> = {
   right: "Saved as verified. It helps with later questions.",
-  wrong: "Marked as wrong. What was meant?",
+  wrong: "Marked as wrong.",
   corrected: "Your SQL is kept as the right answer.",
 };
 

@@ -26,11 +26,12 @@ export default function Wrong({ run, onTry, onAsk, onEdit, onAgain }: Props) {
   const { answer, preset } = run;
   const readings = [...(answer?.reading ?? []), ...(answer?.left_out ?? [])].filter((part) => part.others.length > 0);
   return (
-    <section className={css["wrong"]} aria-label="What was wrong">
+    <section className={css["wrong"]} aria-label="What was meant">
+      <h3>What was meant instead?</h3>
       {readings.map((part) => (
         <Options
           key={part.text}
-          heading={`Not “${part.text}”, but`}
+          heading={part.text}
           options={part.others.map(({ label, sql }) => ({ label, run: () => onTry(sql) }))}
         />
       ))}

@@ -63,7 +63,8 @@ interface MeaningsProps {
 
 function Meanings({ preset, question, word, onTaught, onSkip }: MeaningsProps) {
   const likely = useQuery(likelyQuery(preset, word, question));
-  const [other, setOther] = useState(false);
+  const [clicked, setOther] = useState<boolean | null>(null);
+  const other = clicked ?? likely.data?.length === 0;
   const teaching = useTeach(preset, onTaught);
   return (
     <>
@@ -98,7 +99,7 @@ function Meanings({ preset, question, word, onTaught, onSkip }: MeaningsProps) {
           {teaching.error.message}
         </p>
       )}
-      {other && <TeachForm preset={preset} kind="word" word={word} onTaught={onTaught} />}
+      {other && <TeachForm preset={preset} kind="word" word={word} focused={clicked === true} onTaught={onTaught} />}
     </>
   );
 }

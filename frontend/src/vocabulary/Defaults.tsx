@@ -82,7 +82,7 @@ function DefaultsRow({ preset, table, options, terms, least }: RowProps) {
         if (options[kind].length < least && !held) return null;
         const pending = teaching.isPending && teaching.variables.kind === kind ? teaching.variables.means : held;
         return (
-          <label key={kind}>
+          <label key={kind} data-kind={kind}>
             {kind === "date" ? "Date" : "Amount"}
             <select
               aria-label={`${kind === "date" ? "Date" : "Amount"} of ${table}`}

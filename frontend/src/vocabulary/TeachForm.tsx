@@ -30,12 +30,14 @@ const FORMS = {
 interface Props {
   preset: string;
   kind: keyof typeof FORMS;
-  /** The word that is meant; its meaning is asked for at once. */
+  /** The word whose meaning is asked for. */
   word?: string;
+  /** Whether one came here to write the meaning. */
+  focused?: boolean;
   onTaught?: (term: TaughtTerm) => void;
 }
 
-export function TeachForm({ preset, kind, word = "", onTaught }: Props) {
+export function TeachForm({ preset, kind, word = "", focused = false, onTaught }: Props) {
   const id = useId();
   const words = FORMS[kind];
   const first = useRef<HTMLInputElement & HTMLSelectElement>(null);
@@ -77,7 +79,7 @@ export function TeachForm({ preset, kind, word = "", onTaught }: Props) {
       <label>
         {words.means}
         <input
-          ref={word ? takeFocus : undefined}
+          ref={focused ? takeFocus : undefined}
           value={means}
           required
           maxLength={1000}

@@ -50,7 +50,7 @@ export function Vocabulary({ preset, tables }: { preset: string; tables: readonl
             {lines("word", "Words")}
             <TeachForm preset={preset} kind="word" />
           </Section>
-          <Section title="Measures" about="“revenue” is a sum of products: a name for a formula, asked by month, by customer, or as it is.">
+          <Section title="Measures" about="“revenue” is price times quantity, summed up: a name for a formula, asked by month, by customer, or as it is.">
             {lines("measure", "Measures")}
             <TeachForm preset={preset} kind="measure" />
           </Section>
@@ -64,7 +64,7 @@ export function Vocabulary({ preset, tables }: { preset: string; tables: readonl
         </div>
       )}
       {data && (
-        <section aria-label="History">
+        <section className={css["history"]} aria-label="History">
           <Button icon="clock" aria-expanded={history} onClick={() => setHistory(!history)}>
             History
           </Button>
