@@ -6,6 +6,7 @@ In: a server. Out: the name under which it knows the database, a new one for eac
 from __future__ import annotations
 
 import contextlib
+import secrets
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -20,6 +21,7 @@ def auction(server_url: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "auction.sqlite"
         with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute(f"PRAGMA user_version = {secrets.randbelow(2**31)}")  # the same bytes would be known
             database.executescript(
                 "CREATE TABLE bidders (bidder_id INTEGER PRIMARY KEY, name TEXT, city TEXT);"
                 "CREATE TABLE lots (lot_id INTEGER PRIMARY KEY, title TEXT, bidder_id INTEGER REFERENCES bidders,"
