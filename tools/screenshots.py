@@ -35,6 +35,7 @@ SHOWN = (
     ("data", "wide", "light"),
     ("diagram", "wide", "dark"),
     ("vocabulary", "wide", "light"),
+    ("wrong", "wide", "light"),
     ("sql", "wide", "light"),
     ("board", "wide", "light"),
     ("narrowed", "wide", "light"),

@@ -18,7 +18,7 @@ def test_the_reading_is_shown_and_another_date_is_one_click_away(offline: Runnin
     expect(reading).to_contain_text("order_date is from")
     before = page.get_by_label("Result").first.inner_text()
     reading.get_by_role("button", name="another date").click()
-    page.get_by_role("button", name="shipped_date").click()
+    page.get_by_role("button", name="shipped_date", exact=True).click()
     editor = page.get_by_role("group", name="SQL editor")
     expect(editor).to_contain_text("shipped_date")
     expect(editor.get_by_label("Result")).to_be_visible()

@@ -88,7 +88,7 @@ export default function DataPage({ preset, view }: { preset: string; view: DataV
           <Diagram name={about?.name ?? preset} tables={data.tables} onOpen={open} />
         </Suspense>
       )}
-      {view === "vocabulary" && <Vocabulary preset={preset} tables={data?.tables ?? []} />}
+      {data && view === "vocabulary" && <Vocabulary preset={preset} tables={data.tables} />}
       {view === "verified" && <VerifiedList preset={preset} dialect={data?.dialect ?? "sqlite"} />}
     </div>
   );

@@ -94,7 +94,7 @@ export function TurnActions({ run, feedback, ...ways }: Props) {
           {said || (judged === "corrected" ? THANKS.corrected : "")}
         </span>
       </div>
-      {judged === "wrong" && (
+      {verdict.isSuccess && judged === "wrong" && (
         <Suspense fallback={null}>
           <Wrong run={run} {...ways} />
         </Suspense>

@@ -1,7 +1,10 @@
 /** For each table, the date and the amount that are meant where a question does not say. */
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { profileQuery, triedQuery } from "../api/queries";
 import type { SchemaTable, TaughtTerm } from "../api/types";
+import { Button } from "../shell/Button";
+import { counted } from "../shell/counted";
 import { datesOf, figuresOf } from "./places";
 import { useTakeBack, useTeach } from "./teaching";
 import { TermLines } from "./TermLine";
@@ -9,6 +12,8 @@ import css from "./Vocabulary.module.css";
 
 const KINDS = ["date", "amount"] as const;
 type Kind = (typeof KINDS)[number];
+/** Tables that are shown though nothing was chosen for them. */
+const MOST = 12;
 
 interface Props {
   preset: string;
@@ -18,42 +23,55 @@ interface Props {
 
 export function Defaults({ preset, tables, terms }: Props) {
   const profile = useQuery(profileQuery(preset));
-  const rows = tables.map((table) => ({
+  const [unfolded, setUnfolded] = useState(false);
+  const rows = tables.map((table): Row => ({
     table: table.name,
     options: { date: datesOf(table, profile.data?.columns), amount: figuresOf(table) },
     terms: terms.filter((term) => term.term.toLowerCase() === table.name.toLowerCase()),
   }));
-  const several = rows.filter(({ options, terms: own }) => KINDS.some((kind) => options[kind].length > 1 || holding(own, kind)));
-  const others = rows.filter((row) => !several.includes(row) && KINDS.some((kind) => row.options[kind].length > 0));
+  const open = new Set(rows.filter((row) => !ruled(row) && having(row, 2)).slice(0, MOST));
+  const several = rows.filter((row) => ruled(row) || open.has(row));
+  const others = rows.filter((row) => !ruled(row) && !open.has(row) && having(row, 1));
   return (
     <>
       {several.length === 0 && <p className={css["about"]}>No table has several dates or several figures.</p>}
       <ul className={css["rows"]}>
         {several.map((row) => (
-          <DefaultsRow key={row.table} preset={preset} least={2} {...row} />
+          <DefaultsRow key={row.table} preset={preset} least={ruled(row) ? 1 : 2} {...row} />
         ))}
       </ul>
       {others.length > 0 && (
-        <details className={css["others"]}>
-          <summary>Tables with one of each</summary>
-          <ul className={css["rows"]}>
-            {others.map((row) => (
-              <DefaultsRow key={row.table} preset={preset} least={1} {...row} />
-            ))}
-          </ul>
-        </details>
+        <>
+          <Button className={css["fold"]} icon="chevron" aria-expanded={unfolded} onClick={() => setUnfolded(!unfolded)}>
+            {counted(others.length, "more table")}
+          </Button>
+          {unfolded && (
+            <ul className={css["rows"]}>
+              {others.map((row) => (
+                <DefaultsRow key={row.table} preset={preset} least={1} {...row} />
+              ))}
+            </ul>
+          )}
+        </>
       )}
     </>
   );
 }
 
+const meant = (term: TaughtTerm) => term.kind === "date" || term.kind === "amount";
+/** Also one that was forgotten: its table stays in its place, with the way to restore it. */
+const ruled = (row: Row) => row.terms.some(meant);
+const having = (row: Row, least: number) => KINDS.some((kind) => row.options[kind].length >= least);
 const holding = (terms: readonly TaughtTerm[], kind: Kind) => terms.find((term) => term.kind === kind && term.forgotten === null);
 
-interface RowProps {
-  preset: string;
+interface Row {
   table: string;
   options: Record<Kind, readonly string[]>;
   terms: readonly TaughtTerm[];
+}
+
+interface RowProps extends Row {
+  preset: string;
   /** A choice is offered from so many options on. */
   least: number;
 }
@@ -102,7 +120,7 @@ function DefaultsRow({ preset, table, options, terms, least }: RowProps) {
       <TermLines
         preset={preset}
         terms={terms}
-        shown={(term) => (term.kind === "date" || term.kind === "amount") && term.forgotten === null}
+        shown={(term) => meant(term) && term.forgotten === null}
         label={`Meant of ${table}`}
       />
       <p role="status" className={problem ? css["bad"] : css["about"]}>

@@ -93,7 +93,7 @@ export function TeachForm({ preset, kind, word = "", focused = false, onTaught }
         />
       </label>
       <datalist id={`${id}-names`}>
-        {completions(means, kind, tables).map((place) => (
+        {completions(means, kind, kind === "hidden" && term ? tables.filter((table) => table.name === term) : tables).map((place) => (
           <option key={place}>{place}</option>
         ))}
       </datalist>

@@ -73,6 +73,11 @@ export function Learned({ preset, terms }: { preset: string; terms: readonly Tau
       {terms.map((term) => (
         <TermLine key={term.term_id} fresh preset={preset} term={data?.find((one) => one.term_id === term.term_id) ?? term} />
       ))}
+      <li>
+        <a href={paths.data(preset, "vocabulary")} onClick={followLink}>
+          The whole vocabulary
+        </a>
+      </li>
     </ul>
   );
 }

@@ -65,7 +65,7 @@ export function Vocabulary({ preset, tables }: { preset: string; tables: readonl
       )}
       {data && (
         <section className={css["history"]} aria-label="History">
-          <Button icon="clock" aria-expanded={history} onClick={() => setHistory(!history)}>
+          <Button className={css["fold"]} icon="clock" aria-expanded={history} onClick={() => setHistory(!history)}>
             History
           </Button>
           {history && <History preset={preset} terms={terms} />}
