@@ -320,6 +320,7 @@ def _vocabulary(page: Page, _: OpenAIServer) -> None:
     form.get_by_label("The measure").fill("premium")
     form.get_by_label("is this formula").fill("SUM(lots.hammer_price - lots.estimate)")
     form.get_by_text("Over all rows it is").wait_for()
+    page.evaluate("scrollTo(0, 0)")
     page.wait_for_load_state("networkidle")
 
 
@@ -367,6 +368,7 @@ def _wrong(page: Page, _: OpenAIServer) -> None:
     page.get_by_role("region", name="What was meant").get_by_role("button", name="lots", exact=True).click()
     page.get_by_role("button", name="something else…").click()
     page.get_by_role("form", name="Teach a word").wait_for()
+    page.get_by_role("region", name="What was meant").evaluate("box => box.scrollIntoView({ block: 'center' })")
     page.wait_for_load_state("networkidle")
 
 

@@ -37,7 +37,7 @@ export default function AskMeaning({ preset, question, words, open, onDone }: Pr
 
   if (word === undefined && learned.length === 0) return null;
   return (
-    <div ref={box} role="group" tabIndex={-1} className={clarifyCss["clarify"]} aria-label={word ? `What “${word}” means` : "What was learned"}>
+    <div ref={box} role="group" tabIndex={-1} className={css["asked"]} aria-label={word ? `What “${word}” means` : "What was learned"}>
       <Learned preset={preset} terms={learned} />
       {word !== undefined && (
         <Meanings
@@ -63,8 +63,8 @@ interface MeaningsProps {
 
 function Meanings({ preset, question, word, onTaught, onSkip }: MeaningsProps) {
   const likely = useQuery(likelyQuery(preset, word, question));
-  const [clicked, setOther] = useState<boolean | null>(null);
-  const other = clicked ?? likely.data?.length === 0;
+  const [other, setOther] = useState(false);
+  const none = likely.isError || likely.data?.length === 0;
   const teaching = useTeach(preset, onTaught);
   return (
     <>
@@ -83,11 +83,13 @@ function Meanings({ preset, question, word, onTaught, onSkip }: MeaningsProps) {
             </button>
           </li>
         ))}
-        <li>
-          <Button aria-expanded={other} onClick={() => setOther(!other)}>
-            something else…
-          </Button>
-        </li>
+        {!none && (
+          <li>
+            <Button aria-expanded={other} onClick={() => setOther(!other)}>
+              something else…
+            </Button>
+          </li>
+        )}
         {onSkip && (
           <li>
             <Button onClick={onSkip}>skip it</Button>
@@ -99,7 +101,7 @@ function Meanings({ preset, question, word, onTaught, onSkip }: MeaningsProps) {
           {teaching.error.message}
         </p>
       )}
-      {other && <TeachForm preset={preset} kind="word" word={word} focused={clicked === true} onTaught={onTaught} />}
+      {(other || none) && <TeachForm preset={preset} kind="word" word={word} focused={other} onTaught={onTaught} />}
     </>
   );
 }

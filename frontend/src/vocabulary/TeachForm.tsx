@@ -101,7 +101,8 @@ export function TeachForm({ preset, kind, word = "", focused = false, onTaught }
         {words.name === "Leave rows out" ? "Leave them out" : "Teach it"}
       </Button>
       <p id={`${id}-tried`} role="status" data-waiting={!settled || undefined} className={problem ? css["bad"] : undefined}>
-        {problem?.message ?? (complete ? tried.data && `${tried.data.told} ${tried.data.tried}` : teaching.data && `From now on: ${teaching.data.told}`)}
+        {problem?.message ?? (complete && tried.data && `${tried.data.told} ${tried.data.tried}`)}
+        {!complete && teaching.data && <span className="hidden-text">Taught: {teaching.data.told}</span>}
       </p>
     </form>
   );
