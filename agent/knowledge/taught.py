@@ -130,7 +130,11 @@ def _model(term: Term, schema: Schema) -> SemanticModel:
         default = replace(dataset, date=means) if term.kind == "date" else replace(dataset, amount=means)
         return replace(empty, datasets=(default,))
     if term.kind == "measure":
-        return replace(empty, metrics=(Metric(term.term, Expression(term.means, "database")),))
+        parsed = as_query(term.means, schema.dialect)
+        named = () if isinstance(parsed, str) or parsed.tree is None else parsed.tree.find_all(exp.Column)
+        tables = {table.name: table for c in named if (table := schema.table(c.table)) is not None}
+        datasets = tuple(Dataset(table.name, table.name, table.namespace) for table in tables.values())
+        return replace(empty, datasets=datasets, metrics=(Metric(term.term, Expression(term.means, "database")),))
     if (place := _names(term.means, schema)) is not None:
         name, column = place
         table = schema.table(name)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Path, Query, Response
@@ -18,6 +16,7 @@ from agent.server.kept import database_of
 from agent.server.replies import Reply, TermReply
 from agent.server.routes.answers import disposition, refusals
 from agent.server.services import CurrentServices, Services
+from agent.server.taught import taught, term_replies
 from agent.state import Term
 from agent.store.records import TermRecord
 from eval.databases.base import Database
@@ -95,7 +94,7 @@ async def likely(
 @router.get(
     "/terms/export",
     response_class=Response,
-    responses={200: {"content": {"text/yaml": {"schema": {"type": "string"}}}}, **refusals(404)},
+    responses={200: {"content": {"text/yaml": {"schema": {"type": "object"}}}}, **refusals(404)},
 )
 async def export(services: CurrentServices, client: CurrentClient, preset: PresetName) -> Response:
     """What you taught for a database as a semantic model (Apache Ossie)."""
@@ -116,30 +115,6 @@ async def restore(services: CurrentServices, client: CurrentClient, term_id: Ter
 async def forget(services: CurrentServices, client: CurrentClient, term_id: TermId) -> None:
     """Forget what you taught; it stays in the history."""
     required(await services.store.forget(client.owner, term_id), "term")
-
-
-async def taught(
-    services: Services, client: Client, preset: str, said: Sequence[Term], run_id: str = ""
-) -> list[TermRecord]:
-    """The terms, kept for the client. Raises StoreError."""
-    records = [
-        TermRecord(
-            term_id=secrets.token_urlsafe(12),
-            owner=client.owner,
-            rights=client.rights,
-            preset=preset,
-            run_id=run_id,
-            created=datetime.now(UTC),
-            **dict(one),
-        )
-        for one in said
-    ]
-    await services.store.teach(*records)
-    return records
-
-
-def term_replies(records: Sequence[TermRecord], dialect: Dialect) -> list[TermReply]:
-    return [TermReply(**record.model_dump(), told=told(record.said, dialect)) for record in records]
 
 
 async def _replies(services: Services, client: Client, records: Sequence[TermRecord]) -> list[TermReply]:
