@@ -83,6 +83,7 @@ function DefaultsRow({ preset, table, options, terms, least }: RowProps) {
     ...triedQuery({ preset, kind: "date", term: "", means: "", ...teaching.variables }),
     enabled: teaching.isSuccess,
   });
+  const chosen = teaching.data && holding(terms, teaching.data.kind as Kind)?.means === teaching.data.means;
   const problem = teaching.error ?? takingBack.error;
 
   function choose(kind: Kind, means: string) {
@@ -124,7 +125,7 @@ function DefaultsRow({ preset, table, options, terms, least }: RowProps) {
         label={`Meant of ${table}`}
       />
       <p role="status" className={problem ? css["bad"] : css["about"]}>
-        {problem?.message ?? tried.data?.tried}
+        {problem?.message ?? (chosen && tried.data?.tried)}
       </p>
     </li>
   );
