@@ -432,8 +432,8 @@ def query_of(tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> exp.Select:
 
 def _in_dialect(expression: Expression, dialect: Dialect) -> str:
     """Raises ValueError."""
-    if expression.sql == "database":
-        return expression.text
+    if expression.sql == "database" or expression.own:
+        return expression.own or expression.text
     written = transpiled(expression.text, expression.sql, dialect)
     if written is None:
         raise ValueError("the expression cannot be read")
