@@ -97,7 +97,9 @@ def in_ansi(model: SemanticModel, dialect: Dialect) -> SemanticModel:
 
     def written(expression: Expression) -> Expression:
         ansi = transpiled(expression.text, dialect, "") if expression.sql == "database" else None
-        return expression if ansi is None else Expression(ansi)
+        again = transpiled(ansi, "", dialect) if ansi else None
+        same = again == transpiled(expression.text, dialect, dialect)
+        return Expression(ansi, own="" if same else expression.text) if ansi else expression
 
     return replace(
         model,
@@ -105,7 +107,6 @@ def in_ansi(model: SemanticModel, dialect: Dialect) -> SemanticModel:
             replace(
                 d,
                 fields=tuple(replace(f, expression=written(f.expression)) for f in d.fields),
-                hidden=written(d.hidden) if d.hidden else None,
             )
             for d in model.datasets
         ),

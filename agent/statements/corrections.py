@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from agent.knowledge.semantics.expansion import ANY_AMOUNT
 from agent.knowledge.semantics.hidden_rows import plain_column
 from agent.knowledge.taught import problem
 from agent.knowledge.values import value_index
@@ -190,7 +191,7 @@ def _column(before: _Clauses, after: _Clauses, words: Vocabulary, unsaid: _Unsai
     if a is None or b is None or not same or a.role != b.role or a.role not in ("date", "number"):
         return None
     said = unsaid.by(after.columns - {now}, after.tables, _texts(*after.tests))
-    if said:
+    if said and not (a.role == "number" and said.casefold() in ANY_AMOUNT):
         return Term(kind="word", term=said, means=f"{now[0]}.{now[1]}")
     return Term(kind="date" if a.role == "date" else "amount", term=was[0], means=f"{now[0]}.{now[1]}")
 

@@ -23,7 +23,7 @@ from agent.state import Choice, LeftOut, ReadingPart, Term
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.language.tokens import tokenize
-from eval.schema import ForeignKey, Schema, Table
+from eval.schema import Dialect, ForeignKey, Schema, Table
 from eval.scoring import Case
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.in_words import group_keys, pieces
@@ -402,30 +402,19 @@ class _Counting:
         """Rows that a column marks as deleted, or that a team hides, where the query does not mention that column."""
         mentioned = {self._names.column(node) for node in self._select.find_all(exp.Column)}
         for source, table in self._kept.items():
-            if (rows := self._hidden.get(table.name)) is not None:
-                if all((table.name, node.name) not in mentioned for node in rows.marked.find_all(exp.Column)):
-                    kept = rows.kept(source)
-                    without = Choice(label="Without them", sql=self._with_tests(self._tests, kept))
-                    text = f"{{rows}} that count only where they are asked for ({rows.called}) {{are}} included"
-                    yield _Count("deleted", _rows(*self._tests, exp.Not(this=exp.paren(kept))), text, without)
-                continue
-            for column in table.columns:
-                if (table.name, column.name) in mentioned or not _marks_deleted(column.name):
+            taught = self._hidden.get(table.name)
+            for rows in [taught] if taught else _deleted_rows(table, self._names.dialect):
+                columns = [node.name for node in rows.marked.find_all(exp.Column)]
+                if any((table.name, name) in mentioned for name in columns):
                     continue
-                node = exp.Column(this=quoted_name(column.name), table=quoted_name(source))
-                own = plain_column(column.name, table.name)
-                marked: exp.Expr = exp.Not(this=_is_null(node))
-                if "BOOL" in column.type.upper():
-                    marked = node
-                elif any(kind in column.type.upper() for kind in ("INT", "BIT", "NUM")):
-                    marked = exp.NEQ(this=node, expression=exp.Literal.number(0))
-                unmarked = exp.Not(this=exp.Is(this=exp.paren(marked.copy()), expression=exp.true()))
-                text = f"{{rows}} marked as deleted ({column.name}) {{are}} included"
-                means = render(marked.transform(lambda n: own if n == node else n), self._names.dialect)  # noqa: B023
-                hides = Term(kind="hidden", term=table.name, means=means)
-                sql = self._with_tests(self._tests, unmarked)
-                without = Choice(label="Without them", sql=sql, teaches=hides)
-                yield _Count("deleted", _rows(*self._tests, marked), text, without)
+                said = f"that count only where they are asked for ({rows.called})"
+                if not taught:
+                    said = f"marked as deleted ({columns[0]})"
+                kept = rows.kept(source)
+                teaches = None if taught else Term(kind="hidden", term=table.name, means=rows.text)
+                without = Choice(label="Without them", sql=self._with_tests(self._tests, kept), teaches=teaches)
+                counted = _rows(*self._tests, exp.Not(this=exp.paren(kept)))
+                yield _Count("deleted", counted, f"{{rows}} {said} {{are}} included", without)
 
     def _alone(self) -> Iterator[_Count]:
         """Rows that an inner join drops, since the row that they refer to is not there. Where a condition is about that
@@ -482,6 +471,19 @@ def _rows(*tests: exp.Expr) -> exp.Count:
         return exp.Count(this=exp.Star())
     passing = exp.and_(*tests)
     return exp.Count(this=exp.Case(ifs=[exp.If(this=passing, true=exp.Literal.number(1))]))
+
+
+def _deleted_rows(table: Table, dialect: Dialect) -> Iterator[HiddenRows]:
+    """The rows that a column marks as deleted."""
+    for column in table.columns:
+        if _marks_deleted(column.name):
+            node = plain_column(column.name, table.name)
+            marked: exp.Expr = exp.Not(this=exp.Is(this=node, expression=exp.null()))
+            if "BOOL" in column.type.upper():
+                marked = node
+            elif any(kind in column.type.upper() for kind in ("INT", "BIT", "NUM")):
+                marked = exp.NEQ(this=node, expression=exp.Literal.number(0))
+            yield HiddenRows(table, marked, dialect)
 
 
 def _marks_deleted(name: str) -> bool:

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from agent.knowledge.memory.glossary import Entry, Glossary, Kind
 from agent.knowledge.semantics.expansion import model_view_of
+from agent.knowledge.semantics.hidden_rows import plain_column
 from agent.knowledge.semantics.model import SemanticModel
 from eval.schema import Schema
 from eval.sql import render
-from eval.sql.quoted_names import quoted_column
 
 
 @lru_cache(maxsize=32)
@@ -38,6 +38,6 @@ def glossary_of(model: SemanticModel, schema: Schema) -> Glossary:
         defaults: tuple[tuple[Kind, str], ...] = (("date", dataset.date), ("amount", dataset.amount))
         for kind, name in defaults:
             if table is not None and name and (place := model.place(dataset, name, schema)):
-                column = quoted_column(place[1], place[0])
+                column = plain_column(place[1], place[0])
                 entries.append(Entry(kind, table.name, render(column, schema.dialect)))
     return Glossary(tuple(entries))

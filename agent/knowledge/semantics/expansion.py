@@ -29,7 +29,8 @@ _TYPES = {"Integer": "INTEGER", "Decimal": "REAL", "Float": "REAL", "Boolean": "
 
 
 _WORD = re.compile(r"[^\W_]+")
-_ANY_AMOUNT = ("amount", "value", "worth", "money")
+ANY_AMOUNT = ("amount", "value", "worth", "money")
+"""Words for a figure that is not named."""
 _CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Paren)
 _AGGREGATES = (
     "share of|percentage of|percent of|total|sum of|average|avg|mean|median|maximum|minimum|max|min|highest|lowest|"
@@ -330,7 +331,7 @@ class ViewBuilder:
     def _amount(self, table: Table, place: tuple[str, str]) -> None:
         """The figure that is meant is also called by the words for any amount."""
         own = table.column(place[1]) if place[0] == table.name else None
-        for word in _ANY_AMOUNT if own is not None else ():
+        for word in ANY_AMOUNT if own is not None else ():
             tree = _column(*place)
             self._add(table.name, word, own.type if own else "", Meaning(table.name, tree, tree, is_amount=True), "")
 
@@ -431,8 +432,8 @@ def query_of(tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> exp.Select:
 
 def _in_dialect(expression: Expression, dialect: Dialect) -> str:
     """Raises ValueError."""
-    if expression.sql == "database":
-        return expression.text
+    if expression.sql == "database" or expression.own:
+        return expression.own or expression.text
     written = transpiled(expression.text, expression.sql, dialect)
     if written is None:
         raise ValueError("the expression cannot be read")

@@ -38,6 +38,13 @@ class HiddenRows:
     """The condition that marks them; its columns are qualified by the table."""
     dialect: Dialect
 
+    @property
+    def text(self) -> str:
+        """The condition as people write it."""
+        known = _is_known(self.marked)
+        said = exp.Is(this=self.marked.this.this, expression=exp.Not(this=exp.null())) if known else self.marked
+        return render(said, self.dialect)
+
     @cached_property
     def words(self) -> frozenset[str]:
         """The words that ask for them: of the texts that the condition compares with, else of its columns."""

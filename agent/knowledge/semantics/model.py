@@ -18,6 +18,8 @@ class Expression:
     text: str
     sql: str = ""
     """sqlglot's name of the dialect; empty: ANSI SQL."""
+    own: str = ""
+    """The same in the database's dialect, where this does not read as that there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _own(reader: Reader, record: Record, place: str) -> Record:
     return extension_data
 
 
-def _expression(reader: Reader, record: Record, place: str) -> Expression | None:
+def _expression(reader: Reader, record: Record, place: str, own: Record) -> Expression | None:
     written = record.get("expression")
     dialects = written.get("dialects") if isinstance(written, dict) else None
     known = {}
@@ -110,7 +110,7 @@ def _expression(reader: Reader, record: Record, place: str) -> Expression | None
             reader.note(at, f"expressions in {name} are not used")
     for name, sql in _DIALECTS.items():
         if name in known:
-            return Expression(known[name], sql)
+            return Expression(known[name], sql, text(own.get("expression")))
     reader.note(place, "no expression in a dialect that can be read")
     return None
 
@@ -136,14 +136,13 @@ def _dataset(reader: Reader, record: Record, place: str) -> Dataset | None:
         _described(record),
         text(own.get("date")),
         text(own.get("amount")),
-        Expression(text(own.get("hidden"))) if text(own.get("hidden")) else None,
+        Expression(text(own.get("hidden")), "database") if text(own.get("hidden")) else None,
     )
 
 
 def _field(reader: Reader, record: Record, place: str) -> Field | None:
     reader.others(record, place, "name expression dimension description ai_context datatype custom_extensions")
-    _own(reader, record, place)
-    expression = _expression(reader, record, place)
+    expression = _expression(reader, record, place, _own(reader, record, place))
     if expression is None:
         return None
     dimension = record.get("dimension")
@@ -177,7 +176,7 @@ def _relationship(reader: Reader, record: Record, place: str) -> Relationship | 
 def _metric(reader: Reader, record: Record, place: str) -> Metric | None:
     reader.others(record, place, "name expression description ai_context datatype custom_extensions")
     own = _own(reader, record, place)
-    expression = _expression(reader, record, place)
+    expression = _expression(reader, record, place, own)
     if expression is None:
         return None
     name, unit = text(record.get("name")), text(own.get("unit"))
@@ -212,7 +211,7 @@ def to_ossie(model: SemanticModel) -> Record:
                     "expression": _written_expression(m.expression),
                     "description": m.description,
                     "ai_context": {"synonyms": list(m.synonyms)} if m.synonyms else None,
-                    "custom_extensions": _extension({"unit": m.unit} if m.unit else {}),
+                    "custom_extensions": _extension(_filled({"unit": m.unit, "expression": m.expression.own})),
                 }
             )
             for m in model.metrics
@@ -245,6 +244,7 @@ def _written_dataset(dataset: Dataset) -> Record:
                 "description": f.description,
                 "datatype": f.datatype,
                 "ai_context": {"synonyms": list(f.synonyms)} if f.synonyms else None,
+                "custom_extensions": _extension(_filled({"expression": f.expression.own})),
             }
         )
         for f in dataset.fields
