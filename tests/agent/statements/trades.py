@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-Rows = Iterator[tuple[object, ...]]
+Tables = Mapping[str, Sequence[tuple[object, ...]]]
 _NAMES = [f"{a} {b}" for a, b in product(("Ada", "Bo", "Cy", "Dee", "Eli"), ("Holm", "Marsh", "Quill", "Rowan"))]
 
 
 @dataclass(frozen=True)
 class Trade:
     schema: str
-    rows: Callable[[random.Random], dict[str, list[tuple[object, ...]]]]
+    rows: Callable[[random.Random], Tables]
     question: str
     corrected: str
     kind: str
@@ -32,7 +32,7 @@ def _day(random_: random.Random) -> dt.date:
     return dt.date(2023, 3, 1) + dt.timedelta(days=random_.randrange(600))
 
 
-def _apiary(r: random.Random) -> dict[str, list[tuple[object, ...]]]:
+def _apiary(r: random.Random) -> Tables:
     villages, floras = ("Alder", "Birch", "Cedar"), ("clover", "heather", "linden", "rape")
     return {
         "keepers": [(i, name, villages[i % 3], _day(r).isoformat()) for i, name in enumerate(_NAMES, 1)],
@@ -54,7 +54,7 @@ def _apiary(r: random.Random) -> dict[str, list[tuple[object, ...]]]:
     }
 
 
-def _kiln(r: random.Random) -> dict[str, list[tuple[object, ...]]]:
+def _kiln(r: random.Random) -> Tables:
     studios = [
         (i, f"{word} Studio", ("Ghent", "Delft", "Metz")[i % 3])
         for i, word in enumerate(("Ash", "Clay", "Dune", "Fern", "Loam", "Moss", "Reed", "Salt"), 1)
@@ -79,7 +79,7 @@ def _kiln(r: random.Random) -> dict[str, list[tuple[object, ...]]]:
     return {"studios": studios, "firings": firings}
 
 
-def _moorings(r: random.Random) -> dict[str, list[tuple[object, ...]]]:
+def _moorings(r: random.Random) -> Tables:
     harbours = ("Lund", "Nore", "Vik")
     stays = []
     for i in range(1, 501):
