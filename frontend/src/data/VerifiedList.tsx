@@ -1,6 +1,6 @@
 /** Questions whose SQL somebody has found right; they help with later questions, and can be asked again. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useRef, useState } from "react";
 import { post, remove } from "../api/client";
 import { verifiedQuery } from "../api/queries";
 import type { FeedbackReply, VerifiedPair } from "../api/types";
@@ -49,6 +49,7 @@ function Verified({ pair, dialect, onAsk }: Props) {
   const client = useQueryClient();
   const formatted = useFormatted(pair.sql, dialect);
   const [editing, setEditing] = useState(false);
+  const edit = useRef<HTMLDivElement>(null);
   const change = useMutation({
     mutationFn: (sql: string | null): Promise<FeedbackReply | void> =>
       sql === null
@@ -57,11 +58,12 @@ function Verified({ pair, dialect, onAsk }: Props) {
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["feedback"] });
       setEditing(false);
+      edit.current?.querySelector<HTMLElement>("[aria-pressed]")?.focus();
     },
   });
   return (
     <li className={css["pair"]}>
-      <div className={css["head"]}>
+      <div className={css["head"]} ref={edit}>
         <h2 className={css["question"]}>{pair.question}</h2>
         <Button icon="retry" onClick={onAsk} disabled={pair.question === ""}>
           Ask again

@@ -1,6 +1,6 @@
 /** What to do about an answer that is wrong: read it otherwise, say what a word means, or mend the SQL. */
 import { useState } from "react";
-import clarifyCss from "../ask/Clarify.module.css";
+import { type Option, Options } from "../ask/Options";
 import type { RunState } from "../run/state";
 import { Button } from "../shell/Button";
 import AskMeaning from "../vocabulary/AskMeaning";
@@ -15,12 +15,6 @@ interface Props {
   onAgain?: (() => void) | undefined;
 }
 
-interface Option {
-  label: string;
-  run: () => void;
-  pressed?: boolean;
-}
-
 export default function Wrong({ run, onTry, onAsk, onEdit, onAgain }: Props) {
   const [word, setWord] = useState("");
   const { answer, preset } = run;
@@ -29,17 +23,17 @@ export default function Wrong({ run, onTry, onAsk, onEdit, onAgain }: Props) {
     <section className={css["wrong"]} aria-label="What was meant">
       <h3>What was meant instead?</h3>
       {readings.map((part) => (
-        <Options
+        <Ways
           key={part.text}
           heading={part.text}
           options={part.others.map(({ label, sql }) => ({ label, run: () => onTry(sql) }))}
         />
       ))}
       {answer && answer.alternatives.length > 0 && (
-        <Options heading="Another question" options={answer.alternatives.map((label) => ({ label, run: () => onAsk(label) }))} />
+        <Ways heading="Another question" options={answer.alternatives.map((label) => ({ label, run: () => onAsk(label) }))} />
       )}
       {preset && (
-        <Options
+        <Ways
           heading="A word means something else"
           options={wordsOf(run.question).map((label) => ({ label, run: () => setWord(label), pressed: label === word }))}
         />
@@ -54,20 +48,12 @@ export default function Wrong({ run, onTry, onAsk, onEdit, onAgain }: Props) {
   );
 }
 
-function Options({ heading, options }: { heading: string; options: readonly Option[] }) {
+function Ways({ heading, options }: { heading: string; options: readonly Option[] }) {
   if (options.length === 0) return null;
   return (
     <div role="group" aria-label={heading}>
       <p className={css["heading"]}>{heading}</p>
-      <ul className={clarifyCss["options"]}>
-        {options.map(({ label, run, pressed }) => (
-          <li key={label}>
-            <button type="button" className={clarifyCss["option"]} aria-pressed={pressed} onClick={run}>
-              {label}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Options options={options} />
     </div>
   );
 }

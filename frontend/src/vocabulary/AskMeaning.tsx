@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { likelyQuery } from "../api/queries";
 import type { TaughtTerm } from "../api/types";
 import clarifyCss from "../ask/Clarify.module.css";
+import { Options } from "../ask/Options";
 import { Button } from "../shell/Button";
 import { TeachForm } from "./TeachForm";
 import { Learned } from "./TermLine";
@@ -64,38 +65,36 @@ interface MeaningsProps {
 function Meanings({ preset, question, word, onTaught, onSkip }: MeaningsProps) {
   const likely = useQuery(likelyQuery(preset, word, question));
   const [other, setOther] = useState(false);
-  const none = likely.isError || likely.data?.length === 0;
+  // that a word means what it says is no news
+  const offered = likely.data?.filter(({ means }) => means.toLowerCase() !== word.toLowerCase()) ?? [];
+  const none = !likely.isPending && offered.length === 0;
   const teaching = useTeach(preset, onTaught);
   return (
     <>
       <p className={clarifyCss["question"]}>
         What does <em>{word}</em> mean here?
       </p>
-      <ul className={clarifyCss["options"]}>
-        {likely.data?.map(({ means, label }) => (
-          <li key={means}>
-            <button
-              type="button"
-              className={clarifyCss["option"]}
-              onClick={() => teaching.isPending || teaching.mutate({ kind: "word", term: word, means })}
-            >
-              {label}
-            </button>
-          </li>
-        ))}
-        {!none && (
-          <li>
-            <Button aria-expanded={other} onClick={() => setOther(!other)}>
-              something else…
-            </Button>
-          </li>
-        )}
-        {onSkip && (
-          <li>
-            <Button onClick={onSkip}>skip it</Button>
-          </li>
-        )}
-      </ul>
+      {(!none || onSkip) && (
+        <Options
+          options={offered.map(({ means, label }) => ({
+            label,
+            run: () => teaching.isPending || teaching.mutate({ kind: "word", term: word, means }),
+          }))}
+        >
+          {!none && (
+            <li>
+              <Button aria-expanded={other} onClick={() => setOther(!other)}>
+                something else…
+              </Button>
+            </li>
+          )}
+          {onSkip && (
+            <li>
+              <Button onClick={onSkip}>skip it</Button>
+            </li>
+          )}
+        </Options>
+      )}
       {teaching.error && (
         <p role="alert" className={css["bad"]}>
           {teaching.error.message}
