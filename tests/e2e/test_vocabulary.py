@@ -168,8 +168,16 @@ def test_deleted_rows_are_left_out_from_now_on_and_included_again(offline: Runni
     expect(page.get_by_role("article")).to_have_count(2)
     answered(page)
     expect(result(page)).to_contain_text(str(LOTS - DELETED))
-    press(reading.last.get_by_role("button", name="Include them"))
+    press(reading.last.get_by_role("button", name="Include them", exact=True))
     expect(page.get_by_role("group", name="SQL editor").get_by_label("Result")).to_contain_text(str(LOTS))
+    always = reading.last.get_by_role("button", name="Always include them")
+    press(always)
+    expect(reading.last.get_by_role("list", name="What was learned")).to_contain_text("Forgotten: Rows of lots")
+    expect(always).to_be_focused()
+    press(page.get_by_role("button", name="Ask again").last)
+    expect(page.get_by_role("article")).to_have_count(3)
+    answered(page)
+    expect(result(page)).to_contain_text(str(LOTS))
 
 
 def test_a_wrong_answer_leads_to_its_other_readings_and_to_its_words(offline: Running, open_page: OpenPage) -> None:
