@@ -104,6 +104,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                     if not column.numeric and column.role not in ("date", "year"):
                         score -= 0.25
                     score -= 0.02 * bool(PAID & set(column.words))
+                    score += 0.2 * (column.key == q.vocabulary.tables[table].table.meant_date)
                     if best is None or score > best[0]:
                         best = (score, column, sign)
                     break

@@ -18,7 +18,7 @@ from sqlglot import exp
 from agent.knowledge.memory.glossary import stem_phrase
 from agent.knowledge.semantics.hidden_rows import HiddenRows, without
 from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
-from agent.knowledge.vocabulary import split_name
+from agent.knowledge.vocabulary import split_name, vocabulary
 from eval.language.inflection import lemma, light_stem, plural, plural_phrase
 from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import check, parse, parsed_from_tree, resolve
@@ -137,6 +137,8 @@ class ModelView:
             place = self._meaning(column)
             if place is not None:
                 _replace(column, *place)
+        for select in tree.find_all(exp.Select) if self.meanings else ():
+            _grouped(select, self.schema)
         for test in list(tree.find_all(exp.EQ)):  # `(returned_at IS NULL) = TRUE`
             if isinstance(test.this.unnest(), _CONDITIONS) and isinstance(test.expression, exp.Boolean):
                 said = test.this.unnest()
@@ -180,10 +182,34 @@ def _replace(column: exp.Column, meaning: Meaning, select: exp.Select, alias: st
         column.pop()
         if not select.args["group"].expressions:
             select.set("group", None)
-    elif column.find_ancestor(exp.Where, exp.Join) is not None and meaning.row is not None:
+    elif meaning.row is not None and (column.find_ancestor(exp.Where, exp.Join) or _ranks_rows(column, select, alias)):
         _put(column, meaning.row, meaning, select, alias)
     else:
         _put(column, meaning.tree, meaning, select, alias)
+
+
+def _ranks_rows(column: exp.Column, select: exp.Select, alias: str) -> bool:
+    """`the lots with the highest dues`: each row is shown and ranked by its own."""
+    plain = [one for part in select.expressions if isinstance(one := part.unalias(), exp.Column) and one is not column]
+    ranked = select.args.get("order") is not None and not select.args.get("group")
+    return ranked and bool(plain) and all(one.table in ("", alias) for one in plain)
+
+
+def _grouped(select: exp.Select, schema: Schema) -> None:
+    """`which vessel has the highest dues`: what is shown is ranked by the figures of all its rows."""
+    order = select.args.get("order")
+    if order is None or not order.find(exp.AggFunc) or select.args.get("group") or select.find(exp.Star):
+        return
+    shown = [one.unalias() for one in select.expressions]
+    if any(one.find(exp.AggFunc) for one in shown):
+        return
+    tables = {one.alias_or_name: schema.table(one.name) for one in _sources(select)}
+    keys = []
+    for column in (one for one in shown if isinstance(one, exp.Column)):  # a row's name tells it only with its key
+        table = tables.get(column.table)
+        if table is not None and column.name in (c.name for c in vocabulary(schema).name_columns(table.name)):
+            keys += [_column(column.table, key) for key in table.primary_key]
+    select.group_by(*dict.fromkeys((*keys, *(one.copy() for one in shown))), copy=False)
 
 
 def _put(node: exp.Expr, tree: exp.Expr, meaning: Meaning, select: exp.Select, alias: str) -> None:

@@ -66,7 +66,7 @@ class HiddenRows:
         if isinstance(column, exp.Column) and (against is None or against.is_string or against.sql() in ("1", "TRUE")):
             parts = [part for part in _WORD.findall(column.name.casefold().replace("_", " ")) if part not in BESIDE]
             said = against.name.replace("_", " ") if against is not None and against.is_string else " ".join(parts)
-            if said:
+            if len(said) > 2:
                 return f"{said} {rows}"
         return f"{rows} where {expression_in_words(test, self.dialect)}"
 
@@ -95,6 +95,10 @@ class HiddenRows:
             return exp.Is(this=test.this.this, expression=exp.null())
         if isinstance(test, exp.Is) and isinstance(test.expression, exp.Null):
             return exp.Not(this=test)
+        columns = [self.table.column(one.name) for one in test.find_all(exp.Column)]
+        if isinstance(test, exp.EQ | exp.NEQ) and not any(one is None or one.nullable for one in columns):
+            other = exp.NEQ if isinstance(test, exp.EQ) else exp.EQ
+            return other(this=test.this, expression=test.expression)
         return exp.Not(this=exp.Is(this=exp.paren(test), expression=exp.true()))
 
 

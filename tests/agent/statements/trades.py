@@ -308,7 +308,7 @@ MOORINGS = Trade(
             "SELECT pontoon, SUM(nights * rate + surcharge) FROM stays WHERE arrived_on LIKE '2024%' GROUP BY pontoon",
         ),
     ),
-    9,
+    10,
     _asked(
         "how many {rows} are there",
         "how many stays {period}",
