@@ -116,11 +116,28 @@ def headers(columns: Sequence[str], units: Sequence[str]) -> list[str]:
     return [f"{name} ({unit})" if unit else name for name, unit in zip_longest(columns, units[: len(columns)])]
 
 
+TermKind = Literal["word", "measure", "date", "amount", "hidden"]
+
+
+class Term(_Value):
+    """What somebody teaches of a database: what a word or a table's rows mean in it."""
+
+    kind: TermKind = "word"
+    term: str
+    """`word`, `measure`: a word or phrase; `date`, `amount`, `hidden`: a table's name."""
+    means: str
+    """`word`: a table, `table.column`, or a condition with its columns written so; `measure`: a formula of aggregates;
+    `date`, `amount`: the `table.column` that is meant where a question names none; `hidden`: the condition of the rows
+    that no answer counts unless its question asks for them."""
+
+
 class Choice(_Value):
     """Another query that may be meant; it is not run until it is asked for."""
 
     label: str
     sql: str
+    teaches: Term | None = None
+    """What would have to be taught for it to be the rule."""
 
 
 class ReadingPart(_Value):

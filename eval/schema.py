@@ -113,6 +113,10 @@ class Table:
     """Row count; None for views and when counting was too costly."""
     row_count_estimated: bool = False
     comment: str | None = None
+    meant_date: tuple[str, str] | None = None
+    """(table, column) of the date that is meant where a question names none of these rows, as a team says."""
+    meant_amount: tuple[str, str] | None = None
+    """(table, column) of the figure that is meant where a question asks for an amount of these rows and names none."""
 
     def column(self, name: str) -> Column | None:
         return self._columns_folded.get(name.casefold())
@@ -164,6 +168,7 @@ class Schema:
             shape["columns"] = [_stated(c, _OF_COLUMN) for c in table.columns]
             shape["foreign_keys"] = [_stated(k, _OF_KEY) for k in table.foreign_keys]
             shape["indexes"] = [_stated(x, _OF_INDEX) for x in table.indexes]
+            shape |= {name: place for name in _MEANT if (place := getattr(table, name))}
             tables.append(shape)
         text = json.dumps([self.dialect, tables], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -175,8 +180,9 @@ def _names_of(kind: type[Column | ForeignKey | Index | Table]) -> tuple[str, ...
 
 _OF_COLUMN = tuple(n for n in _names_of(Column) if n != "values")
 _OF_KEY, _OF_INDEX = _names_of(ForeignKey), _names_of(Index)
+_MEANT = ("meant_date", "meant_amount")
 _STRUCTURE = tuple(
-    n for n in _names_of(Table) if n not in ("stored_name", "exact_names", "row_count", "row_count_estimated")
+    n for n in _names_of(Table) if n not in ("stored_name", "exact_names", "row_count", "row_count_estimated", *_MEANT)
 )
 
 

@@ -34,6 +34,8 @@ SHOWN = (
     ("chart", "wide", "dark"),
     ("data", "wide", "light"),
     ("diagram", "wide", "dark"),
+    ("vocabulary", "wide", "light"),
+    ("wrong", "wide", "light"),
     ("sql", "wide", "light"),
     ("board", "wide", "light"),
     ("narrowed", "wide", "light"),

@@ -40,7 +40,7 @@ async def as_read_once(question: str, case: Case, context: RunContext) -> tuple[
     """What the query of a case that ran says, and what it leaves out. Raises DatabaseError."""
     if case.parsed.text not in context.read:
         context.read[case.parsed.text] = await as_read(
-            question, case, context.database, seconds=context.seconds_left / 2
+            question, case, context.database, seconds=context.seconds_left / 2, semantics=context.semantics
         )
     return context.read[case.parsed.text]
 

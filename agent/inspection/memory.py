@@ -63,10 +63,3 @@ def kit_problem(folder: str) -> str | None:
     except BadMemory as error:
         return str(error)
     return None
-
-
-def term_problem(term: str, means: str, database: Database) -> str | None:
-    """Why a word cannot be taught for a database; None where it can. Raises DatabaseError."""
-    from agent.knowledge.taught import problem
-
-    return problem(term, means, database.schema())

@@ -1,90 +1,186 @@
-"""Words that somebody taught while asking: what each means in a database.
+"""What somebody taught of a database while asking, as a semantic model.
 
-In: pairs (term, what it means): a table, `table.column`, or a condition with its columns written so. Out: what is wrong
-with one; names for tables and columns as a semantic model; conditions as entries of a glossary. What does not fit the
-schema, any more, says nothing.
+In: terms: a kind, what it is said of, and what that means. Out: what is wrong with one; what it says, in a sentence;
+all of them as one model, which the engine, prompts and files read. What does not fit the schema says nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
 
 from sqlglot import exp
 
-from agent.knowledge.memory.glossary import Entry, Glossary, as_query, stem_phrase, unfit
-from agent.knowledge.semantics.model import Dataset, Expression, Field, SemanticModel
-from eval.schema import Column, Schema, Table
+from agent.knowledge.memory.glossary import Entry, as_query, stem_phrase, unfit
+from agent.knowledge.semantics.expansion import ViewBuilder
+from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
+from agent.knowledge.vocabulary import Vocabulary
+from agent.state import Term, TermKind
+from eval.schema import Dialect, Schema
 from eval.sql import render
+from eval.sql.expressions import transpiled
+from eval.sql.in_words import expression_in_words
 
-Taught = Sequence[tuple[str, str]]
-"""(term, what it means) pairs."""
+OF_TABLE: frozenset[TermKind] = frozenset({"date", "amount", "hidden"})
+"""Kinds that are said of a table; the others are of words."""
+Place = tuple[str, str]
+
+NOTHING = SemanticModel("taught")
 
 
-def problem(term: str, means: str, schema: Schema) -> str | None:
+def problem(term: Term, words: Vocabulary) -> str | None:
     """Why a term cannot be taught; None where it can."""
-    if not stem_phrase(term).strip():
+    schema = words.schema
+    if not stem_phrase(term.term).strip():
         return "A term needs at least one word."
-    if _place(means, schema) is not None:
+    if term.kind in OF_TABLE and schema.table(term.term) is None:
+        return f"“{term.term}” is no table."
+    if term.kind in ("date", "amount"):
+        word = words.columns.get(_place(term.means, schema) or ("", ""))
+        if word is None:
+            return f"“{term.means}” is no column written table.column."
+        if not (word.role in ("date", "year") if term.kind == "date" else word.is_figure or word.figures):
+            return f"“{term.means}” holds no {'dates' if term.kind == 'date' else 'figures'}."
+        if word.table != (told_of := schema.table(term.term)).name and not any(  # type: ignore[union-attr]
+            key.ref_table == word.table
+            for key in told_of.foreign_keys  # type: ignore[union-attr]
+        ):
+            return f"The rows of {term.term} do not refer to {word.table}."
         return None
-    reason = unfit(Entry("term", term, means), schema)
-    return f"“{means}” is no table, no column written table.column, and no condition: {reason}." if reason else None
+    if term.kind == "word" and _names(term.means, schema):
+        return None
+    wanted = {"measure": "no formula of aggregates", "hidden": f"no condition on {term.term}"}.get(
+        term.kind, "no table, no column written table.column, and no condition"
+    )
+    if reason := unfit(Entry("term", term.term, term.means), schema):
+        return f"“{term.means}” is {wanted}: {reason}."
+    model = model_of([term], schema)
+    builder = ViewBuilder(model, schema)
+    wrong = [why for _, why in builder.view().problems]
+    if wrong or model == NOTHING:
+        return f"“{term.means}” is {wanted}{f': {wrong[0]}' if wrong else ''}."
+    return None
 
 
-def with_names(model: SemanticModel | None, taught: Taught, schema: Schema) -> SemanticModel | None:
-    """The model in which taught terms are further names of tables and columns, and conditions on one table fields that
-    are true or false."""
-    datasets = {d.table.casefold(): d for d in (model.datasets if model else ())}
-    named = False
-    for term, means in taught:
-        table, column, condition = _place(means, schema) or _condition(means, schema) or (None, None, "")
-        if table is None:
-            continue
-        dataset = datasets.get(table.name.casefold()) or Dataset(table.name, table.name, table.namespace)
-        if condition:
-            kind = Field(term, Expression(condition, "database"), datatype="Boolean")
-            dataset = replace(dataset, fields=(*dataset.fields, kind))
-        elif column is None:
-            dataset = replace(dataset, synonyms=(*dataset.synonyms, term))
-        else:
-            known = next((f for f in dataset.fields if f.column == column.name), None)
-            others = tuple(f for f in dataset.fields if f is not known)
-            field = known or Field(column.name, Expression(column.name))
-            dataset = replace(dataset, fields=(*others, replace(field, synonyms=(*field.synonyms, term))))
-        datasets[table.name.casefold()] = dataset
-        named = True
-    if not named:
+def told(term: Term, dialect: Dialect) -> str:
+    """What the term says, in one sentence."""
+    parsed = as_query(term.means, dialect)
+    tree = None if isinstance(parsed, str) or not isinstance(parsed.tree, exp.Select) else parsed.tree.expressions[0]
+    if term.kind == "date":
+        return f"A period without a date’s name is about {term.means}, for {term.term}."
+    if term.kind == "amount":
+        return f"An amount without a name is {term.means}, for {term.term}."
+    if tree is None or isinstance(tree, exp.Column):
+        return f"“{term.term}” means {term.means}."
+    if term.kind == "hidden":
+        marked = expression_in_words(tree, dialect)
+        return f"Rows of {term.term} where {marked} count only where a question asks for them."
+    return f"“{term.term}” means {expression_in_words(tree, dialect, with_tables=True)}."
+
+
+def model_of(taught: Iterable[Term], schema: Schema) -> SemanticModel:
+    """The terms that may fit as a model, the latest first."""
+    return reduce(SemanticModel.joined, (_model(term, schema) for term in taught), NOTHING)
+
+
+def with_taught(model: SemanticModel | None, taught: Iterable[Term], schema: Schema) -> SemanticModel | None:
+    """The model with what was taught, which wins; the same model where nothing of it fits."""
+    said = model_of(taught, schema)
+    if said == NOTHING:
         return model
-    return replace(model or SemanticModel("taught"), datasets=tuple(datasets.values()))
+    return said.joined(model) if model else said
 
 
-def with_conditions(glossary: Glossary, taught: Taught, schema: Schema) -> Glossary:
-    """The glossary after the taught terms that are conditions, which win."""
-    conditions = [Entry("term", term, means) for term, means in taught if _place(means, schema) is None]
-    return Glossary(tuple(conditions)).joined(glossary)
+def in_ansi(model: SemanticModel, dialect: Dialect) -> SemanticModel:
+    """The model with its expressions as a file holds them."""
+
+    def written(expression: Expression) -> Expression:
+        ansi = transpiled(expression.text, dialect, "") if expression.sql == "database" else None
+        again = transpiled(ansi, "", dialect) if ansi else None
+        same = again == transpiled(expression.text, dialect, dialect)
+        return Expression(ansi, own="" if same else expression.text) if ansi else expression
+
+    return replace(
+        model,
+        datasets=tuple(
+            replace(
+                d,
+                fields=tuple(replace(f, expression=written(f.expression)) for f in d.fields),
+            )
+            for d in model.datasets
+        ),
+        metrics=tuple(replace(m, expression=written(m.expression)) for m in model.metrics),
+    )
 
 
-def _place(means: str, schema: Schema) -> tuple[Table, Column | None, str] | None:
-    """The table, or the column of a table, that is named."""
+def _model(term: Term, schema: Schema) -> SemanticModel:
+    """What one term says; an empty model where it cannot say anything."""
+    empty = NOTHING
+    if term.kind in OF_TABLE:
+        table = schema.table(term.term)
+        if table is None:
+            return empty
+        dataset = Dataset(table.name, table.name, table.namespace)
+        if term.kind == "hidden":
+            condition = _own_condition(term.means, schema)
+            if condition is None or condition[0] != table.name:
+                return empty
+            return replace(empty, datasets=(replace(dataset, hidden=Expression(condition[1], "database")),))
+        means = term.means.removeprefix(f"{term.term}.")
+        default = replace(dataset, date=means) if term.kind == "date" else replace(dataset, amount=means)
+        return replace(empty, datasets=(default,))
+    if term.kind == "measure":
+        parsed = as_query(term.means, schema.dialect)
+        named = () if isinstance(parsed, str) or parsed.tree is None else parsed.tree.find_all(exp.Column)
+        tables = {table.name: table for c in named if (table := schema.table(c.table)) is not None}
+        datasets = tuple(Dataset(table.name, table.name, table.namespace) for table in tables.values())
+        return replace(empty, datasets=datasets, metrics=(Metric(term.term, Expression(term.means, "database")),))
+    if (place := _names(term.means, schema)) is not None:
+        name, column = place
+        table = schema.table(name)
+        assert table is not None
+        dataset = Dataset(table.name, table.name, table.namespace)
+        if not column:
+            return replace(empty, datasets=(replace(dataset, synonyms=(term.term,)),))
+        written = column if column.isidentifier() else f'"{column}"'
+        return replace(empty, datasets=(replace(dataset, fields=(Field(column, Expression(written), (term.term,)),)),))
+    if (condition := _own_condition(term.means, schema)) is not None:
+        table = schema.table(condition[0])
+        assert table is not None
+        kind = Field(term.term, Expression(condition[1], "database"), datatype="Boolean")
+        return replace(empty, datasets=(Dataset(table.name, table.name, table.namespace, (kind,)),))
+    if unfit(Entry("term", term.term, term.means), schema) is None:
+        return replace(empty, terms=((term.term, term.means),))
+    return empty
+
+
+def _names(means: str, schema: Schema) -> Place | None:
+    """The table, or the table and its column, that is named."""
     if (table := schema.table(means.strip())) is not None:
-        return table, None, ""
+        return table.name, ""
+    return _place(means, schema)
+
+
+def _place(means: str, schema: Schema) -> Place | None:
+    """The column that is named as `table.column`."""
     name, _, column = means.strip().rpartition(".")
     owner = schema.table(name) if name else None
     found = owner.column(column) if owner else None
-    return (owner, found, "") if owner and found else None
+    return (owner.name, found.name) if owner and found else None
 
 
-def _condition(means: str, schema: Schema) -> tuple[Table, None, str] | None:
+def _own_condition(means: str, schema: Schema) -> Place | None:
     """The one table that a condition is about, with the condition in its own columns."""
     parsed = as_query(means, schema.dialect)
     if isinstance(parsed, str) or not isinstance(parsed.tree, exp.Select):
         return None
-    (said,) = parsed.tree.expressions
+    said = parsed.tree.expressions[0]
     of = {column.table for column in said.find_all(exp.Column)}
     table = schema.table(next(iter(of))) if len(of) == 1 else None
-    if table is None or not isinstance(said, exp.Predicate | exp.Connector | exp.Not):
+    if table is None or not isinstance(said.unnest(), exp.Predicate | exp.Connector | exp.Not):
         return None
     condition = said.copy()
     for column in condition.find_all(exp.Column):
         column.set("table", None)
-    return table, None, render(condition, schema.dialect)
+    return table.name, render(condition, schema.dialect)

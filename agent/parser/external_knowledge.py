@@ -50,6 +50,8 @@ def meanings(evidence: str, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
         pair, match = _VALUE.match(plain), _STATEMENT.match(plain)
         if match is not None and (columns := _columns(match["column"], vocabulary)):
             phrase = tuple(t.lemma for t in tokenize(match["phrase"]))
+            if (match["value"] or "").casefold() in ("null", "true", "false"):
+                continue  # a test of the column, and no value of it
             if match["value"] is not None:
                 known.append(Meaning(phrase, values=_hits(columns, match["value"])))
             else:

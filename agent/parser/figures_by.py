@@ -91,7 +91,9 @@ def _time_of(q: LinkedQuestion, query: Query) -> Expression | None:
     tables = {t for e in query.select for t in e.tables}
     if len(tables) != 1 or any(e.part for e in query.select):
         return None
-    dated = [c for c in q.vocabulary.by_table[next(iter(tables))] if c.role in ("date", "year")]
+    table = next(iter(tables))
+    dated = [c for c in q.vocabulary.by_table[table] if c.role in ("date", "year")]
+    dated = [c for c in dated if c.key == q.vocabulary.tables[table].table.meant_date] or dated
     if len(dated) != 1:
         return None
     return Expression(column=dated[0].key, part="year" if dated[0].role == "date" else "")

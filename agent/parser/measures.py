@@ -113,6 +113,7 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
                     if not column.numeric and column.role not in ("date", "year"):
                         score -= 0.25
                     score -= 0.02 * bool(PAID & set(column.words))
+                    score += 0.2 * (column.key == q.vocabulary.tables[table].table.meant_date)
                     if best is None or score > best[0]:
                         best = (score, column, sign)
                     break
@@ -188,6 +189,9 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
     """What one table has that may be the measure, each with a score: a column, a price and a quantity, or a price."""
     numeric = [c for c in q.vocabulary.by_table[table] if c.is_figure]
     numeric = [c for c in numeric if not (sold and _ON_HAND & set(c.words))]
+    meant = q.vocabulary.tables[table].table.meant_amount
+    if known.prices and meant in q.vocabulary.columns:
+        yield 1.2, Expression(column=meant)
     for rank, words in enumerate(known.columns):
         for column in numeric:
             if _said(column) == words:
@@ -261,6 +265,8 @@ def _said(column: ColumnWord) -> tuple[str, ...]:
 
 def amount_column(q: LinkedQuestion, entities: Sequence[str]) -> ColumnWord | None:
     for table in [*reversed(entities), *q.named]:
+        if (place := q.vocabulary.tables[table].table.meant_amount) in q.vocabulary.columns:
+            return q.vocabulary.columns[place]
         numeric = [c for c in q.vocabulary.by_table[table] if c.numeric]
         for words in (q.vocabulary.tables[table].words, *_AMOUNTS):
             called = [c for c in numeric if _said(c)[-len(words) :] == words]

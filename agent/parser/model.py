@@ -135,7 +135,7 @@ class OfflineModel:
         index = value_index(database, schema) if rows else assumed_values([question], schema)
         look = looker(database, request.ran) if rows else None  # an empty copy's results tell nothing
         view = model_view_of(self._semantics, schema).named_in(question) if self._semantics else ModelView(schema)
-        expanded = look if look is None or not view.meanings else _through(view, look)
+        expanded = look if look is None or not (view.meanings or view.hidden) else _through(view, look)
         reading = read(
             view.worded(question), view.schema, index, dialect, evidence=evidence, place=place, look=expanded
         )
@@ -144,7 +144,7 @@ class OfflineModel:
             reading = replace(reading, tree=whole, sql=readable(whole, dialect), interpretation=said)
         if not rows:
             reading = doubted(reading, index)
-        if view.meanings and reading.tree is not None:
+        if (view.meanings or view.hidden) and reading.tree is not None:
             computed = any(view.stands_for(column) for column in reading.tree.find_all(exp.Column))
             tree = view.expand(reading.tree)
             reading = replace(reading, tree=tree, sql=readable(tree, dialect))

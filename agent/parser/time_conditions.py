@@ -5,7 +5,7 @@ In: a reading at a period. Out: conditions and groups.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
@@ -168,8 +168,27 @@ def date_column(
             score += 0.2 * ((word.role == "year") == whole_year) + 0.1 * (word.words in (("date",), ("year",)))
             candidates.append((score, word))
     candidates.sort(key=lambda pair: -pair[0])
+    if candidates and (meant := _meant(q, c, candidates[0][1], tables)) is not None:
+        return meant, None
     close = len(candidates) > 1 and candidates[1][0] > candidates[0][0] - 0.25
     return (candidates[0][1] if candidates else None), (candidates[1][1] if close else None)
+
+
+def _meant(q: LinkedQuestion, c: Context, best: ColumnWord, tables: Collection[str]) -> ColumnWord | None:
+    """The date that a team says is meant for the rows, where the question has no word of another one of theirs."""
+    said = {root(t.lower) for t in q.tokens if t.kind == "word"}
+    said |= {root(same) for t in q.tokens for same in SAME_EVENT.get(t.lower, "").split()}
+    for table in dict.fromkeys((best.table, *(() if best.table in tables else c.entities[:1]))):
+        place = q.vocabulary.tables[table].table.meant_date
+        dates = [w for w in q.vocabulary.by_table[table] if w.role in ("date", "year") and w.key != place]
+        if place in q.vocabulary.columns and not any(_own_words(w) & said for w in (*dates, best)):
+            return q.vocabulary.columns[place]
+    return None
+
+
+def _own_words(date: ColumnWord) -> set[str]:
+    """The words that tell a date from the others."""
+    return {root(word) for word in date.words if word not in TIME_WORDS and word not in date.owner}
 
 
 def _tables_of_deeds(q: LinkedQuestion, i: int) -> set[str]:

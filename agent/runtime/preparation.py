@@ -21,6 +21,7 @@ from agent.events import Event
 from agent.knowledge.privacy import private
 from agent.models.protocol import Model
 from agent.runtime.context import RunContext, unheard
+from agent.state import Term
 from agent.strategies import CASCADE
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
     from agent.knowledge.memory.loader import Memory
     from agent.knowledge.semantics.model import SemanticModel
 
+Taught = Sequence[Term]
 Confirmed = Sequence[tuple[str, str]]
 """(question, SQL) pairs."""
-Taught = Sequence[tuple[str, str]]
-"""(word, what it means) pairs."""
 
 
 class RunFailed(Text2SQLError):
@@ -175,15 +175,15 @@ def _semantics(config: Settings, database: Database, taught: Taught) -> Semantic
 
         model = readable_model(model, database)
     if taught:
-        from agent.knowledge.taught import with_names
+        from agent.knowledge.taught import with_taught
 
         with suppress(DatabaseError):
-            model = with_names(model, taught, database.schema(ttl=ttl))
+            model = with_taught(model, taught, database.schema(ttl=ttl))
     return model
 
 
 def _memory(kit: Kit | None, confirmed: Confirmed, taught: Taught, context: RunContext) -> Memory:
-    """The team's knowledge of its database, with the conditions that a user taught. What may say anything
+    """The team's knowledge of its database, with what a user taught, which wins. What may say anything
     (instructions, an analysis) is for those who see all of it. Raises RunFailed, naming each bad line and its reason.
     """
     from agent.knowledge.memory.examples import Example
@@ -206,9 +206,11 @@ def _memory(kit: Kit | None, confirmed: Confirmed, taught: Taught, context: RunC
         kept = replace(kept, instructions="", analysis="")
     kept = kept.with_examples([Example(question, sql) for question, sql in confirmed])
     if taught:
-        from agent.knowledge.taught import with_conditions
+        from agent.knowledge.semantics.entries import glossary_of
+        from agent.knowledge.taught import model_of
 
         with suppress(DatabaseError):
             schema = database.schema(ttl=context.schema_ttl)
-            kept = replace(kept, glossary=with_conditions(kept.glossary, taught, schema))
+            said = glossary_of(model_of(taught, schema), schema)
+            kept = replace(kept, glossary=said.joined(kept.glossary))
     return kept

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.inspection.schema import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
+from agent.state import TermKind
 from agent.store.records import FirstRows, RunRecord, RunStatus, Verdict, Whole
 
 
@@ -219,8 +220,23 @@ class FeedbackIn(BaseModel):
     comment: str | None = Field(None, max_length=4_000)
 
 
+class TermReply(Reply):
+    term_id: str
+    kind: TermKind
+    term: str
+    means: str
+    told: str
+    """What it says, in one sentence."""
+    run_id: str
+    """The answer that it was learned from; empty where it was said."""
+    created: datetime
+    forgotten: datetime | None
+
+
 class FeedbackReply(Reply):
     feedback_id: str
+    learned: list[TermReply] = []
+    """What a correction changed, kept as terms."""
 
 
 class VerifiedPair(Reply):

@@ -25,6 +25,7 @@ from agent.server.presets import Preset
 from agent.server.replies import QuestionIn
 from agent.server.runs import LiveRun
 from agent.server.services import Services
+from agent.state import Term
 from agent.store import StoreError
 from agent.store.records import RunRecord
 from agent.store.threads import new_thread_id
@@ -120,13 +121,13 @@ async def _confirmed(services: Services, record: RunRecord) -> list[tuple[str, s
         return []
 
 
-async def _taught(services: Services, record: RunRecord) -> list[tuple[str, str]]:
+async def _taught(services: Services, record: RunRecord) -> list[Term]:
     """What the client taught of this database; empty if the state cannot be read."""
     try:
         known = await services.store.terms(record.owner, record.preset, rights=record.rights)
     except StoreError:
         return []
-    return [(one.term, one.means) for one in known]
+    return [one.said for one in known]
 
 
 async def _answering(

@@ -11,6 +11,7 @@ import datetime as dt
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from sqlglot import exp
@@ -26,8 +27,8 @@ from eval.errors import InputError
 from eval.language.tokens import tokenize
 from eval.schema import Dialect, ForeignKey, Schema
 from eval.sql import ParsedQuery, parsed_from_tree
-from eval.sql.binding import From
-from eval.sql.quoted_names import quoted_column, quoted_name, table_source
+from eval.sql.narrowing import narrow
+from eval.sql.quoted_names import quoted_column, table_source
 from eval.sql.scopes import bind
 from eval.sql.sources import Source
 from eval.sql.stack import with_headroom
@@ -96,7 +97,8 @@ def _bound(
         for source, way in ways:
             if len(way) == shortest:
                 found = True
-                _narrow(clause, source, way, _Test(word, given, today, parsed.dialect), schema)
+                test = _Test(word, given, today, parsed.dialect)
+                narrow(clause, source, partial(test.on, way=way, schema=schema))
     return parsed_from_tree(tree, parsed.dialect) if found else None
 
 
@@ -229,26 +231,3 @@ def _reached(parsed: ParsedQuery, schema: Schema) -> dict[str, None]:
         edge = [key.ref_table for table in edge for key in _keys(table, schema) if key.ref_table not in reached]
         reached |= dict.fromkeys(edge)
     return {t: None for t in reached if any(_way(source, t, schema) is not None for source in own)}
-
-
-def _narrow(clause: From, source: Source, way: Sequence[ForeignKey], test: _Test, schema: Schema) -> None:
-    """Put the condition on one source of a FROM: into WHERE, into the ON of its outer join, or into a subquery."""
-    select, node = clause.select, source.node
-    assert isinstance(node, exp.Table)
-    joins = select.args.get("joins") or []
-    join = next((one for one in joins if one.this is node), None)
-    start = select.args.get("from_")
-    kept = not any((one.side or "").upper() in ("RIGHT", "FULL") for one in joins)
-    first = start is not None and start.this is node
-    side = (join.side or "").upper() if join is not None else ""
-    if kept and (first or (join is not None and not side)):
-        select.where(test.on(source.name, way, schema), copy=False)
-    elif kept and join is not None and side == "LEFT" and join.args.get("on") is not None:
-        join.set("on", exp.and_(join.args["on"], test.on(source.name, way, schema)))
-    else:
-        alias = node.args.get("alias") or exp.TableAlias(this=quoted_name(source.name))
-        bare = node.copy()
-        bare.set("alias", None)
-        bare.set("joins", None)
-        rows = exp.select("*").from_(bare).where(test.on(None, way, schema))
-        node.replace(exp.Subquery(this=rows, alias=alias.copy(), joins=node.args.get("joins")))

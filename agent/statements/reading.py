@@ -14,16 +14,19 @@ from typing import Literal
 
 from sqlglot import exp
 
+from agent.knowledge.semantics.expansion import model_view_of
+from agent.knowledge.semantics.hidden_rows import BESIDE, HiddenRows, counted_again, plain_column
+from agent.knowledge.semantics.model import SemanticModel
 from agent.knowledge.values import value_index
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
 from agent.parser.coverage import RELATIONAL
-from agent.state import Choice, LeftOut, ReadingPart
+from agent.state import Choice, LeftOut, ReadingPart, Term
 from agent.statements.ties import ties
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.language.lexicon import word_set
 from eval.language.tokens import tokenize
-from eval.schema import ForeignKey, Schema, Table
+from eval.schema import Dialect, ForeignKey, Schema, Table
 from eval.scoring import Case
 from eval.scoring.contradictions.said import passed_over
 from eval.scoring.evidence.question_reading import Reading as Evidence
@@ -50,7 +53,6 @@ _Kind = Literal["unknown", "figure", "group", "partner", "deleted"]
 _ENTERS = {exp.Sum: "the sum", exp.Avg: "the average", exp.Min: "the smallest", exp.Max: "the largest"}
 _DELETED = frozenset({"deleted", "removed", "voided", "discarded"})
 _PLURAL = {"are": "are", "do": "do", "make": "make"}
-_BESIDE = frozenset({"is", "was", "at", "on", "date", "time", "timestamp", "flag"})
 _PLAIN = ("", "INNER", "OUTER")
 
 
@@ -69,13 +71,25 @@ class _Count:
 
 
 @with_headroom
-def reading(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> list[ReadingPart]:
+def reading(
+    parsed: ParsedQuery, schema: Schema, words: Vocabulary, hidden: Sequence[HiddenRows] = ()
+) -> list[ReadingPart]:
     """The clauses of a query in words. A date or figure of the outermost SELECT has the columns beside it to choose
-    from, each with the query that it makes."""
+    from, each with the query that it makes; so has what it leaves out of the rows that are `hidden`."""
     others = _others(parsed, schema, words) if isinstance(parsed.tree, exp.Select) else {}
-    names = Resolved(parsed, schema)
-    said = pieces(parsed, _by_key(names, schema), names.is_text)
-    return [ReadingPart(kind=kind, text=text, others=others.pop(kind, [])) for kind, text in said]
+    shown, without = parsed, list[ReadingPart]()
+    for rows in hidden:
+        if parsed.tree is not None and shown.tree is not None and (whole := counted_again(parsed.tree, rows)):
+            choice = Choice(label="Include them", sql=render(whole, parsed.dialect))
+            without.append(ReadingPart(kind="rows", text=f"without {rows.called}", others=[choice]))
+            shown = parsed_from_tree(counted_again(shown.tree, rows) or whole, parsed.dialect)
+    names = Resolved(shown, schema)
+    said = [
+        ReadingPart(kind=kind, text=text, others=others.pop(kind, []))
+        for kind, text in pieces(shown, _by_key(names, schema), names.is_text)
+    ]
+    end = next((i for i, part in enumerate(said) if part.kind in ("groups", "set", "order", "limit")), len(said))
+    return [*said[:end], *without, *said[end:]]
 
 
 def not_used(case: Case) -> list[ReadingPart]:
@@ -131,15 +145,16 @@ def words_of(database: Database, schema: Schema) -> Vocabulary:
 
 
 async def as_read(
-    question: str, case: Case, database: Database, *, seconds: float
+    question: str, case: Case, database: Database, *, seconds: float, semantics: SemanticModel | None = None
 ) -> tuple[list[ReadingPart], list[LeftOut]]:
     """What the query of a case that ran says, and what it leaves out. Raises DatabaseError; cancelling stops it."""
     slow = case.result is None or case.result.execution_time_ms >= SLOW_MS or seconds <= 0
 
     def looked_at() -> tuple[list[ReadingPart], tuple[ReadStatement, list[_Count]] | None, Vocabulary]:
         words = words_of(database, case.schema)
-        said = reading(case.parsed, case.schema, words)
-        return said, None if slow else counting(case.parsed, case.schema, words), words
+        hidden = model_view_of(semantics, case.schema).hidden if semantics else ()
+        said = reading(case.parsed, case.schema, words, hidden)
+        return said, None if slow else counting(case.parsed, case.schema, words, hidden), words
 
     said, asked, words = await in_turn(looked_at)
     missing = await left_out(asked, question, words, database, seconds=seconds) if asked else []
@@ -150,14 +165,16 @@ async def as_read(
 
 
 @with_headroom
-def counting(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> tuple[ReadStatement, list[_Count]] | None:
+def counting(
+    parsed: ParsedQuery, schema: Schema, words: Vocabulary, hidden: Sequence[HiddenRows] = ()
+) -> tuple[ReadStatement, list[_Count]] | None:
     """The statement that counts what the query leaves out, with what its columns say; the last counts the rows that the
     query keeps. None where there is nothing to ask for. Only a SELECT from tables is looked through: not what it makes
     of subqueries."""
     select = parsed.tree
     if not isinstance(select, exp.Select) or not (sources := tables_of(select, schema)):
         return None
-    looking = _Counting(parsed, sources, schema, words)
+    looking = _Counting(parsed, sources, schema, words, hidden)
     counts = list(looking.all())
     if not counts:
         return None
@@ -194,7 +211,8 @@ async def left_out(
             verbs = {"are": "is", "do": "does", "make": "makes"} if number == 1 else {}
             said = one.text.format(rows=f"{number:,} row{'s' * (number != 1)}", **(_PLURAL | verbs))
             others = [one.choice] if one.choice else []
-            unnamed = one.date is not None and not named & (set(one.date.words) - _BESIDE)
+            meant = one.date is not None and words.tables[one.date.table].table.meant_date == one.date.key
+            unnamed = one.date is not None and not meant and not named & (set(one.date.words) - BESIDE)
             is_open = unnamed and number > MUCH * (number + kept)
             told.append(LeftOut(kind=one.kind, count=number, text=said, open=is_open, others=others))
     return told
@@ -282,6 +300,9 @@ def _others(parsed: ParsedQuery, schema: Schema, words: Vocabulary) -> dict[str,
                     Choice(
                         label=f"{other.table}.{other.name}" if key else other.name,
                         sql=_with_column(parsed, word, other, names, key, words.tables[other.table].table),
+                        teaches=Term(
+                            kind="amount" if figure else "date", term=word.table, means=f"{other.table}.{other.name}"
+                        ),
                     )
                     for other, key in ways[:CHOICES]
                 ]
@@ -304,7 +325,8 @@ def _above(
 
 def _stands_for(other: ColumnWord, word: ColumnWord) -> bool:
     alike = other.role == word.role and other.form == word.form and other.numeric == word.numeric
-    return alike and other.key != word.key and other.column.type == word.column.type and not other.foreign
+    marks = other.role == "date" and _marks_deleted(other.name)
+    return alike and other.key != word.key and other.column.type == word.column.type and not other.foreign and not marks
 
 
 def _with_column(
@@ -335,8 +357,16 @@ class _Counting:
     """Looks for rows that a SELECT of tables leaves out. Of tables that may have no partner in a row (LEFT JOIN) an
     empty column says nothing."""
 
-    def __init__(self, parsed: ParsedQuery, sources: dict[str, Table], schema: Schema, words: Vocabulary) -> None:
+    def __init__(
+        self,
+        parsed: ParsedQuery,
+        sources: dict[str, Table],
+        schema: Schema,
+        words: Vocabulary,
+        hidden: Sequence[HiddenRows],
+    ) -> None:
         assert isinstance(parsed.tree, exp.Select)
+        self._hidden = {rows.table.name: rows for rows in hidden}
         self._select = parsed.tree
         self._sources = sources
         self._names = Resolved(parsed, schema)
@@ -412,22 +442,22 @@ class _Counting:
                 yield _Count("group", _rows(*self._tests, _is_null(key)), text)
 
     def _deleted(self) -> Iterator[_Count]:
-        """Rows that a column marks as deleted, where the query does not mention it."""
+        """Rows that a column marks as deleted, or that a team hides, where the query does not mention that column."""
         mentioned = {self._names.column(node) for node in self._select.find_all(exp.Column)}
         for source, table in self._kept.items():
-            for column in table.columns:
-                if (table.name, column.name) in mentioned or not _marks_deleted(column.name):
+            taught = self._hidden.get(table.name)
+            for rows in [taught] if taught else _deleted_rows(table, self._names.dialect):
+                columns = [node.name for node in rows.marked.find_all(exp.Column)]
+                if any((table.name, name) in mentioned for name in columns):
                     continue
-                node = exp.Column(this=quoted_name(column.name), table=quoted_name(source))
-                marked: exp.Expr = exp.Not(this=_is_null(node))
-                if "BOOL" in column.type.upper():
-                    marked = node
-                elif any(kind in column.type.upper() for kind in ("INT", "BIT", "NUM")):
-                    marked = exp.NEQ(this=node, expression=exp.Literal.number(0))
-                unmarked = exp.Not(this=exp.Is(this=exp.paren(marked.copy()), expression=exp.true()))
-                text = f"{{rows}} marked as deleted ({column.name}) {{are}} included"
-                without = Choice(label="Without them", sql=self._with_tests(self._tests, unmarked))
-                yield _Count("deleted", _rows(*self._tests, marked), text, without)
+                said = f"that count only where they are asked for ({rows.called})"
+                if not taught:
+                    said = f"marked as deleted ({columns[0]})"
+                kept = rows.kept(source)
+                teaches = None if taught else Term(kind="hidden", term=table.name, means=rows.text)
+                without = Choice(label="Without them", sql=self._with_tests(self._tests, kept), teaches=teaches)
+                counted = _rows(*self._tests, exp.Not(this=exp.paren(kept)))
+                yield _Count("deleted", counted, f"{{rows}} {said} {{are}} included", without)
 
     def _alone(self) -> Iterator[_Count]:
         """Rows that an inner join drops, since the row that they refer to is not there. Where a condition is about that
@@ -486,6 +516,19 @@ def _rows(*tests: exp.Expr) -> exp.Count:
     return exp.Count(this=exp.Case(ifs=[exp.If(this=passing, true=exp.Literal.number(1))]))
 
 
+def _deleted_rows(table: Table, dialect: Dialect) -> Iterator[HiddenRows]:
+    """The rows that a column marks as deleted."""
+    for column in table.columns:
+        if _marks_deleted(column.name):
+            node = plain_column(column.name, table.name)
+            marked: exp.Expr = exp.Not(this=exp.Is(this=node, expression=exp.null()))
+            if "BOOL" in column.type.upper():
+                marked = node
+            elif any(kind in column.type.upper() for kind in ("INT", "BIT", "NUM")):
+                marked = exp.NEQ(this=node, expression=exp.Literal.number(0))
+            yield HiddenRows(table, marked, dialect)
+
+
 def _marks_deleted(name: str) -> bool:
     parts = {part.casefold() for part in split_name(name)}
-    return bool(parts & _DELETED) and parts <= _DELETED | _BESIDE
+    return bool(parts & _DELETED) and parts <= _DELETED | BESIDE

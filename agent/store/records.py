@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from agent.state import Term, TermKind
+
 RunStatus = Literal[
     "running", "success", "doubtful", "abstained", "error", "cancelled", "interrupted", "waiting", "refused", "timeout"
 ]
@@ -88,15 +90,23 @@ class FeedbackRecord(_Record):
 
 
 class TermRecord(_Record):
-    """What a word means in a database, as somebody taught it."""
+    """What a word, or a table's rows, mean in a database, as somebody taught it."""
 
     term_id: str
     owner: str
     rights: str = ""
     preset: str
+    kind: TermKind = "word"
     term: str
     means: str
+    run_id: str = ""
+    """The answer that it was learned from; empty where it was said."""
     created: datetime
+    forgotten: datetime | None = None
+
+    @property
+    def said(self) -> Term:
+        return Term(kind=self.kind, term=self.term, means=self.means)
 
 
 class SourceRecord(_Record):

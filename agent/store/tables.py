@@ -174,6 +174,15 @@ def _add_column(connection: Connection, table: Table, name: str) -> None:
         connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {name} TEXT NOT NULL DEFAULT '{default}'"))
 
 
+def _kinds_of_terms(connection: Connection) -> None:
+    """Before, every term was a word, and what was forgotten was gone."""
+    known = {column["name"] for column in inspect(connection).get_columns(terms.name)}
+    added = {"kind": "TEXT NOT NULL DEFAULT 'word'", "run_id": "TEXT NOT NULL DEFAULT ''", "forgotten": "BIGINT"}
+    for name, form in added.items():
+        if name not in known:
+            connection.execute(text(f"ALTER TABLE {terms.name} ADD COLUMN {name} {form}"))
+
+
 STEPS: tuple[Callable[[Connection], None], ...] = (
     _made(),
     _made(kept, boards),
@@ -183,6 +192,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     _made(terms),
     lambda connection: _add_column(connection, boards, "filters"),
     _made(schedules, deliveries),
+    _kinds_of_terms,
 )
 """Step n migrates a state from version n to n + 1. Steps are added at the end and never changed."""
 

@@ -1,8 +1,10 @@
-"""Words that people taught: what each means in one of their databases."""
+"""What people taught of their databases: words, and what the rows of a table mean."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, func, select
+from datetime import UTC, datetime
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, update
 
 from agent.store.base import Base
 from agent.store.columns import storable
@@ -12,29 +14,83 @@ from agent.store.tables import terms
 
 MOST = 500
 """Maximum number of terms of one owner for one database."""
+MOST_FORGOTTEN = 100
+"""Forgotten ones that are kept beside them, the latest."""
+_OF_WORDS = ("word", "measure")
+"""Kinds of which a word has only one."""
 
 
 class TermStore(Base):
-    async def teach(self, record: TermRecord) -> None:
-        """Keep a term in place of what the owner taught of it before. Raises TooMany."""
-        values = record.model_dump()
-        mine = tuple(terms.c[name] == values[name] for name in ("owner", "preset", "rights"))
+    async def teach(self, *records: TermRecord) -> None:
+        """Keep terms, each in place of what the owner taught of it before; all or none. Raises TooMany."""
 
         def kept(connection: Connection) -> None:
-            connection.execute(delete(terms).where(*mine, func.lower(terms.c.term) == storable(record.term).lower()))
-            if (connection.scalar(select(func.count()).select_from(terms).where(*mine)) or 0) >= MOST:
-                raise TooMany(f"{MOST} terms are kept for a database. Forget one first.")
-            connection.execute(terms.insert(), values)
+            for record in records:
+                _replace(connection, record)
+                connection.execute(terms.insert(), record.model_dump())
+                _within_bounds(connection, record)
 
         await self._write(kept)
 
-    async def terms(self, owner: str, preset: str, *, rights: str = "") -> list[TermRecord]:
-        """The latest first."""
+    async def terms(self, owner: str, preset: str, *, rights: str = "", history: bool = False) -> list[TermRecord]:
+        """The latest first; with `history`, the forgotten ones too."""
         of = (terms.c.owner == owner, terms.c.preset == preset, terms.c.rights == rights)
-        latest = select(terms).where(*of).order_by(terms.c.created.desc(), terms.c.term_id).limit(MOST)
+        wanted = select(terms).where(*of, *(() if history else (terms.c.forgotten.is_(None),)))
+        latest = wanted.order_by(terms.c.created.desc(), terms.c.term_id).limit(MOST + MOST_FORGOTTEN)
         return await self._all(TermRecord, latest)
 
     async def forget(self, owner: str, term_id: str) -> bool:
         """False when the owner has none of that id."""
-        mine = delete(terms).where(terms.c.owner == owner, terms.c.term_id == term_id)
-        return await self._write(lambda connection: bool(connection.execute(mine).rowcount))
+        mine = and_(terms.c.owner == owner, terms.c.term_id == term_id, terms.c.forgotten.is_(None))
+
+        def forgotten(connection: Connection) -> bool:
+            found = connection.execute(select(terms).where(mine)).mappings().first()
+            if found is None:
+                return False
+            connection.execute(update(terms).where(mine).values(forgotten=datetime.now(UTC)))
+            _within_bounds(connection, TermRecord.model_validate(dict(found)))
+            return True
+
+        return await self._write(forgotten)
+
+    async def restore(self, owner: str, term_id: str, *, rights: str = "") -> TermRecord | None:
+        """The term in place of what was taught of it since; None when the owner has none of that id. Raises TooMany."""
+        mine = and_(terms.c.owner == owner, terms.c.term_id == term_id, terms.c.rights == rights)
+
+        def restored(connection: Connection) -> TermRecord | None:
+            found = connection.execute(select(terms).where(mine)).mappings().first()
+            if found is None:
+                return None
+            record = TermRecord.model_validate({**found, "forgotten": None})
+            _replace(connection, record)
+            connection.execute(update(terms).where(mine).values(forgotten=None))
+            _within_bounds(connection, record)
+            return record
+
+        return await self._write(restored)
+
+
+def _of(record: TermRecord) -> ColumnElement[bool]:
+    """The terms of the same owner and database."""
+    return and_(
+        terms.c.owner == record.owner, terms.c.preset == record.preset, terms.c.rights == storable(record.rights)
+    )
+
+
+def _replace(connection: Connection, record: TermRecord) -> None:
+    """Forget what was taught of the same term."""
+    kinds = _OF_WORDS if record.kind in _OF_WORDS else (record.kind,)
+    same = (_of(record), terms.c.kind.in_(kinds), func.lower(terms.c.term) == storable(record.term).lower())
+    others = (terms.c.term_id != record.term_id, terms.c.forgotten.is_(None))
+    connection.execute(update(terms).where(*same, *others).values(forgotten=datetime.now(UTC)))
+
+
+def _within_bounds(connection: Connection, record: TermRecord) -> None:
+    known = select(func.count()).select_from(terms).where(_of(record), terms.c.forgotten.is_(None))
+    if (connection.scalar(known) or 0) > MOST:
+        raise TooMany(f"{MOST} terms are kept for a database. Forget one first.")
+    old = select(terms.c.term_id).where(_of(record), terms.c.forgotten.is_not(None))
+    old = old.order_by(terms.c.forgotten.desc(), terms.c.term_id).offset(MOST_FORGOTTEN)
+    gone = connection.scalars(old).all()
+    if gone:
+        connection.execute(delete(terms).where(_of(record), terms.c.term_id.in_(gone)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
-from eval.schema import Dialect
 from eval.sql.stack import with_headroom
 
 MAX_LENGTH = 10_000
@@ -27,7 +26,7 @@ def foreign_expression(text: str, dialect: str) -> exp.Expr | None:
         return None
 
 
-def transpiled(text: str, dialect: str, target: Dialect) -> str | None:
-    """The expression in the database's dialect; None where it cannot be read."""
+def transpiled(text: str, dialect: str, target: str) -> str | None:
+    """The expression in another dialect; None where it cannot be read."""
     tree = foreign_expression(text, dialect)
     return None if tree is None else tree.sql(dialect=target)

@@ -93,6 +93,12 @@ def pieces(parsed: ParsedQuery, by_key: Test = lambda _: False, is_text: Test = 
     return [] if parsed.tree is None else _Words(parsed.dialect, by_key, is_text).query(parsed.tree)
 
 
+@with_headroom
+def expression_in_words(tree: exp.Expr, dialect: Dialect, *, with_tables: bool = False) -> str:
+    """A condition as a clause, any other expression as a noun."""
+    return _Words(dialect, lambda _: False, lambda _: False, several=with_tables).said(tree)
+
+
 def explained(parsed: ParsedQuery) -> list[str]:
     """The clauses as sentences."""
     said = [f"shows {text}" if kind == "shown" else text for kind, text in pieces(parsed)]
@@ -102,15 +108,19 @@ def explained(parsed: ParsedQuery) -> list[str]:
 class _Words:
     """`query` gives clauses, `value` a noun, `condition` a clause."""
 
-    def __init__(self, dialect: Dialect, by_key: Test, is_text: Test) -> None:
+    def __init__(self, dialect: Dialect, by_key: Test, is_text: Test, *, several: bool = False) -> None:
         self._dialect = dialect
         self._by_key = by_key
         self._is_text = is_text
         self._tables: list[dict[str, str]] = []
         """What each source of the SELECTs around is called, by its name in the query; the innermost last."""
-        self._several = False
+        self._several = several
         self._inside = 0
         """How many queries are around."""
+
+    def said(self, tree: exp.Expr) -> str:
+        stated = isinstance(tree.unnest(), exp.Predicate | exp.Connector | exp.Not)
+        return self.condition(tree) if stated else self.value(tree)
 
     def query(self, tree: exp.Expr) -> list[Piece]:
         steps = tree.args.get("with_")

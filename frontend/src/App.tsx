@@ -81,7 +81,7 @@ function Page({ place }: { place: Place }) {
     case "database":
       return <ChosenHome key={place.preset} preset={place.preset} />;
     case "data":
-      return <DataPage key={place.preset} preset={place.preset} />;
+      return <DataPage key={place.preset} preset={place.preset} view={place.view} />;
     case "sql":
       return <SqlPage key={place.preset} preset={place.preset} />;
     case "boards":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page, expect
 
+from tests.e2e.auction import auction
 from tests.e2e.scripted import Script
 from tests.e2e.servers import TOKEN, Kind
 from tests.openai_server import OpenAIServer, error
@@ -291,6 +292,86 @@ def _verified(page: Page, endpoint: OpenAIServer) -> None:
     page.get_by_role("heading", name="How many products does each category have?").first.wait_for()
 
 
+def auctioned(page: Page) -> str:
+    """The page asks a new auction house; its address."""
+    base = page.url.rstrip("/")
+    preset = auction(base)
+    page.goto(f"{base}/d/{preset}")
+    page.get_by_role("heading", name="auction", level=1).wait_for()
+    return f"{base}/data/{preset}/vocabulary"
+
+
+def _vocabulary(page: Page, _: OpenAIServer) -> None:
+    """Each kind of term, one of them forgotten, and a measure that is being tried."""
+    page.goto(auctioned(page))
+    teach(page, "Teach a word", "bargain", "lots.hammer_price < 170")
+    teach(page, "Teach a word", "buyers", "bidders")
+    teach(page, "Teach a measure", "turnover", "SUM(lots.hammer_price)")
+    page.get_by_label("Date of lots").select_option("sold_on")
+    page.get_by_text("From 2024-04-10").wait_for()
+    form = page.get_by_role("form", name="Leave rows out")
+    form.get_by_label("Rows of").select_option("lots")
+    form.get_by_label("are left out where").fill("lots.deleted_at IS NOT NULL")
+    page.keyboard.press("Enter")
+    page.get_by_role("list", name="Rows left out").wait_for()
+    page.get_by_role("button", name="Forget: “buyers”").click()
+    page.get_by_role("button", name="Restore: “buyers”").wait_for()
+    form = page.get_by_role("form", name="Teach a measure")
+    form.get_by_label("The measure").fill("premium")
+    form.get_by_label("is this formula").fill("SUM(lots.hammer_price - lots.estimate)")
+    form.get_by_text("Over all rows it is").wait_for()
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_load_state("networkidle")
+
+
+def teach(page: Page, form: str, term: str, means: str) -> None:
+    """Fill in a form of the vocabulary, and wait until the term is kept."""
+    fields = (
+        page.get_by_role("form", name=form)
+        .get_by_role("textbox")
+        .or_(page.get_by_role("form", name=form).get_by_role("combobox"))
+    )
+    fields.nth(0).fill(term)
+    fields.nth(1).fill(means)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name=f"Forget: “{term}”").wait_for()
+
+
+def _untaught(page: Page, _: OpenAIServer) -> None:
+    page.goto(auctioned(page))
+    page.get_by_text("Nothing is taught yet.").wait_for()
+    page.get_by_role("button", name="History").click()
+    page.get_by_text("Nothing has been forgotten.").wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def _meaning(page: Page, _: OpenAIServer) -> None:
+    """Words that were not understood: the first was taught, the second is asked for."""
+    auctioned(page)
+    ask(page, "show glorb lots by zorg")
+    answered(page)
+    page.get_by_role("group", name="What “glorb” means").get_by_label("means this").fill("lots.estimate < 110")
+    page.keyboard.press("Enter")
+    page.get_by_role("group", name="What “zorg” means").wait_for()
+    page.wait_for_load_state("networkidle")
+
+
+def _wrong(page: Page, _: OpenAIServer) -> None:
+    """What was meant instead, with a rule that was just made and a word that is asked for."""
+    auctioned(page)
+    ask(page, "how many lots in May 2024")
+    answered(page)
+    page.get_by_role("button", name="another date").click()
+    page.get_by_role("button", name="Always use sold_on for lots").click()
+    page.get_by_role("button", name="Undo").wait_for()
+    page.get_by_role("button", name="Wrong", exact=True).click()
+    page.get_by_role("region", name="What was meant").get_by_role("button", name="lots", exact=True).click()
+    page.get_by_role("button", name="something else…").click()
+    page.get_by_role("form", name="Teach a word").wait_for()
+    page.get_by_role("region", name="What was meant").evaluate("box => box.scrollIntoView({ block: 'center' })")
+    page.wait_for_load_state("networkidle")
+
+
 def keep(page: Page, title: str, board: str) -> None:
     """Keep the result that is shown, on a board of this name: the one there is, or a new one."""
     page.get_by_role("button", name="Keep", exact=True).click()
@@ -517,6 +598,10 @@ STATES = (
     State("model", "offline", _model),
     State("reading", "model", _reading),
     State("guessed", "offline", _guessed),
+    State("vocabulary", "offline", _vocabulary),
+    State("untaught", "offline", _untaught),
+    State("meaning", "offline", _meaning),
+    State("wrong", "offline", _wrong),
     State("nowhere", "offline", _nowhere, phone=False),
 )
 

@@ -21,7 +21,9 @@ from eval.language.inflection import light_stem
 from eval.schema import Dialect, Schema
 from eval.sql import ParsedQuery, check, parse, parsed_from_tree, resolve
 
-Kind = Literal["term", "metric", "filter"]
+Kind = Literal["term", "metric", "filter", "date", "amount"]
+_DEFAULTS = ("filter", "date", "amount")
+"""Kinds that are about a table, whatever the question."""
 _SECTIONS: dict[str, tuple[Kind, str, str]] = {
     "terms": ("term", "term", "means"),
     "metrics": ("metric", "metric", "sql"),
@@ -36,7 +38,7 @@ _LONGEST = 1_000
 class Entry:
     kind: Kind
     name: str
-    """The term, the metric, or for a default filter its table."""
+    """The term, the metric, or for a default its table."""
     expression: str
     synonyms: tuple[str, ...] = ()
     note: str = ""
@@ -53,17 +55,17 @@ class Glossary:
 
     def joined(self, other: Glossary) -> Glossary:
         """Both, without the other's entries for terms that this one has."""
-        known = {(e.kind, e.name.casefold()) for e in self.entries if e.kind != "filter"}
+        known = {(e.kind, e.name.casefold()) for e in self.entries if e.kind not in _DEFAULTS}
         return Glossary((*self.entries, *(e for e in other.entries if (e.kind, e.name.casefold()) not in known)))
 
     def named_in(self, question: str, schema: Schema) -> tuple[Entry, ...]:
         """The entries relevant to a question, among those that fit the schema: terms and metrics whose words occur
-        consecutively in the question, and every default filter."""
+        consecutively in the question, and every default."""
         words = stem_phrase(question)
         return tuple(
             e
             for e in self.entries
-            if (e.kind == "filter" or any(stem_phrase(name) in words for name in e.names)) and unfit(e, schema) is None
+            if (e.kind in _DEFAULTS or any(stem_phrase(name) in words for name in e.names)) and unfit(e, schema) is None
         )
 
 
@@ -121,7 +123,7 @@ def _entry(section: str, node: Node) -> Entry | Problem:
 @lru_cache(maxsize=4_096)
 def unfit(entry: Entry, schema: Schema) -> str | None:
     """Why the entry does not fit the schema; None where it does."""
-    if entry.kind == "filter" and schema.table(entry.name) is None:
+    if entry.kind in _DEFAULTS and schema.table(entry.name) is None:
         return f"the schema has no table {entry.name}"
     parsed = as_query(entry.expression, schema.dialect)
     if isinstance(parsed, str):

@@ -49,6 +49,8 @@ class Remembered:
         names = ", ".join(one_line(name, 80) for name in entry.names)
         if entry.kind == "filter":
             return f"- rows of {entry.name} are meant with {expression}, unless the question says otherwise{note}"
+        if entry.kind in ("date", "amount"):
+            return f"- where no {entry.kind} of {entry.name} is named, {expression} is meant"
         return f"- {names}: {expression}{note}"
 
 

@@ -32,6 +32,8 @@ def described(schema: Schema, model: SemanticModel) -> Schema:
                 table,
                 columns=columns,
                 comment=_comment(table.comment, dataset.description, (dataset.name, *dataset.synonyms), table.name),
+                meant_date=model.place(dataset, dataset.date, schema) if dataset.date else None,
+                meant_amount=model.place(dataset, dataset.amount, schema) if dataset.amount else None,
             )
         if place in keys:
             table = replace(table, foreign_keys=(*table.foreign_keys, *keys[place]))

@@ -1,4 +1,4 @@
-"""A model's metrics and conditions as glossary entries, which prompts and evidence read.
+"""A model's metrics, conditions and defaults as glossary entries, which prompts and evidence read.
 
 In: a model and a schema. Out: a `Glossary` in the schema's own columns.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from agent.knowledge.memory.glossary import Entry, Glossary
+from agent.knowledge.memory.glossary import Entry, Glossary, Kind
 from agent.knowledge.semantics.expansion import model_view_of
+from agent.knowledge.semantics.hidden_rows import plain_column
 from agent.knowledge.semantics.model import SemanticModel
 from eval.schema import Schema
 from eval.sql import render
@@ -29,4 +30,14 @@ def glossary_of(model: SemanticModel, schema: Schema) -> Glossary:
             if meaning is not None and field.column is None:
                 text = render(meaning.tree, schema.dialect)
                 entries.append(Entry("term", field.name, text, field.synonyms, field.description))
+    others = ((rows.table.name, rows.kept(rows.table.name)) for rows in view.hidden)
+    entries += [Entry("filter", table, render(kept, schema.dialect)) for table, kept in others]
+    entries += [Entry("term", term, means) for term, means in model.terms]
+    for dataset in model.datasets:
+        table = dataset.table_in(schema)
+        defaults: tuple[tuple[Kind, str], ...] = (("date", dataset.date), ("amount", dataset.amount))
+        for kind, name in defaults:
+            if table is not None and name and (place := model.place(dataset, name, schema)):
+                column = plain_column(place[1], place[0])
+                entries.append(Entry(kind, table.name, render(column, schema.dialect)))
     return Glossary(tuple(entries))

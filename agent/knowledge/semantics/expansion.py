@@ -16,8 +16,9 @@ from functools import lru_cache
 from sqlglot import exp
 
 from agent.knowledge.memory.glossary import stem_phrase
+from agent.knowledge.semantics.hidden_rows import HiddenRows, without
 from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
-from agent.knowledge.vocabulary import split_name
+from agent.knowledge.vocabulary import split_name, vocabulary
 from eval.language.inflection import lemma, light_stem, plural, plural_phrase
 from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import check, parse, parsed_from_tree, resolve
@@ -28,6 +29,8 @@ _TYPES = {"Integer": "INTEGER", "Decimal": "REAL", "Float": "REAL", "Boolean": "
 
 
 _WORD = re.compile(r"[^\W_]+")
+ANY_AMOUNT = ("amount", "value", "worth", "money")
+"""Words for a figure that is not named."""
 _CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Paren)
 _AGGREGATES = (
     "share of|percentage of|percent of|total|sum of|average|avg|mean|median|maximum|minimum|max|min|highest|lowest|"
@@ -58,6 +61,8 @@ class Meaning:
     """The expression of one row: of a field, or inside a metric's only aggregate."""
     steps: tuple[Step, ...] = ()
     metric: str = ""
+    is_amount: bool = False
+    """The figure that is meant by any amount of the host's rows."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,10 @@ class ModelView:
     """(what, why) of metrics and fields that do not fit the schema."""
     called: dict[str, str] = field(default_factory=dict)
     """Another name of a table → the table's name in words."""
+    hidden: tuple[HiddenRows, ...] = ()
+    """The rows that no query counts."""
+    asked: tuple[HiddenRows, ...] = ()
+    """Rows that are hidden, but asked for."""
 
     def metric(self, name: str) -> Meaning | None:
         """What a metric means in this schema; None where it does not fit."""
@@ -78,6 +87,8 @@ class ModelView:
         """The view with only those columns whose whole name the question says: a part of a metric's name (`stock` of
         `stock value`) does not name it."""
         words = stem_phrase(question)
+        asked = tuple(rows for rows in self.hidden if rows.named_in(question))
+        unasked = tuple(rows for rows in self.hidden if rows not in asked)
         said = question.casefold()
         once: dict[tuple[str, str], tuple[str, str]] = {}
         for table, name in sorted(self.meanings, key=lambda key: key[1] not in said):
@@ -85,18 +96,20 @@ class ModelView:
                 once.setdefault((table, stem), (table, name))  # `spend` as it is said, not `spending` too
         named = {key: self.meanings[key] for key in once.values()}
         if len(named) == len(self.meanings):
-            return self
+            return replace(self, hidden=unasked, asked=asked)
         hidden = self.meanings.keys() - named.keys()
         tables = tuple(
             replace(t, columns=tuple(c for c in t.columns if (t.name.casefold(), c.name.casefold()) not in hidden))
             for t in self.schema.tables
         )
-        return ModelView(Schema(self.schema.dialect, tables), named, called=self.called)
+        return ModelView(Schema(self.schema.dialect, tables), named, called=self.called, hidden=unasked, asked=asked)
 
     def worded(self, question: str) -> str:
         """The question with tables by their own names, with `total` before each metric that no aggregate is named for,
         so that it is read as a figure and not as a column to list, and with kinds of rows as what they are: for
         `dinghies`, a condition on vessels, `vessels that are dinghies`."""
+        for one in self.asked:
+            question = one.unsaid(question)
         if self.called:
             names = "|".join(map(re.escape, sorted(self.called, key=len, reverse=True)))
             question = re.sub(
@@ -107,6 +120,10 @@ class ModelView:
             if isinstance(meaning.tree, _CONDITIONS) and stem_phrase(rows) not in stem_phrase(question):
                 kind = "|".join(re.escape(form) for form in {plural(name), name, lemma(name)})
                 question = re.sub(rf"\b(?:{kind})\b", rf"{rows} that are \g<0>", question, count=1, flags=re.IGNORECASE)
+            elif meaning.is_amount:  # `the value of lots` is asked for as one figure
+                of_rows = rf"(?=\s+of\s+(?:(?:the|all|our)\s+)*(?:{re.escape(rows)}|{re.escape(lemma(rows))})\b)"
+                amount = rf"\b(?:({_AGGREGATES})\s+)?({name}){of_rows}"
+                question = re.sub(amount, _total, question, count=1, flags=re.IGNORECASE)
         spoken = sorted({name.replace("_", " ") for (_, name), m in self.meanings.items() if m.metric}, key=len)
         if not spoken:
             return question
@@ -114,13 +131,19 @@ class ModelView:
         return re.sub(rf"\b(?:({_AGGREGATES})\s+)?({phrases})\b", _total, question, flags=re.IGNORECASE)
 
     def expand(self, tree: exp.Expression) -> exp.Expression:
-        """A copy of the query over real columns."""
+        """A copy of the query over real columns, without the rows that are hidden."""
         tree = tree.copy()
         for column in list(tree.find_all(exp.Column)):
             place = self._meaning(column)
             if place is not None:
                 _replace(column, *place)
-        return tree
+        for select in tree.find_all(exp.Select) if self.meanings else ():
+            _grouped(select, self.schema)
+        for test in list(tree.find_all(exp.EQ)):  # `(returned_at IS NULL) = TRUE`
+            if isinstance(test.this.unnest(), _CONDITIONS) and isinstance(test.expression, exp.Boolean):
+                said = test.this.unnest()
+                test.replace(exp.paren(said) if test.expression.this else exp.Not(this=exp.paren(said)))
+        return without(tree, self.hidden, self.schema) if self.hidden else tree
 
     def stands_for(self, column: exp.Column) -> bool:
         """Whether a column of a query is one that the model defines."""
@@ -159,10 +182,34 @@ def _replace(column: exp.Column, meaning: Meaning, select: exp.Select, alias: st
         column.pop()
         if not select.args["group"].expressions:
             select.set("group", None)
-    elif column.find_ancestor(exp.Where, exp.Join) is not None and meaning.row is not None:
+    elif meaning.row is not None and (column.find_ancestor(exp.Where, exp.Join) or _ranks_rows(column, select, alias)):
         _put(column, meaning.row, meaning, select, alias)
     else:
         _put(column, meaning.tree, meaning, select, alias)
+
+
+def _ranks_rows(column: exp.Column, select: exp.Select, alias: str) -> bool:
+    """`the lots with the highest dues`: each row is shown and ranked by its own."""
+    plain = [one for part in select.expressions if isinstance(one := part.unalias(), exp.Column) and one is not column]
+    ranked = select.args.get("order") is not None and not select.args.get("group")
+    return ranked and bool(plain) and all(one.table in ("", alias) for one in plain)
+
+
+def _grouped(select: exp.Select, schema: Schema) -> None:
+    """`which vessel has the highest dues`: what is shown is ranked by the figures of all its rows."""
+    order = select.args.get("order")
+    if order is None or not order.find(exp.AggFunc) or select.args.get("group") or select.find(exp.Star):
+        return
+    shown = [one.unalias() for one in select.expressions]
+    if any(one.find(exp.AggFunc) for one in shown):
+        return
+    tables = {one.alias_or_name: schema.table(one.name) for one in _sources(select)}
+    keys = []
+    for column in (one for one in shown if isinstance(one, exp.Column)):  # a row's name tells it only with its key
+        table = tables.get(column.table)
+        if table is not None and column.name in (c.name for c in vocabulary(schema).name_columns(table.name)):
+            keys += [_column(column.table, key) for key in table.primary_key]
+    select.group_by(*dict.fromkeys((*keys, *(one.copy() for one in shown))), copy=False)
 
 
 def _put(node: exp.Expr, tree: exp.Expr, meaning: Meaning, select: exp.Select, alias: str) -> None:
@@ -213,6 +260,7 @@ class ViewBuilder:
         self.meanings: dict[tuple[str, str], Meaning] = {}
         self.added: dict[str, list[Column]] = {}
         self.problems: list[tuple[str, str]] = []
+        self.hidden: list[HiddenRows] = []
         self.steps = tuple(self._steps())
 
     def view(self) -> ModelView:
@@ -225,9 +273,21 @@ class ViewBuilder:
                 continue
             for one in dataset.fields:
                 self._field(dataset, table, one)
+            for what, name in (("date", dataset.date), ("amount", dataset.amount)):
+                place = self.model.place(dataset, name, self.schema) if name else None
+                if name and place is None:
+                    self.problems.append((f"{dataset.name}.{what}", f"there is no field {name}"))
+                if place is not None and what == "amount":
+                    self._amount(table, place)
+            if dataset.hidden is not None:
+                self._hidden(dataset, table, dataset.hidden)
         tables = tuple(replace(t, columns=(*t.columns, *self.added.get(t.name, ()))) for t in self.schema.tables)
         return ModelView(
-            Schema(self.schema.dialect, tables), self.meanings, tuple(self.problems), dict(self._other_names())
+            Schema(self.schema.dialect, tables),
+            self.meanings,
+            tuple(self.problems),
+            dict(self._other_names()),
+            tuple(self.hidden),
         )
 
     def _other_names(self) -> Iterator[tuple[str, str]]:
@@ -273,6 +333,13 @@ class ViewBuilder:
         row = only.this if only is not None and not isinstance(only.this, exp.Distinct) else None
         return Meaning(host, tree, row, steps, metric.name)
 
+    def condition(self, text: str) -> tuple[str, exp.Expr, tuple[Step, ...]]:
+        """A condition in columns written `table.column`, with the table whose rows it is about and the joins that it
+        needs. Raises ValueError."""
+        tree = self._tree(Expression(text, "database"), None, 0)
+        host, steps = self._joined(list(dict.fromkeys(c.table for c in tree.find_all(exp.Column))))
+        return host, tree, steps
+
     def _field(self, dataset: Dataset, table: Table, one: Field) -> None:
         real = table.column(one.column) if one.column else None
         names = [name for name in one.names if table.column(_slug(name)) is None]
@@ -286,6 +353,25 @@ class ViewBuilder:
         kind = _TYPES.get(one.datatype) or (real.type if real else _kind(tree))
         for name in names:
             self._add(table.name, name, kind, Meaning(table.name, tree, tree), one.description)
+
+    def _amount(self, table: Table, place: tuple[str, str]) -> None:
+        """The figure that is meant is also called by the words for any amount."""
+        own = table.column(place[1]) if place[0] == table.name else None
+        for word in ANY_AMOUNT if own is not None else ():
+            tree = _column(*place)
+            self._add(table.name, word, own.type if own else "", Meaning(table.name, tree, tree, is_amount=True), "")
+
+    def _hidden(self, dataset: Dataset, table: Table, condition: Expression) -> None:
+        try:
+            tree = self._tree(condition, dataset, 0)
+            if any(column.table != table.name for column in tree.find_all(exp.Column)):
+                raise ValueError(f"the condition is not on {table.name} alone")
+            if problem := self._refused(tree, table.name, ()):
+                raise ValueError(problem)
+        except ValueError as problem:
+            self.problems.append((f"{dataset.name}.hidden", str(problem)))
+            return
+        self.hidden.append(HiddenRows(table, tree, self.schema.dialect))
 
     def _add(self, table: str, name: str, kind: str, meaning: Meaning, described: str) -> None:
         key = (table.casefold(), _slug(name).casefold())
@@ -372,8 +458,8 @@ def query_of(tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> exp.Select:
 
 def _in_dialect(expression: Expression, dialect: Dialect) -> str:
     """Raises ValueError."""
-    if expression.sql == "database":
-        return expression.text
+    if expression.sql == "database" or expression.own:
+        return expression.own or expression.text
     written = transpiled(expression.text, expression.sql, dialect)
     if written is None:
         raise ValueError("the expression cannot be read")

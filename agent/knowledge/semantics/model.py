@@ -7,7 +7,7 @@ columns of its dataset; in a metric they name `dataset.field`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from eval.schema import Schema, Table
@@ -18,6 +18,8 @@ class Expression:
     text: str
     sql: str = ""
     """sqlglot's name of the dialect; empty: ANSI SQL."""
+    own: str = ""
+    """The same in the database's dialect, where this does not read as that there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,10 @@ class Field:
     @property
     def column(self) -> str | None:
         """The column that the field is, where its expression is a plain name."""
-        text = self.expression.text.strip().strip('"`')
-        return text if text.replace("_", "a").replace("$", "a").replace(" ", "a").isalnum() else None
+        written = self.expression.text.strip()
+        text = written.strip('"`')
+        spaces = "a" if text != written else " "  # `returned_at IS NULL` is no name
+        return text if text.replace("_", "a").replace("$", "a").replace(" ", spaces).isalnum() else None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,9 +56,32 @@ class Dataset:
     unique_keys: tuple[tuple[str, ...], ...] = ()
     synonyms: tuple[str, ...] = ()
     description: str = ""
+    date: str = ""
+    """The field, or `dataset.field`, that is meant where a question gives a period and no date of these rows."""
+    amount: str = ""
+    """The field that is meant where a question asks for an amount of these rows and names no figure."""
+    hidden: Expression | None = None
+    """The condition of the rows that no answer counts unless its question asks for them."""
 
     def field(self, name: str) -> Field | None:
         return next((f for f in self.fields if f.name.casefold() == name.casefold()), None)
+
+    def joined(self, other: Dataset) -> Dataset:
+        """Both; where both say something, this one counts."""
+        fields = {f.name.casefold(): f for f in other.fields}
+        for one in self.fields:
+            known = fields.get(one.name.casefold())
+            same = known is not None and known.column is not None and known.column == one.column
+            both = replace(known, synonyms=(*known.synonyms, *one.synonyms)) if known and same else one
+            fields[one.name.casefold()] = both
+        return replace(
+            other,
+            fields=tuple(fields.values()),
+            synonyms=tuple(dict.fromkeys((*other.synonyms, *self.synonyms))),
+            date=self.date or other.date,
+            amount=self.amount or other.amount,
+            hidden=self.hidden or other.hidden,
+        )
 
     def column_name(self, name: str) -> str:
         """The column that a field of this name is; the name itself where no field has it."""
@@ -114,11 +141,36 @@ class SemanticModel:
     metrics: tuple[Metric, ...] = ()
     verified: tuple[Verified, ...] = ()
     instructions: str = ""
+    terms: tuple[tuple[str, str], ...] = ()
+    """(term, condition on several tables) pairs, with columns written `table.column` in the database's dialect."""
     not_handled: tuple[str, ...] = ()
     """What the file holds and this model does not: the place and the reason."""
 
     def dataset(self, name: str) -> Dataset | None:
         return next((d for d in self.datasets if d.name.casefold() == name.casefold()), None)
+
+    def joined(self, other: SemanticModel) -> SemanticModel:
+        """Both; where both say something, this model counts."""
+        datasets = {d.table.casefold(): d for d in other.datasets}
+        for mine in self.datasets:
+            known = datasets.get(mine.table.casefold())
+            datasets[mine.table.casefold()] = mine.joined(known) if known else mine
+        said = {name.casefold() for metric in self.metrics for name in metric.names}
+        metrics = (m for m in other.metrics if not said & {name.casefold() for name in m.names})
+        return replace(
+            other,
+            datasets=tuple(datasets.values()),
+            metrics=(*self.metrics, *metrics),
+            terms=(*self.terms, *other.terms),
+        )
+
+    def place(self, dataset: Dataset, name: str, schema: Schema) -> tuple[str, str] | None:
+        """The table and column that a field of the dataset, or `dataset.field`, is."""
+        of, _, field = name.rpartition(".")
+        home = self.dataset(of) if of else dataset
+        table = home.table_in(schema) if home else schema.table(of)
+        found = table.column(home.column_name(field) if home else field) if table else None
+        return (table.name, found.name) if table and found else None
 
     def joins(self, schema: Schema) -> Iterator[Join]:
         """The relationships whose tables and columns the schema has."""

@@ -1,8 +1,8 @@
 """Apache Ossie (formerly Open Semantic Interchange): documents to models and back.
 
 In: a parsed document of core-spec 0.2.0.dev0 or earlier. Out: a `SemanticModel`. Of an expression in several dialects
-the first that we can read is taken. Our own facts (verified questions, units) are in `custom_extensions` of the vendor
-`TEXT2SQL`; those of other vendors are named as not used.
+the first that we can read is taken. Our own facts (verified questions, units, which date, amount and rows of a dataset
+are meant) are in `custom_extensions` of the vendor `TEXT2SQL`; those of other vendors are named as not used.
 """
 
 from __future__ import annotations
@@ -59,6 +59,11 @@ def from_ossie(document: Record) -> SemanticModel:
         tuple(m for m in metrics if m),
         verified,
         _described(model),
+        tuple(
+            (text(t["term"]), text(t["means"]))
+            for _, t in reader.records(own.get("terms"), f"{place}.terms")
+            if text(t.get("term")) and text(t.get("means"))
+        ),
         tuple(reader.not_handled),
     )
 
@@ -93,7 +98,7 @@ def _own(reader: Reader, record: Record, place: str) -> Record:
     return extension_data
 
 
-def _expression(reader: Reader, record: Record, place: str) -> Expression | None:
+def _expression(reader: Reader, record: Record, place: str, own: Record) -> Expression | None:
     written = record.get("expression")
     dialects = written.get("dialects") if isinstance(written, dict) else None
     known = {}
@@ -105,14 +110,14 @@ def _expression(reader: Reader, record: Record, place: str) -> Expression | None
             reader.note(at, f"expressions in {name} are not used")
     for name, sql in _DIALECTS.items():
         if name in known:
-            return Expression(known[name], sql)
+            return Expression(known[name], sql, text(own.get("expression")))
     reader.note(place, "no expression in a dialect that can be read")
     return None
 
 
 def _dataset(reader: Reader, record: Record, place: str) -> Dataset | None:
     reader.others(record, place, "name source primary_key unique_keys description ai_context fields custom_extensions")
-    _own(reader, record, place)
+    own = _own(reader, record, place)
     source = text(record.get("source"))
     if not source or any(sign in source for sign in " ()\n"):
         reader.note(place, "a dataset over a query is not used" if source else "no source")
@@ -129,13 +134,15 @@ def _dataset(reader: Reader, record: Record, place: str) -> Dataset | None:
         tuple(texts(key) for key in keys if texts(key)) if isinstance(keys, list) else (),
         _synonyms(record),
         _described(record),
+        text(own.get("date")),
+        text(own.get("amount")),
+        Expression(text(own.get("hidden")), "database") if text(own.get("hidden")) else None,
     )
 
 
 def _field(reader: Reader, record: Record, place: str) -> Field | None:
     reader.others(record, place, "name expression dimension description ai_context datatype custom_extensions")
-    _own(reader, record, place)
-    expression = _expression(reader, record, place)
+    expression = _expression(reader, record, place, _own(reader, record, place))
     if expression is None:
         return None
     dimension = record.get("dimension")
@@ -169,7 +176,7 @@ def _relationship(reader: Reader, record: Record, place: str) -> Relationship | 
 def _metric(reader: Reader, record: Record, place: str) -> Metric | None:
     reader.others(record, place, "name expression description ai_context datatype custom_extensions")
     own = _own(reader, record, place)
-    expression = _expression(reader, record, place)
+    expression = _expression(reader, record, place, own)
     if expression is None:
         return None
     name, unit = text(record.get("name")), text(own.get("unit"))
@@ -181,6 +188,8 @@ def to_ossie(model: SemanticModel) -> Record:
     extension: Record = {}
     if model.verified:
         extension["verified"] = [{"question": v.question, "sql": v.sql} for v in model.verified]
+    if model.terms:
+        extension["terms"] = [{"term": term, "means": means} for term, means in model.terms]
     body = {
         "name": model.name,
         "description": model.instructions,
@@ -202,7 +211,7 @@ def to_ossie(model: SemanticModel) -> Record:
                     "expression": _written_expression(m.expression),
                     "description": m.description,
                     "ai_context": {"synonyms": list(m.synonyms)} if m.synonyms else None,
-                    "custom_extensions": _extension({"unit": m.unit} if m.unit else {}),
+                    "custom_extensions": _extension(_filled({"unit": m.unit, "expression": m.expression.own})),
                 }
             )
             for m in model.metrics
@@ -235,6 +244,7 @@ def _written_dataset(dataset: Dataset) -> Record:
                 "description": f.description,
                 "datatype": f.datatype,
                 "ai_context": {"synonyms": list(f.synonyms)} if f.synonyms else None,
+                "custom_extensions": _extension(_filled({"expression": f.expression.own})),
             }
         )
         for f in dataset.fields
@@ -248,5 +258,14 @@ def _written_dataset(dataset: Dataset) -> Record:
             "description": dataset.description,
             "ai_context": {"synonyms": list(dataset.synonyms)} if dataset.synonyms else None,
             "fields": fields,
+            "custom_extensions": _extension(
+                _filled(
+                    {
+                        "date": dataset.date,
+                        "amount": dataset.amount,
+                        "hidden": dataset.hidden.text if dataset.hidden else "",
+                    }
+                )
+            ),
         }
     )

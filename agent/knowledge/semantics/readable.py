@@ -23,11 +23,17 @@ def readable_model(model: SemanticModel, database: Database) -> SemanticModel:
 
     def plain(dataset: Dataset) -> Dataset:
         fields = (f for f in dataset.fields if f.column or ("term", f.name) in kept)
-        return replace(dataset, description="", fields=tuple(replace(f, description="") for f in fields))
+        return replace(
+            dataset,
+            description="",
+            fields=tuple(replace(f, description="") for f in fields),
+            hidden=dataset.hidden if ("filter", dataset.table) in kept else None,
+        )
 
     return replace(
         model,
         datasets=tuple(map(plain, model.datasets)),
         metrics=tuple(replace(m, description="") for m in model.metrics if ("metric", m.name) in kept),
         instructions="",
+        terms=tuple((term, means) for term, means in model.terms if ("term", term) in kept),
     )

@@ -19,11 +19,11 @@ from agent.server.errors import ApiError
 
 INDEX = "index.html"
 PLACES = (
-    "/", "/t/{thread_id}", "/r/{run_id}", "/d/{preset_id}", "/data/{preset_id}", "/q/{preset_id}", "/b", "/b/{board}",
-    "/s/{share}", "/lab", "/activity",
+    "/", "/t/{thread_id}", "/r/{run_id}", "/d/{preset_id}", "/data/{preset_id}", "/data/{preset_id}/{view}",
+    "/q/{preset_id}", "/b", "/b/{board}", "/s/{share}", "/lab", "/activity",
 )  # fmt: skip
-"""The page's own addresses: threads, runs, a database to ask, the data, SQL without a question, boards,
-a board that is shared, the lab's runs, what runs, ran and is scheduled."""
+"""The page's own addresses: threads, runs, a database to ask, the data and its views, SQL without a
+question, boards, a board that is shared, the lab's runs, what runs, ran and is scheduled."""
 _FOREVER = "public, max-age=31536000, immutable"
 _NEVER = "no-cache"
 _HERE = Path(__file__).resolve()

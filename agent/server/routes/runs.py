@@ -27,6 +27,7 @@ from agent.server.replies import (
 )
 from agent.server.routes.answers import DOCUMENTS, DocumentFormat, document_response, refusals
 from agent.server.services import CurrentServices, Services
+from agent.server.taught import learned_from
 from agent.store.base import CURSOR
 from agent.store.feedback import CONFIRMED
 from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
@@ -145,7 +146,8 @@ async def feedback(services: CurrentServices, client: CurrentClient, verdict: Fe
         created=datetime.now(UTC),
     )
     await services.store.add_feedback(kept)
-    return FeedbackReply(feedback_id=kept.feedback_id)
+    learned = await learned_from(services, client, record, kept.sql) if verdict.verdict == "corrected" else []
+    return FeedbackReply(feedback_id=kept.feedback_id, learned=learned)
 
 
 @router.get("/feedback", responses=refusals())

@@ -83,10 +83,23 @@ export interface Attempt {
   verdict?: string | undefined;
 }
 
+/** What a term is: a word, a figure with its formula, or what is meant of a table where a question does not say. */
+export type TermKind = "word" | "measure" | "date" | "amount" | "hidden";
+
+export interface Teaching {
+  kind: TermKind;
+  /** A word or phrase; a table's name for `date`, `amount` and `hidden`. */
+  term: string;
+  /** A table, `table.column`, a condition or a formula. */
+  means: string;
+}
+
 /** Another query that may be meant. */
 export interface Choice {
   label: string;
   sql: string;
+  /** What makes it the rule; answers stored by an older server do not tell. */
+  teaches?: Teaching | null;
 }
 
 /** One clause of a query in words. */

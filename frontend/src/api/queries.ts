@@ -4,7 +4,7 @@ import { ApiError, get, post } from "./client";
 import type { LabRun } from "./labTypes";
 import type { LocalModel, ModelServer, ModelSetting } from "./modelTypes";
 import type { Board, BoardSummary, FilterOffer, KeptAnswer } from "./boardTypes";
-import type { ColumnValues, DatabaseSchema, FileReading, Health, Preset, Profile, RunDetail, RunRows, RunSummary, SqlRun, TableSample, TaughtTerm, Thread, ThreadSummary, VerifiedPair } from "./types";
+import type { ColumnValues, DatabaseSchema, FileReading, Health, LikelyMeaning, Preset, Profile, RunDetail, RunRows, RunSummary, SqlRun, TableSample, TaughtTerm, TermRequest, Thread, ThreadSummary, TriedTerm, VerifiedPair } from "./types";
 import type { Channels, Delivery, Schedule } from "./scheduleTypes";
 
 const MINUTE = 60_000;
@@ -145,11 +145,27 @@ export const verifiedQuery = (preset: string) =>
     queryFn: ({ signal }) => get<VerifiedPair[]>(`/feedback?preset=${part(preset)}`, signal),
   });
 
+/** What was taught of a database, and what was forgotten of it. */
 export const termsQuery = (preset: string) =>
   queryOptions({
     queryKey: ["terms", preset],
-    queryFn: ({ signal }) => get<TaughtTerm[]>(`/terms?preset=${part(preset)}`, signal),
+    queryFn: ({ signal }) => get<TaughtTerm[]>(`/terms?preset=${part(preset)}&history=true`, signal),
     staleTime: 0,
+  });
+
+/** What a term would give on the data. */
+export const triedQuery = (asked: TermRequest) =>
+  queryOptions({
+    queryKey: ["tried", asked],
+    queryFn: ({ signal }) => post<TriedTerm>("/terms/try", asked, signal),
+  });
+
+/** What a word that was not understood may mean. */
+export const likelyQuery = (preset: string, word: string, question: string) =>
+  queryOptions({
+    queryKey: ["likely", preset, word, question],
+    queryFn: ({ signal }) =>
+      get<LikelyMeaning[]>(`/terms/likely?preset=${part(preset)}&word=${part(word)}&question=${part(question)}`, signal),
   });
 
 export interface RowsRequest {

@@ -1,5 +1,5 @@
 /** The bodies of the HTTP API, as the server documents them; `test/openapi.test.ts` holds them against its schema. */
-import type { Answer, Cell, Row } from "./events";
+import type { Answer, Cell, Row, Teaching } from "./events";
 
 export interface Preset {
   id: string;
@@ -97,19 +97,37 @@ export interface QueryRequest {
   model?: string;
 }
 
-/** What a word means in a database, as somebody taught it. */
-export interface TaughtTerm {
+/** What somebody taught of a database, in a sentence. */
+export interface TaughtTerm extends Teaching {
   term_id: string;
-  term: string;
-  /** A table, `table.column`, or a condition. */
-  means: string;
+  told: string;
+  /** The answer that it was learned from; empty where it was taught by itself. */
+  run_id: string;
   created: string;
+  /** When it was forgotten; null where it holds. */
+  forgotten: string | null;
 }
 
-export interface TermRequest {
+export interface TermRequest extends Teaching {
   preset: string;
-  term: string;
+}
+
+/** What a term gives on the data; nothing is kept. */
+export interface TriedTerm {
+  told: string;
+  tried: string;
+  sql: string;
+}
+
+/** What a word that was not understood may mean. */
+export interface LikelyMeaning {
   means: string;
+  label: string;
+}
+
+/** What the server keeps of a verdict, and what it learned from a correction. */
+export interface FeedbackReply {
+  learned: TaughtTerm[];
 }
 
 export type RunStatus =

@@ -1,5 +1,6 @@
 /** A question back, answered with a click, or in one's own words in the field below. */
 import css from "./Clarify.module.css";
+import { Options } from "./Options";
 
 interface Props {
   question: string;
@@ -13,15 +14,7 @@ export function Clarify({ question, options, open, onChoose }: Props) {
   return (
     <section role="group" className={css["clarify"]} aria-label="A question back">
       <p className={css["question"]}>{question}</p>
-      <ul className={css["options"]}>
-        {options.map((option) => (
-          <li key={option}>
-            <button type="button" className={css["option"]} disabled={!open} onClick={() => onChoose(option)}>
-              {option}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Options options={options.map((label) => ({ label, run: () => onChoose(label) }))} disabled={!open} />
       {open && <p className={css["hint"]}>Or say it in your own words below.</p>}
     </section>
   );

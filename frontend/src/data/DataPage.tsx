@@ -1,32 +1,30 @@
-/** What is in a database: its tables and columns to look through, a diagram of how they hang together, and what has
- * been verified about it. */
+/** What is in a database: its tables and columns to look through, a diagram of how they hang together, what has
+ * been verified about it, and its vocabulary. Each has an address. */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { presetsQuery, schemaQuery } from "../api/queries";
 import { Button } from "../shell/Button";
 import { Icon } from "../shell/Icon";
+import { type DataView, go, paths } from "../shell/router";
+import { Vocabulary } from "../vocabulary/Vocabulary";
 import css from "./DataPage.module.css";
 import { matching } from "./search";
 import { TableDetail } from "./TableDetail";
 import { TableList } from "./TableList";
-import { TermList } from "./TermList";
 import { VerifiedList } from "./VerifiedList";
 
 const Diagram = lazy(() => import("./Diagram"));
 
-type View = "tables" | "diagram" | "verified" | "terms";
-
-const VIEWS: readonly { view: View; name: string }[] = [
+const VIEWS: readonly { view: DataView; name: string }[] = [
   { view: "tables", name: "Tables" },
   { view: "diagram", name: "Diagram" },
   { view: "verified", name: "Verified questions" },
-  { view: "terms", name: "Taught words" },
+  { view: "vocabulary", name: "Vocabulary" },
 ];
 
-export default function DataPage({ preset }: { preset: string }) {
+export default function DataPage({ preset, view }: { preset: string; view: DataView }) {
   const { data, error, isPending } = useQuery(schemaQuery(preset));
   const presets = useQuery(presetsQuery);
-  const [view, setView] = useState<View>("tables");
   const [text, setText] = useState("");
   const [picked, setPicked] = useState<string | null>(null);
   const about = presets.data?.find((p) => p.id === preset);
@@ -36,7 +34,7 @@ export default function DataPage({ preset }: { preset: string }) {
   function open(name: string) {
     setText("");
     setPicked(name);
-    setView("tables");
+    go(paths.data(preset));
   }
 
   return (
@@ -48,7 +46,7 @@ export default function DataPage({ preset }: { preset: string }) {
         </div>
         <div className={css["views"]} role="group" aria-label="View">
           {VIEWS.map(({ view: each, name }) => (
-            <Button key={each} aria-pressed={view === each} onClick={() => setView(each)}>
+            <Button key={each} aria-pressed={view === each} onClick={() => go(paths.data(preset, each))}>
               {name}
             </Button>
           ))}
@@ -90,7 +88,7 @@ export default function DataPage({ preset }: { preset: string }) {
           <Diagram name={about?.name ?? preset} tables={data.tables} onOpen={open} />
         </Suspense>
       )}
-      {view === "terms" && <TermList preset={preset} />}
+      {data && view === "vocabulary" && <Vocabulary preset={preset} tables={data.tables} />}
       {view === "verified" && <VerifiedList preset={preset} dialect={data?.dialect ?? "sqlite"} />}
     </div>
   );

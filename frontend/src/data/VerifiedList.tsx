@@ -1,13 +1,14 @@
 /** Questions whose SQL somebody has found right; they help with later questions, and can be asked again. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useRef, useState } from "react";
 import { post, remove } from "../api/client";
 import { verifiedQuery } from "../api/queries";
-import type { VerifiedPair } from "../api/types";
+import type { FeedbackReply, VerifiedPair } from "../api/types";
 import { useNewThread } from "../run/useNewThread";
 import { Button, IconButton } from "../shell/Button";
 import { useFormatted } from "../sql/format";
 import { SqlText } from "../sql/SqlText";
+import { Learned } from "../vocabulary/TermLine";
 import css from "./VerifiedList.module.css";
 
 const Bench = lazy(() => import("../sql/Bench"));
@@ -48,19 +49,21 @@ function Verified({ pair, dialect, onAsk }: Props) {
   const client = useQueryClient();
   const formatted = useFormatted(pair.sql, dialect);
   const [editing, setEditing] = useState(false);
+  const edit = useRef<HTMLDivElement>(null);
   const change = useMutation({
-    mutationFn: (sql: string | null) =>
+    mutationFn: (sql: string | null): Promise<FeedbackReply | void> =>
       sql === null
         ? remove(`/feedback/${encodeURIComponent(pair.run_id)}`)
-        : post("/feedback", { run_id: pair.run_id, verdict: "corrected", sql }),
+        : post<FeedbackReply>("/feedback", { run_id: pair.run_id, verdict: "corrected", sql }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["feedback"] });
       setEditing(false);
+      edit.current?.querySelector<HTMLElement>("[aria-pressed]")?.focus();
     },
   });
   return (
     <li className={css["pair"]}>
-      <div className={css["head"]}>
+      <div className={css["head"]} ref={edit}>
         <h2 className={css["question"]}>{pair.question}</h2>
         <Button icon="retry" onClick={onAsk} disabled={pair.question === ""}>
           Ask again
@@ -73,6 +76,7 @@ function Verified({ pair, dialect, onAsk }: Props) {
           onClick={() => change.mutate(null)}
         />
       </div>
+      <Learned preset={pair.preset} terms={change.data?.learned ?? []} />
       {change.error && <p role="alert">{change.error.message}</p>}
       {editing ? (
         <Suspense fallback={<p role="status">Opening…</p>}>

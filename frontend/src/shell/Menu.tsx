@@ -8,7 +8,7 @@ import { useDismiss } from "./useDismiss";
 
 export interface MenuItem {
   name: string;
-  run: () => void;
+  run: () => unknown;
 }
 
 interface Props {
@@ -53,6 +53,7 @@ export function Menu({ label, icon, items, compact = false }: Props) {
                 className={css["item"]}
                 onClick={() => {
                   setOpen(false);
+                  box.current?.querySelector("button")?.focus();
                   run();
                 }}
               >

@@ -6,7 +6,7 @@ export type Place =
   | { name: "thread"; threadId: string }
   | { name: "run"; runId: string }
   | { name: "database"; preset: string }
-  | { name: "data"; preset: string }
+  | { name: "data"; preset: string; view: DataView }
   | { name: "sql"; preset: string }
   | { name: "boards" }
   | { name: "board"; boardId: string }
@@ -15,6 +15,10 @@ export type Place =
   | { name: "lab" }
   | { name: "activity" }
   | { name: "lost" };
+
+/** What is shown of a database. */
+export type DataView = "tables" | "diagram" | "verified" | "vocabulary";
+const DATA_VIEWS: readonly string[] = ["diagram", "verified", "vocabulary"] satisfies DataView[];
 
 export function placeOf(path: string): Place {
   let parts: string[];
@@ -32,12 +36,15 @@ export function placeOf(path: string): Place {
     if (first === "t") return { name: "thread", threadId: second };
     if (first === "r") return { name: "run", runId: second };
     if (first === "d") return { name: "database", preset: second };
-    if (first === "data") return { name: "data", preset: second };
+    if (first === "data") return { name: "data", preset: second, view: "tables" };
     if (first === "q") return { name: "sql", preset: second };
     if (first === "b") return { name: "board", boardId: second };
     if (first === "s") return { name: "shared", share: second };
     if (first === "k") return { name: "kept", keptId: second };
   }
+  const [view] = rest;
+  if (first === "data" && second !== undefined && view && rest.length === 1 && DATA_VIEWS.includes(view))
+    return { name: "data", preset: second, view: view as DataView };
   return { name: "lost" };
 }
 
@@ -46,7 +53,8 @@ export const paths = {
   thread: (id: string) => `/t/${encodeURIComponent(id)}`,
   run: (id: string) => `/r/${encodeURIComponent(id)}`,
   database: (preset: string) => `/d/${encodeURIComponent(preset)}`,
-  data: (preset: string) => `/data/${encodeURIComponent(preset)}`,
+  data: (preset: string, view: DataView = "tables") =>
+    `/data/${encodeURIComponent(preset)}${view === "tables" ? "" : `/${view}`}`,
   sql: (preset: string) => `/q/${encodeURIComponent(preset)}`,
   boards: "/b",
   board: (id: string) => `/b/${encodeURIComponent(id)}`,

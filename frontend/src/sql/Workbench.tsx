@@ -1,8 +1,10 @@
 /** The SQL of an answer edited by hand; what comes of it can be kept as the right answer. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { post } from "../api/client";
+import type { FeedbackReply } from "../api/types";
 import type { RunState } from "../run/state";
 import { Button, IconButton } from "../shell/Button";
+import { Learned } from "../vocabulary/TermLine";
 import Bench from "./Bench";
 import css from "./Workbench.module.css";
 
@@ -18,7 +20,7 @@ export default function Workbench({ run, sql, runs = false, onClose }: Props) {
   const client = useQueryClient();
   const keeping = useMutation({
     mutationFn: (statement: string) =>
-      post("/feedback", { run_id: run.runId, verdict: "corrected", sql: statement }),
+      post<FeedbackReply>("/feedback", { run_id: run.runId, verdict: "corrected", sql: statement }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["feedback"] }),
   });
   return (
@@ -41,8 +43,8 @@ export default function Workbench({ run, sql, runs = false, onClose }: Props) {
               <Button
                 look="framed"
                 icon="check"
-                disabled={keeping.isPending || done}
-                onClick={() => keeping.mutate(statement)}
+                aria-disabled={done}
+                onClick={() => keeping.isPending || done || keeping.mutate(statement)}
               >
                 {done ? "Kept as the right answer" : "Keep as the right answer"}
               </Button>
@@ -50,6 +52,7 @@ export default function Workbench({ run, sql, runs = false, onClose }: Props) {
           );
         }}
       </Bench>
+      <Learned preset={run.preset ?? ""} terms={keeping.data?.learned ?? []} />
       {keeping.error && <p className={css["problem"]}>{keeping.error.message}</p>}
     </section>
   );

@@ -18,10 +18,10 @@ import { StepTrail } from "../watch/StepTrail";
 import { Declined } from "./Declined";
 import { Failure } from "./Failure";
 import { ReadAs } from "./ReadAs";
-import { Teach } from "./Teach";
 import css from "./Turn.module.css";
 import { TurnActions } from "./TurnActions";
 
+const AskMeaning = lazy(() => import("../vocabulary/AskMeaning"));
 const AttemptsCompare = lazy(() => import("../attempts/AttemptsCompare"));
 const Workbench = lazy(() => import("../sql/Workbench"));
 
@@ -80,9 +80,20 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onW
         )}
         {run.status === "running" && <Progress run={run} onStop={onStop} />}
         {watching && <div className={css["watched"]}>{trail}</div>}
-        {answer && !run.clarify && <Reading answer={answer} onTry={onTry} />}
+        {answer && !run.clarify && <Reading answer={answer} preset={run.preset} onTry={onTry} />}
         <AnswerText run={run} onTrace={onTrace} />
         {answer && !run.clarify && <SureLine answer={answer} />}
+        {answer && run.status !== "running" && !run.clarify && run.preset && answer.not_understood.length > 0 && (
+          <Suspense fallback={null}>
+            <AskMeaning
+              preset={run.preset}
+              question={run.question}
+              words={answer.not_understood}
+              open={latest}
+              onDone={onAgain}
+            />
+          </Suspense>
+        )}
         <Failure
           run={run}
           onAsk={onAsk}
@@ -91,14 +102,20 @@ export function Turn({ run, feedback = null, latest, onAsk, onStop, onAgain, onW
           onWithout={guess ? onWithout : undefined}
         />
         {answer?.abstained && !run.clarify && <Declined answer={answer} onEdit={() => toggle("editor")} />}
-        {answer && run.status !== "running" && !run.clarify && run.preset && answer.not_understood.length > 0 && (
-          <Teach preset={run.preset} words={answer.not_understood} onTaught={onAgain} />
-        )}
         {run.clarify && (
           <Clarify question={run.clarify.question} options={run.clarify.options} open={latest} onChoose={onAsk} />
         )}
         <ResultPanel run={run} traced={traced} />
-        {run.status !== "running" && <TurnActions run={run} feedback={feedback} onAgain={onAgain} />}
+        {run.status !== "running" && (
+          <TurnActions
+            run={run}
+            feedback={feedback}
+            onAgain={onAgain}
+            onAsk={onAsk}
+            onTry={onTry}
+            onEdit={() => below !== "editor" && toggle("editor")}
+          />
+        )}
       </div>
       <div className={css["how"]} role="group" aria-label="How this was found">
         {sql && (

@@ -1,5 +1,6 @@
 /** What one can do with an answer: say whether it is right, ask again, take it away. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
 import { post } from "../api/client";
 import { withoutDoubts } from "../answer/AnswerText";
 import { plainText } from "../answer/plainText";
@@ -9,22 +10,26 @@ import { Button } from "../shell/Button";
 import { copyText } from "../shell/copyText";
 import { address, paths } from "../shell/router";
 import { useToast } from "../shell/useToast";
-import { Teach } from "./Teach";
 import css from "./TurnActions.module.css";
+
+const Wrong = lazy(() => import("./Wrong"));
 
 interface Props {
   run: RunState;
   feedback: Verdict | null;
   onAgain?: (() => void) | undefined;
+  onAsk: (question: string) => void;
+  onTry: (sql: string) => void;
+  onEdit: () => void;
 }
 
 const THANKS: Record<Verdict, string> = {
   right: "Saved as verified. It helps with later questions.",
-  wrong: "Marked as wrong. You can mend the SQL and keep that instead.",
+  wrong: "Marked as wrong.",
   corrected: "Your SQL is kept as the right answer.",
 };
 
-export function TurnActions({ run, feedback, onAgain }: Props) {
+export function TurnActions({ run, feedback, ...ways }: Props) {
   const client = useQueryClient();
   const [said, say] = useToast(6000);
   const verdict = useMutation({
@@ -39,6 +44,7 @@ export function TurnActions({ run, feedback, onAgain }: Props) {
   });
   const judged = verdict.isSuccess ? verdict.variables : feedback;
   const { runId } = run;
+  const { onAgain } = ways;
   const failed = run.status === "error";
   const hasSql = Boolean(run.answer?.sql) && !failed;
 
@@ -49,46 +55,50 @@ export function TurnActions({ run, feedback, onAgain }: Props) {
     );
 
   return (
-    <div className={css["actions"]}>
-      {hasSql && runId && (
-        <div className={css["group"]} role="group" aria-label="Is this right?">
-          <Button
-            icon="check"
-            aria-pressed={judged === "right"}
-            disabled={verdict.isPending}
-            onClick={() => verdict.mutate("right")}
-          >
-            Right
+    <>
+      <div className={css["actions"]}>
+        {hasSql && runId && (
+          <div className={css["group"]} role="group" aria-label="Is this right?">
+            <Button
+              icon="check"
+              aria-pressed={judged === "right"}
+              onClick={() => verdict.isPending || verdict.mutate("right")}
+            >
+              Right
+            </Button>
+            <Button
+              icon="cross"
+              aria-pressed={judged === "wrong"}
+              onClick={() => verdict.isPending || verdict.mutate("wrong")}
+            >
+              Wrong
+            </Button>
+          </div>
+        )}
+        {onAgain && !failed && (
+          <Button icon="retry" onClick={onAgain}>
+            Ask again
           </Button>
-          <Button
-            icon="cross"
-            aria-pressed={judged === "wrong"}
-            disabled={verdict.isPending}
-            onClick={() => verdict.mutate("wrong")}
-          >
-            Wrong
+        )}
+        {run.text && !failed && (
+          <Button icon="copy" onClick={() => copy(plainText(withoutDoubts(run.text)), "Answer")}>
+            Copy answer
           </Button>
-        </div>
+        )}
+        {runId && (
+          <Button icon="link" onClick={() => copy(address(paths.run(runId)), "Link")}>
+            Copy link
+          </Button>
+        )}
+        <span role="status" className={css["said"]}>
+          {said || (judged === "corrected" ? THANKS.corrected : "")}
+        </span>
+      </div>
+      {verdict.isSuccess && judged === "wrong" && (
+        <Suspense fallback={null}>
+          <Wrong run={run} {...ways} />
+        </Suspense>
       )}
-      {onAgain && !failed && (
-        <Button icon="retry" onClick={onAgain}>
-          Ask again
-        </Button>
-      )}
-      {run.text && !failed && (
-        <Button icon="copy" onClick={() => copy(plainText(withoutDoubts(run.text)), "Answer")}>
-          Copy answer
-        </Button>
-      )}
-      {runId && (
-        <Button icon="link" onClick={() => copy(address(paths.run(runId)), "Link")}>
-          Copy link
-        </Button>
-      )}
-      {judged === "wrong" && run.preset && <Teach preset={run.preset} words={[]} onTaught={onAgain} />}
-      <span role="status" className={css["said"]}>
-        {said || (judged === "corrected" ? THANKS.corrected : "")}
-      </span>
-    </div>
+    </>
   );
 }

@@ -45,6 +45,17 @@ EXAMPLES = [
     ("Who earns most?", "SELECT name FROM staff WHERE salary = 777004"),
     ("What is paid?", "SELECT amount FROM payroll WHERE amount = 999002"),
 ]
+TERMS = [
+    ("word", "europeans", "staff.region = 'EU'"),
+    ("word", "area", "staff.region"),
+    ("word", "people", "staff"),
+    ("word", "wage", "staff.salary"),
+    ("word", "rich", "staff.salary > 777000"),
+    ("measure", "wages", "SUM(staff.salary)"),
+    ("amount", "staff", "staff.salary"),
+    ("hidden", "staff", "staff.salary > 777000"),
+    ("word", "paid", "payroll"),
+]
 SHOWN, HIDDEN = EXAMPLES[:2], EXAMPLES[2:]
 GLOSSARY = """
 terms:
@@ -213,6 +224,19 @@ def test_no_canary_is_in_a_byte_that_leaves(
             seen.add(json.dumps(shown), sql)
             if body.get("status") == "success":
                 seen.add(client.get(f"/runs/{body['run_id']}/export?format=jsonl").text.replace(sql, ""), sql)
+        known = {"preset": "configured"}
+        for word in ("sentinal", "sentinl-dora", "pay", "dora", "egon", "boss", "staff", "region"):
+            reply = client.get("/terms/likely", params={**known, "word": word, "question": "What does Dora earn?"})
+            seen.add(reply.text, word)
+        for kind, term, means in TERMS:
+            asked = {**known, "kind": kind, "term": term, "means": means}
+            for path in ("/terms/try", "/terms"):
+                reply = client.post(path, json=asked)
+                shown = {k: v for k, v in reply.json().items() if k in ("tried", "sql")}
+                seen.add(json.dumps(shown) if reply.is_success else reply.text, means)
+        kept = {t["means"] for t in get("/terms?preset=configured&history=true").json()}
+        assert kept == {"staff.region = 'EU'", "staff.region", "staff"}
+        get("/terms/export?preset=configured")
         for path in ("/presets", "/health", "/metrics", "/model", "/boards", "/kept", "/feedback"):
             get(path)
     seen.add("\n".join(record.getMessage() for record in caplog.records))

@@ -61,7 +61,8 @@ PATHS = """
 /shared/{share}/filters/{place}/values GET  /boards/{board_id}/share POST|DELETE
 /boards/{board_id}/export GET  /shared/{share} GET
 /shared/{share}/{kept_id}/refresh POST  /sql POST  /feedback POST|GET  /feedback/{run_id} DELETE
-/terms GET|POST  /terms/{term_id} DELETE
+/terms GET|POST  /terms/try POST  /terms/likely GET  /terms/export GET  /terms/{term_id} DELETE
+/terms/{term_id}/restore POST
 /databases POST  /databases/upload POST  /databases/{source_id}/plan GET|PUT  /databases/{source_id} DELETE
 /health GET  /ready GET  /metrics GET  /generate POST  /a2a/message POST  /lab/runs GET  /model GET|PUT|DELETE
 /model/servers GET  /model/local GET|POST|DELETE  /model/test POST  /schedules GET|POST

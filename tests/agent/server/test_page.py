@@ -25,7 +25,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, P
         yield server, page
 
 
-@pytest.mark.parametrize("path", ["/", "/t/abc", "/r/abc", "/d/abc", "/data/shop", "/q/shop", "/b", "/b/abc", "/s/abc"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/t/abc", "/r/abc", "/d/abc", "/data/shop", "/data/shop/vocabulary", "/q/shop", "/b", "/b/abc", "/s/abc"],
+)
 def test_the_pages_own_routes_are_the_one_index(built: tuple[Running, Path], path: str) -> None:
     answer = built[0].get(path)
 

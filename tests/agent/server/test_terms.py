@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.agent.server.running import Running, running, settings_for
 from tests.writing import sqlite_file
@@ -24,7 +25,9 @@ def harbour(tmp_path: Path) -> Iterator[Running]:
         tmp_path / "harbour.sqlite",
         "CREATE TABLE vessels (id INTEGER PRIMARY KEY, name TEXT, grt REAL);"
         "INSERT INTO vessels VALUES (1, 'Ada', 10), (2, 'Bo', 20), (3, 'Cy', 30);"
-        "CREATE TABLE berths (id INTEGER PRIMARY KEY, vessel_id INTEGER REFERENCES vessels(id));",
+        "CREATE TABLE berths (id INTEGER PRIMARY KEY, vessel_id INTEGER REFERENCES vessels(id), taken_on TEXT,"
+        " left_on TEXT);"
+        "INSERT INTO berths VALUES (1, 1, '2024-04-30', '2024-05-02'), (2, 2, '2024-05-03', '2024-06-04');",
     )
     with running(settings_for(tmp_path, TEXT2SQL_DB_PATH=path)) as server:
         yield server
@@ -71,3 +74,98 @@ def test_what_fits_nothing_is_refused_with_the_reason(harbour: Running, means: s
     assert refused.json()["error"]["kind"] == "bad_request"
     assert harbour.post("/terms", {"preset": preset(harbour), "term": "?", "means": "vessels"}).status_code == 409
     assert harbour.post("/terms", {"preset": "none", "term": "tub", "means": "vessels"}).status_code == 404
+
+
+def test_a_forgotten_term_is_in_the_history_and_can_be_restored(harbour: Running) -> None:
+    of = preset(harbour)
+    taught = [
+        harbour.post("/terms", {"preset": of, "term": "tubs", "means": means}).json() for means in ("berths", "vessels")
+    ]
+    taught.append(
+        harbour.post("/terms", {"preset": of, "kind": "date", "term": "berths", "means": "berths.left_on"}).json()
+    )
+
+    def listed(more: str = "") -> list[tuple[str, str, bool]]:
+        found = harbour.get(f"/terms?preset={of}{more}").json()
+        return [(t["kind"], t["means"], t["forgotten"] is not None) for t in found]
+
+    assert listed() == [("date", "berths.left_on", False), ("word", "vessels", False)]
+    assert listed("&history=true")[2:] == [("word", "berths", True)]
+    restored = harbour.post(f"/terms/{taught[0]['term_id']}/restore", {})
+    assert (restored.status_code, restored.json()["means"], restored.json()["forgotten"]) == (200, "berths", None)
+    assert listed() == [("date", "berths.left_on", False), ("word", "berths", False)]
+    assert harbour.post("/terms/none/restore", {}).status_code == 404
+
+
+def test_a_term_is_tried_without_being_kept(harbour: Running) -> None:
+    of = preset(harbour)
+    asked = {"preset": of, "kind": "hidden", "term": "vessels", "means": "vessels.grt < 15"}
+    tried = harbour.post("/terms/try", asked)
+    assert tried.json() == {
+        "told": "Rows of vessels where grt is under 15 count only where a question asks for them.",
+        "tried": "It holds for 1 of 3 rows of vessels, and count only where they are asked for.",
+        "sql": tried.json()["sql"],
+    }
+    assert harbour.post("/sql", {"preset": of, "sql": tried.json()["sql"]}).json()["rows"] == [[1, 3]]
+    refused = harbour.post("/terms/try", {**asked, "means": "berths.id = 1"})
+    assert refused.status_code == 409
+    assert "no condition on vessels" in refused.json()["error"]["message"]
+    assert harbour.post("/terms/try", {**asked, "kind": "rumour"}).status_code == 422
+    assert harbour.get(f"/terms?preset={of}&history=true").json() == []
+
+
+@pytest.mark.parametrize(
+    ("word", "first"),
+    [
+        ("vesel", "vessels"),
+        ("ships", "vessels"),
+        ("Ada", "vessels.name = 'Ada'"),
+        ("tonnage", None),
+        ("taken", "berths.taken_on"),
+    ],
+)
+def test_a_word_may_mean_what_is_like_it(harbour: Running, word: str, first: str | None) -> None:
+    found = harbour.get(f"/terms/likely?preset={preset(harbour)}&word={word}").json()
+    assert len(found) <= 6
+    assert (found[0]["means"] if found else None) == first
+    of_question = harbour.get(f"/terms/likely?preset={preset(harbour)}&word={word}&question={word} of vessels").json()
+    assert "vessels" in [one["means"] for one in of_question]
+
+
+def test_what_was_taught_is_exported_as_a_model(harbour: Running) -> None:
+    of = preset(harbour)
+    harbour.post("/terms", {"preset": of, "kind": "date", "term": "berths", "means": "berths.left_on"})
+    harbour.post("/terms", {"preset": of, "kind": "measure", "term": "bulk", "means": "SUM(vessels.grt)"})
+    reply = harbour.get(f"/terms/export?preset={of}")
+    assert reply.headers["content-type"].startswith("text/yaml")
+    assert "attachment" in reply.headers["content-disposition"]
+    (model,) = yaml.safe_load(reply.text)["semantic_model"]
+    assert [m["name"] for m in model["metrics"]] == ["bulk"]
+    assert {d["name"]: d.get("custom_extensions") for d in model["datasets"]} == {
+        "berths": [{"vendor_name": "TEXT2SQL", "data": '{"date": "left_on"}'}],
+        "vessels": None,
+    }
+
+
+def test_a_correction_is_learned_told_and_undone(harbour: Running) -> None:
+    of = preset(harbour)
+    question = "how many berths in May 2024"
+
+    def count() -> tuple[list[list[object]], str]:
+        (answer,) = harbour.ask(question, preset=of).of("answer")
+        run_id = harbour.get("/runs?limit=1").json()["runs"][0]["run_id"]
+        return answer["rows"], run_id
+
+    rows, run_id = count()
+    assert rows == [[1]]
+    sql = "SELECT COUNT(*) AS berths FROM berths WHERE left_on >= '2024-05-01' AND left_on < '2024-06-01'"
+    reply = harbour.post("/feedback", {"run_id": run_id, "verdict": "corrected", "sql": sql}).json()
+    (term,) = reply["learned"]
+    assert (term["kind"], term["term"], term["means"], term["run_id"]) == ("date", "berths", "berths.left_on", run_id)
+    assert term["told"] == "A period without a date’s name is about berths.left_on, for berths."
+    june = harbour.ask("how many berths were there in June 2024", preset=of).of("answer")[0]
+    assert june["rows"] == [[1]]
+    with harbour.client() as client:
+        client.delete(f"/terms/{term['term_id']}")
+    assert harbour.ask("how many berths were there in June 2024", preset=of).of("answer")[0]["rows"] == [[0]]
+    assert harbour.post("/feedback", {"run_id": run_id, "verdict": "right"}).json()["learned"] == []

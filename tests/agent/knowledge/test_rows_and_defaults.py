@@ -1,0 +1,199 @@
+"""Dates, amounts and hidden rows of tables, measures and words: said while asking or in a file, they do the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from agent.config import Settings
+from agent.inspection.semantics import check_model
+from agent.inspection.terms import exported, tried
+from agent.knowledge.memory.loader import Memory
+from agent.knowledge.memory.prompt_text import remembered
+from agent.knowledge.semantics.entries import glossary_of
+from agent.knowledge.taught import model_of, told
+from agent.runner import Answer, run
+from agent.state import Term
+from eval.databases import open_database
+from eval.databases.base import Database
+from tests.writing import sqlite_file
+
+TAUGHT = [
+    Term(kind="date", term="lots", means="lots.sold_on"),
+    Term(kind="amount", term="lots", means="lots.hammer"),
+    Term(kind="hidden", term="vessels", means="vessels.deleted_at IS NOT NULL"),
+    Term(kind="measure", term="kilo price", means="SUM(lots.hammer) / SUM(lots.kilos)"),
+    Term(kind="word", term="prime", means="lots.grade = 'A'"),
+    Term(kind="word", term="trawlers", means="vessels"),
+    Term(kind="word", term="left over", means="lots.sold_on IS NULL"),
+    Term(kind="word", term="home fish", means="lots.species = 'cod' AND vessels.port = 'Urk'"),
+]
+READ = [
+    (
+        "how many lots in May 2024",
+        "SELECT COUNT(*) AS lots FROM lots WHERE sold_on >= '2024-05-01' AND sold_on < '2024-06-01'",
+    ),
+    (
+        "lots by month",
+        "SELECT STRFTIME('%Y-%m', sold_on) AS month, COUNT(*) AS lots FROM lots WHERE NOT sold_on IS NULL"
+        " GROUP BY month ORDER BY month ASC",
+    ),
+    (
+        "how many lots landed in May 2024",
+        "SELECT COUNT(*) AS lots FROM lots WHERE landed_at >= '2024-05-01' AND landed_at < '2024-06-01'",
+    ),
+    ("what is the value of the lots", "SELECT SUM(lots.hammer) AS total_value FROM lots"),
+    ("total reserve of the lots", "SELECT SUM(reserve) AS total_reserve FROM lots"),
+    (
+        "total of lots by species",
+        "SELECT species, SUM(hammer) AS total_hammer FROM lots GROUP BY species ORDER BY total_hammer DESC",
+    ),
+    ("how many vessels are there", "SELECT COUNT(*) AS vessels FROM vessels WHERE vessels.deleted_at IS NULL"),
+    ("how many vessels are there, including deleted ones", "SELECT COUNT(*) AS vessels FROM vessels"),
+    ("how many vessels including the deleted vessels", "SELECT COUNT(*) AS vessels FROM vessels"),
+    ("how many deleted vessels are there", "SELECT COUNT(*) AS vessels FROM vessels WHERE NOT deleted_at IS NULL"),
+    (
+        "lots by port",
+        "SELECT v.port, COUNT(*) AS lots FROM vessels AS v INNER JOIN lots AS l ON l.vessel_id = v.id"
+        " WHERE v.deleted_at IS NULL GROUP BY v.port ORDER BY lots DESC",
+    ),
+    ("how many lots are there", "SELECT COUNT(*) AS lots FROM lots"),
+    ("how many trawlers are there", "SELECT COUNT(*) AS vessels FROM vessels WHERE vessels.deleted_at IS NULL"),
+    ("how many prime lots", "SELECT COUNT(*) AS lots FROM lots WHERE grade = 'A'"),
+    ("how many lots are left over", "SELECT COUNT(*) AS lots FROM lots WHERE (lots.sold_on IS NULL)"),
+    (
+        "which vessel has the highest kilo price",
+        "SELECT v.name FROM vessels AS v INNER JOIN lots AS l ON l.vessel_id = v.id WHERE v.deleted_at IS NULL"
+        " GROUP BY v.id, v.name ORDER BY ( SUM(l.hammer) / SUM(l.kilos) ) DESC LIMIT 1",
+    ),
+    (
+        "which port has the highest kilo price",
+        "SELECT v.port FROM vessels AS v INNER JOIN lots AS l ON l.vessel_id = v.id WHERE v.deleted_at IS NULL"
+        " GROUP BY v.port ORDER BY ( SUM(l.hammer) / SUM(l.kilos) ) DESC LIMIT 1",
+    ),
+    ("latest lot", "SELECT id, sold_on FROM lots ORDER BY sold_on DESC LIMIT 1"),
+    ("what is the kilo price", "SELECT (SUM(lots.hammer) / SUM(lots.kilos)) AS total_kilo_price FROM lots"),
+]
+
+
+@pytest.fixture(scope="module")
+def auction(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    path = sqlite_file(
+        tmp_path_factory.mktemp("auction") / "auction.sqlite",
+        """
+        CREATE TABLE vessels (id INTEGER PRIMARY KEY, name TEXT NOT NULL, port TEXT NOT NULL, deleted_at TEXT);
+        INSERT INTO vessels VALUES (1, 'Ada', 'Urk', NULL), (2, 'Bo', 'Urk', NULL), (3, 'Cy', 'Skagen', '2024-02-01'),
+            (4, 'Dee', 'Skagen', NULL);
+        CREATE TABLE lots (id INTEGER PRIMARY KEY, vessel_id INTEGER NOT NULL REFERENCES vessels(id),
+            species TEXT NOT NULL, grade TEXT NOT NULL, kilos REAL NOT NULL, reserve REAL NOT NULL, hammer REAL,
+            landed_at TEXT NOT NULL, sold_on TEXT);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+        INSERT INTO lots SELECT i, i % 4 + 1, CASE i % 3 WHEN 0 THEN 'hake' ELSE 'cod' END, SUBSTR('AB', i % 2 + 1, 1),
+            i * 2.5, i * 5, CASE WHEN i % 5 THEN i * 6 END, '2024-0' || (i % 9 + 1) || '-11',
+            CASE WHEN i % 5 THEN '2024-0' || (i % 8 + 2) || '-05' END FROM n;
+        """,
+    )
+    database = open_database(f"sqlite:///{path}")
+    yield database
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def file(auction: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "taught.yaml"
+    path.write_text(exported(TAUGHT, auction))
+    return path
+
+
+def answered(question: str, database: Database, taught: Sequence[Term] = (), file: Path | None = None) -> Answer:
+    settings = Settings() if file is None else Settings().changed(judging={"semantic_model": str(file)})
+    return asyncio.run(run(question, database=database, model="offline", settings=settings, taught=taught))
+
+
+@pytest.mark.parametrize(("question", "sql"), READ)
+def test_what_is_taught_and_what_a_file_says_are_read_alike(
+    question: str, sql: str, auction: Database, file: Path
+) -> None:
+    taught, of_file = answered(question, auction, TAUGHT), answered(question, auction, file=file)
+    for answer in (taught, of_file):
+        assert answer.status in ("success", "doubtful")
+        assert " ".join((answer.sql or "").split()) == sql
+
+
+def test_an_export_passes_the_check_of_models(auction: Database, file: Path) -> None:
+    report = check_model(file, auction)
+    assert (report.findings, report.not_handled) == ((), ())
+    assert report.metrics == 1
+    wrong = file.with_name("wrong.yaml")
+    wrong.write_text(
+        file.read_text()
+        .replace("deleted_at IS", "gone_at IS")
+        .replace("sold_on\\", "bought_on\\")
+        .replace('"sold_on"', '"bought_on"')
+    )
+    assert "\n".join(check_model(wrong, auction).findings).count("gone_at") == 1
+    assert any("bought_on" in one for one in check_model(wrong, auction).findings)
+
+
+def test_hidden_rows_are_said_and_can_be_had(auction: Database) -> None:
+    answer = answered("lots by port", auction, TAUGHT)
+    (part,) = [one for one in answer.attempts[-1].reading if one.text == "without deleted vessels"]
+    assert part.others[0].label == "Include them"
+    assert "deleted_at" not in part.others[0].sql
+    assert not any("deleted_at" in one.text for one in answer.attempts[-1].reading)
+    unbound = answered("how many vessels are there, including deleted ones", auction, TAUGHT).attempts[-1]
+    assert [one.text for one in unbound.left_out] == [
+        "1 row that count only where they are asked for (deleted vessels) is included"
+    ]
+
+
+def test_choices_say_what_would_make_them_the_rule(auction: Database) -> None:
+    rows = answered("how many lots in May 2024", auction).attempts[-1].reading[1]
+    assert [one.teaches for one in rows.others] == [TAUGHT[0]]
+    figure = answered("total reserve by species", auction).attempts[-1].reading[0]
+    assert TAUGHT[1] in [one.teaches for one in figure.others]
+    (deleted,) = answered("how many vessels are there", auction).attempts[-1].left_out
+    assert deleted.others[0].teaches == TAUGHT[2]
+
+
+def test_a_model_is_told(auction: Database) -> None:
+    schema = auction.schema()
+    memory = Memory(glossary=glossary_of(model_of(TAUGHT, schema), schema))
+    lines = remembered(
+        "home fish at kilo price", memory, schema, db="", examples=0, glossary=True
+    ).glossary_text.splitlines()
+    assert "- rows of vessels are meant with vessels.deleted_at IS NULL, unless the question says otherwise" in lines
+    assert "- where no date of lots is named, lots.sold_on is meant" in lines
+    assert "- where no amount of lots is named, lots.hammer is meant" in lines
+    assert "- kilo price: SUM(lots.hammer) / SUM(lots.kilos)" in lines
+    assert "- home fish: lots.species = 'cod' AND vessels.port = 'Urk'" in lines
+
+
+SAID = [
+    (
+        "A period without a date’s name is about lots.sold_on, for lots.",
+        "From 2024-02-05 to 2024-09-05; 12 rows have none.",
+    ),
+    ("An amount without a name is lots.hammer, for lots.", "In sum 8,640; 12 rows have none."),
+    (
+        "Rows of vessels where deleted_at is known count only where a question asks for them.",
+        "It holds for 1 of 4 rows of vessels, and count only where they are asked for.",
+    ),
+    ("“kilo price” means the sum of lots.hammer divided by the sum of lots.kilos.", "Over all rows it is 1.89."),
+    ("“prime” means lots.grade is 'A'.", "It holds for 30 of 60 rows of lots."),
+    ("“trawlers” means vessels.", "4 rows."),
+    ("“left over” means lots.sold_on is missing.", "It holds for 12 of 60 rows of lots."),
+    ("“home fish” means lots.species is 'cod' and vessels.port is 'Urk'.", "It holds for 20 of 60 rows of lots."),
+]
+
+
+@pytest.mark.parametrize(("term", "said"), list(zip(TAUGHT, SAID, strict=True)))
+def test_a_term_is_told_and_tried(term: Term, said: tuple[str, str], auction: Database) -> None:
+    assert (told(term, "sqlite"), tried(term, auction).text) == said
+
+
+def test_a_column_is_tried_by_its_values(auction: Database) -> None:
+    assert tried(Term(term="harbour", means="vessels.port"), auction).text == "Its values are such as Urk, Skagen."

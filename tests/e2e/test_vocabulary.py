@@ -1,0 +1,219 @@
+"""The vocabulary of a database is taught where one stands: by a click on what a word may mean, on its page, by making
+another reading the rule, by a correction. What was learned is told and can be undone; the focus is never lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.agent.server.running import Running
+from tests.e2e.auction import DELETED, LOTS
+from tests.e2e.conftest import PHONE, OpenPage
+from tests.e2e.states import answered, ask, auctioned, teach
+from tests.e2e.test_accessibility import broken_rules
+
+
+def press(button: Locator) -> None:
+    """As somebody does who has no mouse."""
+    button.focus()
+    button.press("Enter")
+
+
+def focused(page: Page) -> None:
+    assert page.evaluate("document.activeElement !== document.body"), "the focus is lost"
+
+
+def result(page: Page) -> Locator:
+    return page.get_by_label("Result").last
+
+
+def test_a_word_is_taught_by_a_button_and_the_question_asked_again(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    auctioned(page)
+    ask(page, "how many clocky lots are there")
+    answered(page)
+    asked = page.get_by_role("group", name="What “clocky” means")
+    expect(asked).to_contain_text("What does clocky mean here?")
+    press(asked.get_by_role("button", name="lots where title is “Clock 1”"))
+    learned = page.get_by_role("list", name="What was learned")
+    expect(learned).to_contain_text("From now on: “clocky” means lots.title is 'Clock 1'")
+    focused(page)
+    expect(page.get_by_role("article")).to_have_count(2)
+    answered(page)
+    expect(page.get_by_role("group", name="What “clocky” means")).to_have_count(0)
+    expect(result(page)).to_contain_text("1")
+    undo = learned.get_by_role("button")
+    press(undo)
+    expect(learned).to_contain_text("Forgotten: “clocky”")
+    expect(undo).to_be_focused()
+    press(undo)
+    expect(learned).to_contain_text("From now on")
+
+
+def test_several_words_are_asked_for_one_after_the_other(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline, viewport=PHONE)
+    auctioned(page)
+    ask(page, "show glorb lots by zorg")
+    answered(page)
+    first = page.get_by_role("group", name="What “glorb” means")
+    means = first.get_by_label("means this")
+    means.fill("nothing")
+    expect(first.get_by_role("status")).to_contain_text("is no table")
+    means.fill("lots.estimate < 110")
+    expect(first.get_by_role("status")).to_contain_text(f"10 of {LOTS} rows")
+    means.press("Enter")
+    second = page.get_by_role("group", name="What “zorg” means")
+    expect(second).to_be_focused()
+    expect(page.get_by_role("article")).to_have_count(1)
+    second.get_by_label("means this").fill("bidders.city")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article")).to_have_count(2)
+    answered(page)
+    expect(result(page)).to_contain_text("Bern")
+    focused(page)
+
+
+def test_a_measure_is_tried_taught_and_asked_for(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    page.goto(auctioned(page))
+    expect(page.get_by_text("Nothing is taught yet.")).to_be_visible()
+    form = page.get_by_role("form", name="Teach a measure")
+    form.get_by_label("The measure").fill("turnover")
+    formula = form.get_by_label("is this formula")
+    formula.press_sequentially("SUM(lots.ham")
+    expect(form.get_by_role("option", include_hidden=True).first).to_have_text("SUM(lots.hammer_price")
+    expect(form.get_by_role("status")).to_contain_text("cannot be read")
+    formula.fill("SUM(lots.hammer_price)")
+    expect(form.get_by_role("status")).to_contain_text("Over all rows it is 7,560.")
+    formula.press("Enter")
+    expect(page.get_by_role("list", name="Measures")).to_contain_text("“turnover” means the sum of lots.hammer_price")
+    expect(form.get_by_label("The measure")).to_be_focused()
+
+    page.get_by_role("link", name="New question").click()
+    ask(page, "turnover by city")
+    answered(page)
+    expect(result(page)).to_contain_text("2,646")
+
+
+def test_what_was_taught_is_forgotten_restored_and_exported(
+    offline: Running, open_page: OpenPage, tmp_path: Path
+) -> None:
+    page = open_page(offline)
+    page.goto(auctioned(page))
+    teach(page, "Teach a word", "bargain", "lots.hammer_price < 170")
+    button = page.get_by_role("list", name="Words").get_by_role("button")
+    press(button)
+    expect(button).to_have_accessible_name("Restore: “bargain” means lots.hammer_price is under 170.")
+    expect(button).to_be_focused()
+    page.reload()
+    expect(page.get_by_text("Nothing is taught yet.")).to_be_visible()
+    press(page.get_by_role("button", name="History"))
+    forgotten = page.get_by_role("list", name="Forgotten").get_by_role("button")
+    press(forgotten)
+    expect(page.get_by_role("list", name="Words")).to_contain_text("bargain")
+    expect(forgotten).to_be_focused()
+    assert broken_rules(page, phone=False) == []
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Export").click()
+    assert "bargain" in started.value.path().read_text()
+
+
+def test_the_date_that_is_meant_is_chosen_for_a_table(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    page.goto(auctioned(page))
+    choice = page.get_by_label("Date of lots")
+    expect(page.get_by_label("Amount of bidders")).to_have_count(0)
+    choice.focus()
+    page.keyboard.type("sold")
+    expect(page.get_by_role("list", name="Meant of lots")).to_contain_text("lots.sold_on")
+    expect(page.get_by_role("region", name="Dates and amounts")).to_contain_text("From 2024-04-10 to 2024-06-10")
+    expect(choice).to_be_focused()
+    choice.select_option("decided each time")
+    expect(page.get_by_text("From 2024-04-10")).to_have_count(0)
+    expect(page.get_by_role("list", name="Meant of lots")).to_have_count(0)
+
+
+def test_another_date_becomes_the_rule_and_is_undone(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    auctioned(page)
+    ask(page, "how many lots in May 2024")
+    answered(page)
+    menu = page.get_by_role("button", name="another date")
+    press(menu)
+    press(page.get_by_role("button", name="Always use sold_on for lots"))
+    learned = page.get_by_role("list", name="What was learned")
+    expect(learned).to_contain_text("lots.sold_on")
+    expect(menu).to_be_focused()
+    press(page.get_by_role("button", name="Ask again"))
+    expect(page.get_by_role("article")).to_have_count(2)
+    answered(page)
+    expect(page.get_by_role("group", name="How this was read").last).to_contain_text("sold_on is from")
+    press(learned.get_by_role("button"))
+    expect(learned).to_contain_text("Forgotten")
+
+
+def test_deleted_rows_are_left_out_from_now_on_and_included_again(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    auctioned(page)
+    ask(page, "how many lots are there")
+    answered(page)
+    expect(result(page)).to_contain_text(str(LOTS))
+    reading = page.get_by_role("group", name="How this was read")
+    press(reading.get_by_role("button", name="Always leave them out"))
+    expect(page.get_by_role("list", name="What was learned")).to_be_visible()
+    focused(page)
+    assert broken_rules(page, phone=False) == []
+    press(page.get_by_role("button", name="Ask again"))
+    expect(page.get_by_role("article")).to_have_count(2)
+    answered(page)
+    expect(result(page)).to_contain_text(str(LOTS - DELETED))
+    press(reading.last.get_by_role("button", name="Include them", exact=True))
+    expect(page.get_by_role("group", name="SQL editor").get_by_label("Result")).to_contain_text(str(LOTS))
+    always = reading.last.get_by_role("button", name="Always include them")
+    press(always)
+    expect(reading.last.get_by_role("list", name="What was learned")).to_contain_text("Forgotten: Rows of lots")
+    expect(always).to_be_focused()
+    press(page.get_by_role("button", name="Ask again").last)
+    expect(page.get_by_role("article")).to_have_count(3)
+    answered(page)
+    expect(result(page)).to_contain_text(str(LOTS))
+
+
+def test_a_wrong_answer_leads_to_its_other_readings_and_to_its_words(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    auctioned(page)
+    ask(page, "how many lots in May 2024")
+    answered(page)
+    press(page.get_by_role("button", name="Wrong", exact=True))
+    meant = page.get_by_role("region", name="What was meant")
+    press(meant.get_by_role("button", name="sold_on"))
+    expect(page.get_by_role("group", name="SQL editor")).to_contain_text("sold_on")
+    press(meant.get_by_role("button", name="lots", exact=True))
+    asked = meant.get_by_role("group", name="What “lots” means")
+    press(asked.get_by_role("button", name="something else…"))
+    expect(asked.get_by_label("means this")).to_be_focused()
+
+
+def test_a_correction_says_what_was_learned_and_is_undone(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline)
+    auctioned(page)
+    ask(page, "how many lots in May 2024")
+    answered(page)
+    press(page.get_by_role("button", name="Wrong", exact=True))
+    press(page.get_by_role("region", name="What was meant").get_by_role("button", name="sold_on"))
+    editor = page.get_by_role("group", name="SQL editor")
+    press(editor.get_by_role("button", name="Keep as the right answer"))
+    learned = editor.get_by_role("list", name="What was learned")
+    expect(learned).to_contain_text("From now on: ")
+    expect(learned).to_contain_text("lots.sold_on")
+    focused(page)
+    assert broken_rules(page, phone=False) == []
+
+    press(learned.get_by_role("link", name="The whole vocabulary"))
+    meant = page.get_by_role("list", name="Meant of lots")
+    press(meant.get_by_role("link"))
+    expect(page.get_by_role("heading", name="how many lots in May 2024")).to_be_visible()
+    page.go_back()
+    press(meant.get_by_role("button"))
+    expect(meant).to_contain_text("Forgotten")
