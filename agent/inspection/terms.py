@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from agent.knowledge.effort import MOST_STEPS, limited
 from agent.knowledge.semantics.expansion import ViewBuilder, query_of
 from agent.knowledge.semantics.files import written
 from agent.knowledge.semantics.hidden_rows import plain_column
@@ -67,7 +68,10 @@ def exported(terms: Iterable[Term], database: Database) -> str:
 def tried(term: Term, database: Database) -> Tried:
     """What a term that fits gives on the data; it is run within a few seconds. Raises DatabaseError."""
     schema = database.schema()
-    query, text = _trial(term, schema)
+    try:
+        query, text = _trial(term, schema)
+    except ValueError as problem:
+        return Tried(f"It cannot be tried: {problem}.", "")
     verdict = check(parsed_from_tree(query, schema.dialect), schema)
     sql = readable(query, schema.dialect)
     if verdict.statement is None:
@@ -111,8 +115,7 @@ def _trial(term: Term, schema: Schema) -> tuple[exp.Select, str]:
     passing = exp.Count(this=exp.Case(ifs=[exp.If(this=tree, true=exp.Literal.number(1))]))
     query = query_of(passing, host, steps)
     query.append("expressions", every)
-    hidden = ", and count only where they are asked for" if term.kind == "hidden" else ""
-    return query, f"It holds for {{0}} of {{1}} rows of {host}{hidden}."
+    return query, "It holds for {0} of {1} rows."
 
 
 def _number(value: object) -> str:
@@ -135,7 +138,9 @@ def likely_meanings(word: str, question: str, database: Database) -> list[Likely
         for one in found:
             offered.setdefault(one.means, one)
 
-    for item in link(tokenize(word), words, index):
+    with limited(MOST_STEPS):
+        items = link(tokenize(word), words, index)
+    for item in items:
         if item.mention is not None:
             offer(Likely(table.name, table.name) for table, _ in item.mention.tables)
             offer(_of_column(column) for column, _ in item.mention.columns)

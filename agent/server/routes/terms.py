@@ -17,7 +17,7 @@ from agent.server.replies import Reply, TermReply
 from agent.server.routes.answers import disposition, refusals
 from agent.server.services import CurrentServices, Services
 from agent.server.taught import taught, term_replies
-from agent.state import Term
+from agent.state import LONGEST_MEANING, LONGEST_TERM, Term
 from agent.store.records import TermRecord
 from eval.databases.base import Database
 from eval.schema import Dialect
@@ -30,8 +30,8 @@ PresetName = Annotated[str, Query(max_length=200)]
 
 class TermIn(Term):
     preset: str = Field(max_length=200)
-    term: str = Field(min_length=1, max_length=100)
-    means: str = Field(min_length=1, max_length=1_000)
+    term: str = Field(min_length=1, max_length=LONGEST_TERM)
+    means: str = Field(min_length=1, max_length=LONGEST_MEANING)
 
     @property
     def plain(self) -> Term:

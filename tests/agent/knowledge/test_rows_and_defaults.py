@@ -180,13 +180,13 @@ SAID = [
     ("An amount without a name is lots.hammer, for lots.", "In sum 8,640; 12 rows have none."),
     (
         "Rows of vessels where deleted_at is known count only where a question asks for them.",
-        "It holds for 1 of 4 rows of vessels, and count only where they are asked for.",
+        "It holds for 1 of 4 rows.",
     ),
     ("“kilo price” means the sum of lots.hammer divided by the sum of lots.kilos.", "Over all rows it is 1.89."),
-    ("“prime” means lots.grade is 'A'.", "It holds for 30 of 60 rows of lots."),
+    ("“prime” means lots.grade is 'A'.", "It holds for 30 of 60 rows."),
     ("“trawlers” means vessels.", "4 rows."),
-    ("“left over” means lots.sold_on is missing.", "It holds for 12 of 60 rows of lots."),
-    ("“home fish” means lots.species is 'cod' and vessels.port is 'Urk'.", "It holds for 20 of 60 rows of lots."),
+    ("“left over” means lots.sold_on is missing.", "It holds for 12 of 60 rows."),
+    ("“home fish” means lots.species is 'cod' and vessels.port is 'Urk'.", "It holds for 20 of 60 rows."),
 ]
 
 
