@@ -40,8 +40,9 @@ __all__ = ["Likely", "Tried", "exported", "likely_meanings", "term_problem", "to
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    text: str
-    """One sentence."""
+    told: str
+    tried: str
+    """What the term gives on the data, in one sentence."""
     sql: str
 
 
@@ -49,6 +50,7 @@ class Tried:
 class Likely:
     means: str
     label: str
+    """What a button says."""
 
 
 def term_problem(term: Term, database: Database) -> str | None:
@@ -67,22 +69,24 @@ def exported(terms: Iterable[Term], database: Database) -> str:
 
 def tried(term: Term, database: Database) -> Tried:
     """What a term that fits gives on the data; it is run within a few seconds. Raises DatabaseError."""
-    schema = database.schema()
+    schema, says = database.schema(), told(term, database.dialect)
     try:
         query, text = _trial(term, schema)
     except ValueError as problem:
-        return Tried(f"It cannot be tried: {problem}.", "")
+        return Tried(says, f"It cannot be tried: {problem}.", "")
     verdict = check(parsed_from_tree(query, schema.dialect), schema)
     sql = readable(query, schema.dialect)
     if verdict.statement is None:
-        return Tried(f"It cannot be tried: {verdict.reason}.", sql)
+        return Tried(says, f"It cannot be tried: {verdict.reason}.", sql)
     done = database.execute(verdict.statement, limits=LIMITS)
     if not done.ok:
         late = f"Trying it takes longer than {LIMITS.seconds:g} seconds."
-        return Tried(late if done.status == "timeout" else "The database could not run it.", sql)
-    if len(done.columns) == 1 and "{" not in text:  # a column: its first values
-        return Tried(f"{text} {', '.join(str(row[0]) for row in done.rows) or 'nothing'}.", sql)
-    return Tried(text.format(*map(_number, done.rows[0])), sql)
+        text = late if done.status == "timeout" else "The database could not run it."
+    elif "{" in text:
+        text = text.format(*map(_number, done.rows[0]))
+    else:
+        text = f"{text} {', '.join(str(row[0]) for row in done.rows) or 'nothing'}."
+    return Tried(says, text, sql)
 
 
 def _trial(term: Term, schema: Schema) -> tuple[exp.Select, str]:

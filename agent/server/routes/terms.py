@@ -9,11 +9,11 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
-from agent.inspection.terms import exported, likely_meanings, term_problem, told, tried
+from agent.inspection.terms import Likely, Tried, exported, likely_meanings, term_problem, tried
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError, required
 from agent.server.kept import database_of
-from agent.server.replies import Reply, TermReply
+from agent.server.replies import TermReply
 from agent.server.routes.answers import disposition, refusals
 from agent.server.services import CurrentServices, Services
 from agent.server.taught import taught, term_replies
@@ -38,18 +38,6 @@ class TermIn(Term):
         return Term(kind=self.kind, term=self.term.strip(), means=self.means.strip())
 
 
-class TriedReply(Reply):
-    told: str
-    tried: str
-    """What it gives on the data, in one sentence."""
-    sql: str
-
-
-class LikelyReply(Reply):
-    means: str
-    label: str
-
-
 @router.get("/terms", responses=refusals(404))
 async def terms(
     services: CurrentServices, client: CurrentClient, preset: PresetName, history: bool = False
@@ -70,11 +58,10 @@ async def teach(services: CurrentServices, client: CurrentClient, asked: TermIn)
 
 
 @router.post("/terms/try", responses=refusals(404, 409))
-async def trial(services: CurrentServices, client: CurrentClient, asked: TermIn) -> TriedReply:
+async def trial(services: CurrentServices, client: CurrentClient, asked: TermIn) -> Tried:
     """What a term gives on the data. Nothing is kept."""
     database = await _fitting(services, client, asked)
-    done = await asyncio.to_thread(tried, asked.plain, database)
-    return TriedReply(told=told(asked.plain, database.dialect), tried=done.text, sql=done.sql)
+    return await asyncio.to_thread(tried, asked.plain, database)
 
 
 @router.get("/terms/likely", responses=refusals(404))
@@ -84,11 +71,10 @@ async def likely(
     preset: PresetName,
     word: Annotated[str, Query(min_length=1, max_length=100)],
     question: Annotated[str, Query(max_length=2_000)] = "",
-) -> list[LikelyReply]:
+) -> list[Likely]:
     """What a word that was not understood may mean."""
     database = await database_of(services, client, preset)
-    found = await asyncio.to_thread(likely_meanings, word, question, database)
-    return [LikelyReply(means=one.means, label=one.label) for one in found]
+    return await asyncio.to_thread(likely_meanings, word, question, database)
 
 
 @router.get(

@@ -14,7 +14,7 @@ from agent.inspection.terms import exported, tried
 from agent.knowledge.memory.loader import Memory
 from agent.knowledge.memory.prompt_text import remembered
 from agent.knowledge.semantics.entries import glossary_of
-from agent.knowledge.taught import model_of, told
+from agent.knowledge.taught import model_of
 from agent.runner import Answer, run
 from agent.state import Term
 from eval.databases import open_database
@@ -192,8 +192,9 @@ SAID = [
 
 @pytest.mark.parametrize(("term", "said"), list(zip(TAUGHT, SAID, strict=True)))
 def test_a_term_is_told_and_tried(term: Term, said: tuple[str, str], auction: Database) -> None:
-    assert (told(term, "sqlite"), tried(term, auction).text) == said
+    done = tried(term, auction)
+    assert (done.told, done.tried) == said
 
 
 def test_a_column_is_tried_by_its_values(auction: Database) -> None:
-    assert tried(Term(term="harbour", means="vessels.port"), auction).text == "Its values are such as Urk, Skagen."
+    assert tried(Term(term="harbour", means="vessels.port"), auction).tried == "Its values are such as Urk, Skagen."
