@@ -67,11 +67,12 @@ def told(term: Term, dialect: Dialect) -> str:
         return f"A period without a date’s name is about {term.means}, for {term.term}."
     if term.kind == "amount":
         return f"An amount without a name is {term.means}, for {term.term}."
+    if term.kind == "hidden" and tree is not None:
+        stated = exp.EQ(this=tree.copy(), expression=exp.true()) if isinstance(tree, exp.Column) else tree
+        marked = expression_in_words(stated, dialect)
+        return f"Rows of {term.term} where {marked} count only where a question asks for them."
     if tree is None or isinstance(tree, exp.Column):
         return f"“{term.term}” means {term.means}."
-    if term.kind == "hidden":
-        marked = expression_in_words(tree, dialect)
-        return f"Rows of {term.term} where {marked} count only where a question asks for them."
     return f"“{term.term}” means {expression_in_words(tree, dialect, with_tables=True)}."
 
 
@@ -119,7 +120,7 @@ def _model(term: Term, schema: Schema) -> SemanticModel:
             return empty
         dataset = _dataset(table)
         if term.kind == "hidden":
-            condition = _own_condition(term.means, schema)
+            condition = _own_condition(term.means, schema, flags=True)
             if condition is None or condition[0] != table.name:
                 return empty
             return replace(empty, datasets=(replace(dataset, hidden=Expression(condition[1], "database")),))
@@ -170,12 +171,13 @@ def _place(means: str, schema: Schema) -> Place | None:
     return (owner.name, found.name) if owner and found else None
 
 
-def _own_condition(means: str, schema: Schema) -> Place | None:
-    """The one table that a condition is about, with the condition in its own columns."""
+def _own_condition(means: str, schema: Schema, *, flags: bool = False) -> Place | None:
+    """The one table that a condition (with `flags`, also a column alone) is about, with it in the table's own columns."""
     parsed = as_query(means, schema.dialect)
     if isinstance(parsed, str) or not isinstance(parsed.tree, exp.Select):
         return None
     said = parsed.tree.expressions[0]
+    said = exp.EQ(this=said, expression=exp.true()) if flags and isinstance(said, exp.Column) else said
     of = {column.table for column in said.find_all(exp.Column)}
     table = schema.table(next(iter(of))) if len(of) == 1 else None
     if table is None or not isinstance(said.unnest(), exp.Predicate | exp.Connector | exp.Not):

@@ -145,9 +145,7 @@ def test_hidden_rows_are_said_and_can_be_had(auction: Database) -> None:
     assert "deleted_at" not in part.others[0].sql
     assert not any("deleted_at" in one.text for one in answer.attempts[-1].reading)
     unbound = answered("how many vessels are there, including deleted ones", auction, TAUGHT).attempts[-1]
-    assert [one.text for one in unbound.left_out] == [
-        "1 row that count only where they are asked for (deleted vessels) is included"
-    ]
+    assert [one.text for one in unbound.left_out] == ["1 row otherwise left out (deleted vessels) is included"]
 
 
 def test_choices_say_what_would_make_them_the_rule(auction: Database) -> None:
@@ -198,3 +196,25 @@ def test_a_term_is_told_and_tried(term: Term, said: tuple[str, str], auction: Da
 
 def test_a_column_is_tried_by_its_values(auction: Database) -> None:
     assert tried(Term(term="harbour", means="vessels.port"), auction).tried == "Its values are such as Urk, Skagen."
+
+
+@pytest.mark.parametrize("kind", ["BOOLEAN", "INTEGER NOT NULL"])
+def test_a_flag_alone_marks_rows(kind: str, tmp_path: Path) -> None:
+    path = sqlite_file(
+        tmp_path / "flags.sqlite",
+        f"CREATE TABLE vessels (id INTEGER PRIMARY KEY, name TEXT NOT NULL, is_test {kind});"
+        "INSERT INTO vessels VALUES (1, 'Ada', 1), (2, 'Bo', 0), (3, 'Cy', 0);",
+    )
+    database = open_database(f"sqlite:///{path}")
+    try:
+        hidden = Term(kind="hidden", term="vessels", means="vessels.is_test")
+        assert tried(hidden, database).tried == "It holds for 1 of 3 rows."
+        assert tried(hidden, database).told == (
+            "Rows of vessels where is_test is true count only where a question asks for them."
+        )
+        answer = answered("how many vessels are there", database, [hidden])
+        assert answer.rows == [[2]]
+        assert "without test vessels" in [part.text for part in answer.attempts[-1].reading]
+        assert answered("how many vessels, including test vessels", database, [hidden]).rows == [[3]]
+    finally:
+        database.close()
