@@ -172,7 +172,7 @@ def _place(means: str, schema: Schema) -> Place | None:
 
 
 def _own_condition(means: str, schema: Schema, *, flags: bool = False) -> Place | None:
-    """The one table that a condition (with `flags`, also a column alone) is about, with it in the table's own columns."""
+    """The one table that a condition, or with `flags` a column alone, is about, and it in the table's own columns."""
     parsed = as_query(means, schema.dialect)
     if isinstance(parsed, str) or not isinstance(parsed.tree, exp.Select):
         return None
