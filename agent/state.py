@@ -116,6 +116,8 @@ def headers(columns: Sequence[str], units: Sequence[str]) -> list[str]:
     return [f"{name} ({unit})" if unit else name for name, unit in zip_longest(columns, units[: len(columns)])]
 
 
+LONGEST_TERM, LONGEST_MEANING = 100, 1_000
+"""Characters."""
 TermKind = Literal["word", "measure", "date", "amount", "hidden"]
 
 

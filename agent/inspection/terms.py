@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from agent.knowledge.effort import MOST_STEPS, limited
 from agent.knowledge.semantics.expansion import ViewBuilder, query_of
 from agent.knowledge.semantics.files import written
 from agent.knowledge.semantics.hidden_rows import plain_column
@@ -39,8 +40,9 @@ __all__ = ["Likely", "Tried", "exported", "likely_meanings", "term_problem", "to
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    text: str
-    """One sentence."""
+    told: str
+    tried: str
+    """What the term gives on the data, in one sentence."""
     sql: str
 
 
@@ -48,6 +50,7 @@ class Tried:
 class Likely:
     means: str
     label: str
+    """What a button says."""
 
 
 def term_problem(term: Term, database: Database) -> str | None:
@@ -66,19 +69,24 @@ def exported(terms: Iterable[Term], database: Database) -> str:
 
 def tried(term: Term, database: Database) -> Tried:
     """What a term that fits gives on the data; it is run within a few seconds. Raises DatabaseError."""
-    schema = database.schema()
-    query, text = _trial(term, schema)
+    schema, says = database.schema(), told(term, database.dialect)
+    try:
+        query, text = _trial(term, schema)
+    except ValueError as problem:
+        return Tried(says, f"It cannot be tried: {problem}.", "")
     verdict = check(parsed_from_tree(query, schema.dialect), schema)
     sql = readable(query, schema.dialect)
     if verdict.statement is None:
-        return Tried(f"It cannot be tried: {verdict.reason}.", sql)
+        return Tried(says, f"It cannot be tried: {verdict.reason}.", sql)
     done = database.execute(verdict.statement, limits=LIMITS)
     if not done.ok:
         late = f"Trying it takes longer than {LIMITS.seconds:g} seconds."
-        return Tried(late if done.status == "timeout" else "The database could not run it.", sql)
-    if len(done.columns) == 1 and "{" not in text:  # a column: its first values
-        return Tried(f"{text} {', '.join(str(row[0]) for row in done.rows) or 'nothing'}.", sql)
-    return Tried(text.format(*map(_number, done.rows[0])), sql)
+        text = late if done.status == "timeout" else "The database could not run it."
+    elif "{" in text:
+        text = text.format(*map(_number, done.rows[0]))
+    else:
+        text = f"{text} {', '.join(str(row[0]) for row in done.rows) or 'nothing'}."
+    return Tried(says, text, sql)
 
 
 def _trial(term: Term, schema: Schema) -> tuple[exp.Select, str]:
@@ -111,8 +119,7 @@ def _trial(term: Term, schema: Schema) -> tuple[exp.Select, str]:
     passing = exp.Count(this=exp.Case(ifs=[exp.If(this=tree, true=exp.Literal.number(1))]))
     query = query_of(passing, host, steps)
     query.append("expressions", every)
-    hidden = ", and count only where they are asked for" if term.kind == "hidden" else ""
-    return query, f"It holds for {{0}} of {{1}} rows of {host}{hidden}."
+    return query, "It holds for {0} of {1} rows."
 
 
 def _number(value: object) -> str:
@@ -135,7 +142,9 @@ def likely_meanings(word: str, question: str, database: Database) -> list[Likely
         for one in found:
             offered.setdefault(one.means, one)
 
-    for item in link(tokenize(word), words, index):
+    with limited(MOST_STEPS):
+        items = link(tokenize(word), words, index)
+    for item in items:
         if item.mention is not None:
             offer(Likely(table.name, table.name) for table, _ in item.mention.tables)
             offer(_of_column(column) for column, _ in item.mention.columns)

@@ -17,7 +17,7 @@ from agent.knowledge.semantics.expansion import ViewBuilder
 from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
 from agent.knowledge.vocabulary import Vocabulary
 from agent.state import Term, TermKind
-from eval.schema import Dialect, Schema
+from eval.schema import Dialect, Schema, Table
 from eval.sql import render
 from eval.sql.expressions import transpiled
 from eval.sql.in_words import expression_in_words
@@ -31,10 +31,10 @@ NOTHING = SemanticModel("taught")
 
 def problem(term: Term, words: Vocabulary) -> str | None:
     """Why a term cannot be taught; None where it can."""
-    schema = words.schema
+    schema, table = words.schema, words.schema.table(term.term)
     if not stem_phrase(term.term).strip():
         return "A term needs at least one word."
-    if term.kind in OF_TABLE and schema.table(term.term) is None:
+    if term.kind in OF_TABLE and table is None:
         return f"“{term.term}” is no table."
     if term.kind in ("date", "amount"):
         word = words.columns.get(_place(term.means, schema) or ("", ""))
@@ -42,10 +42,7 @@ def problem(term: Term, words: Vocabulary) -> str | None:
             return f"“{term.means}” is no column written table.column."
         if not (word.role in ("date", "year") if term.kind == "date" else word.is_figure or word.figures):
             return f"“{term.means}” holds no {'dates' if term.kind == 'date' else 'figures'}."
-        if word.table != (told_of := schema.table(term.term)).name and not any(  # type: ignore[union-attr]
-            key.ref_table == word.table
-            for key in told_of.foreign_keys  # type: ignore[union-attr]
-        ):
+        if table is not None and word.table not in (table.name, *(key.ref_table for key in table.foreign_keys)):
             return f"The rows of {term.term} do not refer to {word.table}."
         return None
     if term.kind == "word" and _names(term.means, schema):
@@ -56,8 +53,7 @@ def problem(term: Term, words: Vocabulary) -> str | None:
     if reason := unfit(Entry("term", term.term, term.means), schema):
         return f"“{term.means}” is {wanted}: {reason}."
     model = model_of([term], schema)
-    builder = ViewBuilder(model, schema)
-    wrong = [why for _, why in builder.view().problems]
+    wrong = [why for _, why in ViewBuilder(model, schema).view().problems]
     if wrong or model == NOTHING:
         return f"“{term.means}” is {wanted}{f': {wrong[0]}' if wrong else ''}."
     return None
@@ -71,11 +67,12 @@ def told(term: Term, dialect: Dialect) -> str:
         return f"A period without a date’s name is about {term.means}, for {term.term}."
     if term.kind == "amount":
         return f"An amount without a name is {term.means}, for {term.term}."
+    if term.kind == "hidden" and tree is not None:
+        stated = exp.EQ(this=tree.copy(), expression=exp.true()) if isinstance(tree, exp.Column) else tree
+        marked = expression_in_words(stated, dialect)
+        return f"Rows of {term.term} where {marked} count only where a question asks for them."
     if tree is None or isinstance(tree, exp.Column):
         return f"“{term.term}” means {term.means}."
-    if term.kind == "hidden":
-        marked = expression_in_words(tree, dialect)
-        return f"Rows of {term.term} where {marked} count only where a question asks for them."
     return f"“{term.term}” means {expression_in_words(tree, dialect, with_tables=True)}."
 
 
@@ -121,9 +118,9 @@ def _model(term: Term, schema: Schema) -> SemanticModel:
         table = schema.table(term.term)
         if table is None:
             return empty
-        dataset = Dataset(table.name, table.name, table.namespace)
+        dataset = _dataset(table)
         if term.kind == "hidden":
-            condition = _own_condition(term.means, schema)
+            condition = _own_condition(term.means, schema, flags=True)
             if condition is None or condition[0] != table.name:
                 return empty
             return replace(empty, datasets=(replace(dataset, hidden=Expression(condition[1], "database")),))
@@ -134,13 +131,13 @@ def _model(term: Term, schema: Schema) -> SemanticModel:
         parsed = as_query(term.means, schema.dialect)
         named = () if isinstance(parsed, str) or parsed.tree is None else parsed.tree.find_all(exp.Column)
         tables = {table.name: table for c in named if (table := schema.table(c.table)) is not None}
-        datasets = tuple(Dataset(table.name, table.name, table.namespace) for table in tables.values())
+        datasets = tuple(_dataset(table) for table in tables.values())
         return replace(empty, datasets=datasets, metrics=(Metric(term.term, Expression(term.means, "database")),))
     if (place := _names(term.means, schema)) is not None:
         name, column = place
         table = schema.table(name)
         assert table is not None
-        dataset = Dataset(table.name, table.name, table.namespace)
+        dataset = _dataset(table)
         if not column:
             return replace(empty, datasets=(replace(dataset, synonyms=(term.term,)),))
         written = column if column.isidentifier() else f'"{column}"'
@@ -149,10 +146,14 @@ def _model(term: Term, schema: Schema) -> SemanticModel:
         table = schema.table(condition[0])
         assert table is not None
         kind = Field(term.term, Expression(condition[1], "database"), datatype="Boolean")
-        return replace(empty, datasets=(Dataset(table.name, table.name, table.namespace, (kind,)),))
+        return replace(empty, datasets=(replace(_dataset(table), fields=(kind,)),))
     if unfit(Entry("term", term.term, term.means), schema) is None:
         return replace(empty, terms=((term.term, term.means),))
     return empty
+
+
+def _dataset(table: Table) -> Dataset:
+    return Dataset(table.name, table.name, table.namespace)
 
 
 def _names(means: str, schema: Schema) -> Place | None:
@@ -170,12 +171,13 @@ def _place(means: str, schema: Schema) -> Place | None:
     return (owner.name, found.name) if owner and found else None
 
 
-def _own_condition(means: str, schema: Schema) -> Place | None:
-    """The one table that a condition is about, with the condition in its own columns."""
+def _own_condition(means: str, schema: Schema, *, flags: bool = False) -> Place | None:
+    """The one table that a condition, or with `flags` a column alone, is about, and it in the table's own columns."""
     parsed = as_query(means, schema.dialect)
     if isinstance(parsed, str) or not isinstance(parsed.tree, exp.Select):
         return None
     said = parsed.tree.expressions[0]
+    said = exp.EQ(this=said, expression=exp.true()) if flags and isinstance(said, exp.Column) else said
     of = {column.table for column in said.find_all(exp.Column)}
     table = schema.table(next(iter(of))) if len(of) == 1 else None
     if table is None or not isinstance(said.unnest(), exp.Predicate | exp.Connector | exp.Not):

@@ -8,11 +8,11 @@ by clause on their trees, with the real columns behind their names.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from agent.knowledge.effort import MOST_STEPS, TooTangled, limited
 from agent.knowledge.semantics.expansion import ANY_AMOUNT
 from agent.knowledge.semantics.hidden_rows import plain_column
 from agent.knowledge.taught import problem
@@ -21,7 +21,7 @@ from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.periods import period_at
 from agent.parser.schema_linking import link
 from agent.parser.time_conditions import TIME_WORDS
-from agent.state import Term
+from agent.state import LONGEST_MEANING, LONGEST_TERM, Term
 from agent.statements.reading import Resolved, tables_of, words_of
 from eval.databases.base import Database
 from eval.language.inflection import root
@@ -42,20 +42,22 @@ def learned(question: str, ran: str, corrected: str, database: Database, guess: 
     before, after = (_clauses(parse(sql, database.dialect), schema) for sql in (ran or guess, corrected))
     if after is None:
         return None
-    unsaid, term = _Unsaid(question, words, database), None
+    try:
+        with limited(MOST_STEPS):
+            unsaid = _Unsaid(question, words, database)
+    except TooTangled:
+        return None
+    term = None
     if (
         before is not None
         and before.joins <= after.joins
-        and (before.tables < after.tables or before.joins == after.joins)
+        and (before.joins == after.joins or before.tables < after.tables)
     ):
-        term = (
-            _column(before, after, words, unsaid)
-            or _condition(before, after, schema.dialect, unsaid)
-            or _formula(before, after, schema.dialect, unsaid)
-        )
-    if term is None and not ran:
-        term = _unknown_formula(after, schema.dialect, unsaid)
-    return term if term is not None and problem(term, words) is None else None
+        term = _column(before, after, words, unsaid) or _condition(before, after, schema.dialect, unsaid)
+        term = term or _formula(before, after, schema.dialect, unsaid)
+    term = term or (None if ran else _formula(None, after, schema.dialect, unsaid))
+    fits = term is not None and len(term.term) <= LONGEST_TERM and len(term.means) <= LONGEST_MEANING
+    return term if fits and term is not None and problem(term, words) is None else None
 
 
 @dataclass(frozen=True)
@@ -72,23 +74,15 @@ class _Clauses:
 
     @property
     def columns(self) -> set[_Place]:
-        return {(c.table, c.name) for one in (*self.shown, *self.tests, *self.rest) for c in one.find_all(exp.Column)}
+        return _columns(*self.shown, *self.tests, *self.rest)
 
-    def with_column(self, old: _Place, new: _Place) -> _Clauses:
-        def moved(node: exp.Expr) -> exp.Expr:
-            meant = isinstance(node, exp.Column) and (node.table, node.name) == old
-            return plain_column(new[1], new[0]) if meant else node
+    def moved(self, old: exp.Expr, new: exp.Expr) -> tuple[object, ...]:
+        """What it shows, tests and sorts by, with one expression in place of another."""
 
         def changed(one: exp.Expr) -> exp.Expr:
-            return one.transform(moved)
+            return one.transform(lambda node: new.copy() if node == old else node)
 
-        return _Clauses(
-            self.tables,
-            self.joins,
-            tuple(map(changed, self.shown)),
-            frozenset(map(changed, self.tests)),
-            tuple(map(changed, self.rest)),
-        )
+        return tuple(map(changed, self.shown)), frozenset(map(changed, self.tests)), tuple(map(changed, self.rest))
 
 
 def _clauses(parsed: ParsedQuery, schema: Schema) -> _Clauses | None:
@@ -126,14 +120,11 @@ def _clauses(parsed: ParsedQuery, schema: Schema) -> _Clauses | None:
             for join in select.args.get("joins") or ()
         ),
         tuple(plain(one.unalias()) for one in select.expressions),
-        frozenset(inner for one in tests for inner in _flat(plain(one))),
+        frozenset(
+            inner for one in map(plain, tests) for inner in (one.flatten() if isinstance(one, exp.And) else (one,))
+        ),
         tuple(map(plain, rest)),
     )
-
-
-def _flat(test: exp.Expr) -> Iterator[exp.Expr]:
-    """The parts of a conjunction; that a date in a period is known goes without saying."""
-    yield from test.flatten() if isinstance(test, exp.And) else (test,)
 
 
 class _Unsaid:
@@ -175,6 +166,10 @@ _SAME = 0.75
 """The affinity, 0..1, from which on a word is one of a name."""
 
 
+def _columns(*parts: exp.Expr) -> set[_Place]:
+    return {(c.table, c.name) for part in parts for c in part.find_all(exp.Column)}
+
+
 def _texts(*parts: exp.Expr) -> set[str]:
     return {one.name for part in parts for one in part.find_all(exp.Literal) if one.is_string}
 
@@ -186,8 +181,7 @@ def _column(before: _Clauses, after: _Clauses, words: Vocabulary, unsaid: _Unsai
         return None
     (was,), (now,) = old, new
     a, b = words.columns.get(was), words.columns.get(now)
-    moved = before.with_column(was, now)
-    same = (moved.shown, moved.tests, moved.rest) == (after.shown, after.tests, after.rest)
+    same = before.moved(plain_column(*was[::-1]), plain_column(*now[::-1])) == (after.shown, after.tests, after.rest)
     if a is None or b is None or not same or a.role != b.role or a.role not in ("date", "number"):
         return None
     said = unsaid.by(after.columns - {now}, after.tables, _texts(*after.tests))
@@ -202,12 +196,8 @@ def _condition(before: _Clauses, after: _Clauses, dialect: Dialect, unsaid: _Uns
     if (before.shown, before.rest) != (after.shown, after.rest) or len(old) > 1 or len(new) > 1 or not old | new:
         return None
     others = after.tests - new
-    kept = {(c.table, c.name) for one in (*after.shown, *others, *after.rest) for c in one.find_all(exp.Column)}
-    of_new = {c.table for one in new for c in one.find_all(exp.Column)}
-    tables = after.tables - (of_new - before.tables)
-    if before.tables - after.tables - {c.table for one in old for c in one.find_all(exp.Column)}:
-        return None
-    said = unsaid.by(kept, tables, _texts(*others))
+    tables = after.tables - ({table for table, _ in _columns(*new)} - before.tables)
+    said = unsaid.by(_columns(*after.shown, *others, *after.rest), tables, _texts(*others))
     if not said:
         return None
     if not new:  # the word asks for nothing: it is another word for the rows
@@ -215,28 +205,16 @@ def _condition(before: _Clauses, after: _Clauses, dialect: Dialect, unsaid: _Uns
     return Term(kind="word", term=said, means=render(next(iter(new)), dialect))
 
 
-def _formula(before: _Clauses, after: _Clauses, dialect: Dialect, unsaid: _Unsaid) -> Term | None:
-    """Another formula for a figure that is shown, and for what is sorted by it."""
-    if before.tests != after.tests or len(before.shown) != len(after.shown) or not before.tables <= after.tables:
-        return None
-    pairs = [(a, b) for a, b in zip(before.shown, after.shown, strict=True) if a != b]
-    if len(pairs) != 1 or not pairs[0][1].find(exp.AggFunc):
-        return None
-    was, now = pairs[0]
-    rest = tuple(one.transform(lambda node: now.copy() if node == was else node) for one in before.rest)
-    if rest != after.rest:
-        return None
-    kept = {(c.table, c.name) for one in (*after.tests, *after.rest) for c in one.find_all(exp.Column)}
-    said = unsaid.by(kept, before.tables, _texts(*after.tests))
-    return Term(kind="measure", term=said, means=render(now, dialect)) if said else None
-
-
-def _unknown_formula(after: _Clauses, dialect: Dialect, unsaid: _Unsaid) -> Term | None:
-    """The only formula of a query where none had been found, if the rest of the query accounts for all other words."""
-    formulas = [one for one in after.shown if one.find(exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Div)]
+def _formula(before: _Clauses | None, after: _Clauses, dialect: Dialect, unsaid: _Unsaid) -> Term | None:
+    """Another formula for a figure that is shown and what is sorted by it; without a query before, the only one."""
+    if before is None:
+        formulas = [one for one in after.shown if one.find(exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Div)]
+    else:
+        pairs = [(a, b) for a, b in zip(before.shown, after.shown, strict=False) if a != b]
+        one = len(pairs) == 1 and before.moved(*pairs[0]) == (after.shown, after.tests, after.rest)
+        formulas = [now for _, now in pairs if one and now.find(exp.AggFunc)]
     if len(formulas) != 1:
         return None
-    rest = [one for one in (*after.shown, *after.tests, *after.rest) if one is not formulas[0]]
-    kept = {(c.table, c.name) for one in rest for c in one.find_all(exp.Column)}
-    said = unsaid.by(kept, after.tables, _texts(*after.tests))
+    kept = [one for one in (*after.shown, *after.tests, *after.rest) if one != formulas[0]]
+    said = unsaid.by(_columns(*kept), (before or after).tables, _texts(*after.tests))
     return Term(kind="measure", term=said, means=render(formulas[0], dialect)) if said else None

@@ -450,7 +450,7 @@ class _Counting:
                 columns = [node.name for node in rows.marked.find_all(exp.Column)]
                 if any((table.name, name) in mentioned for name in columns):
                     continue
-                said = f"that count only where they are asked for ({rows.called})"
+                said = f"otherwise left out ({rows.called})"
                 if not taught:
                     said = f"marked as deleted ({columns[0]})"
                 kept = rows.kept(source)

@@ -366,6 +366,8 @@ class ViewBuilder:
             tree = self._tree(condition, dataset, 0)
             if any(column.table != table.name for column in tree.find_all(exp.Column)):
                 raise ValueError(f"the condition is not on {table.name} alone")
+            if tree.find(exp.AggFunc, exp.Query, exp.Window):
+                raise ValueError("the condition is not on single rows")
             if problem := self._refused(tree, table.name, ()):
                 raise ValueError(problem)
         except ValueError as problem:

@@ -9,15 +9,15 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
-from agent.inspection.terms import exported, likely_meanings, term_problem, told, tried
+from agent.inspection.terms import Likely, Tried, exported, likely_meanings, term_problem, tried
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError, required
 from agent.server.kept import database_of
-from agent.server.replies import Reply, TermReply
+from agent.server.replies import TermReply
 from agent.server.routes.answers import disposition, refusals
 from agent.server.services import CurrentServices, Services
 from agent.server.taught import taught, term_replies
-from agent.state import Term
+from agent.state import LONGEST_MEANING, LONGEST_TERM, Term
 from agent.store.records import TermRecord
 from eval.databases.base import Database
 from eval.schema import Dialect
@@ -30,24 +30,12 @@ PresetName = Annotated[str, Query(max_length=200)]
 
 class TermIn(Term):
     preset: str = Field(max_length=200)
-    term: str = Field(min_length=1, max_length=100)
-    means: str = Field(min_length=1, max_length=1_000)
+    term: str = Field(min_length=1, max_length=LONGEST_TERM)
+    means: str = Field(min_length=1, max_length=LONGEST_MEANING)
 
     @property
     def plain(self) -> Term:
         return Term(kind=self.kind, term=self.term.strip(), means=self.means.strip())
-
-
-class TriedReply(Reply):
-    told: str
-    tried: str
-    """What it gives on the data, in one sentence."""
-    sql: str
-
-
-class LikelyReply(Reply):
-    means: str
-    label: str
 
 
 @router.get("/terms", responses=refusals(404))
@@ -70,11 +58,10 @@ async def teach(services: CurrentServices, client: CurrentClient, asked: TermIn)
 
 
 @router.post("/terms/try", responses=refusals(404, 409))
-async def trial(services: CurrentServices, client: CurrentClient, asked: TermIn) -> TriedReply:
+async def trial(services: CurrentServices, client: CurrentClient, asked: TermIn) -> Tried:
     """What a term gives on the data. Nothing is kept."""
     database = await _fitting(services, client, asked)
-    done = await asyncio.to_thread(tried, asked.plain, database)
-    return TriedReply(told=told(asked.plain, database.dialect), tried=done.text, sql=done.sql)
+    return await asyncio.to_thread(tried, asked.plain, database)
 
 
 @router.get("/terms/likely", responses=refusals(404))
@@ -84,11 +71,10 @@ async def likely(
     preset: PresetName,
     word: Annotated[str, Query(min_length=1, max_length=100)],
     question: Annotated[str, Query(max_length=2_000)] = "",
-) -> list[LikelyReply]:
+) -> list[Likely]:
     """What a word that was not understood may mean."""
     database = await database_of(services, client, preset)
-    found = await asyncio.to_thread(likely_meanings, word, question, database)
-    return [LikelyReply(means=one.means, label=one.label) for one in found]
+    return await asyncio.to_thread(likely_meanings, word, question, database)
 
 
 @router.get(

@@ -14,7 +14,7 @@ from agent.inspection.terms import exported, tried
 from agent.knowledge.memory.loader import Memory
 from agent.knowledge.memory.prompt_text import remembered
 from agent.knowledge.semantics.entries import glossary_of
-from agent.knowledge.taught import model_of, told
+from agent.knowledge.taught import model_of
 from agent.runner import Answer, run
 from agent.state import Term
 from eval.databases import open_database
@@ -145,9 +145,7 @@ def test_hidden_rows_are_said_and_can_be_had(auction: Database) -> None:
     assert "deleted_at" not in part.others[0].sql
     assert not any("deleted_at" in one.text for one in answer.attempts[-1].reading)
     unbound = answered("how many vessels are there, including deleted ones", auction, TAUGHT).attempts[-1]
-    assert [one.text for one in unbound.left_out] == [
-        "1 row that count only where they are asked for (deleted vessels) is included"
-    ]
+    assert [one.text for one in unbound.left_out] == ["1 row otherwise left out (deleted vessels) is included"]
 
 
 def test_choices_say_what_would_make_them_the_rule(auction: Database) -> None:
@@ -180,20 +178,43 @@ SAID = [
     ("An amount without a name is lots.hammer, for lots.", "In sum 8,640; 12 rows have none."),
     (
         "Rows of vessels where deleted_at is known count only where a question asks for them.",
-        "It holds for 1 of 4 rows of vessels, and count only where they are asked for.",
+        "It holds for 1 of 4 rows.",
     ),
     ("“kilo price” means the sum of lots.hammer divided by the sum of lots.kilos.", "Over all rows it is 1.89."),
-    ("“prime” means lots.grade is 'A'.", "It holds for 30 of 60 rows of lots."),
+    ("“prime” means lots.grade is 'A'.", "It holds for 30 of 60 rows."),
     ("“trawlers” means vessels.", "4 rows."),
-    ("“left over” means lots.sold_on is missing.", "It holds for 12 of 60 rows of lots."),
-    ("“home fish” means lots.species is 'cod' and vessels.port is 'Urk'.", "It holds for 20 of 60 rows of lots."),
+    ("“left over” means lots.sold_on is missing.", "It holds for 12 of 60 rows."),
+    ("“home fish” means lots.species is 'cod' and vessels.port is 'Urk'.", "It holds for 20 of 60 rows."),
 ]
 
 
 @pytest.mark.parametrize(("term", "said"), list(zip(TAUGHT, SAID, strict=True)))
 def test_a_term_is_told_and_tried(term: Term, said: tuple[str, str], auction: Database) -> None:
-    assert (told(term, "sqlite"), tried(term, auction).text) == said
+    done = tried(term, auction)
+    assert (done.told, done.tried) == said
 
 
 def test_a_column_is_tried_by_its_values(auction: Database) -> None:
-    assert tried(Term(term="harbour", means="vessels.port"), auction).text == "Its values are such as Urk, Skagen."
+    assert tried(Term(term="harbour", means="vessels.port"), auction).tried == "Its values are such as Urk, Skagen."
+
+
+@pytest.mark.parametrize("kind", ["BOOLEAN", "INTEGER NOT NULL"])
+def test_a_flag_alone_marks_rows(kind: str, tmp_path: Path) -> None:
+    path = sqlite_file(
+        tmp_path / "flags.sqlite",
+        f"CREATE TABLE vessels (id INTEGER PRIMARY KEY, name TEXT NOT NULL, is_test {kind});"
+        "INSERT INTO vessels VALUES (1, 'Ada', 1), (2, 'Bo', 0), (3, 'Cy', 0);",
+    )
+    database = open_database(f"sqlite:///{path}")
+    try:
+        hidden = Term(kind="hidden", term="vessels", means="vessels.is_test")
+        assert tried(hidden, database).tried == "It holds for 1 of 3 rows."
+        assert tried(hidden, database).told == (
+            "Rows of vessels where is_test is true count only where a question asks for them."
+        )
+        answer = answered("how many vessels are there", database, [hidden])
+        assert answer.rows == [[2]]
+        assert "without test vessels" in [part.text for part in answer.attempts[-1].reading]
+        assert answered("how many vessels, including test vessels", database, [hidden]).rows == [[3]]
+    finally:
+        database.close()

@@ -106,6 +106,8 @@ def test_what_cannot_be_taught_says_why(shop: Schema) -> None:
         ("hidden", "orders", "orders.status = 'cancelled'"): "",
         ("hidden", "orders", "customers.newsletter = 1"): "no condition on orders",
         ("hidden", "orders", "1 = 1"): "no condition on orders",
+        ("hidden", "orders", "COUNT(orders.order_id) > 1"): "single rows",
+        ("hidden", "orders", "orders.order_id IN (SELECT 1)"): "no condition on orders",
     }
     for (kind, term, means), why in refused.items():
         said = problem(Term.model_validate({"kind": kind, "term": term, "means": means}), words)
