@@ -6,6 +6,7 @@ const API = process.env["TEXT2SQL_API"] ?? "http://127.0.0.1:8000";
 const PATHS = ["/presets", "/schema", "/query", "/runs", "/threads", "/sql", "/feedback", "/databases", "/kept", "/boards", "/shared", "/model", "/lab/runs", "/health"];
 
 export default defineConfig({
+  base: "./", // the server says below which path the page is
   plugins: [react()],
   server: { proxy: Object.fromEntries(PATHS.map((path) => [path, API])) },
   build: {

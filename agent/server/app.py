@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
@@ -96,14 +97,15 @@ def create_app(
         app.include_router(routes.router)
     shared = not state_location(config.state).sqlite
     late += [*_agent_to_agent(app, config, url, shared=shared), *_model_context_protocol(app, shared=shared)]
-    page_router, otherwise = page.page_routes(page.page_folder(config.server.page_dir))
+    below = urlsplit(config.deliveries.public_url or "").path.rstrip("/")
+    page_router, otherwise = page.page_routes(page.page_folder(config.server.page_dir), below)
     app.include_router(page_router)
     app.router.default = otherwise
     describe(app)
     limits = Limits(config.server)
     app.state.limits = limits
     upload = (config.limits.upload_mb << 20) + FORM_BYTES
-    protect(app, config.server, tokens=tokens, max_upload=upload, limits=limits)
+    protect(app, config.server, tokens=tokens, max_upload=upload, limits=limits, below=below)
     return app
 
 

@@ -51,13 +51,16 @@ def protect(
     tokens: Tokens | None = None,
     max_upload: int | None = None,
     limits: Limits | None = None,
+    below: str = "",
 ) -> None:
     """Put the layers in front of `app`; call it once, before the app serves. `max_upload`: limit for the body of
     `POST /databases/upload` in bytes, by default the limit of every body. `tokens`, `limits`: those of
-    the clients, if others read them or count with them. Raises TokensInvalid, or ValueError for an invalid origin."""
+    the clients, if others read them or count with them. `below`: a path that a proxy may leave in front of each
+    address. Raises TokensInvalid, or ValueError for an invalid origin."""
     from starlette.middleware.cors import CORSMiddleware
 
     from agent.server import limits as counting
+    from agent.server.middleware.below import Below
     from agent.server.middleware.body_limit import BodyLimit
     from agent.server.middleware.origin_check import OriginCheck
     from agent.server.middleware.rate_limit import RateLimit
@@ -91,6 +94,8 @@ def protect(
     app.add_middleware(OriginCheck, tokens=tokens, hosts=listed(settings.hosts), origins=origins)
     app.add_middleware(RequestTelemetry)
     app.add_middleware(ResponseHeaders, max_header_bytes=MAX_HEADER_BYTES)
+    if below:
+        app.add_middleware(Below, path=below)
 
 
 def host_problem(host: str, settings: ServerSettings, database: DatabaseSettings | None = None) -> str | None:

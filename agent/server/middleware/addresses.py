@@ -36,9 +36,10 @@ _OPEN_PATHS = frozenset(
         "/index.html",
         "/favicon.ico",
         "/favicon.svg",
+        "/icon.svg",
     }
 )
-_OPEN_FOLDERS = ("/assets/", "/t/", "/r/", "/data/", "/q/", "/b/", "/s/")
+_OPEN_FOLDERS = ("/assets/", "/t/", "/r/", "/d/", "/data/", "/q/", "/b/", "/s/", "/k/")
 """The page's files, and the addresses that the page itself makes; all of them hold no data."""
 
 

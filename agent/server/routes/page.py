@@ -20,10 +20,10 @@ from agent.server.errors import ApiError
 INDEX = "index.html"
 PLACES = (
     "/", "/t/{thread_id}", "/r/{run_id}", "/d/{preset_id}", "/data/{preset_id}", "/data/{preset_id}/{view}",
-    "/q/{preset_id}", "/b", "/b/{board}", "/s/{share}", "/lab", "/activity",
+    "/q/{preset_id}", "/b", "/b/{board}", "/s/{share}", "/k/{kept}", "/lab", "/activity",
 )  # fmt: skip
 """The page's own addresses: threads, runs, a database to ask, the data and its views, SQL without a
-question, boards, a board that is shared, the lab's runs, what runs, ran and is scheduled."""
+question, boards, a board that is shared, a kept answer, the lab's runs, what runs, ran and is scheduled."""
 _FOREVER = "public, max-age=31536000, immutable"
 _NEVER = "no-cache"
 _HERE = Path(__file__).resolve()
@@ -74,8 +74,9 @@ class Page:
         return {p.relative_to(folder).as_posix(): p for p in inside}
 
 
-def page_routes(folder: Path) -> tuple[APIRouter, ASGIApp]:
-    """The page's own routes, and the fallback for paths without a route: a file of the build, or 404."""
+def page_routes(folder: Path, below: str = "") -> tuple[APIRouter, ASGIApp]:
+    """The page's own routes, and the fallback for paths without a route: a file of the build, or 404. `below`: the path
+    under which a proxy serves the page (`/ask`)."""
     router = APIRouter(include_in_schema=False)
     page = Page(folder)
 
@@ -83,7 +84,9 @@ def page_routes(folder: Path) -> tuple[APIRouter, ASGIApp]:
         path, headers = page.file(INDEX), {"Cache-Control": _NEVER}
         if path is None:
             return HTMLResponse(_NO_PAGE, status_code=status, headers=headers)
-        return FileResponse(path, status_code=status, media_type="text/html; charset=utf-8", headers=headers)
+        text = path.read_text(encoding="utf-8").replace('="./', f'="{below}/')  # its files, from any of its addresses
+        said = f'<meta name="base" content="{below}" />'
+        return HTMLResponse(text.replace("<meta ", f"{said}<meta ", 1), status_code=status, headers=headers)
 
     async def otherwise(scope: Scope, receive: Receive, send: Send) -> None:
         name = get_route_path(scope).lstrip("/")

@@ -3,6 +3,8 @@
  * reached has status 0. A token, when the server wants one, lives as long as the browser tab.
  */
 
+import { BASE } from "./base";
+
 const TOKEN_KEY = "text2sql.token";
 
 export class ApiError extends Error {
@@ -55,7 +57,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   let response: Response;
   const token = sessionStorage.getItem(TOKEN_KEY);
   try {
-    response = await fetch(path, { ...init, headers: { ...authorization(), ...init.headers } });
+    response = await fetch(BASE + path, { ...init, headers: { ...authorization(), ...init.headers } });
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
     throw unreachable("The server does not answer. Is it still running?");

@@ -1,5 +1,6 @@
 /** Where one is: the addresses of the page, on the browser's own history. */
 import { type MouseEvent, useSyncExternalStore } from "react";
+import { BASE } from "../api/base";
 
 export type Place =
   | { name: "home" }
@@ -23,7 +24,7 @@ const DATA_VIEWS: readonly string[] = ["diagram", "verified", "vocabulary"] sati
 export function placeOf(path: string): Place {
   let parts: string[];
   try {
-    parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+    parts = path.slice(path.startsWith(`${BASE}/`) ? BASE.length : 0).split("/").filter(Boolean).map(decodeURIComponent);
   } catch {
     return { name: "lost" }; // not a name that anything could have
   }
@@ -49,19 +50,19 @@ export function placeOf(path: string): Place {
 }
 
 export const paths = {
-  home: "/",
-  thread: (id: string) => `/t/${encodeURIComponent(id)}`,
-  run: (id: string) => `/r/${encodeURIComponent(id)}`,
-  database: (preset: string) => `/d/${encodeURIComponent(preset)}`,
+  home: `${BASE}/`,
+  thread: (id: string) => `${BASE}/t/${encodeURIComponent(id)}`,
+  run: (id: string) => `${BASE}/r/${encodeURIComponent(id)}`,
+  database: (preset: string) => `${BASE}/d/${encodeURIComponent(preset)}`,
   data: (preset: string, view: DataView = "tables") =>
-    `/data/${encodeURIComponent(preset)}${view === "tables" ? "" : `/${view}`}`,
-  sql: (preset: string) => `/q/${encodeURIComponent(preset)}`,
-  boards: "/b",
-  board: (id: string) => `/b/${encodeURIComponent(id)}`,
-  shared: (share: string) => `/s/${encodeURIComponent(share)}`,
-  kept: (id: string) => `/k/${encodeURIComponent(id)}`,
-  lab: "/lab",
-  activity: "/activity",
+    `${BASE}/data/${encodeURIComponent(preset)}${view === "tables" ? "" : `/${view}`}`,
+  sql: (preset: string) => `${BASE}/q/${encodeURIComponent(preset)}`,
+  boards: `${BASE}/b`,
+  board: (id: string) => `${BASE}/b/${encodeURIComponent(id)}`,
+  shared: (share: string) => `${BASE}/s/${encodeURIComponent(share)}`,
+  kept: (id: string) => `${BASE}/k/${encodeURIComponent(id)}`,
+  lab: `${BASE}/lab`,
+  activity: `${BASE}/activity`,
 };
 
 /** The whole address of a place, to be sent to others. */
