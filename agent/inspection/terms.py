@@ -147,13 +147,13 @@ def likely_meanings(word: str, question: str, database: Database) -> list[Likely
     for item in items:
         if item.mention is not None:
             offer(Likely(table.name, table.name) for table, _ in item.mention.tables)
-            offer(_of_column(column) for column, _ in item.mention.columns)
+            offer(_of_column(column) for column, _ in item.mention.columns if column.role != "id")
             offer(_of_value(h.table, h.column, h.value, words, schema.dialect) for h in item.mention.values)
     offer(_of_value(h.table, h.column, h.value, words, schema.dialect) for h in index.find(word, fuzzy=True))
     for text, least in ((word, 0.5), (question, _LEAST)):
         chances = linked(text, schema, index).chances if text else {}
         for (table, column), chance in sorted(chances.items(), key=lambda pair: -pair[1]):
-            if chance >= least and (not column or not words.columns[table, column].foreign):
+            if chance >= least and (not column or words.columns[table, column].role != "id"):
                 offer(iter([_of_column(words.columns[table, column]) if column else Likely(table, table)]))
     return list(offered.values())[:LIKELY]
 
