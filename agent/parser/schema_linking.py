@@ -280,6 +280,8 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
     unique = set(words)
     if "per" in words[1:] and used.keys() <= set(words[words.index("per") :]):  # a price per person is no person
         return 0.0
+    if used.keys() <= {words[-1]} and of_a_unit(words):  # nor is one per kg the kg
+        return 0.0
     mean = sum(used.values()) / len(used)
     if len(used) == len(unique):
         return mean - 0.01 * gap
@@ -298,8 +300,8 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
         return _TAILS[words[-1]] * mean
     if isinstance(item, TableWord) and missing == {words[-1]} and words[-1] in _HEADS:
         return 0.97 * mean - 0.01 * gap
-    if words[-1] in used and words[-1] in UNITS and missing <= _DIMENSIONS:  # `kg per species`
-        return 0.97 * mean
+    if words[-1] in used and words[-1] in UNITS and missing & _DIMENSIONS:  # `kg per species`
+        return (0.97 if missing <= _DIMENSIONS else 0.9) * mean
     covered = 1 - len(missing) / len(unique)
     if words[-1] in used and isinstance(item, TableWord):
         return (0.55 + 0.3 * covered) * mean

@@ -123,6 +123,8 @@ def date_column(
     all_words = {t.stem for t in q.tokens if t.kind == "word"}
     figures = (e for e in (*c.query.select, *c.query.ordered_by()) if e.function in ("sum", "avg"))
     measured = {e.column[0] for e in figures if e.column}  # `best customer of 2024`: 2024 is a date of orders
+    if c.verb_measure is not None and c.verb_measure.column:  # `how much did they spend in 2024`
+        measured.add(c.verb_measure.column[0])
     absent = _absent_here(q, c)
     measured = measured or _counted_per(q, c) or ({absent.table} if absent else set())
     near = {} if measured else c.near_tables(i)
