@@ -154,11 +154,12 @@ class ReadingPart(_Value):
 class LeftOut(_Value):
     """Rows that do not enter a result, or enter it though they are marked as deleted."""
 
-    kind: Literal["unknown", "figure", "group", "partner", "deleted", "tie"]
+    kind: Literal["unknown", "figure", "group", "partner", "deleted", "tie", "currency"]
     count: int
     text: str
     open: bool = False
-    """They are many, and left out for want of a date that the question does not name: another may be meant."""
+    """They are many, and left out for want of a date that the question does not name: another may be meant. Or amounts
+    in several currencies are one figure."""
     others: list[Choice] = Field(default_factory=list)
 
 

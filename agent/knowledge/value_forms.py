@@ -144,7 +144,24 @@ def _short_forms() -> dict[str, frozenset[str]]:
     return {word: frozenset(shorts) for word, shorts in known.items()}
 
 
+@cache
+def _currencies() -> dict[str, frozenset[str]]:
+    return _groups("eur euro euros", "usd dollar dollars", "gbp pound pounds sterling", "chf franc francs", "jpy yen",
+                   "sek nok dkk krona kronor krone kroner", "inr rupee rupees", "cny yuan renminbi")  # fmt: skip
+
+
+CURRENCY_WORDS = frozenset(("eur", "euro", "euros", "usd", "dollar", "dollars", "gbp", "pound", "pounds", "chf", "jpy"))
+"""Words for currencies in questions; the others are met as values anyway."""
+_CURRENCY = word_set("currency curr ccy")
+
+
+def holds_currencies(column: str) -> bool:
+    """Whether a column of this name holds the currencies of the amounts beside it."""
+    return bool(_CURRENCY & set(singular_words(column)))
+
+
 KINDS = (
+    Kind("currency", _currencies, "abbreviation", _CURRENCY),
     Kind("day", _days, "abbreviation", word_set("day weekday dow"), 0.5),
     Kind("month", _months, "abbreviation", word_set("month"), 0.5),
     Kind("sex", _sexes, "abbreviation", word_set("sex gender")),

@@ -248,7 +248,8 @@ async def _as_read(step: _Step, result: QueryResult, case: Case) -> QueryResult:
     except Exception:  # what is said of an answer must not cost the answer
         log.exception("The reading failed inside")
         return result
-    unsaid = [f"{one.text}, and another date may be meant" for one in missing if one.open]
+    date = ", and another date may be meant"
+    unsaid = [f"{one.text}{date if one.kind == 'unknown' else ''}" for one in missing if one.open]
     return result.model_copy(
         update={"reading": said, "left_out": missing, "open_readings": [*result.open_readings, *unsaid]}
     )

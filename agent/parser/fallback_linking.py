@@ -14,6 +14,7 @@ from itertools import takewhile
 from rapidfuzz import fuzz, process
 
 from agent.knowledge.effort import spend
+from agent.knowledge.value_forms import CURRENCY_WORDS, holds_currencies
 from agent.knowledge.values import SPAN_WORDS, ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary, holds_letters
 from agent.parser.cover import Span
@@ -64,6 +65,9 @@ def linked_by_fallback(
         if only is not None and only.name not in named and _names_rows(item, only):
             linked.append(_rows_of(item, only, guessed=False))
             continue
+        if item.kind == "word" and (currency := _currency(item, values)) is not None:
+            linked.append(currency)
+            continue
         if item.kind == "literal" and item.mention is not None:
             hits = values.find(item.mention.text, fuzzy=False)
             linked.append(replace(item, mention=replace(item.mention, values=hits)))
@@ -86,6 +90,15 @@ def linked_by_fallback(
         else:
             linked.append(item)
     return tuple(_joined(linked))
+
+
+def _currency(item: Item, values: ValueIndex) -> Item | None:
+    """`in eur`, `in dollars`: the rows of that currency, where a column holds currencies."""
+    if item.lower not in CURRENCY_WORDS:
+        return None
+    hits = tuple(h for h in (*values.find(item.lower), *values.related(item.lower)) if holds_currencies(h.column))
+    mention = Mention(item.start, item.end, values=hits, text=item.lower)
+    return replace(item, kind="mention", mention=mention) if hits else None
 
 
 def _joined(items: Sequence[Item]) -> Iterator[Item]:

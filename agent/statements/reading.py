@@ -17,6 +17,7 @@ from sqlglot import exp
 from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.semantics.hidden_rows import BESIDE, HiddenRows, counted_again, plain_column
 from agent.knowledge.semantics.model import SemanticModel
+from agent.knowledge.value_forms import holds_currencies
 from agent.knowledge.values import value_index
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
 from agent.parser.coverage import RELATIONAL
@@ -49,7 +50,7 @@ MUCH = 0.1
 CHOICES = 4
 """Other columns that are offered for one."""
 
-_Kind = Literal["unknown", "figure", "group", "partner", "deleted"]
+_Kind = Literal["unknown", "figure", "group", "partner", "deleted", "currency"]
 _ENTERS = {exp.Sum: "the sum", exp.Avg: "the average", exp.Min: "the smallest", exp.Max: "the largest"}
 _DELETED = frozenset({"deleted", "removed", "voided", "discarded"})
 _PLURAL = {"are": "are", "do": "do", "make": "make"}
@@ -179,7 +180,7 @@ def counting(
     if not counts:
         return None
     counts.append(_Count("unknown", looking.kept(), ""))
-    over_rows = any(isinstance(one.counted, exp.Count) for one in counts)
+    over_rows = any(not isinstance(one.counted, exp.Subquery) for one in counts)
     statement = exp.select(*(exp.alias_(one.counted, f"n{i}") for i, one in enumerate(counts)))
     if over_rows:
         statement.set("from_", select.args["from_"].copy())
@@ -213,7 +214,7 @@ async def left_out(
             others = [one.choice] if one.choice else []
             meant = one.date is not None and words.tables[one.date.table].table.meant_date == one.date.key
             unnamed = one.date is not None and not meant and not named & (set(one.date.words) - BESIDE)
-            is_open = unnamed and number > MUCH * (number + kept)
+            is_open = (unnamed and number > MUCH * (number + kept)) or one.kind == "currency"
             told.append(LeftOut(kind=one.kind, count=number, text=said, open=is_open, others=others))
     return told
 
@@ -385,6 +386,7 @@ class _Counting:
             yield from self._figures()
             yield from self._groups()
             yield from self._deleted()
+            yield from self._currencies()
             yield from self._alone()
 
     def _unknown(self) -> Iterator[_Count]:
@@ -458,6 +460,26 @@ class _Counting:
                 without = Choice(label="Without them", sql=self._with_tests(self._tests, kept), teaches=teaches)
                 counted = _rows(*self._tests, exp.Not(this=exp.paren(kept)))
                 yield _Count("deleted", counted, f"{{rows}} {said} {{are}} included", without)
+
+    def _currencies(self) -> Iterator[_Count]:
+        """Amounts in several currencies that are added up or averaged: the number of currencies beyond the first."""
+        figures = [one for f in self._select.find_all(exp.Sum, exp.Avg) for one in f.find_all(exp.Column)]
+        added = {self._names.source(one) for one in figures}
+        mentioned = {self._names.column(node) for node in self._select.find_all(exp.Column)}
+        for source, table in self._sources.items():
+            for column in table.columns if source in added else ():
+                if (table.name, column.name) in mentioned or not holds_currencies(column.name):
+                    continue
+                node = exp.Column(this=quoted_name(column.name), table=quoted_name(source))
+                passing: exp.Expr = node
+                if self._tests:
+                    passing = exp.Case(ifs=[exp.If(this=exp.and_(*self._tests), true=node)])
+                further = exp.Sub(
+                    this=exp.Count(this=exp.Distinct(expressions=[passing])), expression=exp.Literal.number(1)
+                )
+                grouped = self._select.copy().select(node.copy(), append=True).group_by(node.copy())
+                apart = Choice(label="One row a currency", sql=render(grouped, self._names.dialect))
+                yield _Count("currency", further, f"amounts in several currencies ({column.name}) are added up", apart)
 
     def _alone(self) -> Iterator[_Count]:
         """Rows that an inner join drops, since the row that they refer to is not there. Where a condition is about that

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from agent.knowledge.value_forms import holds_currencies
 from agent.parser.wording.rules import BUYERS, SINCE, WHO, Known, Wording, rule
 from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
@@ -113,10 +114,13 @@ def _earns(known: Known) -> bool:
 _WEIGHTS = word_set("weight mass pound lb load")
 
 
-@rule(r"(?<=\d) ?(?:pounds?|quid|bucks|dollars?|euros?|gbp|usd|eur)\b(?! of\b)", everywhere=True)
-def currency(_: re.Match[str], known: Known) -> Wording | None:
-    """`under 3 pounds` as `under 3`, unless pounds may be weights."""
-    return None if _WEIGHTS & known.vocabulary.holders.keys() else Wording("")
+@rule(r"(?<=\d) ?(?P<currency>pounds?|quid|bucks|dollars?|euros?|gbp|usd|eur)\b(?! of\b)", everywhere=True)
+def currency(match: re.Match[str], known: Known) -> Wording | None:
+    """`under 3 pounds` as `under 3`, unless pounds may be weights; `in pounds` where a column says the currency."""
+    if _WEIGHTS & known.vocabulary.holders.keys():
+        return None
+    told = any(holds_currencies(c.name) for c in known.vocabulary.columns.values())
+    return Wording(f" in {match['currency']}" if told else "")
 
 
 _STOCKS = ("stock", "inventory")

@@ -6,6 +6,7 @@ In: a question read against its query. Out: proofs.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from calendar import day_name, month_name
 from difflib import SequenceMatcher
@@ -25,6 +26,7 @@ from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.evidence.schema_linking import words_of
 from eval.scoring.types import StoredConstant
 from eval.sql.traversal import every
+from eval.sql.types import Constant
 
 _SHORT = 3
 """Letters up to which a stored text is as likely a word of its own."""
@@ -37,7 +39,7 @@ def value_foreign(r: Reading) -> Proofs:
     `year_foreign` tells what does not belong to a year that is named."""
     operators = _EQUALS if NAMED_YEAR.search(r.question) else _EQUALS | _RANGES
     compared = [c for c in r.constants if c.is_string and c.operator in operators and c.column]
-    unsaid = [c for c in compared if not said(c, r) and not may_be_meant(c, r)]
+    unsaid = [c for c in compared if not said(c, r) and not may_be_meant(c, r) and not _today(c)]
     meant = {c.column for c in compared if c not in unsaid}
     foreign = [c for c in unsaid if c.operator not in _RANGES or c.column not in meant]
     if not foreign or supposes(r.case.question) or len(left_over(r)) >= _UNTOLD:
@@ -48,6 +50,11 @@ def value_foreign(r: Reading) -> Proofs:
     sentence = f"The query looks for “{first.value[:40]}” in {first.column}, which the question does not say{words}."
     sign = str(first.operator).upper()
     yield Proof("value_foreign", f"{first.column} {sign} '{first.value}'", sentence)
+
+
+def _today(c: Constant) -> bool:
+    """`overdue`: a date is compared with today's."""
+    return c.operator in _RANGES and c.value.startswith(dt.date.today().isoformat())
 
 
 _RANGES = frozenset({"<", "<=", ">", ">=", "between"})

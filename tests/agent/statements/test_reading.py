@@ -23,6 +23,8 @@ TABLES = """
 CREATE TABLE buyers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, is_deleted INTEGER);
 CREATE TABLE lots (id INTEGER PRIMARY KEY, buyer_id INTEGER REFERENCES buyers(id), grade TEXT, weight REAL, price REAL,
     landed_on DATE, sold_on DATE, deleted_at TEXT);
+CREATE TABLE bills (id INTEGER PRIMARY KEY, buyer_id INTEGER, amount REAL, currency TEXT, paid_on DATE);
+INSERT INTO bills VALUES (1, 1, 10, 'EUR', '2024-01-02'), (2, 1, 20, 'USD', NULL), (3, 2, 30, 'EUR', NULL), (4, 2, 5, NULL, NULL);
 INSERT INTO buyers VALUES (1, 'Ada', 'NO', 0), (2, 'Bo', NULL, 1), (3, 'Cy', 'SE', 0);
 INSERT INTO lots VALUES
     (1, 1, 'A', 10, 5, '2024-01-02', '2024-01-03', NULL), (2, 1, 'B', NULL, 7, '2024-01-05', NULL, NULL),
@@ -71,6 +73,12 @@ LEFT_OUT = {
     "SELECT b.name, COUNT(l.id) FROM buyers b LEFT JOIN lots l ON l.buyer_id = b.id WHERE b.is_deleted = 0 "
     "GROUP BY b.name": [],
     "SELECT name FROM buyers WHERE id NOT IN (SELECT buyer_id FROM lots) AND is_deleted = 0": [],
+    "SELECT SUM(amount) FROM bills": ["amounts in several currencies (currency) are added up"],
+    "SELECT SUM(amount) FROM bills WHERE buyer_id = 2": [],
+    "SELECT currency, SUM(amount) FROM bills WHERE currency <> '' GROUP BY currency": [
+        "1 row without currency is not included"
+    ],
+    "SELECT COUNT(*) FROM bills": [],
     "WITH lots AS (SELECT 1 AS weight) SELECT AVG(weight) FROM lots": [],
     "SELECT weight FROM lots UNION SELECT price FROM lots": [],
 }
