@@ -151,13 +151,11 @@ class _Sizes:
                 outputs += own
             else:
                 outputs.append((item.alias_or_name.casefold(), self.size(item, names)))
-        for part, value in select.args.items():
+        for part, child in _parts(select):
             if part not in ("expressions", "from_", "laterals", "with_"):
-                for clause in value if isinstance(value, list) else [value]:
-                    if isinstance(clause, exp.Join):
-                        clause = clause.args.get("on")
-                    if isinstance(clause, exp.Expr):
-                        self.size(clause, names)
+                clause = child.args.get("on") if isinstance(child, exp.Join) else child
+                if isinstance(clause, exp.Expr):
+                    self.size(clause, names)
         return outputs
 
     def _offered(self, source: exp.Expr, names: _Names) -> Outputs:
@@ -242,11 +240,9 @@ class _Sizes:
     def _chosen(self, node: exp.Expr, names: _Names) -> float:
         """The longest result; a condition is no part of it."""
         sizes = [0.01]
-        for key, value in node.args.items():
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, exp.Expr):
-                    size = self.size(child, names)
-                    sizes += [size] if key != "this" else []
+        for key, child in _parts(node):
+            size = self.size(child, names)
+            sizes += [size] if key != "this" else []
         return max(sizes)
 
     def _call(self, name: str, call: exp.Expr, names: _Names) -> float | None:
@@ -364,8 +360,8 @@ def _within(select: exp.Expr) -> Iterator[exp.Expr]:
             stack += node.iter_expressions()
 
 
-def _parts(select: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
-    for key, value in select.args.items():
+def _parts(node: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
+    for key, value in node.args.items():
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, exp.Expr):
                 yield key, child

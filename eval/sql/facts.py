@@ -22,19 +22,13 @@ from eval.sql.traversal import every, output_select, unchanging, unwrapped
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NullSafeEQ: "=",
-    exp.NEQ: "<>",
-    exp.NullSafeNEQ: "<>",
+    **dict.fromkeys((exp.EQ, exp.NullSafeEQ), "="),
+    **dict.fromkeys((exp.NEQ, exp.NullSafeNEQ), "<>"),
     exp.LT: "<",
     exp.LTE: "<=",
     exp.GT: ">",
     exp.GTE: ">=",
-    exp.Like: "like",
-    exp.ILike: "like",
-    exp.Glob: "like",
-    exp.RegexpLike: "like",
-    exp.SimilarTo: "like",
+    **dict.fromkeys((exp.Like, exp.ILike, exp.Glob, exp.RegexpLike, exp.SimilarTo), "like"),
     exp.In: "in",
     exp.Between: "between",
 }
@@ -91,7 +85,10 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
         order_by=_order_by(outer, dialect),
         limit=_whole_number(outer.args.get("limit")),
         offset=_whole_number(outer.args.get("offset")),
-        set_operations=tuple(_set_operation(node) for node in tree.find_all(exp.SetOperation, bfs=False)),
+        set_operations=tuple(
+            node.key if node.args.get("distinct") is not False else f"{node.key} all"
+            for node in tree.find_all(exp.SetOperation, bfs=False)
+        ),
         subqueries=_nested_queries(tree),
         joins=len(joins),
         outer_joins=sum(join.side in ("LEFT", "RIGHT", "FULL") for join in joins),
@@ -156,11 +153,6 @@ def _whole_number(node: exp.Expr | None) -> int | None:
     return None
 
 
-def _set_operation(node: exp.SetOperation) -> str:
-    name = node.key
-    return name if node.args.get("distinct") is not False else f"{name} all"
-
-
 def _nested_queries(tree: exp.Expression) -> int:
     """Queries inside the outermost one: derived tables, CTEs, scalar, IN and EXISTS subqueries."""
     count = 0
@@ -192,20 +184,13 @@ def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
         value, negative = node.name, isinstance(node.parent, exp.Neg)
         if isinstance(node.parent, MATCHES) and not any(map(str.isalnum, _CLASSES.sub("", value))):
             continue  # `^[0-9.]+$` asks for a form, not for a text
-        holder = node.parent.parent if negative and node.parent else node.parent
         child: exp.Expr = node.parent if negative and node.parent else node
         text = f"-{value}" if negative else value
-        yield _constant(text, bool(node.is_string), *_compared(holder, child), binding)
-    yield from _quoted_strings(tree, binding)
-
-
-def _quoted_strings(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
-    """SQLite's strings in double quotes, which the parser reads as columns."""
+        yield _constant(text, bool(node.is_string), *_compared(child.parent, child), binding)
     for column in tree.find_all(exp.Column, bfs=False):
         bound = binding.columns.get(id(column))
-        if bound is None or not bound.is_string:
-            continue
-        yield _constant(column.name, True, *_compared(column.parent, column), binding)
+        if bound is not None and bound.is_string:  # in SQLite's double quotes, which the parser reads as a column
+            yield _constant(column.name, True, *_compared(column.parent, column), binding)
 
 
 def _constant(

@@ -185,14 +185,7 @@ def _source_reason(clause: exp.From | exp.Join) -> str | None:
 
 def _names_columns(expression: exp.Expr) -> bool:
     """Whether an expression holds columns outside subqueries."""
-    stack: list[exp.Expr] = [expression]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, exp.Column):
-            return True
-        if not isinstance(node, exp.Query):
-            stack += node.iter_expressions()
-    return False
+    return any(isinstance(node, exp.Column) for node in expression.walk(prune=lambda n: isinstance(n, exp.Query)))
 
 
 def _described(node: exp.Expr) -> str:

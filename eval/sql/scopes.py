@@ -20,7 +20,7 @@ from eval.sql.from_clause import FromClause
 from eval.sql.lookup import Found, is_string
 from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.sources import Output, Relation, Scope, Source, folded
-from eval.sql.traversal import once
+from eval.sql.traversal import once, own_nodes
 
 _LONGEST_NAME = 60
 """Expression nodes whose text may serve as the name of the output column."""
@@ -185,7 +185,9 @@ class _Binder(FromClause):
         }
         self._deferred(scope, ctes, aliases)
         self._clauses(node, scope, ctes, aliases, named)
-        alone = node.args.get("group") is None and any(_is_aggregate(p, self.dialect) for p in node.expressions)
+        alone = node.args.get("group") is None and any(
+            is_aggregate_call(part, self.dialect) for item in node.expressions for part in own_nodes(item)
+        )
         return Relation(outputs, opened, alone or clause is None or _limits_to_one(node))
 
     def _clauses(
@@ -298,8 +300,7 @@ class _Binder(FromClause):
         if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):
             return Output(inner.expression.name)
         if self.dialect == "postgres":
-            name = called_name(inner) or inner.key
-            return Output(name)
+            return Output(called_name(inner) or inner.key)
         if any(True for _ in islice(inner.dfs(), _LONGEST_NAME, None)):
             return Output(None)
         return Output("".join(render(inner, self.dialect).split()))
@@ -319,19 +320,6 @@ def _once(outputs: list[Output]) -> list[Output]:
     for output in outputs:
         seen.setdefault(output.name, output)
     return list(seen.values())
-
-
-def _is_aggregate(node: exp.Expr, dialect: Dialect) -> bool:
-    """Whether an expression itself calls an aggregate, not inside a subquery and not as a window function."""
-    stack = [node]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, exp.Query | exp.Window):
-            continue
-        if is_aggregate_call(item, dialect):
-            return True
-        stack += item.iter_expressions()
-    return False
 
 
 def _limits_to_one(node: exp.Expr) -> bool:

@@ -12,8 +12,8 @@ from sqlglot import exp
 from eval.schema import Schema
 from eval.sql.nodes import is_aggregate_call
 from eval.sql.quoted_names import quoted_name
-from eval.sql.strict_grouping import own_nodes, strictly_grouped
-from eval.sql.traversal import every
+from eval.sql.strict_grouping import strictly_grouped
+from eval.sql.traversal import every, own_nodes
 
 
 def written_for_spark(tree: exp.Expression, schema: Schema | None = None) -> exp.Expression:

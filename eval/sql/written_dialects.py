@@ -41,9 +41,8 @@ def named_units(tree: exp.Expression) -> None:
         if any(part in call.name.lower() for part in _TAKES_UNIT):
             for argument in list(call.expressions):
                 name = argument.this if isinstance(argument, exp.Column) and not argument.args.get("table") else None
-                if (
-                    isinstance(name, exp.Identifier) and not name.args.get("quoted")
-                ) and argument.name.lower() in _UNITS:
+                bare = isinstance(name, exp.Identifier) and not name.args.get("quoted")
+                if bare and argument.name.lower() in _UNITS:
                     argument.replace(exp.Var(this=argument.name))
 
 

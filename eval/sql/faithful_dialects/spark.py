@@ -8,13 +8,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.spark import SparkParser
 
-from eval.sql.faithful import (
-    AS_WRITTEN,
-    SPECIAL_FORMS,
-    FaithfulGenerator,
-    FaithfulParser,
-    path_as_written,
-)
+from eval.sql.faithful import AS_WRITTEN, SPECIAL_FORMS, FaithfulGenerator, FaithfulParser, path_as_written
 
 
 class FaithfulSpark(Spark):
