@@ -125,7 +125,6 @@ def overall(dimensions: dict[str, float], *, right: bool, preset: str) -> float:
 
 
 def _run(sql: str, database: Database, limits: Limits) -> tuple[ParsedQuery, ExecutionResult]:
-    """Parse and run a gold query."""
     parsed = _parsed(sql, database.dialect)
     return parsed, executed(parsed, database, limits)
 

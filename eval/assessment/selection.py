@@ -50,8 +50,6 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One task with its database."""
-
     task: Task
     target: str
     """Path or URL of the database; may contain credentials, never shown."""
@@ -77,8 +75,6 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The tasks of a run."""
-
     source: str
     """The source of the tasks, for people."""
     assignments: tuple[Assignment, ...]

@@ -110,7 +110,8 @@ class _Sizes:
         if isinstance(node, exp.Subquery | exp.Paren):
             return self._source(node.this, names) if isinstance(node.this, exp.Table) else self.query(node.this, names)
         if isinstance(node, exp.Values):
-            rows = [[self.size(value, names) for value in _cells(row)] for row in node.expressions]
+            cells = (row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions)
+            rows = [[self.size(value, names) for value in row] for row in cells]
             return [("", max(sizes)) for sizes in zip(*rows, strict=False)]
         return self._select(node, names)
 
@@ -121,7 +122,8 @@ class _Sizes:
             return
         body, labels = cte.this, cte.args["alias"].args.get("columns") or []
         names.queries.pop(name, None)
-        if not isinstance(body, exp.SetOperation) or not _reads(body, name):
+        tables = body.find_all(exp.Table) if isinstance(body, exp.SetOperation) else ()
+        if not any(table.name.casefold() == name for table in tables):
             names.queries[name] = _renamed(self.query(body, names), labels)
             return
         outputs = _renamed(self.query(body.this, names), labels)
@@ -333,10 +335,6 @@ def _parts_of_chain(node: exp.Expr) -> list[exp.Expr]:
     return [node, *reversed(parts)]
 
 
-def _cells(row: exp.Expr) -> list[exp.Expr]:
-    return row.expressions if isinstance(row, exp.Tuple) else [row]
-
-
 def _longest(left: Outputs, right: Outputs) -> Outputs:
     return [(name, max(size, other)) for (name, size), (_, other) in zip(left, right, strict=False)]
 
@@ -344,10 +342,6 @@ def _longest(left: Outputs, right: Outputs) -> Outputs:
 def _renamed(outputs: Outputs, labels: list[exp.Expr]) -> Outputs:
     named = [(label.name.casefold(), size) for label, (_, size) in zip(labels, outputs, strict=False)]
     return named + outputs[len(named) :]
-
-
-def _reads(body: exp.Expr, name: str) -> bool:
-    return any(table.name.casefold() == name for table in body.find_all(exp.Table))
 
 
 def _within(select: exp.Expr) -> Iterator[exp.Expr]:

@@ -133,8 +133,7 @@ def _be_alike(membership: exp.In, kinds: dict[int, str]) -> None:
 
 def _kind(node: exp.Expr, kinds: dict[int, str]) -> str | None:
     """The kind of a column, or of the one column of a subquery."""
-    shown = _only_column(node)
-    return kinds.get(id(shown if shown is not None else node))
+    return kinds.get(id(_only_column(node) or node))
 
 
 def _only_column(node: exp.Expr | None) -> exp.Expr | None:

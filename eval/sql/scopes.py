@@ -191,12 +191,7 @@ class _Binder(FromClause):
         return Relation(outputs, opened, alone or clause is None or _limits_to_one(node))
 
     def _clauses(
-        self,
-        node: exp.Select,
-        scope: Scope,
-        ctes: Ctes | None,
-        aliases: dict[str, Output],
-        outputs: dict[str, Output],
+        self, node: exp.Select, scope: Scope, ctes: Ctes | None, aliases: dict[str, Output], outputs: dict[str, Output]
     ) -> None:
         """The clauses that see the aliases of the SELECT list differ by engine: all clauses in SQLite, DuckDB and
         ClickHouse; GROUP BY, HAVING and ORDER BY in MySQL and Spark; GROUP BY and ORDER BY, only as a bare name, in
@@ -230,12 +225,7 @@ class _Binder(FromClause):
                 self.expression(node.args[part], scope, ctes)
 
     def _order(
-        self,
-        order: exp.Expr,
-        scope: Scope,
-        ctes: Ctes | None,
-        aliases: dict[str, Output],
-        outputs: dict[str, Output],
+        self, order: exp.Expr, scope: Scope, ctes: Ctes | None, aliases: dict[str, Output], outputs: dict[str, Output]
     ) -> None:
         """A bare name refers first to an output column; a name inside an expression, first to a source's column."""
         starred = isinstance(order.parent, exp.Select) and order.parent.is_star  # SQLite names these columns

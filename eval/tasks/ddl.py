@@ -79,7 +79,6 @@ def insert(definition: TableDef, dialect: Dialect) -> str:
 
 
 def copy_stdin(definition: TableDef) -> str:
-    """PostgreSQL's COPY FROM STDIN."""
     return f"COPY {_with_columns(definition, 'postgres')} FROM STDIN"
 
 
