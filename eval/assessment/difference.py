@@ -23,7 +23,6 @@ _COLUMNS = 12
 
 
 def difference(gold: ExecutionResult, other: ExecutionResult, *, ordered: bool) -> Difference:
-    """A readable summary of how two unequal results differ."""
     expected, actual = (
         [tuple(map(_cell, row[:_COLUMNS])) for row in islice(r.rows, _LOOKED_AT)] for r in (gold, other)
     )

@@ -26,7 +26,6 @@ _QUERY = re.compile(r"\s*+(?:--[^\n]*+\n\s*+)*+\(*+\s*+(?:SELECT|WITH|VALUES)\b"
 
 
 def read_answer(parts: Sequence[Any], task_id: str) -> Answer:
-    """The answer in the parts of a reply."""
     texts = [part for part in parts if isinstance(part, str)]
     objects = list(objects_in(parts))
     if len(texts) > 1:
@@ -76,7 +75,6 @@ def objects_in(parts: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _in_text(text: str, depth: int = 0) -> Iterator[Mapping[str, Any]]:
-    """The objects that a text is or contains."""
     value = _json(text)
     if isinstance(value, Mapping):
         yield value

@@ -115,8 +115,6 @@ def select_tasks(
         if wanted != "sqlite" or engine:
             raise SelectionError(f"{source} has SQLite databases only: leave --dialect and --engine out")
         return _from_files(source, filters, databases, suites, samples)
-    except SelectionError:
-        raise
     except (TaskLoadError, DatabaseError, ValueError, OSError) as error:
         raise SelectionError(str(error)) from None
 

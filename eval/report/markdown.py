@@ -132,7 +132,6 @@ def md_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def beside_gold(gold: str, answers: Mapping[str, str]) -> list[str]:
-    """A query that is right, and others by name."""
     queries = {"gold": gold, **answers}
     return [f"  - {md(name)}: {md(sql, 500) or 'no SQL'}" for name, sql in queries.items()]
 

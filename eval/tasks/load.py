@@ -23,7 +23,7 @@ from eval.errors import first_line
 from eval.schema import Dialect
 from eval.tasks import ddl
 from eval.tasks.archive import Row, TableDef
-from eval.tasks.load_rules import Filled, LoadError, refuse_existing
+from eval.tasks.ddl import Filled, LoadError, refuse_existing
 from eval.tasks.warehouses import load_clickhouse, load_spark
 
 
