@@ -116,7 +116,7 @@ def _joins(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
         yield Mistake("join", f"Gold {kind}; it does the opposite.")
     pairs, wanted = ({frozenset(p) for p in f.join_columns} for f in (mine, theirs))
     if pairs and wanted and pairs != wanted and not wanted <= pairs:
-        lacking = sorted(_pair(p) for p in wanted - pairs)
+        lacking = sorted(" = ".join(sorted(_dotted(pair))) for pair in wanted - pairs)
         yield Mistake("join", f"It does not join on {_and(lacking)}.")
 
 
@@ -223,10 +223,6 @@ def _or_none(names: Iterable[str]) -> str:
 
 def _dotted(columns: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{table}.{column}" for table, column in columns]
-
-
-def _pair(pair: frozenset[tuple[str, str]]) -> str:
-    return " = ".join(sorted(_dotted(pair)))
 
 
 def _line(text: str | None) -> str:

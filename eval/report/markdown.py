@@ -24,12 +24,8 @@ def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult])
     lines += [f"- {md(a)}: {md(b)}" for a, b in settings_lines(settings)]
     lines += ["", *_ranking(participants)]
     if participants:
-        lines += [
-            "",
-            "## EX by difficulty",
-            "",
-            *_by(participants, "difficulty", [f.by_difficulty for f in participants]),
-        ]
+        levels = [f.by_difficulty for f in participants]
+        lines += ["", "## EX by difficulty", "", *_by(participants, "difficulty", levels)]
         lines += ["", "## EX by form of SQL", "", *_by(participants, "form", [f.by_feature for f in participants])]
         lines += ["", "## Mistakes", "", *_mistakes(participants)]
         rows = ((md(f.participant), *(f"{value:.2f}" for value in f.dimensions.values())) for f in participants)

@@ -54,13 +54,20 @@ def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
 
 def orders_rows(parsed: ParsedQuery) -> bool:
     """Whether the outermost query has an ORDER BY, so that the order of its rows is part of the answer."""
-    return parsed.tree is not None and bool(_outermost(parsed.tree).args.get("order"))
+    node: exp.Expr | None = parsed.tree
+    while isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+        node = node.this
+    return node is not None and bool(node.args.get("order"))
 
 
 def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> QueryFacts:
     outer = unwrapped(tree)
     select = output_select(outer)
-    calls = list(_aggregate_calls(tree, dialect))
+    calls = [
+        (called_name(node) or "", node)
+        for node in tree.find_all(exp.Func, bfs=False)
+        if is_aggregate_call(node, dialect) and not _is_windowed(node)
+    ]
     joins = every(tree, exp.Join)
     binding = bind(tree, dialect, schema)
     loose = tuple(name for clause in binding.froms for name in unlinked(binding, clause))
@@ -102,19 +109,6 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
     )
 
 
-def _outermost(tree: exp.Expression) -> exp.Expr:
-    node: exp.Expr = tree
-    while isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-        node = node.this
-    return node
-
-
-def _aggregate_calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
-    for node in tree.find_all(exp.Func, bfs=False):
-        if is_aggregate_call(node, dialect) and not _is_windowed(node):
-            yield called_name(node) or "", node
-
-
 def _is_windowed(node: exp.Expr) -> bool:
     child, parent = node, node.parent
     while isinstance(parent, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
@@ -134,10 +128,8 @@ def _window_functions(tree: exp.Expression) -> Iterator[str]:
 
 def _order_by(outer: exp.Expr, dialect: Dialect) -> tuple[tuple[str, Literal["asc", "desc"]], ...]:
     order = outer.args.get("order")
-    if order is None:
-        return ()
     keys: list[tuple[str, Literal["asc", "desc"]]] = []
-    for item in order.expressions:
+    for item in order.expressions if order is not None else ():
         descending = isinstance(item, exp.Ordered) and bool(item.args.get("desc"))
         key = item.this if isinstance(item, exp.Ordered) else item
         keys.append((render(key, dialect), "desc" if descending else "asc"))

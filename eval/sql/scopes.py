@@ -89,10 +89,8 @@ class _Binder(FromClause):
         entries = []
         if self.dialect == "sqlite" or (recursive and self.dialect == "postgres"):
             ctes = Ctes({}, ctes)
-            for item in named:
-                entry = Cte(item, ctes)
-                ctes.named[item.alias.casefold()] = entry
-                entries.append(entry)
+            entries = [Cte(item, ctes) for item in named]
+            ctes.named.update((entry.node.alias.casefold(), entry) for entry in entries)
         else:
             for item in named:
                 entry = Cte(item, ctes)
@@ -233,10 +231,8 @@ class _Binder(FromClause):
         first = outputs if by_output else aliases
         scope.aliases = aliases if self.dialect != "postgres" else {}
         for column in self._names(order, scope, ctes):
-            bare = (
-                not column.table and isinstance(column.parent, exp.Ordered) and isinstance(column.this, exp.Identifier)
-            )
-            output = first.get(column.name.casefold()) if bare else None
+            bare = isinstance(column.this, exp.Identifier) and not column.table
+            output = first.get(column.name.casefold()) if bare and isinstance(column.parent, exp.Ordered) else None
             if output is not None:
                 self._add_bound(column, Found(None, output.origin))
             else:

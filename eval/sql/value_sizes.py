@@ -84,9 +84,7 @@ def oversized(tree: exp.Expression, dialect: Dialect) -> str | None:
     calls = [(name, node) for node in every(tree, exp.Func) if (name := called_name(node)) is not None]
     for name, call in calls:
         reason = _size_reason(name, call) or _format_reason(name, call, dialect) or _spark_reason(name, call, dialect)
-        if dialect == "clickhouse":
-            reason = reason or _series_reason(name, call)
-        if reason:
+        if reason := reason or (_series_reason(name, call) if dialect == "clickhouse" else None):
             return reason
         growth *= _growth(name, call)
         series *= _series_rows(name, call)
