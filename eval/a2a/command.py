@@ -55,11 +55,7 @@ def serve_at(
             import uvicorn
 
             options = uvicorn.Config(
-                app,
-                log_level=log_level,
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=GRACE_SECONDS,
+                app, log_level=log_level, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE_SECONDS
             )
             # uvicorn handles it while it runs, then raises it again at the end
             signal.signal(signal.SIGTERM, signal.SIG_IGN)

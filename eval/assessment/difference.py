@@ -23,8 +23,9 @@ _COLUMNS = 12
 
 
 def difference(gold: ExecutionResult, other: ExecutionResult, *, ordered: bool) -> Difference:
-    """A readable summary of how two unequal results differ."""
-    expected, actual = ([_shown(row) for row in islice(r.rows, _LOOKED_AT)] for r in (gold, other))
+    expected, actual = (
+        [tuple(map(_cell, row[:_COLUMNS])) for row in islice(r.rows, _LOOKED_AT)] for r in (gold, other)
+    )
     missing, extra = _less(expected, actual), _less(actual, expected)
     return Difference(
         gold_columns=tuple(map(str, gold.columns[:_COLUMNS])),
@@ -48,10 +49,6 @@ def _less(these: list[tuple[Any, ...]], those: list[tuple[Any, ...]]) -> tuple[t
         if len(missing) == SHOWN:
             break
     return tuple(missing)
-
-
-def _shown(row: tuple[object, ...]) -> tuple[Any, ...]:
-    return tuple(_cell(value) for value in row[:_COLUMNS])
 
 
 def _cell(value: object) -> Any:

@@ -18,8 +18,6 @@ _OUTPUT = ["application/json", "text/plain"]
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """One way to call a participant."""
-
     url: str
     version: Literal["1.0", "0.3"] = "0.3"
     binding: Literal["JSONRPC", "HTTP+JSON"] = "JSONRPC"
@@ -40,7 +38,6 @@ class Interface:
 
     @property
     def get(self) -> str:
-        """The method that asks for a task again."""
         return "GetTask" if self.version == "1.0" else "tasks/get"
 
 

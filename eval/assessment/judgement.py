@@ -22,7 +22,6 @@ from eval.metrics.comparison import same_result, same_set
 from eval.metrics.exact_match import exact_match
 from eval.metrics.items import compare_items, executed, ves
 from eval.metrics.suites import suite_databases
-from eval.schema import Dialect
 from eval.scoring import Score, score
 from eval.scoring.presets import weights
 from eval.sql import ParsedQuery, orders_rows, parse
@@ -125,15 +124,12 @@ def overall(dimensions: dict[str, float], *, right: bool, preset: str) -> float:
 
 
 def _run(sql: str, database: Database, limits: Limits) -> tuple[ParsedQuery, ExecutionResult]:
-    """Parse and run a gold query."""
     parsed = _parsed(sql, database.dialect)
     return parsed, executed(parsed, database, limits)
 
 
-@lru_cache(maxsize=512)
-def _parsed(sql: str, dialect: Dialect) -> ParsedQuery:
-    """The query, parsed once: the same gold query comes with each participant. The tree is never changed."""
-    return parse(sql, dialect)
+_parsed = lru_cache(maxsize=512)(parse)
+"""The query, parsed once: the same gold query comes with each participant. The tree is never changed."""
 
 
 def _notes(scored: Score, right: bool | None) -> dict[str, str]:

@@ -138,14 +138,12 @@ class Caller:
         status, body = await self._exchange("POST", url, message)
         reply = _loaded(body)
         if status >= 300:
-            detail = reply.get("error") or reply.get("detail") if isinstance(reply, Mapping) else None
-            raise _Failed(_http_error(status, detail))
+            raise _Failed(_http_error(status, reply, "error", "detail"))
         return read_answer(
             [reply if isinstance(reply, Mapping) else body.decode("utf-8", "replace")], str(message["task_id"])
         )
 
     async def _call(self, interface: Interface, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The result of one method."""
         if interface.binding == "HTTP+JSON":
             return await self._call_http(interface, method, params)
         request = {"jsonrpc": "2.0", "id": uuid.uuid4().hex, "method": method, "params": params}
@@ -155,7 +153,7 @@ class Caller:
         reply = _loaded(body)
         if not isinstance(reply, Mapping) or not ("result" in reply or "error" in reply):
             if status >= 300:
-                raise _Failed(_http_error(status, None))
+                raise _Failed(_http_error(status, reply))
             raise _Failed(Answer(failure="unreadable", error="The reply is no JSON-RPC response."))
         problem = reply.get("error")
         if problem is not None:
@@ -172,8 +170,7 @@ class Caller:
             status, body = await self._exchange("POST", f"{base}/message:send", params, interface.headers)
         reply = _loaded(body)
         if status >= 300:
-            detail = reply.get("detail") or reply.get("error") if isinstance(reply, Mapping) else None
-            raise _Failed(_http_error(status, detail))
+            raise _Failed(_http_error(status, reply, "detail", "error"))
         return _task_or_message(reply)
 
     async def _find_interface(self) -> Interface | None:
@@ -212,9 +209,10 @@ def _loaded(body: bytes) -> Any:
         return None
 
 
-def _http_error(status: int, detail: Any) -> Answer:
-    if status < 400:
-        detail = "redirects are not followed"
+def _http_error(status: int, reply: Any, *keys: str) -> Answer:
+    """`keys`: where a reply may have its reason, the best first."""
+    reasons = (reply.get(key) for key in keys) if isinstance(reply, Mapping) else ()
+    detail = "redirects are not followed" if status < 400 else next(filter(None, reasons), None)
     return Answer(failure="http_error", error=f"HTTP {status}{f': {str(detail)[:500]}' if detail else ''}")
 
 

@@ -26,7 +26,6 @@ _QUERY = re.compile(r"\s*+(?:--[^\n]*+\n\s*+)*+\(*+\s*+(?:SELECT|WITH|VALUES)\b"
 
 
 def read_answer(parts: Sequence[Any], task_id: str) -> Answer:
-    """The answer in the parts of a reply."""
     texts = [part for part in parts if isinstance(part, str)]
     objects = list(objects_in(parts))
     if len(texts) > 1:
@@ -45,19 +44,19 @@ def _from_object(reply: Mapping[str, Any], task_id: str) -> Answer:
     given = next((reply[key] for key in _SQL_KEYS if isinstance(reply.get(key), str)), "")
     sql = _sql_alone(given) or given.strip()
     named = reply.get("task_id")
-    note = "" if named is None or str(named) == task_id else "The reply names another task_id."
     confidence = _amount(reply.get("confidence"))
-    answer = Answer(
-        sql=sql,
-        reasoning=_words(reply.get("reasoning")),
-        confidence=confidence if confidence is not None and confidence <= 1 else None,
-        tokens=_tokens(reply),
-        cost=_amount(next((reply[key] for key in ("cost", "cost_usd") if key in reply), None)),
-        note=note,
-        failure="" if sql else "no_sql",
-        error="" if sql else _words(reply.get("error")) or "The reply contains no SQL.",
+    return _sized(
+        Answer(
+            sql=sql,
+            reasoning=_words(reply.get("reasoning")),
+            confidence=confidence if confidence is not None and confidence <= 1 else None,
+            tokens=_tokens(reply),
+            cost=_amount(next((reply[key] for key in ("cost", "cost_usd") if key in reply), None)),
+            note="" if named is None or str(named) == task_id else "The reply names another task_id.",
+            failure="" if sql else "no_sql",
+            error="" if sql else _words(reply.get("error")) or "The reply contains no SQL.",
+        )
     )
-    return _sized(answer)
 
 
 def _sized(answer: Answer) -> Answer:
@@ -76,7 +75,6 @@ def objects_in(parts: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _in_text(text: str, depth: int = 0) -> Iterator[Mapping[str, Any]]:
-    """The objects that a text is or contains."""
     value = _json(text)
     if isinstance(value, Mapping):
         yield value
@@ -111,10 +109,8 @@ def _json(text: str) -> Any:
 
 def _sql_alone(text: str) -> str:
     """A text that is a query, fenced or not; otherwise empty."""
-    fenced = next((f[1] for f in _FENCE.finditer(text) if _QUERY.match(f[1])), None)
-    if fenced is not None:
-        return fenced.strip()
-    return text.strip() if _QUERY.match(text) else ""
+    candidates = (*(fenced[1] for fenced in _FENCE.finditer(text)), text)
+    return next((candidate.strip() for candidate in candidates if _QUERY.match(candidate)), "")
 
 
 def _words(value: Any) -> str:

@@ -24,8 +24,6 @@ from eval.jsonl import Record
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of an assessment."""
-
     preset: str = "default"
     """Weights of the dimensions: default, strict, performance, quality."""
     timeout: float = 300.0

@@ -50,8 +50,6 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One task with its database."""
-
     task: Task
     target: str
     """Path or URL of the database; may contain credentials, never shown."""
@@ -77,8 +75,6 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The tasks of a run."""
-
     source: str
     """The source of the tasks, for people."""
     assignments: tuple[Assignment, ...]
@@ -119,8 +115,6 @@ def select_tasks(
         if wanted != "sqlite" or engine:
             raise SelectionError(f"{source} has SQLite databases only: leave --dialect and --engine out")
         return _from_files(source, filters, databases, suites, samples)
-    except SelectionError:
-        raise
     except (TaskLoadError, DatabaseError, ValueError, OSError) as error:
         raise SelectionError(str(error)) from None
 

@@ -26,8 +26,6 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The results of one participant."""
-
     participant: str
     overall: float
     """Mean overall score, 0..1."""
@@ -63,7 +61,7 @@ def figures(results: Sequence[TaskResult]) -> Figures:
     if not results:
         raise ValueError("there are no results to count")
     judged = [r.judgement for r in results]
-    tried = [r for r in results if r.judgement.ts is not None]
+    tried = [j.ts for j in judged if j.ts is not None]
     timed = [j.ves for j in judged if j.ves is not None]
     tokens = [r.answer.tokens for r in results if r.answer.tokens is not None]
     costs = [r.answer.cost for r in results if r.answer.cost is not None]
@@ -77,7 +75,7 @@ def figures(results: Sequence[TaskResult]) -> Figures:
         em=Rate(sum(j.em for j in judged), len(judged)),
         ex=_rate(results),
         bird_ex=Rate(sum(j.bird_ex is True for j in judged), len(judged)),
-        ts=Rate(sum(r.judgement.ts is True for r in tried), len(tried)) if tried else None,
+        ts=Rate(sum(tried), len(tried)) if tried else None,
         ves=sum(timed) / len(judged) if timed else None,
         by_difficulty=_by(results, lambda r: (r.difficulty or "unrated",)),
         by_feature=_by(results, lambda r: r.judgement.features),

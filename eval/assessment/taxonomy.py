@@ -116,7 +116,7 @@ def _joins(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
         yield Mistake("join", f"Gold {kind}; it does the opposite.")
     pairs, wanted = ({frozenset(p) for p in f.join_columns} for f in (mine, theirs))
     if pairs and wanted and pairs != wanted and not wanted <= pairs:
-        lacking = sorted(_pair(p) for p in wanted - pairs)
+        lacking = sorted(" = ".join(sorted(_dotted(pair))) for pair in wanted - pairs)
         yield Mistake("join", f"It does not join on {_and(lacking)}.")
 
 
@@ -131,11 +131,9 @@ def _columns(references: References, gold: References) -> Iterator[Mistake]:
 
 def _calculation(parsed: ParsedQuery, gold: ParsedQuery, mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
     if Counter(mine.aggregates) != Counter(theirs.aggregates):
-        yield Mistake(
-            "incorrect_data_calculation",
-            f"It computes {_and(sorted(mine.aggregates)) or 'no figure'}; gold computes "
-            f"{_and(sorted(theirs.aggregates)) or 'none'}.",
-        )
+        text = f"It computes {_and(sorted(mine.aggregates)) or 'no figure'}"
+        text += f"; gold computes {_or_none(sorted(theirs.aggregates))}."
+        yield Mistake("incorrect_data_calculation", text)
     elif mine.count_distinct != theirs.count_distinct:
         verb = "counts distinct values" if theirs.count_distinct else "counts every row"
         yield Mistake("incorrect_data_calculation", f"Gold {verb}; it does not.")
@@ -197,10 +195,8 @@ def _plan(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
 def _form(mine: QueryFacts, theirs: QueryFacts) -> Iterator[Mistake]:
     """Differences in the form of the result: groups, order, number of rows and columns."""
     if len(mine.group_by) != len(theirs.group_by):
-        yield Mistake(
-            "erroneous_data_analysis",
-            f"It groups by {_and(mine.group_by) or 'nothing'}, gold by {_and(theirs.group_by) or 'nothing'}.",
-        )
+        text = f"It groups by {_and(mine.group_by) or 'nothing'}, gold by {_and(theirs.group_by) or 'nothing'}."
+        yield Mistake("erroneous_data_analysis", text)
     if (mine.limit, mine.offset) != (theirs.limit, theirs.offset):
         yield Mistake("erroneous_data_analysis", f"It returns {_rows(mine)}, gold {_rows(theirs)}.")
     directions, wanted = [d for _, d in mine.order_by], [d for _, d in theirs.order_by]
@@ -227,10 +223,6 @@ def _or_none(names: Iterable[str]) -> str:
 
 def _dotted(columns: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{table}.{column}" for table, column in columns]
-
-
-def _pair(pair: frozenset[tuple[str, str]]) -> str:
-    return " = ".join(sorted(f"{table}.{column}" for table, column in pair))
 
 
 def _line(text: str | None) -> str:

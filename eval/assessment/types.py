@@ -40,8 +40,6 @@ GROUPS: Mapping[str, tuple[Category, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A participant's answer to one task."""
-
     sql: str = ""
     reasoning: str = ""
     failure: Failure = ""
@@ -85,8 +83,6 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The score of one answer."""
-
     va: bool = False
     em: bool = False
     """Whether the texts are equal after normalisation; not checked when the rows differ."""
@@ -114,7 +110,6 @@ class Judgement:
 
     @property
     def category(self) -> Category | None:
-        """The category of the most serious mistake."""
         return self.mistakes[0].category if self.mistakes else None
 
     @property
@@ -147,7 +142,6 @@ class TaskResult:
         return self.participant, self.task_id
 
     def record(self) -> dict[str, Any]:
-        """The result as JSON."""
         return asdict(self)
 
     @classmethod

@@ -20,14 +20,13 @@ _SAMPLE_LIMITS = Limits(seconds=10.0, rows=20, bytes=256 * 1024, cell_bytes=4 * 
 
 
 def task_message(task: Task, structure: dict[str, Any], dialect: str) -> dict[str, Any]:
-    """The task message."""
-    message: dict[str, Any] = {
+    return {
         "task_id": task.id,
         "question": task.question,
         "schema": structure,
         "dialect": "postgresql" if dialect == "postgres" else dialect,
+        **({"evidence": task.evidence} if task.evidence else {}),
     }
-    return {**message, "evidence": task.evidence} if task.evidence else message
 
 
 def structure_message(database: Database, samples: int = 0) -> dict[str, Any]:

@@ -41,8 +41,7 @@ def serve(
     card_url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL",
-            help="How others reach this evaluator. Default: the address, or this machine's name.",
+            metavar="URL", help="How others reach this evaluator. Default: the address, or this machine's name."
         ),
     ] = None,
     tasks: Annotated[
@@ -106,7 +105,6 @@ def scenario(
 
 
 def main() -> None:
-    """Entry point of `python -m eval.green_agent`."""
     app(prog_name="python -m eval.green_agent")
 
 

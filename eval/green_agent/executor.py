@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import aclosing
-from typing import Any
 
 from a2a.helpers.proto_helpers import new_data_part, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -42,7 +41,8 @@ class AssessmentExecutor(AgentExecutor):
             return updater.new_agent_message([new_text_part(text)])
 
         try:
-            request = read_parts(_parts(context.message))
+            sent = context.message.parts
+            request = read_parts([MessageToDict(p.data) if p.WhichOneof("content") == "data" else p.text for p in sent])
             await updater.start_work()
             async with aclosing(self._evaluator.assessing(request)) as steps:
                 async for step in steps:
@@ -62,10 +62,6 @@ class AssessmentExecutor(AgentExecutor):
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """The SDK cancels `execute` right after this; that ends the calls and the judging processes."""
         await TaskUpdater(event_queue, context.task_id or "", context.context_id or "").cancel()
-
-
-def _parts(message: Message) -> list[Any]:
-    return [MessageToDict(p.data) if p.WhichOneof("content") == "data" else p.text for p in message.parts]
 
 
 def agent_card(url: str) -> AgentCard:

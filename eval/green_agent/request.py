@@ -118,8 +118,6 @@ class Config(BaseModel):
 
 
 class AssessmentRequest(BaseModel):
-    """Participants by role, and the config."""
-
     model_config = ConfigDict(frozen=True)
 
     participants: dict[str, str] = Field(min_length=1, max_length=MAX_PARTICIPANTS)

@@ -30,8 +30,6 @@ class ScenarioError(InputError):
 
 
 class Part(BaseModel):
-    """A server of the scenario."""
-
     model_config = ConfigDict(frozen=True, extra="allow")
 
     endpoint: _Text
@@ -51,7 +49,6 @@ class Scenario(BaseModel):
 
     @property
     def request(self) -> dict[str, Any]:
-        """The request to send to the evaluator."""
         return {"participants": {p.role: p.endpoint for p in self.participants}, "config": self.config}
 
 

@@ -25,11 +25,9 @@ class Quotation:
 
 
 def quotations(text: str) -> Iterator[Quotation]:
-    """The quoted texts, from left to right."""
     for match in _QUOTED.finditer(text):
         yield Quotation(next(g for g in match.groups() if g is not None), match.start(), match.end())
 
 
 def quotes_replaced(text: str, by: str) -> str:
-    """The text with each quotation replaced by `by`."""
     return _QUOTED.sub(lambda _: by, text)

@@ -14,6 +14,7 @@ from itertools import islice
 _HEAD = 20
 """Values that tell whether the others are looked at."""
 _SIGNS = "$€£¥%,' "
+_WITHOUT = str.maketrans("", "", _SIGNS)
 _WHOLE = r"(?:0|[1-9]\d{0,12}|[1-9]\d{0,2}(?:[,' ]\d{3}){1,4})?"
 _NUMBER = re.compile(rf"[-+]?[{_SIGNS}]{{0,2}}{_WHOLE}(?:\.\d{{1,9}})?[ %$€£¥]{{0,2}}")
 _DIGIT = re.compile(r"\d")
@@ -44,13 +45,8 @@ def text_figures(values: Sequence[str], complete: bool = True) -> TextFigures | 
     codes = all(map(str.isdecimal, figures)) and len(set(map(len, figures))) == 1
     if len(figures) < 2 or codes or len(others) > _OTHERS or 2 * len(others) > len(figures):
         return None
-    if not all(_NUMBER.fullmatch(v) for v in figures) or len({_number(v) for v in figures}) < len(set(figures)):
+    if not all(_NUMBER.fullmatch(v) for v in figures):
+        return None
+    if len({float(v.translate(_WITHOUT)) for v in figures}) < len(set(figures)):
         return None
     return TextFigures("".join(s for s in _SIGNS if any(s in v for v in figures)), others, complete)
-
-
-def _number(text: str) -> float:
-    return float(text.translate(_WITHOUT))
-
-
-_WITHOUT = str.maketrans("", "", _SIGNS)

@@ -76,16 +76,11 @@ def _words(raw: str, sentence_start: bool) -> list[Token]:
         lower, body = (lower[:-1] if lower.endswith("n") else lower), body[:-1]
         lower = {"ca": "can", "wo": "will", "are": "are"}.get(lower, lower)
         return [_word(body, lower, False), _word("not", "not", False)]
-    if lower in ("twice", "thrice"):
-        return [_word({"twice": "two", "thrice": "three"}[lower], {"twice": "two", "thrice": "three"}[lower], False),
-                _word("times", "times", False)]  # fmt: skip
-    tokens = []
-    if "/" in body and re.fullmatch(r"[A-Za-z]{3,}(?:/[A-Za-z]{3,})+", body):
-        parts = body.split("/")
-        for i, part in enumerate(parts):
-            tokens.append(_word(part, part.lower(), not sentence_start or i > 0))
-    else:
-        tokens.append(_word(body, lower, not sentence_start))
+    if times := {"twice": "two", "thrice": "three"}.get(lower):
+        return [_word(times, times, False), _word("times", "times", False)]
+    slashed = re.fullmatch(r"[A-Za-z]{3,}(?:/[A-Za-z]{3,})+", body)
+    parts = body.split("/") if slashed else [body]
+    tokens = [_word(part, part.lower(), not sentence_start or i > 0) for i, part in enumerate(parts)]
     if tail == "s":
         tokens.append(Token("'s", "punct", "'s", "'s", "'s"))
     return tokens

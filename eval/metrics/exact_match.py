@@ -49,19 +49,11 @@ def canonical(sql: str, dialect: Dialect) -> str | None:
 def _quoted_values_to_text(tree: exp.Expr) -> None:
     """SQLite reads a double-quoted word that names no column as text; next to a comparison, that is the meaning."""
     for comparison in every(tree, *_COMPARISONS, exp.In, exp.Between):
-        for column in [a for a in _operands(comparison) if isinstance(a, exp.Column)]:
+        others = [comparison.args.get(part) for part in ("expression", "low", "high")]
+        for column in [a for a in (*comparison.expressions, *others) if isinstance(a, exp.Column)]:
             identifier = column.this
             if not column.table and isinstance(identifier, exp.Identifier) and identifier.quoted:
                 column.replace(exp.Literal.string(identifier.name))
-
-
-def _operands(comparison: exp.Expr) -> list[object]:
-    """The operands that a comparison compares its first operand with."""
-    if isinstance(comparison, exp.In):
-        return list(comparison.expressions)
-    if isinstance(comparison, exp.Between):
-        return [comparison.args.get("low"), comparison.args.get("high")]
-    return [comparison.args.get("expression")]
 
 
 def _plain_tables(tree: exp.Expr) -> None:

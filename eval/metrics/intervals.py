@@ -100,12 +100,10 @@ class Paired:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """As of `paired_interval`."""
         return paired_interval(self.both, self.only_first, self.only_second, self.neither)
 
     @property
     def p(self) -> float:
-        """As of `mcnemar_exact`."""
         return mcnemar_exact(self.only_first, self.only_second)
 
 

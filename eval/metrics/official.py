@@ -33,7 +33,7 @@ def spider_equal(gold: Rows, other: Rows, *, ordered: bool) -> bool:
         return True
     if len(gold) != len(other) or len(gold[0]) != len(other[0]):
         return False
-    expected, actual = _columns(gold), _columns(other)
+    expected, actual = (list(zip(*_row_tuples(rows), strict=True)) for rows in (gold, other))
     return _aligned(expected, actual, [], ordered)
 
 
@@ -53,10 +53,6 @@ def _aligned(
         if same and _aligned(expected, actual, [*matched, place], ordered):
             return True
     return False
-
-
-def _columns(rows: Rows) -> list[tuple[Hashable, ...]]:
-    return [tuple(map(_hashable, column)) for column in zip(*rows, strict=True)]
 
 
 def _hashable(value: object) -> Hashable:

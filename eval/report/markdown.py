@@ -24,12 +24,8 @@ def summary_markdown(settings: Mapping[str, Any], results: Sequence[TaskResult])
     lines += [f"- {md(a)}: {md(b)}" for a, b in settings_lines(settings)]
     lines += ["", *_ranking(participants)]
     if participants:
-        lines += [
-            "",
-            "## EX by difficulty",
-            "",
-            *_by(participants, "difficulty", [f.by_difficulty for f in participants]),
-        ]
+        levels = [f.by_difficulty for f in participants]
+        lines += ["", "## EX by difficulty", "", *_by(participants, "difficulty", levels)]
         lines += ["", "## EX by form of SQL", "", *_by(participants, "form", [f.by_feature for f in participants])]
         lines += ["", "## Mistakes", "", *_mistakes(participants)]
         rows = ((md(f.participant), *(f"{value:.2f}" for value in f.dimensions.values())) for f in participants)
@@ -132,7 +128,6 @@ def md_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def beside_gold(gold: str, answers: Mapping[str, str]) -> list[str]:
-    """A query that is right, and others by name."""
     queries = {"gold": gold, **answers}
     return [f"  - {md(name)}: {md(sql, 500) or 'no SQL'}" for name, sql in queries.items()]
 

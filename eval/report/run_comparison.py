@@ -52,7 +52,6 @@ def compare(first: str, a: Sequence[TaskResult], second: str, b: Sequence[TaskRe
 
 
 def verdict(of: Comparison) -> str:
-    """The result of the test, in a sentence."""
     text = f"{len(of.only_first)} tasks are right for {of.first} alone, {len(of.only_second)} for {of.second} alone"
     p = of.p_value
     sense = "unlikely to be chance" if p < 0.05 else "which may well be chance"
@@ -60,7 +59,6 @@ def verdict(of: Comparison) -> str:
 
 
 def comparison_markdown(of: Comparison) -> str:
-    """The comparison as Markdown."""
     rows: list[tuple[str, ...]] = [
         (what, rate_text(x), rate_text(y))
         for what, x, y in zip(("EX", "VA"), *((f.ex, f.va) for f in of.figures), strict=True)

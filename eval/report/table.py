@@ -18,7 +18,6 @@ _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 
 
 def results_csv(results: Iterable[TaskResult]) -> str:
-    """A header and a line for each result."""
     rows = [_row(result) for result in results]
     out = io.StringIO()
     writer = csv.DictWriter(out, list(rows[0]) if rows else ["participant"], lineterminator="\n")

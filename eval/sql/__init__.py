@@ -13,15 +13,7 @@ from eval.sql.guard import check
 from eval.sql.parameters import BadParameter, Parameter, parameters, with_values
 from eval.sql.parser import parse, parse_normalized, parse_type, parsed_from_tree
 from eval.sql.references import resolve
-from eval.sql.types import (
-    Constant,
-    ParsedQuery,
-    Phantom,
-    PhantomKind,
-    QueryFacts,
-    References,
-    Verdict,
-)
+from eval.sql.types import Constant, ParsedQuery, Phantom, PhantomKind, QueryFacts, References, Verdict
 from eval.statement import ReadStatement
 
 __all__ = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import groupby
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -53,13 +54,7 @@ def text_error(sql: str) -> str | None:
 
 def token_error(tokens: list[Token]) -> str | None:
     """The reason why tokens are not parsed: none, several statements, too many, or too deeply nested."""
-    statements, empty = 0, True
-    for token in tokens:
-        if token.token_type == TokenType.SEMICOLON:
-            empty = True
-        else:
-            statements += empty
-            empty = False
+    statements = sum(written for written, _ in groupby(t.token_type != TokenType.SEMICOLON for t in tokens))
     if statements == 0:
         return "empty"
     if statements > 1:

@@ -110,7 +110,8 @@ class _Sizes:
         if isinstance(node, exp.Subquery | exp.Paren):
             return self._source(node.this, names) if isinstance(node.this, exp.Table) else self.query(node.this, names)
         if isinstance(node, exp.Values):
-            rows = [[self.size(value, names) for value in _cells(row)] for row in node.expressions]
+            cells = (row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions)
+            rows = [[self.size(value, names) for value in row] for row in cells]
             return [("", max(sizes)) for sizes in zip(*rows, strict=False)]
         return self._select(node, names)
 
@@ -121,7 +122,8 @@ class _Sizes:
             return
         body, labels = cte.this, cte.args["alias"].args.get("columns") or []
         names.queries.pop(name, None)
-        if not isinstance(body, exp.SetOperation) or not _reads(body, name):
+        tables = body.find_all(exp.Table) if isinstance(body, exp.SetOperation) else ()
+        if not any(table.name.casefold() == name for table in tables):
             names.queries[name] = _renamed(self.query(body, names), labels)
             return
         outputs = _renamed(self.query(body.this, names), labels)
@@ -151,13 +153,11 @@ class _Sizes:
                 outputs += own
             else:
                 outputs.append((item.alias_or_name.casefold(), self.size(item, names)))
-        for part, value in select.args.items():
+        for part, child in _parts(select):
             if part not in ("expressions", "from_", "laterals", "with_"):
-                for clause in value if isinstance(value, list) else [value]:
-                    if isinstance(clause, exp.Join):
-                        clause = clause.args.get("on")
-                    if isinstance(clause, exp.Expr):
-                        self.size(clause, names)
+                clause = child.args.get("on") if isinstance(child, exp.Join) else child
+                if isinstance(clause, exp.Expr):
+                    self.size(clause, names)
         return outputs
 
     def _offered(self, source: exp.Expr, names: _Names) -> Outputs:
@@ -242,11 +242,9 @@ class _Sizes:
     def _chosen(self, node: exp.Expr, names: _Names) -> float:
         """The longest result; a condition is no part of it."""
         sizes = [0.01]
-        for key, value in node.args.items():
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, exp.Expr):
-                    size = self.size(child, names)
-                    sizes += [size] if key != "this" else []
+        for key, child in _parts(node):
+            size = self.size(child, names)
+            sizes += [size] if key != "this" else []
         return max(sizes)
 
     def _call(self, name: str, call: exp.Expr, names: _Names) -> float | None:
@@ -337,10 +335,6 @@ def _parts_of_chain(node: exp.Expr) -> list[exp.Expr]:
     return [node, *reversed(parts)]
 
 
-def _cells(row: exp.Expr) -> list[exp.Expr]:
-    return row.expressions if isinstance(row, exp.Tuple) else [row]
-
-
 def _longest(left: Outputs, right: Outputs) -> Outputs:
     return [(name, max(size, other)) for (name, size), (_, other) in zip(left, right, strict=False)]
 
@@ -348,10 +342,6 @@ def _longest(left: Outputs, right: Outputs) -> Outputs:
 def _renamed(outputs: Outputs, labels: list[exp.Expr]) -> Outputs:
     named = [(label.name.casefold(), size) for label, (_, size) in zip(labels, outputs, strict=False)]
     return named + outputs[len(named) :]
-
-
-def _reads(body: exp.Expr, name: str) -> bool:
-    return any(table.name.casefold() == name for table in body.find_all(exp.Table))
 
 
 def _within(select: exp.Expr) -> Iterator[exp.Expr]:
@@ -364,8 +354,8 @@ def _within(select: exp.Expr) -> Iterator[exp.Expr]:
             stack += node.iter_expressions()
 
 
-def _parts(select: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
-    for key, value in select.args.items():
+def _parts(node: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
+    for key, value in node.args.items():
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, exp.Expr):
                 yield key, child

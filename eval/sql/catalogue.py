@@ -16,8 +16,6 @@ _FUNCTION_COLUMNS: dict[Dialect, dict[str, tuple[str, ...]]] = {
     "sqlite": {"json_each": _SQLITE_TREE, "json_tree": _SQLITE_TREE},
     "postgres": {"json_each": _TWO, "json_each_text": _TWO, "jsonb_each": _TWO, "jsonb_each_text": _TWO}
     | {f"{kind}_array_elements{text}": ("value",) for kind in ("json", "jsonb") for text in ("", "_text")},
-    "duckdb": {},
-    "mysql": {},
     "spark": {"range": ("id",)},
     "clickhouse": {
         **dict.fromkeys(("numbers", "numbers_mt"), ("number",)),
@@ -88,9 +86,6 @@ _ENGINES_OWN: dict[Dialect, re.Pattern[str]] = {
     "sqlite": re.compile(r"sqlite_\w+|pragma_\w+|dbstat|bytecode|tables_used"),
     "duckdb": re.compile(r"(duckdb|pragma|sqlite|pg)_\w+"),
     "postgres": re.compile(r"pg_\w+"),
-    "mysql": re.compile(r"(?!)"),
-    "spark": re.compile(r"(?!)"),
-    "clickhouse": re.compile(r"(?!)"),
 }
 """Names of the engine's own tables that need no qualifier."""
 

@@ -55,16 +55,10 @@ def _spell(tree: exp.Expression, binding: Binding, schema: Schema) -> None:
         source = bound_column.source.name if bound_column.source is not None else ""
         if column.table and source != column.table and source.casefold() == column.table.casefold():
             column.set("table", exp.to_identifier(source))
-        declared = _declared(bound_column.source, column.name) if bound_column.source is not None else None
-        if declared is not None and declared != column.name:
+        offered = bound_column.source.columns.get(column.name.casefold(), []) if bound_column.source is not None else []
+        spellings = {output.name for output in offered}
+        if len(spellings) == 1 and (declared := spellings.pop()) != column.name:
             column.set("this", exp.to_identifier(declared, quoted=column.this.args.get("quoted")))
-
-
-def _declared(source: object, name: str) -> str | None:
-    """The spelling under which a source offers the column, if only one differs by case."""
-    outputs = source.columns.get(name.casefold(), [])  # type: ignore[attr-defined]
-    spellings = {output.name for output in outputs}
-    return spellings.pop() if len(spellings) == 1 else None
 
 
 def _kinds(binding: Binding, schema: Schema) -> dict[int, str]:
@@ -133,8 +127,7 @@ def _be_alike(membership: exp.In, kinds: dict[int, str]) -> None:
 
 def _kind(node: exp.Expr, kinds: dict[int, str]) -> str | None:
     """The kind of a column, or of the one column of a subquery."""
-    shown = _only_column(node)
-    return kinds.get(id(shown if shown is not None else node))
+    return kinds.get(id(_only_column(node) or node))
 
 
 def _only_column(node: exp.Expr | None) -> exp.Expr | None:

@@ -82,7 +82,7 @@ class ExpressionNames(ABC):
 
     def _column(self, column: exp.Column, scope: Scope) -> None:
         if isinstance(column.this, exp.Star):
-            if column.table and not _reaches(scope, column.args["table"], self.dialect):
+            if column.table and not any(s.named(column.args["table"], self.dialect) for s in scope.outwards()):
                 self._unknown("table", column, scope)
             return
         bound = look_up(column, scope, self.dialect)
@@ -102,16 +102,5 @@ class ExpressionNames(ABC):
             self.binding.used[origin] = None
 
     def _unknown(self, kind: str, column: exp.Column, scope: Scope, holders: tuple[str, ...] = ()) -> None:
-        name = column.name if kind != "table" else column.table
-        self.binding.unknown.append(
-            Unknown(kind, name, column.table or None if kind != "table" else None, scope, holders)
-        )
-
-
-def _reaches(scope: Scope, name: exp.Identifier, dialect: Dialect) -> bool:
-    level: Scope | None = scope
-    while level is not None:
-        if level.named(name, dialect):
-            return True
-        level = level.outer
-    return False
+        name, qualifier = (column.table, None) if kind == "table" else (column.name, column.table or None)
+        self.binding.unknown.append(Unknown(kind, name, qualifier, scope, holders))

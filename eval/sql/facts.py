@@ -22,19 +22,13 @@ from eval.sql.traversal import every, output_select, unchanging, unwrapped
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NullSafeEQ: "=",
-    exp.NEQ: "<>",
-    exp.NullSafeNEQ: "<>",
+    **dict.fromkeys((exp.EQ, exp.NullSafeEQ), "="),
+    **dict.fromkeys((exp.NEQ, exp.NullSafeNEQ), "<>"),
     exp.LT: "<",
     exp.LTE: "<=",
     exp.GT: ">",
     exp.GTE: ">=",
-    exp.Like: "like",
-    exp.ILike: "like",
-    exp.Glob: "like",
-    exp.RegexpLike: "like",
-    exp.SimilarTo: "like",
+    **dict.fromkeys((exp.Like, exp.ILike, exp.Glob, exp.RegexpLike, exp.SimilarTo), "like"),
     exp.In: "in",
     exp.Between: "between",
 }
@@ -60,13 +54,20 @@ def facts(parsed: ParsedQuery, schema: Schema | None = None) -> QueryFacts:
 
 def orders_rows(parsed: ParsedQuery) -> bool:
     """Whether the outermost query has an ORDER BY, so that the order of its rows is part of the answer."""
-    return parsed.tree is not None and bool(_outermost(parsed.tree).args.get("order"))
+    node: exp.Expr | None = parsed.tree
+    while isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+        node = node.this
+    return node is not None and bool(node.args.get("order"))
 
 
 def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> QueryFacts:
     outer = unwrapped(tree)
     select = output_select(outer)
-    calls = list(_aggregate_calls(tree, dialect))
+    calls = [
+        (called_name(node) or "", node)
+        for node in tree.find_all(exp.Func, bfs=False)
+        if is_aggregate_call(node, dialect) and not _is_windowed(node)
+    ]
     joins = every(tree, exp.Join)
     binding = bind(tree, dialect, schema)
     loose = tuple(name for clause in binding.froms for name in unlinked(binding, clause))
@@ -91,7 +92,10 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
         order_by=_order_by(outer, dialect),
         limit=_whole_number(outer.args.get("limit")),
         offset=_whole_number(outer.args.get("offset")),
-        set_operations=tuple(_set_operation(node) for node in tree.find_all(exp.SetOperation, bfs=False)),
+        set_operations=tuple(
+            node.key if node.args.get("distinct") is not False else f"{node.key} all"
+            for node in tree.find_all(exp.SetOperation, bfs=False)
+        ),
         subqueries=_nested_queries(tree),
         joins=len(joins),
         outer_joins=sum(join.side in ("LEFT", "RIGHT", "FULL") for join in joins),
@@ -103,19 +107,6 @@ def _facts(tree: exp.Expression, dialect: Dialect, schema: Schema | None) -> Que
         unlinked=loose,
         join_columns=tuple(dict.fromkeys(join_columns(binding))),
     )
-
-
-def _outermost(tree: exp.Expression) -> exp.Expr:
-    node: exp.Expr = tree
-    while isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-        node = node.this
-    return node
-
-
-def _aggregate_calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, exp.Expr]]:
-    for node in tree.find_all(exp.Func, bfs=False):
-        if is_aggregate_call(node, dialect) and not _is_windowed(node):
-            yield called_name(node) or "", node
 
 
 def _is_windowed(node: exp.Expr) -> bool:
@@ -137,10 +128,8 @@ def _window_functions(tree: exp.Expression) -> Iterator[str]:
 
 def _order_by(outer: exp.Expr, dialect: Dialect) -> tuple[tuple[str, Literal["asc", "desc"]], ...]:
     order = outer.args.get("order")
-    if order is None:
-        return ()
     keys: list[tuple[str, Literal["asc", "desc"]]] = []
-    for item in order.expressions:
+    for item in order.expressions if order is not None else ():
         descending = isinstance(item, exp.Ordered) and bool(item.args.get("desc"))
         key = item.this if isinstance(item, exp.Ordered) else item
         keys.append((render(key, dialect), "desc" if descending else "asc"))
@@ -154,11 +143,6 @@ def _whole_number(node: exp.Expr | None) -> int | None:
     if isinstance(value, exp.Literal) and not value.is_string and value.name.isdecimal():
         return int(value.name)
     return None
-
-
-def _set_operation(node: exp.SetOperation) -> str:
-    name = node.key
-    return name if node.args.get("distinct") is not False else f"{name} all"
 
 
 def _nested_queries(tree: exp.Expression) -> int:
@@ -192,20 +176,13 @@ def _constants(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
         value, negative = node.name, isinstance(node.parent, exp.Neg)
         if isinstance(node.parent, MATCHES) and not any(map(str.isalnum, _CLASSES.sub("", value))):
             continue  # `^[0-9.]+$` asks for a form, not for a text
-        holder = node.parent.parent if negative and node.parent else node.parent
         child: exp.Expr = node.parent if negative and node.parent else node
         text = f"-{value}" if negative else value
-        yield _constant(text, bool(node.is_string), *_compared(holder, child), binding)
-    yield from _quoted_strings(tree, binding)
-
-
-def _quoted_strings(tree: exp.Expression, binding: Binding) -> Iterator[Constant]:
-    """SQLite's strings in double quotes, which the parser reads as columns."""
+        yield _constant(text, bool(node.is_string), *_compared(child.parent, child), binding)
     for column in tree.find_all(exp.Column, bfs=False):
         bound = binding.columns.get(id(column))
-        if bound is None or not bound.is_string:
-            continue
-        yield _constant(column.name, True, *_compared(column.parent, column), binding)
+        if bound is not None and bound.is_string:  # in SQLite's double quotes, which the parser reads as a column
+            yield _constant(column.name, True, *_compared(column.parent, column), binding)
 
 
 def _constant(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from types import new_class
 from typing import Any, ClassVar
 
 from sqlglot import exp, generator, parser
@@ -228,3 +229,23 @@ AS_WRITTEN: dict[type[exp.Expr], Callable[..., str]] = {
 def path_as_written(_: SqlglotDialect, path: exp.Expr | None) -> exp.Expr | None:
     """A JSON path stays the string that was written."""
     return path
+
+
+def faithful_form(
+    dialect: type[SqlglotDialect],
+    *,
+    functions: dict[str, Any] = AGGREGATES,
+    forms: dict[str, Any] = SPECIAL_FORMS,
+    as_written: dict[type[exp.Expr], Any] = AS_WRITTEN,
+) -> type[SqlglotDialect]:
+    """The dialect with a parser and a generator that keep a statement as it was written."""
+
+    class Parser(FaithfulParser, dialect.parser_class):  # type: ignore[misc, name-defined]
+        FUNCTIONS = functions
+        FUNCTION_PARSERS = forms
+
+    class Generator(FaithfulGenerator, dialect.generator_class):  # type: ignore[misc, name-defined]
+        TRANSFORMS: ClassVar = {**dialect.generator_class.TRANSFORMS, **as_written}
+
+    attributes = {"to_json_path": path_as_written, "Parser": Parser, "Generator": Generator}
+    return new_class(f"Faithful{dialect.__name__}", (dialect,), exec_body=lambda body: body.update(attributes))

@@ -6,6 +6,7 @@ In: the items of FROM. Out: the sources in their scope, and entries of the `Bind
 from __future__ import annotations
 
 from abc import abstractmethod
+from itertools import chain, repeat
 
 from sqlglot import exp
 
@@ -90,14 +91,11 @@ class FromClause(ExpressionNames):
             else:
                 relation = self._call(node.this, name, scope, ctes)
                 name = name or node.this.name
-            scope.sources.append(Source(name, self._renamed(relation, names), self.dialect, node=node))
-            self._nested_joins(node, scope, ctes)
-            return
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not name:
+        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not name:
             self._add(node.this, scope, ctes)
             self._nested_joins(node, scope, ctes)
             return
-        if isinstance(node, exp.Lateral):
+        elif isinstance(node, exp.Lateral):
             inner = node.this
             if isinstance(inner, exp.Subquery):
                 relation = self.query(inner, scope, ctes)
@@ -112,8 +110,7 @@ class FromClause(ExpressionNames):
                 relation.outputs.append(Output(folded(node.args["offset"], self.dialect)))
             name = name or "unnest"
         else:
-            sideways = self.dialect == "duckdb"
-            relation = self.query(node, scope if sideways else scope.outer, ctes)
+            relation = self.query(node, scope if self.dialect == "duckdb" else scope.outer, ctes)
         scope.sources.append(Source(name, self._renamed(relation, names), self.dialect, node=node))
         self._nested_joins(node, scope, ctes)
 
@@ -122,21 +119,16 @@ class FromClause(ExpressionNames):
         if not node.args.get("joins"):
             return
         inner = Scope([scope.sources.pop()], scope.outer)
-        holder = exp.Select(joins=[])
-        holder.args["joins"] = node.args["joins"]
-        self._join_onto(inner, holder, ctes)
+        for join in node.args["joins"]:
+            before = len(inner.sources)
+            self._add(join.this, inner, ctes)
+            self._merge(join, inner, inner.sources[:before], inner.sources[before:], join.args.get("using") or [])
+            if join.args.get("on") is not None:
+                inner.conditions.append(join.args["on"])
+        if self.dialect != "sqlite":
+            self._deferred(inner, ctes, {})
         scope.sources += inner.sources
         scope.conditions += inner.conditions
-
-    def _join_onto(self, scope: Scope, holder: exp.Expr, ctes: Ctes | None) -> None:
-        for join in holder.args["joins"]:
-            before = len(scope.sources)
-            self._add(join.this, scope, ctes)
-            self._merge(join, scope, scope.sources[:before], scope.sources[before:], join.args.get("using") or [])
-            if join.args.get("on") is not None:
-                scope.conditions.append(join.args["on"])
-        if self.dialect != "sqlite":
-            self._deferred(scope, ctes, {})
 
     def _table(self, node: exp.Table, scope: Scope, ctes: Ctes | None) -> Relation:
         cte = ctes.find(node.name) if ctes is not None and not node.db else None
@@ -151,8 +143,7 @@ class FromClause(ExpressionNames):
             return Relation([Output(c.name, (table.name, c.name)) for c in table.columns], table=table)
         if self.dialect == "mysql" and node.name.casefold() == "dual" and not node.db:
             return Relation([])
-        written = ".".join(p.name for p in node.parts)
-        self.binding.unknown.append(Unknown("table", written, None, scope))
+        self.binding.unknown.append(Unknown("table", ".".join(p.name for p in node.parts), None, scope))
         return Relation([], open=True)
 
     def _call(self, call: exp.Expr, alias: str, scope: Scope, ctes: Ctes | None) -> Relation:
@@ -162,10 +153,6 @@ class FromClause(ExpressionNames):
     def _renamed(self, relation: Relation, names: list[exp.Expr]) -> Relation:
         if not names:
             return relation
-        renamed = [Output(folded(n, self.dialect)) for n in names]
-        for i, output in enumerate(relation.outputs):
-            if i < len(renamed):
-                renamed[i] = Output(renamed[i].name, output.origin)
-            else:
-                renamed.append(output)
-        return Relation(renamed, False, relation.single_row)
+        origins = chain((output.origin for output in relation.outputs), repeat(None))
+        renamed = [Output(folded(n, self.dialect), origin) for n, origin in zip(names, origins, strict=False)]
+        return Relation(renamed + relation.outputs[len(names) :], False, relation.single_row)

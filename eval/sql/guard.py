@@ -185,14 +185,7 @@ def _source_reason(clause: exp.From | exp.Join) -> str | None:
 
 def _names_columns(expression: exp.Expr) -> bool:
     """Whether an expression holds columns outside subqueries."""
-    stack: list[exp.Expr] = [expression]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, exp.Column):
-            return True
-        if not isinstance(node, exp.Query):
-            stack += node.iter_expressions()
-    return False
+    return any(isinstance(node, exp.Column) for node in expression.walk(prune=lambda n: isinstance(n, exp.Query)))
 
 
 def _described(node: exp.Expr) -> str:
@@ -277,10 +270,10 @@ def _column_reason(column: exp.Column, dialect: Dialect) -> str | None:
 def _select_reason(select: exp.Select) -> str | None:
     for part, value in select.args.items():
         if value and part not in _SELECT_PARTS:
-            words = _described(value) if isinstance(value, exp.Expr) else None
-            if isinstance(value, list) and value and isinstance(value[0], exp.Expr):
-                words = _described(value[0])
-            return words or f"uses SELECT ... {part.upper()}, which is not on the list of what a query may hold"
+            first = value[0] if isinstance(value, list) else value
+            if isinstance(first, exp.Expr):
+                return _described(first)
+            return f"uses SELECT ... {part.upper()}, which is not on the list of what a query may hold"
     return None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 from sqlglot import exp
 
 from eval.sql.binding import Binding, From
-from eval.sql.sources import Origin, Source
+from eval.sql.sources import Origin
 from eval.sql.traversal import every
 
 Link = frozenset[Hashable]
@@ -43,9 +43,7 @@ def join_columns(binding: Binding) -> Iterator[tuple[Origin, Origin]]:
     for clause in binding.froms:
         for condition in _conditions(clause):
             for equality in every(condition, exp.EQ):
-                sides = [equality.this, equality.expression]
-                bound = [binding.columns.get(id(side)) for side in sides]
-                left, right = bound
+                left, right = (binding.columns.get(id(side)) for side in (equality.this, equality.expression))
                 if left and right and left.origin and right.origin and left.source is not right.source:
                     yield left.origin, right.origin
 
@@ -101,7 +99,7 @@ def _mentioned(node: exp.Expr, binding: Binding, clause: From) -> Link:
     """The sources whose columns appear in a condition, including its subqueries. A source of an outer query has a
     single row in this scope, so it links sources as a constant does."""
     mine = {id(s) for s in clause.scope.sources}
-    outer = {id(s) for s in _outer_sources(clause)}
+    visible = {id(s) for scope in clause.scope.outwards() for s in scope.sources}
     mentioned: set[Hashable] = set()
     for column in every(node, exp.Column):
         entry = binding.columns.get(id(column))
@@ -110,13 +108,6 @@ def _mentioned(node: exp.Expr, binding: Binding, clause: From) -> Link:
             continue
         if source.relation.open and not column.table and len(mine) > 1 and id(source) in mine:
             return frozenset(mine)
-        if id(source) in mine or id(source) in outer:
+        if id(source) in visible:
             mentioned.add(id(source))
     return frozenset(mentioned)
-
-
-def _outer_sources(clause: From) -> Iterator[Source]:
-    scope = clause.scope.outer
-    while scope is not None:
-        yield from scope.sources
-        scope = scope.outer

@@ -12,12 +12,10 @@ from eval.sql.quoted_names import quoted_name
 from eval.sql.sources import ROWID, Origin, Output, Scope, Source, same
 
 _SPECIAL: dict[Dialect, frozenset[str]] = {
-    "sqlite": frozenset(),
     "postgres": frozenset({"user", "current_role", "current_schema", "system_user"}),
     "duckdb": frozenset({"user", "current_role", "current_schema", "current_catalog"}),
     "mysql": frozenset({"utc_date", "utc_time", "utc_timestamp"}),
     "spark": frozenset({"user"}),
-    "clickhouse": frozenset(),
     **dict.fromkeys(WRITTEN_DIALECTS, frozenset({"sysdate", "systimestamp"})),
 }
 """Functions without parentheses that the parser reads as columns."""
@@ -52,7 +50,7 @@ def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Share
         return _struct_field(column, scope, dialect)
     if column.table:
         return None
-    if column.name.casefold() in _SPECIAL[dialect]:
+    if column.name.casefold() in _SPECIAL.get(dialect, ()):
         return Found()
     if is_string(column, dialect):
         return Found(is_string=True)
@@ -60,12 +58,10 @@ def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Share
 
 
 def _in_scopes(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
-    level: Scope | None = scope
-    while level is not None:
+    for level in scope.outwards():
         bound = _qualified(column, level, dialect) if column.table else _bare(column, level, dialect)
         if bound is not None:
             return bound
-        level = level.outer
     return None
 
 
@@ -119,10 +115,7 @@ def _hidden(key: str, scope: Scope, dialect: Dialect) -> Found | None:
 
 def _qualified(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
     sources = scope.named(column.args["table"], dialect)
-    hits: list[tuple[Source, Output]] = []
-    for source in sources:
-        outputs = source.find(column.this)
-        hits += [(source, output) for output in outputs[:1]]
+    hits = [(source, output) for source in sources for output in source.find(column.this)[:1]]
     if len(hits) > 1:
         return Shared(tuple(source for source, _ in hits))
     if hits:

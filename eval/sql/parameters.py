@@ -56,8 +56,7 @@ def with_values(parsed: ParsedQuery, values: Mapping[int, str]) -> ParsedQuery:
 
 def _constants(tree: exp.Expression) -> list[tuple[exp.Expression, Parameter]]:
     """The first constants with their parameters, in the order of the text; limits come last."""
-    walked = sorted(_walked(tree), key=lambda pair: isinstance(pair[0].parent, exp.Limit))
-    return walked[:MOST]
+    return sorted(_walked(tree), key=lambda pair: isinstance(pair[0].parent, exp.Limit))[:MOST]
 
 
 def _walked(tree: exp.Expression) -> Iterator[tuple[exp.Expression, Parameter]]:

@@ -50,5 +50,4 @@ def _budgeted_class(parser_class: type[parser.Parser]) -> type[parser.Parser]:
 
 
 def budgeted_parser(dialect: SqlglotDialect, error_level: ErrorLevel | None = None) -> parser.Parser:
-    """A parser of a sqlglot dialect, with the limit."""
     return _budgeted_class(dialect.parser_class)(error_level=error_level, dialect=dialect)

@@ -15,7 +15,6 @@ from eval.sql.functions import functions
 from eval.sql.guard import names_called
 from eval.sql.nearest import nearest, similarity
 from eval.sql.scopes import bind
-from eval.sql.sources import Scope, Source
 from eval.sql.stack import with_headroom
 from eval.sql.traversal import every
 from eval.sql.types import ParsedQuery, Phantom, References
@@ -36,11 +35,7 @@ def resolve(parsed: ParsedQuery, schema: Schema | None) -> References:
         binding = bind(tree, parsed.dialect, schema)
     except RecursionError:
         return References()
-    called, phantoms = [], []
-    for name, phantom in _calls(tree, parsed.dialect):
-        called.append(name)
-        if phantom is not None:
-            phantoms.append(phantom)
+    calls = list(_calls(tree, parsed.dialect))
     named = [
         _phantom(unknown, schema or Schema(parsed.dialect), number < _NEAREST)
         for number, unknown in enumerate(binding.unknown)
@@ -48,8 +43,8 @@ def resolve(parsed: ParsedQuery, schema: Schema | None) -> References:
     return References(
         tables=tuple(binding.tables),
         columns=tuple(binding.used),
-        functions=tuple(dict.fromkeys(called)),
-        phantoms=tuple(dict.fromkeys([*named, *phantoms])),
+        functions=tuple(dict.fromkeys(name for name, _ in calls)),
+        phantoms=tuple(dict.fromkeys([*named, *(phantom for _, phantom in calls if phantom is not None)])),
     )
 
 
@@ -75,10 +70,9 @@ def _argument_count(call: exp.Anonymous) -> int:
 
 def _phantom(unknown: Unknown, schema: Schema, with_nearest: bool) -> Phantom:
     if unknown.kind == "table":
-        tables = [t.name for t in schema.tables]
         if not with_nearest:
             return Phantom("table", unknown.name)
-        return Phantom("table", unknown.name, nearest(unknown.name.rsplit(".", 1)[-1], tables))
+        return Phantom("table", unknown.name, nearest(unknown.name.rsplit(".", 1)[-1], (t.name for t in schema.tables)))
     written = f"{unknown.qualifier}.{unknown.name}" if unknown.qualifier else unknown.name
     if unknown.kind == "ambiguous":
         return Phantom("ambiguous", written, unknown.holders)
@@ -87,7 +81,7 @@ def _phantom(unknown: Unknown, schema: Schema, with_nearest: bool) -> Phantom:
 
 def _nearest_columns(unknown: Unknown, schema: Schema) -> tuple[str, ...]:
     """Columns of the sources in scope, then the tables that do have exactly that column, best first."""
-    sources = list(_in_scope(unknown.scope))
+    sources = [source for scope in unknown.scope.outwards() for source in scope.sources]
     ranked: list[tuple[float, str]] = []
     for source in sources:
         mine = unknown.qualifier is not None and source.name.casefold() == unknown.qualifier.casefold()
@@ -100,12 +94,6 @@ def _nearest_columns(unknown: Unknown, schema: Schema) -> tuple[str, ...]:
     elsewhere = [
         f"{table.name}.{column.name}" for table in schema.tables if (column := table.column(unknown.name)) is not None
     ]
-    best = [name for score, name in sorted(ranked, key=lambda r: -r[0])]
-    strong = [name for score, name in sorted(ranked, key=lambda r: -r[0]) if score >= 0.8]
-    return tuple(dict.fromkeys([*strong, *elsewhere, *best]))[:3]
-
-
-def _in_scope(scope: Scope | None) -> Iterator[Source]:
-    while scope is not None:
-        yield from scope.sources
-        scope = scope.outer
+    ranked.sort(key=lambda r: -r[0])
+    strong = [name for score, name in ranked if score >= 0.8]
+    return tuple(dict.fromkeys([*strong, *elsewhere, *(name for _, name in ranked)]))[:3]

@@ -28,18 +28,11 @@ def rewritten_columns(tree: exp.Expr, schema: Schema) -> set[tuple[str, str]]:
             continue
         text = call.expressions[0] if isinstance(call, exp.Anonymous) and call.expressions else call.this
         for column in every(text, exp.Column) if isinstance(text, exp.Expr) else ():
-            named = [table for table in tables if column.table in ("", table.alias_or_name)]
-            for table in named or tables:
-                long_columns |= _long(schema, table.name, column.name)
+            named = [source for source in tables if column.table in ("", source.alias_or_name)]
+            for table in filter(None, (schema.table(source.name) for source in named or tables)):
+                long_columns |= {
+                    (table.name, own.name)
+                    for own in table.columns
+                    if own.name.casefold() == column.name.casefold() and own.type.lower().startswith(_LONG_TYPES)
+                }
     return long_columns
-
-
-def _long(schema: Schema, table_name: str, column_name: str) -> set[tuple[str, str]]:
-    table = schema.table(table_name)
-    if table is None:
-        return set()
-    return {
-        (table.name, column.name)
-        for column in table.columns
-        if column.name.casefold() == column_name.casefold() and column.type.lower().startswith(_LONG_TYPES)
-    }

@@ -20,7 +20,7 @@ from eval.sql.from_clause import FromClause
 from eval.sql.lookup import Found, is_string
 from eval.sql.nodes import called_name, is_aggregate_call
 from eval.sql.sources import Output, Relation, Scope, Source, folded
-from eval.sql.traversal import once
+from eval.sql.traversal import once, own_nodes
 
 _LONGEST_NAME = 60
 """Expression nodes whose text may serve as the name of the output column."""
@@ -89,10 +89,8 @@ class _Binder(FromClause):
         entries = []
         if self.dialect == "sqlite" or (recursive and self.dialect == "postgres"):
             ctes = Ctes({}, ctes)
-            for item in named:
-                entry = Cte(item, ctes)
-                ctes.named[item.alias.casefold()] = entry
-                entries.append(entry)
+            entries = [Cte(item, ctes) for item in named]
+            ctes.named.update((entry.node.alias.casefold(), entry) for entry in entries)
         else:
             for item in named:
                 entry = Cte(item, ctes)
@@ -185,16 +183,13 @@ class _Binder(FromClause):
         }
         self._deferred(scope, ctes, aliases)
         self._clauses(node, scope, ctes, aliases, named)
-        alone = node.args.get("group") is None and any(_is_aggregate(p, self.dialect) for p in node.expressions)
+        alone = node.args.get("group") is None and any(
+            is_aggregate_call(part, self.dialect) for item in node.expressions for part in own_nodes(item)
+        )
         return Relation(outputs, opened, alone or clause is None or _limits_to_one(node))
 
     def _clauses(
-        self,
-        node: exp.Select,
-        scope: Scope,
-        ctes: Ctes | None,
-        aliases: dict[str, Output],
-        outputs: dict[str, Output],
+        self, node: exp.Select, scope: Scope, ctes: Ctes | None, aliases: dict[str, Output], outputs: dict[str, Output]
     ) -> None:
         """The clauses that see the aliases of the SELECT list differ by engine: all clauses in SQLite, DuckDB and
         ClickHouse; GROUP BY, HAVING and ORDER BY in MySQL and Spark; GROUP BY and ORDER BY, only as a bare name, in
@@ -228,12 +223,7 @@ class _Binder(FromClause):
                 self.expression(node.args[part], scope, ctes)
 
     def _order(
-        self,
-        order: exp.Expr,
-        scope: Scope,
-        ctes: Ctes | None,
-        aliases: dict[str, Output],
-        outputs: dict[str, Output],
+        self, order: exp.Expr, scope: Scope, ctes: Ctes | None, aliases: dict[str, Output], outputs: dict[str, Output]
     ) -> None:
         """A bare name refers first to an output column; a name inside an expression, first to a source's column."""
         starred = isinstance(order.parent, exp.Select) and order.parent.is_star  # SQLite names these columns
@@ -241,10 +231,8 @@ class _Binder(FromClause):
         first = outputs if by_output else aliases
         scope.aliases = aliases if self.dialect != "postgres" else {}
         for column in self._names(order, scope, ctes):
-            bare = (
-                not column.table and isinstance(column.parent, exp.Ordered) and isinstance(column.this, exp.Identifier)
-            )
-            output = first.get(column.name.casefold()) if bare else None
+            bare = isinstance(column.this, exp.Identifier) and not column.table
+            output = first.get(column.name.casefold()) if bare and isinstance(column.parent, exp.Ordered) else None
             if output is not None:
                 self._add_bound(column, Found(None, output.origin))
             else:
@@ -298,8 +286,7 @@ class _Binder(FromClause):
         if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):
             return Output(inner.expression.name)
         if self.dialect == "postgres":
-            name = called_name(inner) or inner.key
-            return Output(name)
+            return Output(called_name(inner) or inner.key)
         if any(True for _ in islice(inner.dfs(), _LONGEST_NAME, None)):
             return Output(None)
         return Output("".join(render(inner, self.dialect).split()))
@@ -319,19 +306,6 @@ def _once(outputs: list[Output]) -> list[Output]:
     for output in outputs:
         seen.setdefault(output.name, output)
     return list(seen.values())
-
-
-def _is_aggregate(node: exp.Expr, dialect: Dialect) -> bool:
-    """Whether an expression itself calls an aggregate, not inside a subquery and not as a window function."""
-    stack = [node]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, exp.Query | exp.Window):
-            continue
-        if is_aggregate_call(item, dialect):
-            return True
-        stack += item.iter_expressions()
-    return False
 
 
 def _limits_to_one(node: exp.Expr) -> bool:

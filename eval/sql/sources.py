@@ -6,11 +6,12 @@ FROM. `Scope` holds the sources of one SELECT and refers to its outer scope.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from eval.schema import WRITTEN_DIALECTS, Dialect, Table
+from eval.schema import Dialect, Table
 
 Origin = tuple[str, str]
 """(table, column) with their names in the schema."""
@@ -20,10 +21,7 @@ _HIDDEN: dict[Dialect, frozenset[str]] = {
     "sqlite": ROWID,
     "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
     "duckdb": frozenset({"rowid"}),
-    "mysql": frozenset(),
-    "spark": frozenset(),
     "clickhouse": frozenset({"_part", "_partition_id", "_table"}),
-    **dict.fromkeys(WRITTEN_DIALECTS, frozenset()),
 }
 
 
@@ -82,7 +80,7 @@ class Source:
         """A column that every base table has without declaring it."""
         table = self.relation.table
         name = column.casefold()
-        if table is None or table.kind == "view" or name not in _HIDDEN[self.dialect]:
+        if table is None or table.kind == "view" or name not in _HIDDEN.get(self.dialect, ()):
             return None
         return Output(name, (table.name, name))
 
@@ -97,6 +95,13 @@ class Scope:
     """Names of the SELECT list that the current clause can see."""
     conditions: list[exp.Expr] = field(default_factory=list)
     """ON clauses that are resolved once all sources are known."""
+
+    def outwards(self) -> Iterator[Scope]:
+        """This scope, then those around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
 
     def named(self, name: exp.Expr, dialect: Dialect) -> list[Source]:
         wanted = folded(name, dialect)

@@ -12,8 +12,8 @@ from sqlglot import exp
 from eval.schema import Schema
 from eval.sql.nodes import is_aggregate_call
 from eval.sql.quoted_names import quoted_name
-from eval.sql.strict_grouping import own_nodes, strictly_grouped
-from eval.sql.traversal import every
+from eval.sql.strict_grouping import strictly_grouped
+from eval.sql.traversal import every, own_nodes
 
 
 def written_for_spark(tree: exp.Expression, schema: Schema | None = None) -> exp.Expression:
@@ -32,22 +32,17 @@ def _select_sorted_aggregates(select: exp.Select) -> None:
     if order is None or select.args.get("distinct") or select.is_star or select.args.get("windows"):
         return
     shown = [item.unalias() for item in select.expressions]
-    hidden = [
-        key
-        for key in order.expressions
-        if key.this not in shown and any(is_aggregate_call(n, "spark") for n in own_nodes(key.this))
-    ]
-    if not hidden:
+    hidden = [key.this for key in order.expressions if key.this not in shown]
+    if not any(is_aggregate_call(node, "spark") for key in hidden for node in own_nodes(key)):
         return
-    inner, names, outer = select.copy(), [], []
+    inner, outer = select.copy(), []
     inner.set("expressions", [])
     for part in ("order", "limit", "offset", "with_"):
         inner.set(part, None)
     for number, item in enumerate(select.expressions):
-        names.append(f"_c{number}")
-        inner.append("expressions", exp.alias_(item.unalias().copy(), names[-1]))
+        inner.append("expressions", exp.alias_(item.unalias().copy(), f"_c{number}"))
         name = item.alias_or_name or item.sql(dialect="spark")
-        outer.append(exp.alias_(exp.column(names[-1]), quoted_name(name)))
+        outer.append(exp.alias_(exp.column(f"_c{number}"), quoted_name(name)))
     keys = []
     for number, key in enumerate(order.expressions):
         sorted_by = key.copy()

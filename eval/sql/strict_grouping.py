@@ -14,7 +14,7 @@ from sqlglot import exp
 from eval.schema import Dialect
 from eval.sql.dialects import render
 from eval.sql.nodes import is_aggregate_call
-from eval.sql.traversal import every, from_items
+from eval.sql.traversal import every, from_items, own_nodes
 
 _PARTS = ("having", "order")
 
@@ -38,7 +38,8 @@ def _group(select: exp.Select, dialect: Dialect) -> None:
         return  # GROUP BY ALL, ROLLUP, CUBE and GROUPING SETS: the engine's own rules
     keys = _keys(select, group)
     outputs = {item.alias_or_name.casefold() for item in select.expressions if item.alias_or_name}
-    sources = _sources(select)
+    items = (*from_items(select), *(select.args.get("laterals") or ()))
+    sources = frozenset(item.alias_or_name.casefold() for item in items)
     aliases: set[str] = set()
     for item in select.expressions:
         _Grouped(keys, frozenset(aliases), sources, dialect).wrap(item)
@@ -47,13 +48,6 @@ def _group(select: exp.Select, dialect: Dialect) -> None:
         clause = select.args.get(part)
         for item in clause.expressions if isinstance(clause, exp.Order) else [clause] if clause is not None else []:
             _Grouped(keys, frozenset(outputs), sources, dialect).wrap(item)
-
-
-def own_nodes(clause: exp.Expr) -> list[exp.Expr]:
-    """The nodes of a clause that belong to its own query, not to a subquery or a window."""
-    return [
-        n for n in clause.walk(prune=lambda n: isinstance(n, exp.Query | exp.Window)) if not isinstance(n, exp.Query)
-    ]
 
 
 def _keys(select: exp.Select, group: exp.Expr | None) -> list[exp.Expr]:
@@ -67,11 +61,6 @@ def _keys(select: exp.Select, group: exp.Expr | None) -> list[exp.Expr]:
         else:
             keys.append(key)
     return [key.copy() for key in keys]
-
-
-def _sources(select: exp.Select) -> frozenset[str]:
-    items = (*from_items(select), *(select.args.get("laterals") or ()))
-    return frozenset(item.alias_or_name.casefold() for item in items)
 
 
 @dataclass(frozen=True)
@@ -99,14 +88,10 @@ class _Grouped:
         foreign = node.table and node.parts[0].name.casefold() not in self.sources
         if isinstance(node.this, exp.Star) or known or foreign or node.parent is None:
             return
-        chosen = _chosen(node.copy(), self.dialect)
+        chosen: exp.Expr = exp.Anonymous(this="any_value", expressions=[node.copy()])
+        if self.dialect == "tsql":  # it has no any_value
+            chosen = exp.Min(this=node.copy())
         node.replace(exp.alias_(chosen, node.this.copy()) if isinstance(node.parent, exp.Select) else chosen)
-
-
-def _chosen(column: exp.Expr, dialect: Dialect) -> exp.Expr:
-    if dialect == "tsql":
-        return exp.Min(this=column)  # SQL Server has no any_value
-    return exp.Anonymous(this="any_value", expressions=[column])
 
 
 def _is_key(node: exp.Expr, keys: list[exp.Expr], dialect: Dialect) -> bool:

@@ -106,6 +106,13 @@ def from_items(select: exp.Expr) -> list[exp.Expr]:
     return [part.this for part in (*([first] if first is not None else ()), *(select.args.get("joins") or ()))]
 
 
+def own_nodes(clause: exp.Expr) -> list[exp.Expr]:
+    """The nodes of a clause that belong to its own query, not to a subquery or a window."""
+    return [
+        n for n in clause.walk(prune=lambda n: isinstance(n, exp.Query | exp.Window)) if not isinstance(n, exp.Query)
+    ]
+
+
 def _nodes(tree: exp.Expr) -> list[exp.Expr]:
     """The same nodes as `tree.walk()`, in half the time."""
     nodes = [tree]

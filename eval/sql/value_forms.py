@@ -9,18 +9,16 @@ from sqlglot import exp
 
 from eval.language.lexicon import word_set
 
-REPEATING = {"repeat": 1, "array_repeat": 1, "list_resize": 1, "array_resize": 1, "arrayresize": 1} | {
+REPEATING = {
     "arraywithconstant": 0,
-    "bitstring": 1,
+    **dict.fromkeys(word_set("repeat array_repeat list_resize array_resize arrayresize bitstring"), 1),
 }
 """Functions whose result holds an argument so many times; the position of the number."""
-PADDING = {"lpad": 1, "rpad": 1, "space": 0, "zeroblob": 0, "randomblob": 0, "randstr": 0, "leftpad": 1, "bar": 3} | {
-    "rightpad": 1,
-    "leftpadutf8": 1,
-    "rightpadutf8": 1,
-    "tofixedstring": 1,
-    "to_base": 2,
-    "equi_width_bins": 2,
+PADDING = {
+    **dict.fromkeys(word_set("space zeroblob randomblob randstr"), 0),
+    **dict.fromkeys(word_set("lpad rpad leftpad rightpad leftpadutf8 rightpadutf8 tofixedstring"), 1),
+    **dict.fromkeys(("to_base", "equi_width_bins"), 2),
+    "bar": 3,
 }
 """Functions whose result has a given length; the position of the length."""
 LENGTHS = REPEATING | PADDING

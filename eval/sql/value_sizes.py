@@ -57,29 +57,14 @@ _ASSEMBLING = word_set(
     jsonb_object_agg json_objectagg
     """
 )
-_SEARCHING = {
-    "instr": 1,
-    "locate": 0,
-    "strpos": 1,
-    "replace": 1,
-    "translate": 1,
-    "btrim": 1,
-    "ltrim": 1,
-    "rtrim": 1,
-} | {
-    "split_part": 1,
-    "string_to_array": 1,
-    "string_to_table": 1,
-    "regexp_replace": 1,
-    "regexp_count": 1,
-    "regexp_instr": 1,
-    "regexp_like": 1,
-    "regexp_substr": 1,
-    "regexp_match": 1,
-    "regexp_matches": 1,
-    "regexp_split_to_array": 1,
-    "regexp_split_to_table": 1,
-}
+_SEARCHED_SECOND = word_set(
+    """
+    instr strpos replace translate btrim ltrim rtrim split_part string_to_array string_to_table regexp_replace
+    regexp_count regexp_instr regexp_like regexp_substr regexp_match regexp_matches regexp_split_to_array
+    regexp_split_to_table
+    """
+)
+_SEARCHING = {"locate": 0, **dict.fromkeys(_SEARCHED_SECOND, 1)}
 """Functions that search for one value in another, with the position of the argument that is searched for."""
 _PADDED: dict[Dialect, frozenset[exp.DType]] = {
     "postgres": frozenset({exp.DType.CHAR, exp.DType.NCHAR, exp.DType.BIT}),
@@ -99,9 +84,7 @@ def oversized(tree: exp.Expression, dialect: Dialect) -> str | None:
     calls = [(name, node) for node in every(tree, exp.Func) if (name := called_name(node)) is not None]
     for name, call in calls:
         reason = _size_reason(name, call) or _format_reason(name, call, dialect) or _spark_reason(name, call, dialect)
-        if dialect == "clickhouse":
-            reason = reason or _series_reason(name, call)
-        if reason:
+        if reason := reason or (_series_reason(name, call) if dialect == "clickhouse" else None):
             return reason
         growth *= _growth(name, call)
         series *= _series_rows(name, call)

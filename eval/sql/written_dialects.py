@@ -6,24 +6,14 @@ are words of the grammar, not columns: `named_units` says so in the tree.
 
 from __future__ import annotations
 
-from types import new_class
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlglot import exp, parser
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 
 from eval.language.lexicon import word_set
 from eval.schema import Dialect
-from eval.sql.faithful import (
-    AGGREGATES,
-    ARRAY,
-    AS_WRITTEN,
-    SPECIAL_FORMS,
-    FaithfulGenerator,
-    FaithfulParser,
-    path_as_written,
-    without,
-)
+from eval.sql.faithful import AGGREGATES, ARRAY, AS_WRITTEN, SPECIAL_FORMS, faithful_form, without
 
 _UNITS = word_set(
     """
@@ -41,30 +31,9 @@ def named_units(tree: exp.Expression) -> None:
         if any(part in call.name.lower() for part in _TAKES_UNIT):
             for argument in list(call.expressions):
                 name = argument.this if isinstance(argument, exp.Column) and not argument.args.get("table") else None
-                if (
-                    isinstance(name, exp.Identifier) and not name.args.get("quoted")
-                ) and argument.name.lower() in _UNITS:
+                bare = isinstance(name, exp.Identifier) and not name.args.get("quoted")
+                if bare and argument.name.lower() in _UNITS:
                     argument.replace(exp.Var(this=argument.name))
-
-
-def _faithful(
-    dialect: type[SqlglotDialect],
-    *,
-    functions: dict[str, Any] = AGGREGATES,
-    forms: dict[str, Any] = SPECIAL_FORMS,
-    as_written: dict[type[exp.Expr], Any] = AS_WRITTEN,
-) -> type[SqlglotDialect]:
-    """The dialect with a parser and a generator that keep a statement as it was written."""
-
-    class Parser(FaithfulParser, dialect.parser_class):  # type: ignore[misc, name-defined]
-        FUNCTIONS = functions
-        FUNCTION_PARSERS = forms
-
-    class Generator(FaithfulGenerator, dialect.generator_class):  # type: ignore[misc, name-defined]
-        TRANSFORMS: ClassVar = {**dialect.generator_class.TRANSFORMS, **as_written}
-
-    attributes = {"to_json_path": path_as_written, "Parser": Parser, "Generator": Generator}
-    return new_class(f"Faithful{dialect.__name__}", (dialect,), exec_body=lambda body: body.update(attributes))
 
 
 _CHANGES: dict[Dialect, dict[str, Any]] = {
@@ -84,5 +53,4 @@ _CHANGES: dict[Dialect, dict[str, Any]] = {
 
 
 def written_dialect(dialect: Dialect) -> SqlglotDialect:
-    """The faithful form of sqlglot's dialect of this name."""
-    return _faithful(SqlglotDialect.get_or_raise(dialect).__class__, **_CHANGES.get(dialect, {}))()
+    return faithful_form(SqlglotDialect.get_or_raise(dialect).__class__, **_CHANGES.get(dialect, {}))()

@@ -132,12 +132,9 @@ def _compare_dates(tree: exp.Expr, types: dict[str, str], dialect: Dialect) -> N
             continue
         moments = any("time" in kind for kind in kinds)
         for literal in list(comparison.iter_expressions()):
-            if (
-                isinstance(literal, exp.Literal)
-                and literal.is_string
-                and (moment := _moment(literal, moments, dialect))
-            ):
-                literal.replace(moment)
+            text = literal if isinstance(literal, exp.Literal) and literal.is_string else None
+            if text is not None and (moment := _moment(text, moments, dialect)):
+                text.replace(moment)
 
 
 def _moment(literal: exp.Literal, moments: bool, dialect: Dialect) -> exp.Expr | None:

@@ -1,25 +1,40 @@
-"""CREATE statements of a demo database for each engine, built as syntax trees from one definition.
+"""What a writer of a demo database says to each engine, and keeps to: no table of the same name is touched.
 
-In: `TableDef`. Out: SQL text by dialect. Comments are stored in each engine's own way: COMMENT ON for PostgreSQL and
-DuckDB, the COMMENT clause for MySQL; in SQLite they stay readable in the stored CREATE TABLE text.
+In: `TableDef`. Out: SQL text by dialect, from syntax trees. Comments are stored in each engine's own way: COMMENT ON
+for PostgreSQL and DuckDB, the COMMENT clause for MySQL; in SQLite they stay readable in the stored CREATE TABLE text.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from sqlglot import exp, parse_one
 
+from eval.databases.types import DatabaseError
 from eval.schema import Column, Dialect
 from eval.sql.quoted_names import quoted_name
-from eval.tasks.archive import TableDef
+from eval.tasks.archive import Row, TableDef
 
 _SQLITE_TYPES = {"DECIMAL": "REAL", "VARCHAR": "TEXT"}
 """SQLite keeps DATE, TIMESTAMP and BOOLEAN as declared type names: they tell a reader what the text or number means."""
 
+Filled = Iterable[tuple[TableDef, list[Row]]]
+"""Tables with their rows, ordered so that the target of every foreign key comes first."""
+
+
+class LoadError(DatabaseError):
+    """The demo could not be written; the message says what to do and holds no credentials."""
+
+
+def refuse_existing(existing: Iterable[str], tables: tuple[TableDef, ...]) -> None:
+    """Raises LoadError where a table of the demo exists already."""
+    clash = sorted({name.lower() for name in existing} & {table.name for table in tables})
+    if clash:
+        raise LoadError(f"{', '.join(clash[:3])} exists already; load the demo into an empty database")
+
 
 def create_table(definition: TableDef, dialect: Dialect) -> str:
-    """CREATE TABLE with keys and CHECK constraints."""
     table = definition.table
     parts: list[exp.Expression] = [_column(column, dialect) for column in table.columns]
     parts.append(exp.PrimaryKey(expressions=[quoted_name(c) for c in table.primary_key]))
@@ -79,7 +94,6 @@ def insert(definition: TableDef, dialect: Dialect) -> str:
 
 
 def copy_stdin(definition: TableDef) -> str:
-    """PostgreSQL's COPY FROM STDIN."""
     return f"COPY {_with_columns(definition, 'postgres')} FROM STDIN"
 
 

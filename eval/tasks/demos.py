@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """A demo database."""
-
     id: str
     name: str
     description: str
@@ -33,11 +31,9 @@ class Demo:
 
     @property
     def tables(self) -> tuple[TableDef, ...]:
-        """The definitions of the tables, referenced tables first."""
         return table_definitions(self.id)
 
     def rows(self) -> Iterator[tuple[TableDef, list[Row]]]:
-        """Each table with its rows."""
         return table_rows(self.id)
 
     def build(self, target: str, on_progress: OnProgress | None = None) -> None:

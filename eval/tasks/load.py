@@ -23,14 +23,12 @@ from eval.errors import first_line
 from eval.schema import Dialect
 from eval.tasks import ddl
 from eval.tasks.archive import Row, TableDef
-from eval.tasks.load_rules import Filled, LoadError, refuse_existing
+from eval.tasks.ddl import Filled, LoadError, refuse_existing
 from eval.tasks.warehouses import load_clickhouse, load_spark
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One step of a build, for a progress bar."""
-
     done: int
     """Number of finished tables."""
     total: int
@@ -202,7 +200,6 @@ def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
 
 
 def mysql_arguments(url: str) -> dict[str, Any]:
-    """The arguments of `pymysql.connect` for a URL."""
     target = parse_target(url)
     return {
         "host": target.host,

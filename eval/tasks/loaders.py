@@ -31,8 +31,6 @@ class TaskLoadError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The questions of one benchmark and the location of their databases."""
-
     tasks: tuple[Task, ...]
     databases: Mapping[str, Path]
     """SQLite file by database id. A database that was not found is absent here: see `without_database`."""

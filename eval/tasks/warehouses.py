@@ -18,7 +18,7 @@ from eval.databases.types import DriverMissing
 from eval.databases.urls import parse_target
 from eval.schema import Column
 from eval.tasks.archive import Row, TableDef
-from eval.tasks.load_rules import Filled, LoadError, refuse_existing
+from eval.tasks.ddl import Filled, LoadError, refuse_existing
 
 if TYPE_CHECKING:
     from eval.databases.spark_connect import SparkConnection

@@ -11,10 +11,8 @@ from sqlglot.parsers.clickhouse import ClickHouseParser
 
 from eval.sql.faithful import (
     AS_WRITTEN,
-    SAFE_TYPE,
     SPECIAL_FORMS,
     TYPED_LITERAL,
-    WRITTEN_TYPE,
     FaithfulGenerator,
     FaithfulParser,
     path_as_written,
@@ -63,12 +61,6 @@ class FaithfulClickHouse(ClickHouse):
             written = ClickHouseGenerator.set_operation(self, expression)
             name = expression.key.upper()
             return written if written.startswith(f"{name} ALL") else written.replace(name, f"{name} DISTINCT", 1)
-
-        def datatype_sql(self, expression: exp.DataType) -> str:
-            written = expression.meta.get(WRITTEN_TYPE)
-            if isinstance(written, str) and SAFE_TYPE.fullmatch(written):
-                return written
-            return ClickHouseGenerator.datatype_sql(self, expression)
 
         def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
             if expression.meta.get(TYPED_LITERAL):

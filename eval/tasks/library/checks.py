@@ -30,8 +30,6 @@ LIMITS = Limits(seconds=60.0, rows=50_000)
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One violation of a rule."""
-
     task: str
     engine: Dialect
     what: str
@@ -39,8 +37,6 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class EngineVerdict:
-    """The result of the check on one engine."""
-
     engine: Dialect
     golds: int
     golds_right: int
@@ -52,8 +48,6 @@ class EngineVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of the check on all engines."""
-
     engines: tuple[EngineVerdict, ...]
     violations: tuple[Violation, ...]
 

@@ -5,26 +5,29 @@ In: a gold query. Out: tags. The other tags say what a question is about, and on
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from eval.sql import parse
 from eval.sql.traversal import from_items
 
-FORMS = (
-    "aggregate",
-    "case",
-    "correlated",
-    "distinct",
-    "group-by",
-    "having",
-    "join",
-    "outer-join",
-    "recursive",
-    "self-join",
-    "set-operation",
-    "subquery",
-    "window",
-)
+_FORMS: dict[str, Callable[[exp.Expr], bool]] = {
+    "aggregate": lambda tree: isinstance(tree, exp.Select) and not tree.args.get("group") and _aggregates(tree),
+    "case": lambda tree: tree.find(exp.Case) is not None,
+    "correlated": lambda tree: any(_reaches_out(select) for select in tree.find_all(exp.Select)),
+    "distinct": lambda tree: tree.find(exp.Distinct) is not None,
+    "group-by": lambda tree: tree.find(exp.Group) is not None,
+    "having": lambda tree: tree.find(exp.Having) is not None,
+    "join": lambda tree: tree.find(exp.Join) is not None,
+    "outer-join": lambda tree: any(join.side for join in tree.find_all(exp.Join)),
+    "recursive": lambda tree: bool(_recursive_steps(tree)),
+    "self-join": lambda tree: any(_joins_itself(select) for select in tree.find_all(exp.Select)),
+    "set-operation": lambda tree: any(one not in _recursive_steps(tree) for one in tree.find_all(exp.SetOperation)),
+    "subquery": lambda tree: len(list(tree.find_all(exp.Select))) > 1,
+    "window": lambda tree: tree.find(exp.Window) is not None,
+}
+FORMS = tuple(_FORMS)
 """Tags that follow from the gold query's text (SQLite's text, if engines differ)."""
 
 
@@ -33,31 +36,14 @@ def forms(sql: str) -> tuple[str, ...]:
     parsed = parse(sql, "sqlite")
     if parsed.tree is None:
         raise ValueError(parsed.error)
-    tree = parsed.tree
-    joins = list(tree.find_all(exp.Join))
-    selects = list(tree.find_all(exp.Select))
+    return tuple(tag for tag, applies in _FORMS.items() if applies(parsed.tree))
+
+
+def _recursive_steps(tree: exp.Expr) -> list[exp.Expr]:
+    """The queries of the CTEs that read themselves."""
     recursive = [with_ for with_ in tree.find_all(exp.With) if with_.args.get("recursive")]
-    steps = [cte.this for with_ in recursive for cte in with_.expressions if _calls_itself(cte)]
-    used = {
-        "aggregate": isinstance(tree, exp.Select) and not tree.args.get("group") and _aggregates(tree),
-        "case": tree.find(exp.Case) is not None,
-        "correlated": any(_reaches_out(select) for select in selects),
-        "distinct": tree.find(exp.Distinct) is not None,
-        "group-by": tree.find(exp.Group) is not None,
-        "having": tree.find(exp.Having) is not None,
-        "join": bool(joins),
-        "outer-join": any(join.side for join in joins),
-        "recursive": bool(steps),
-        "self-join": any(_joins_itself(select) for select in selects),
-        "set-operation": any(operation not in steps for operation in tree.find_all(exp.SetOperation)),
-        "subquery": len(selects) > 1,
-        "window": tree.find(exp.Window) is not None,
-    }
-    return tuple(tag for tag in FORMS if used[tag])
-
-
-def _calls_itself(cte: exp.Expression) -> bool:
-    return any(table.name == cte.alias for table in cte.this.find_all(exp.Table))
+    ctes = [cte for with_ in recursive for cte in with_.expressions]
+    return [cte.this for cte in ctes if any(table.name == cte.alias for table in cte.this.find_all(exp.Table))]
 
 
 def _aggregates(select: exp.Select) -> bool:

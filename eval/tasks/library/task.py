@@ -24,7 +24,6 @@ class Query:
     variants: tuple[tuple[Dialect, str], ...] = ()
 
     def on(self, dialect: Dialect) -> str:
-        """The text for that engine."""
         return dict(self.variants).get(dialect, self.sql)
 
 
