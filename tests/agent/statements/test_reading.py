@@ -24,7 +24,8 @@ CREATE TABLE buyers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, i
 CREATE TABLE lots (id INTEGER PRIMARY KEY, buyer_id INTEGER REFERENCES buyers(id), grade TEXT, weight REAL, price REAL,
     landed_on DATE, sold_on DATE, deleted_at TEXT);
 CREATE TABLE bills (id INTEGER PRIMARY KEY, buyer_id INTEGER, amount REAL, currency TEXT, paid_on DATE);
-INSERT INTO bills VALUES (1, 1, 10, 'EUR', '2024-01-02'), (2, 1, 20, 'USD', NULL), (3, 2, 30, 'EUR', NULL), (4, 2, 5, NULL, NULL);
+INSERT INTO bills VALUES (1, 1, 10, 'EUR', '2024-01-02'), (2, 1, 20, 'USD', NULL),
+    (3, 2, 30, 'EUR', NULL), (4, 2, 5, NULL, NULL);
 INSERT INTO buyers VALUES (1, 'Ada', 'NO', 0), (2, 'Bo', NULL, 1), (3, 'Cy', 'SE', 0);
 INSERT INTO lots VALUES
     (1, 1, 'A', 10, 5, '2024-01-02', '2024-01-03', NULL), (2, 1, 'B', NULL, 7, '2024-01-05', NULL, NULL),
@@ -95,6 +96,10 @@ def test_rows_left_out_can_be_taken_in(market: Database) -> None:
     assert count(market, unknown.others[0].sql) == 3
     (deleted,) = told(market, "SELECT COUNT(*) FROM lots")
     assert count(market, deleted.others[0].sql) == 4
+    (mixed,) = told(market, "SELECT SUM(amount) FROM bills")
+    assert mixed.open
+    assert "GROUP BY" in mixed.others[0].sql
+    assert count(market, f"SELECT COUNT(*) FROM ({mixed.others[0].sql}) AS apart") == 3
 
 
 def test_a_date_and_a_figure_can_be_changed(market: Database) -> None:

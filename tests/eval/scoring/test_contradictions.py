@@ -28,6 +28,14 @@ def test_the_older_have_the_smaller_birth_date(depot: Database, bound: str) -> N
     assert not evidence & {"number_missing", "comparison_direction"}
 
 
+def test_what_is_late_today_is_no_foreign_date(depot: Database) -> None:
+    late = "SELECT id FROM deals WHERE closed < '{}'"
+    today = dt.date.today()
+    assert "value_foreign" not in _contradictions(depot, "Which deals are closed?", late.format(today))
+    other = late.format(today.replace(year=today.year - 3))
+    assert "value_foreign" in _contradictions(depot, "Which deals are closed?", other)
+
+
 def test_a_date_of_a_year_that_the_question_names_is_no_foreign_value(depot: Database) -> None:
     question = "What is the total of the deals in 2024 by channel?"
     sql = (
