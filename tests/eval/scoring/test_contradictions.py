@@ -28,12 +28,11 @@ def test_the_older_have_the_smaller_birth_date(depot: Database, bound: str) -> N
     assert not evidence & {"number_missing", "comparison_direction"}
 
 
-def test_what_is_late_today_is_no_foreign_date(depot: Database) -> None:
-    late = "SELECT id FROM deals WHERE closed < '{}'"
-    today = dt.date.today()
-    assert "value_foreign" not in _contradictions(depot, "Which deals are closed?", late.format(today))
-    other = late.format(today.replace(year=today.year - 3))
-    assert "value_foreign" in _contradictions(depot, "Which deals are closed?", other)
+def test_a_comparison_with_today_is_no_foreign_date(zoo: Database) -> None:
+    question, today = "How many keepers live in Oslo?", dt.date.today()
+    hired = "SELECT COUNT(*) FROM keepers WHERE city = 'Oslo' AND hired_on > '{}'"
+    assert "value_foreign" not in _contradictions(zoo, question, hired.format(today))
+    assert "value_foreign" in _contradictions(zoo, question, hired.format(today.replace(year=2001)))
 
 
 def test_a_date_of_a_year_that_the_question_names_is_no_foreign_value(depot: Database) -> None:
