@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 from eval.databases.base import Database
@@ -23,6 +25,13 @@ def test_a_mistake_is_proved_and_its_repair_is_not(zoo: Database, mistake: str, 
     check, question = mistake.split(": ", 1)
     assert check in _proved(zoo, question, wrong)
     assert _proved(zoo, question, right) == set()
+
+
+def test_a_comparison_with_today_is_no_foreign_date(zoo: Database) -> None:
+    question, today = "How many keepers live in Oslo?", dt.date.today()
+    hired = "SELECT COUNT(*) FROM keepers WHERE city = 'Oslo' AND hired_on > '{}'"
+    assert "value_foreign" not in _proved(zoo, question, hired.format(today))
+    assert "value_foreign" in _proved(zoo, question, hired.format("2001-12-31"))
 
 
 @pytest.mark.parametrize(("question", "sql"), QUESTIONS["zoo: left alone"])

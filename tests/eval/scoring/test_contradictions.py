@@ -28,13 +28,6 @@ def test_the_older_have_the_smaller_birth_date(depot: Database, bound: str) -> N
     assert not evidence & {"number_missing", "comparison_direction"}
 
 
-def test_a_comparison_with_today_is_no_foreign_date(zoo: Database) -> None:
-    question, today = "How many keepers live in Oslo?", dt.date.today()
-    hired = "SELECT COUNT(*) FROM keepers WHERE city = 'Oslo' AND hired_on > '{}'"
-    assert "value_foreign" not in _contradictions(zoo, question, hired.format(today))
-    assert "value_foreign" in _contradictions(zoo, question, hired.format(today.replace(year=2001)))
-
-
 def test_a_date_of_a_year_that_the_question_names_is_no_foreign_value(depot: Database) -> None:
     question = "What is the total of the deals in 2024 by channel?"
     sql = (
