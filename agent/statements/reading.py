@@ -152,7 +152,7 @@ async def as_read(
     slow = case.result is None or case.result.execution_time_ms >= SLOW_MS or seconds <= 0
 
     def looked_at() -> tuple[list[ReadingPart], tuple[ReadStatement, list[_Count]] | None, Vocabulary]:
-        words = words_of(database, case.schema)
+        words = words_of(database, case.schema) if case.result else vocabulary(case.schema)
         hidden = model_view_of(semantics, case.schema).hidden if semantics else ()
         said = reading(case.parsed, case.schema, words, hidden)
         return said, None if slow else counting(case.parsed, case.schema, words, hidden), words

@@ -44,11 +44,6 @@ function Shown({ source, board }: { source: BoardSource; board: Board }) {
     mutationKey: queryKey,
     scope: IN_TURN,
     mutationFn: (changed: Change) => patch<Board>(boardPath(source), changed),
-    onMutate: async ({ tiles }) => {
-      if (!tiles) return;
-      await client.cancelQueries({ queryKey });
-      client.setQueryData(queryKey, (old) => old && { ...old, tiles: [...tiles] });
-    },
     // what is shown is ahead of the server until the last change is answered
     onSuccess: (changed) => {
       if (client.isMutating({ mutationKey: queryKey }) === 1) client.setQueryData(queryKey, changed);
@@ -58,7 +53,11 @@ function Shown({ source, board }: { source: BoardSource; board: Board }) {
       void client.invalidateQueries({ queryKey: ["boards"] });
     },
   });
-  const put = (tiles: Tile[]) => change.mutate({ tiles });
+  const put = (tiles: Tile[]) => {
+    void client.cancelQueries({ queryKey });
+    client.setQueryData(queryKey, (old) => old && { ...old, tiles: [...tiles] }); // at once: the next key goes on from here
+    change.mutate({ tiles });
+  };
   const grid = useGrid(board.tiles, put);
   const running = useIsFetching({ queryKey: ["refreshed", source] });
 

@@ -27,10 +27,11 @@ export default function KeptPage({ keptId }: { keptId: string }) {
   const [editing, setEditing] = useState(false);
   const change = useMutation({
     mutationFn: (changed: { title?: string; sql?: string }) => patch<KeptAnswer>(path, changed),
-    onSuccess: (changed) => {
+    onMutate: () => client.cancelQueries({ queryKey }), // what is on its way is older
+    onSuccess: (changed, { sql }) => {
       client.setQueryData(queryKey, changed);
       void client.invalidateQueries({ queryKey: ["kept"], exact: true });
-      setEditing(false);
+      if (sql) setEditing(false);
     },
   });
   const rerun = useMutation({
