@@ -16,7 +16,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from agent.knowledge.memory.glossary import stem_phrase
-from agent.knowledge.semantics.hidden_rows import HiddenRows, without
+from agent.knowledge.semantics.hidden_rows import HiddenRows, denied_outside, without
 from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
 from agent.knowledge.vocabulary import split_name, vocabulary
 from eval.language.inflection import lemma, light_stem, plural, plural_phrase
@@ -373,7 +373,7 @@ class ViewBuilder:
         except ValueError as problem:
             self.problems.append((f"{dataset.name}.hidden", str(problem)))
             return
-        self.hidden.append(HiddenRows(table, tree, self.schema.dialect))
+        self.hidden.append(HiddenRows(table, denied_outside(tree), self.schema.dialect))
 
     def _add(self, table: str, name: str, kind: str, meaning: Meaning, described: str) -> None:
         key = (table.casefold(), _slug(name).casefold())

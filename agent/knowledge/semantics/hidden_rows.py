@@ -102,6 +102,19 @@ class HiddenRows:
         return exp.Not(this=exp.Is(this=exp.paren(test), expression=exp.true()))
 
 
+def denied_outside(tree: exp.Expr) -> exp.Expr:
+    """A condition with `IS NOT NULL` as NOT of IS NULL, in PostgreSQL's dialect too; of single columns they are one."""
+
+    def apart(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Is) and node.args.get("negate"):
+            return exp.Not(this=exp.Is(this=node.this, expression=node.expression))
+        if isinstance(node, exp.Not) and isinstance(inner := node.this.unnest(), exp.Is):
+            return exp.Not(this=inner)
+        return node
+
+    return tree.transform(apart)
+
+
 def _is_known(test: exp.Expr) -> bool:
     return isinstance(test, exp.Not) and isinstance(test.this, exp.Is) and isinstance(test.this.expression, exp.Null)
 

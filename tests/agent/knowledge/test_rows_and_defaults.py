@@ -14,11 +14,14 @@ from agent.inspection.terms import exported, tried
 from agent.knowledge.memory.loader import Memory
 from agent.knowledge.memory.prompt_text import remembered
 from agent.knowledge.semantics.entries import glossary_of
+from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.taught import model_of
 from agent.runner import Answer, run
 from agent.state import Term
 from eval.databases import open_database
 from eval.databases.base import Database
+from eval.schema import Column, Dialect, Schema, Table
+from eval.sql import render
 from tests.writing import sqlite_file
 
 TAUGHT = [
@@ -218,3 +221,12 @@ def test_a_flag_alone_marks_rows(kind: str, tmp_path: Path) -> None:
         assert answered("how many vessels, including test vessels", database, [hidden]).rows == [[3]]
     finally:
         database.close()
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql", "clickhouse", "spark"])
+def test_hidden_rows_are_called_the_same_in_each_dialect(dialect: Dialect) -> None:
+    table = Table("vessels", (Column("id", "INTEGER"), Column("deleted_at", "TEXT")))
+    model = model_of([TAUGHT[2]], schema := Schema(dialect, (table,)))
+    (rows,) = model_view_of(model, schema).hidden
+    assert (rows.called, rows.text) == ("deleted vessels", "vessels.deleted_at IS NOT NULL")
+    assert render(rows.kept("v"), dialect).replace("`", "").replace('"', "") == "v.deleted_at IS NULL"
