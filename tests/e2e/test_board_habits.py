@@ -161,6 +161,7 @@ def test_a_conversation_becomes_a_board_and_its_answers_open(offline: Running, o
     ask(page, "How many orders are there per status?")
     answered(page)
     page.get_by_role("button", name="Make a board").click()
+    page.wait_for_url("**/b/*")  # its question has the same heading
     expect(titles(page)).to_have_text(["How many orders are there per status?"])
 
     page.get_by_role("link", name="Boards").click()

@@ -10,6 +10,7 @@ import { NotFound } from "../shell/NotFound";
 import { go, paths } from "../shell/router";
 import { BoardTitle } from "./BoardTitle";
 import css from "./Boards.module.css";
+import { IN_TURN } from "./pin";
 import { Answer } from "./TileView";
 
 const Bench = lazy(() => import("../sql/Bench"));
@@ -26,6 +27,7 @@ export default function KeptPage({ keptId }: { keptId: string }) {
   });
   const [editing, setEditing] = useState(false);
   const change = useMutation({
+    scope: IN_TURN, // the last one said stands
     mutationFn: (changed: { title?: string; sql?: string }) => patch<KeptAnswer>(path, changed),
     onMutate: () => client.cancelQueries({ queryKey }), // what is on its way is older
     onSuccess: (changed, { sql }) => {
