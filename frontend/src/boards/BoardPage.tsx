@@ -58,7 +58,7 @@ function Shown({ source, board }: { source: BoardSource; board: Board }) {
     client.setQueryData(queryKey, (old) => old && { ...old, tiles: [...tiles] }); // at once: the next key goes on from here
     change.mutate({ tiles });
   };
-  const grid = useGrid(board.tiles, put);
+  const grid = useGrid(board.tiles, () => client.getQueryData(queryKey)?.tiles ?? board.tiles, put);
   const running = useIsFetching({ queryKey: ["refreshed", source] });
 
   const left = board.filters.map((filter) => filter?.value ?? []);

@@ -14,19 +14,12 @@ const SIZES: Partial<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, 1],
 };
 
-export function useGrid(tiles: readonly Tile[], put: (tiles: Tile[]) => void) {
+/** `latest`: the tiles with what was just put, which may not be drawn yet when the next key is pressed. */
+export function useGrid(tiles: readonly Tile[], latest: () => readonly Tile[], put: (tiles: Tile[]) => void) {
   const [dragged, setDragged] = useState<{ tiles: Tile[]; at: number } | null>(null);
   const start = useRef({ left: 0, top: 0, column: 1 });
   const shown = dragged?.tiles ?? tiles;
 
-  const moved = (from: number, to: number): Tile[] => {
-    const tile = shown[from];
-    return tile ? shown.toSpliced(from, 1).toSpliced(Math.min(Math.max(to, 0), shown.length - 1), 0, tile) : [...shown];
-  };
-  const sized = (at: number, width: number, height: number): Tile[] => {
-    const tile = shown[at];
-    return tile ? shown.with(at, { ...tile, width: within(width, 1, COLUMNS), height: within(height, 0, ROWS) }) : [...shown];
-  };
 
   const drag = {
     onPointerUp: () => {
@@ -52,13 +45,15 @@ export function useGrid(tiles: readonly Tile[], put: (tiles: Tile[]) => void) {
         if (!dragged) return;
         const over = document.elementsFromPoint(event.clientX, event.clientY).find((one) => one instanceof HTMLElement && one.dataset["place"]);
         const to = over instanceof HTMLElement ? Number(over.dataset["place"]) : dragged.at;
-        if (to !== dragged.at) setDragged({ tiles: moved(dragged.at, to), at: to });
+        if (to !== dragged.at) setDragged({ tiles: moved(shown, dragged.at, to), at: to });
       },
       onKeyDown: (event: KeyboardEvent) => {
         const step = MOVES[event.key];
         if (step === undefined) return;
         event.preventDefault();
-        put(moved(at, at + step));
+        const now = latest();
+        const from = now.findIndex((tile) => tile === shown[at]);
+        put(moved(now, from < 0 ? at : from, (from < 0 ? at : from) + step));
       },
     }),
     corner: (at: number) => ({
@@ -68,17 +63,27 @@ export function useGrid(tiles: readonly Tile[], put: (tiles: Tile[]) => void) {
         if (!dragged) return;
         const { left, top, column } = start.current;
         const width = Math.round((event.clientX - left) / column);
-        setDragged({ tiles: sized(at, width, Math.round((event.clientY - top) / ROW)), at });
+        setDragged({ tiles: sized(shown, at, width, Math.round((event.clientY - top) / ROW)), at });
       },
       onKeyDown: (event: KeyboardEvent) => {
         const step = SIZES[event.key];
-        const tile = shown[at];
+        const tile = latest()[at];
         if (!step || !tile) return;
         event.preventDefault();
-        put(sized(at, tile.width + step[0], tile.height + step[1]));
+        put(sized(latest(), at, tile.width + step[0], tile.height + step[1]));
       },
     }),
   };
+}
+
+function moved(tiles: readonly Tile[], from: number, to: number): Tile[] {
+  const tile = tiles[from];
+  return tile ? tiles.toSpliced(from, 1).toSpliced(within(to, 0, tiles.length - 1), 0, tile) : [...tiles];
+}
+
+function sized(tiles: readonly Tile[], at: number, width: number, height: number): Tile[] {
+  const tile = tiles[at];
+  return tile ? tiles.with(at, { ...tile, width: within(width, 1, COLUMNS), height: within(height, 0, ROWS) }) : [...tiles];
 }
 
 const within = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
