@@ -174,6 +174,7 @@ def test_a_conversation_becomes_a_board_and_its_answers_open(offline: Running, o
     page.get_by_label("SQL to run").fill("SELECT COUNT(*) AS all_of_them FROM orders")
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_role("button", name="Keep this SQL").click()
+    expect(page.get_by_label("SQL to run")).to_have_count(0)  # it is kept
     expect(page.get_by_text("all_of_them").first).to_be_visible()
     page.reload()
     expect(page.get_by_text("all_of_them").first).to_be_visible()
