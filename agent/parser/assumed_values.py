@@ -30,19 +30,8 @@ _LANDS, _STATES, _TOWNS = ("country", "nation", "nationality"), ("state", "provi
 _PLACES = ("location", "place", "region", "area", "branch", "address")
 _CONDITIONS = ("status", "state", "stage", "phase")
 _NAMES, _PERSONS = ("name", "title"), word_set("first last given family middle")
-_SORTS = (
-    "category",
-    "type",
-    "kind",
-    "genre",
-    "brand",
-    "class",
-    "segment",
-    "department",
-    "channel",
-    "method",
-    "priority",
-)
+_SORTS = ("category", "type", "kind", "genre", "brand", "class", "segment", "department", "channel", "method",
+          "priority")  # fmt: skip
 _CODES = ("code", "sku", "number", "no", "ref", "reference", "isbn", "serial")
 _OF_PLACE = word_set("in from at near to around outside")
 _ALSO_VERBS = word_set(

@@ -94,11 +94,7 @@ def _compare_at(q: LinkedQuestion, c: Context, i: int) -> Findings:
         return
 
 
-def _operator_meant(
-    q: LinkedQuestion,
-    c: Context,
-    i: int,
-) -> tuple[str, Expression | None] | None:
+def _operator_meant(q: LinkedQuestion, c: Context, i: int) -> tuple[str, Expression | None] | None:
     """The operator of the phrase and the column that its adjective refers to; None when there is no such column."""
     keyword = q.keyword(i)
     if keyword.adjective is None:

@@ -144,16 +144,6 @@ def _things_shown(draft: Draft, vocabulary: Vocabulary) -> int:
     return len(query.select) - min(len(first), len(last)) - sum(e in ranked for e in query.select)
 
 
-def _compares_column(conditions: Sequence[Condition], word: str) -> bool:
-    """Whether a column with that word in its name is compared."""
-    return any(c.left.column is not None and word in c.left.column[1].lower() for c in conditions)
-
-
-def _compared_rows(conditions: Sequence[Condition]) -> bool:
-    """Whether a column is compared with another column (`than their manager`)."""
-    return any(isinstance(v, Expression) for c in conditions for v in c.values)
-
-
 _SAYS_NO = ("n", "no", "0", "f", "false")
 
 
@@ -173,17 +163,19 @@ def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
         or (c.operator == "=" and str(next(iter(c.values), "")).lower() in _SAYS_NO)
         for c in conditions
     )
+    total = any(c.left.column is not None and "total" in c.left.column[1].lower() for c in plain)
+    columns_compared = any(isinstance(v, Expression) for c in plain for v in c.values)  # `than their manager`
     absent = {
         "count": "count" in kinds and "count" not in functions and "sum" not in functions,
         "average": "avg" in aggregates_asked and "avg" not in functions,
-        "sum": "sum" in aggregates_asked and not functions & {"sum", "count"} and not _compares_column(plain, "total"),
+        "sum": "sum" in aggregates_asked and not functions & {"sum", "count"} and not total,
         "extreme": bool(aggregates_asked & {"max", "min"}) and not functions & {"max", "min"} and query.limit is None,
         "group": "group" in kinds and not query.group and not query.within,
         "superlative": bool(kinds & {"sup", "sup_adj", "sup_count", "common"})
         and query.limit is None
         and not functions & {"max", "min"},
         "comparison": (bool(kinds & {"cmp", "cmp_adj", "post"}) and not conditions and not query.having)
-        or (any(i.keyword is None and i.lower == "than" for i in items) and not _compared_rows(plain)),
+        or (any(i.keyword is None and i.lower == "than" for i in items) and not columns_compared),
         "negation": (bool(kinds & {"neg", "except"}) or any(i.lower in _NOTHING for i in items))
         and not denied
         and not query.keep_empty,
@@ -269,7 +261,10 @@ def forest() -> Forest:
 def confidence(observed: dict[str, float], known: Forest | None = None) -> float:
     """Probability 0..1, from the stored forest or the given one."""
     probability = (known or forest()).probability(observed)
-    if any(observed.get(name) for name in _NEVER_SURE) or _guessed(observed):
+    # the projection was guessed while words had no meaning, or no sort key was found
+    guessed = observed.get("doubt entity_guessed") and observed.get("unread words")
+    guessed = guessed or (observed.get("doubt order_open") and observed.get("unmet order"))
+    if guessed or any(observed.get(name) for name in _NEVER_SURE):
         return min(probability, NEVER_SURE)
     if any(observed.get(name) for name in _ALWAYS_DOUBTED):
         probability = min(probability, DOUBTFUL)
@@ -277,36 +272,15 @@ def confidence(observed: dict[str, float], known: Forest | None = None) -> float
     return min(probability, *stated, 1.0)
 
 
-_ALWAYS_DOUBTED = (
-    "words left out",
-    "another reading taken",
-    "joins by chance",
-    "sum over a join that repeats",
-    "unmet or",
-)
+_ALWAYS_DOUBTED = ("words left out", "another reading taken", "joins by chance", "sum over a join that repeats",
+                   "unmet or")  # fmt: skip
 """Features besides the doubts of a rule (`doubt_registry`) that cap the confidence in the same way."""
 _NEVER_SURE = (
-    "default shown, nouns unread",
-    "unread nouns",
-    "only rows, words left out",
-    "unmet share",
-    "fan-out over an unnamed table",
-    "fan-out under an aggregate",
-    "figure dropped",
-    "amount of a similar word",
-    "having without group",
-    "one named row of a guessed entity",
-    "unmet comparison",
-    "unmet average",
-    "unmet sum",
-    "unmet extreme",
-    "unmet negation",
-    "unmet superlative",
-    "unread name",
-    "unread operation",
-)
-
-
+    "default shown, nouns unread", "unread nouns", "only rows, words left out", "unmet share",
+    "fan-out over an unnamed table", "fan-out under an aggregate", "figure dropped", "amount of a similar word",
+    "having without group", "one named row of a guessed entity", "unmet comparison", "unmet average", "unmet sum",
+    "unmet extreme", "unmet negation", "unmet superlative", "unread name", "unread operation",
+)  # fmt: skip
 _OPERATIONS = word_set(
     "running cumulative rolling moving growth median mode percentile quartile quartiles variance deviation correlation "
     "ratio rate trend trends streak streaks consecutive cohort cohorts retention churn pivot forecast year-over-year "
@@ -314,12 +288,3 @@ _OPERATIONS = word_set(
     "gaps previous next median anomalies outliers normalized weighted excluding half double triple twice"
 )
 """Words that ask for a computation: a reading that leaves one out answers a different question."""
-
-
-def _guessed(observed: dict[str, float]) -> bool:
-    """Whether the projection was guessed while some of the question's words had no meaning, or no sort key was
-    found."""
-    return bool(
-        (observed.get("doubt entity_guessed") and observed.get("unread words"))
-        or (observed.get("doubt order_open") and observed.get("unmet order"))
-    )

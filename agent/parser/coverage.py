@@ -313,8 +313,6 @@ AGENTIVE = RELATIONAL | word_set(
     employs employing lectured published recorded starred starring featured featuring played composed painted"""
 )
 """Verbs that say no more than that one thing belongs to another: a join between the two explains them."""
-
-
 _LINKING = frozenset(map(root, (*AGENTIVE, "part", "born", "day")))
 """Words that tie things together, or say of what kind they are, by their roots."""
 

@@ -13,32 +13,16 @@ from agent.knowledge.stored_dates import UNIX, UNIX_MS
 from agent.parser.interpretation import Unit
 from eval.schema import Dialect
 
-_PERCENT = {
-    "year": "%Y",
-    "month": "%Y-%m",
-    "day": "%Y-%m-%d",
-    "week": "%Y-%W",
-    "weekday": "%w",
-    "hour": "%H",
-}
+_PERCENT = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "week": "%Y-%W", "weekday": "%w", "hour": "%H"}
 _FORMATS = {
     "sqlite": ("STRFTIME", _PERCENT),
     "duckdb": ("STRFTIME", _PERCENT),
     "mysql": ("DATE_FORMAT", _PERCENT),
-    "spark": (
-        "DATE_FORMAT",
-        {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd", "hour": "HH"},
-    ),
+    "spark": ("DATE_FORMAT", {"year": "yyyy", "month": "yyyy-MM", "day": "yyyy-MM-dd", "hour": "HH"}),
     "clickhouse": ("formatDateTime", _PERCENT | {"week": "%G-%V"}),
     "postgres": (
         "TO_CHAR",
-        {
-            "year": "YYYY",
-            "month": "YYYY-MM",
-            "day": "YYYY-MM-DD",
-            "week": "IYYY-IW",
-            "hour": "HH24",
-        },
+        {"year": "YYYY", "month": "YYYY-MM", "day": "YYYY-MM-DD", "week": "IYYY-IW", "hour": "HH24"},
     ),
 }
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agent.runtime.probability import DOUBTFUL
+from eval.language.lexicon import word_set
 
 NEVER_SURE = 0.3
 """The highest confidence of a reading that leaves a decisive part of the question open."""
@@ -22,6 +23,25 @@ class Doubt(NamedTuple):
     """What was assumed, and what to ask if something else is meant; where empty, the reading's weakest word is told."""
 
 
+_DECISIVE = word_set(
+    "date_averaged number_not_shown text_compared rate_open age_order_open only_named_value_shown only_dates_shown "
+    "share_open value_of_pieces second_amount_open total_of_a_rank own_rows_counted hour_of_a_day how_often_open "
+    "date_as_text rank_open superlative_open adjective_without_column unit_unknown stock_open number_without_column "
+    "period_open negation_open value_beside_list comparison_open or_open aggregate_open"
+)
+"""Doubts that leave a decisive part of the question open."""
+_ASSUMED = word_set(
+    "wording_guessed qualifier_by_synonym qualifier_open date_ambiguous measure_ambiguous value_fuzzy "
+    "place_or_time_open similar_word column_of_many literal_unknown column_context group_open group_without_aggregate "
+    "who_is_no_person"
+)
+"""Doubts of what was assumed."""
+_WEIGHED = word_set(
+    "and_read_as_or both_same_column column_ambiguous column_partial column_unused count_open entity_guessed "
+    "literal_without_column only_similar_words order_open pattern_column_guessed period_cut_to_year shown_by_default "
+    "table_ambiguous value_ambiguous value_other_column yes_or_no_compared"
+)
+"""Doubts of which only the learned weight counts."""
 DOUBTS = MappingProxyType(
     {
         "share_of_part": Doubt(
@@ -67,69 +87,9 @@ DOUBTS = MappingProxyType(
         "absence_guessed": Doubt(
             sentence="“never” is taken as no related row; name what is missing if something else is meant"
         ),
-        "date_averaged": Doubt(NEVER_SURE),
-        "number_not_shown": Doubt(NEVER_SURE),
-        "text_compared": Doubt(NEVER_SURE),
-        "rate_open": Doubt(NEVER_SURE),
-        "age_order_open": Doubt(NEVER_SURE),
-        "only_named_value_shown": Doubt(NEVER_SURE),
-        "only_dates_shown": Doubt(NEVER_SURE),
-        "share_open": Doubt(NEVER_SURE),
-        "value_of_pieces": Doubt(NEVER_SURE),
-        "second_amount_open": Doubt(NEVER_SURE),
-        "total_of_a_rank": Doubt(NEVER_SURE),
-        "own_rows_counted": Doubt(NEVER_SURE),
-        "hour_of_a_day": Doubt(NEVER_SURE),
-        "how_often_open": Doubt(NEVER_SURE),
-        "date_as_text": Doubt(NEVER_SURE),
-        "rank_open": Doubt(NEVER_SURE),
-        "superlative_open": Doubt(NEVER_SURE),
-        "adjective_without_column": Doubt(NEVER_SURE),
-        "unit_unknown": Doubt(NEVER_SURE),
-        "stock_open": Doubt(NEVER_SURE),
-        "number_without_column": Doubt(NEVER_SURE),
-        "period_open": Doubt(NEVER_SURE),
-        "negation_open": Doubt(NEVER_SURE),
-        "value_beside_list": Doubt(NEVER_SURE),
-        "comparison_open": Doubt(NEVER_SURE),
-        "or_open": Doubt(NEVER_SURE),
-        "aggregate_open": Doubt(NEVER_SURE),
-        "wording_guessed": Doubt(DOUBTFUL),
-        "qualifier_by_synonym": Doubt(DOUBTFUL),
-        "qualifier_open": Doubt(DOUBTFUL),
-        "date_ambiguous": Doubt(DOUBTFUL),
-        "measure_ambiguous": Doubt(DOUBTFUL),
-        "value_fuzzy": Doubt(DOUBTFUL),
-        "place_or_time_open": Doubt(DOUBTFUL),
-        "similar_word": Doubt(DOUBTFUL),
-        "column_of_many": Doubt(DOUBTFUL),
-        "literal_unknown": Doubt(DOUBTFUL),
-        "column_context": Doubt(DOUBTFUL),
-        "group_open": Doubt(DOUBTFUL),
-        "group_without_aggregate": Doubt(DOUBTFUL),
-        "who_is_no_person": Doubt(DOUBTFUL),
-        **dict.fromkeys(
-            (
-                "and_read_as_or",
-                "both_same_column",
-                "column_ambiguous",
-                "column_partial",
-                "column_unused",
-                "count_open",
-                "entity_guessed",
-                "literal_without_column",
-                "only_similar_words",
-                "order_open",
-                "pattern_column_guessed",
-                "period_cut_to_year",
-                "shown_by_default",
-                "table_ambiguous",
-                "value_ambiguous",
-                "value_other_column",
-                "yes_or_no_compared",
-            ),
-            Doubt(),
-        ),
+        **dict.fromkeys(_DECISIVE, Doubt(NEVER_SURE)),
+        **dict.fromkeys(_ASSUMED, Doubt(DOUBTFUL)),
+        **dict.fromkeys(_WEIGHED, Doubt()),
     }
 )
 """Where several have a sentence, the first one here is told."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from sqlglot import exp
 
@@ -101,19 +101,9 @@ def read(
     namespace in which the question can be read best; where two are as good, it abstains. A question that names a
     namespace is read with all tables. Takes and returns what `_read` does."""
 
-    def reading(schema: Schema, values: ValueIndex) -> Reading:
-        return _read(
-            question,
-            schema,
-            values,
-            dialect,
-            today=today,
-            threshold=threshold,
-            evidence=evidence,
-            place=place,
-            look=look,
-        )
-
+    reading = partial(
+        _read, question, dialect=dialect, today=today, threshold=threshold, evidence=evidence, place=place, look=look
+    )
     apart = told_apart(schema)
     shared = [t for t in apart.tables if t.stored_name not in (None, t.name)]
     words = {word.casefold() for word in re.findall(r"\w+", question)}
@@ -271,7 +261,10 @@ class _Parser:
             attempt = self._likelier(attempt)
         for _ in range(place - 1):
             further = self._next(attempt)
-            if further is None or not (self._hollow(attempt) or self._nearly_as_likely(further, attempt)):
+            if further is None:
+                break
+            least = 0.0 if self._hollow(attempt) else self._looked_at(attempt).confidence - _WORSE
+            if self._looked_at(further).confidence < least:
                 break
             attempt = further
         return attempt
@@ -290,7 +283,8 @@ class _Parser:
             return first  # nobody means the average of dates
         filled = self._hollow(first) and not self._hollow(other)
         least = first.confidence + (-_MARGIN if filled else _MARGIN)
-        if other.confidence > least and _keeps_clauses(other, first):
+        kept = all(other.features.get(name, 0.0) >= first.features.get(name, 0.0) for name in _CLAUSES)
+        if other.confidence > least and kept:
             return other.with_features({"another reading taken": 1.0}, first.draft.query)
         return first.with_features(
             {"rival reading": max(0.0, other.confidence - first.confidence + 0.2)}, other.draft.query
@@ -323,27 +317,17 @@ class _Parser:
         if attempt.tree is None:
             return attempt
         observed = self._rows.observed(attempt.tree)
-        one_row = attempt.draft.query.each_once or self._by_key(attempt.draft.query) or not attempt.features["joins"]
-        if attempt.features["names shown"] and one_row:
+        query, columns = attempt.draft.query, self._known.vocabulary.columns
+        by_key = any(e.column and not e.part and columns[e.column].primary for e in query.group)
+        if attempt.features["names shown"] and (query.each_once or by_key or not attempt.features["joins"]):
             observed = {**observed, "result repeats": 0.0}  # two things with the same name
         return attempt.with_features(observed)
-
-    def _by_key(self, query: Query) -> bool:
-        """Whether each row of the result is one row of a table: repeated rows only have equal names and figures."""
-        return any(e.column and not e.part and self._known.vocabulary.columns[e.column].primary for e in query.group)
-
-    def _nearly_as_likely(self, other: _Attempt, first: _Attempt) -> bool:
-        return self._looked_at(other).confidence >= self._looked_at(first).confidence - _WORSE
 
     def _hollow(self, attempt: _Attempt) -> bool:
         return attempt.tree is not None and self._rows.hollow(attempt.tree)
 
     def _attempt(
-        self,
-        wording: Wording,
-        tokens: Sequence[Token],
-        items: Sequence[Item],
-        avoid: frozenset[object] = frozenset(),
+        self, wording: Wording, tokens: Sequence[Token], items: Sequence[Item], avoid: frozenset[object] = frozenset()
     ) -> _Attempt:
         words, today = self._known.vocabulary, self._known.today
         columns = sum(len(x.mention.columns) for x in items if x.mention is not None)
@@ -438,17 +422,14 @@ def _verified(*_database: Hashable) -> dict[str, bool]:
 
 
 _MOST_VERIFIED = 500
-
-
 _MARGIN = 0.08
 """How much more likely another reading must be than the first to replace it."""
 _WORSE = 0.15
 """How much less likely the next best reading may be; a first reading with an empty result is replaced by any other."""
 _CLOSE_CHOICES = 6
 """The number of choices that are changed, one at a time, when another reading is requested."""
-
-
 _CLAUSES = ("aggregates", "group", "conditions", "having", "ordered", "superlative", "negation", "subquery")
+"""Clauses that a likelier reading must keep: it must not simply say less."""
 
 
 def _only_rows(draft: Draft, plan: JoinPlan) -> bool:
@@ -457,11 +438,3 @@ def _only_rows(draft: Draft, plan: JoinPlan) -> bool:
     clauses = query.where or query.group or query.order or query.having or query.limit is not None or query.shape
     counted = [e.function for e in query.select] == ["count"]
     return not (clauses or plan.steps) and (counted or "shown_by_default" in draft.doubts)
-
-
-def _keeps_clauses(other: _Attempt, first: _Attempt) -> bool:
-    """Whether another reading keeps every kind of clause of the first: a likelier reading must not simply say less."""
-    return all(other.features.get(name, 0.0) >= first.features.get(name, 0.0) for name in _CLAUSES)
-
-
-__all__ = ["MAX_QUESTION", "Reading", "read"]

@@ -319,8 +319,6 @@ class _InCommon:
 
 _USUAL = frozenset(("id", "name", "date"))
 """Columns that many tables have, whatever they are about."""
-
-
 _FILES = word_set(
     "export list log data dataset sheet dump report extract file csv table record register tracker ledger copy final "
     "master all new old clean raw v rev version history database db import form"

@@ -21,8 +21,6 @@ _BUDGET_MS = 300.0
 
 Look = Callable[[exp.Expression], dict[str, float]]
 """From a statement's tree to named observations on its rows; empty when it could not be run in time."""
-
-
 Ran = MutableMapping[str, ExecutionResult]
 """Complete results of statements that were sent, by their SQL."""
 

@@ -210,8 +210,6 @@ def _only_known(q: LinkedQuestion, query: Query) -> None:
 _USING = word_set(
     "used using use ordered order bought buy sold sell purchased booked rented taken made placed done had"
 )
-
-
 _ANY_THING = word_set("anything something")
 _TRADED = word_set("sold ordered bought purchased sell buy order")
 _TRADES = word_set("order sale purchase invoice transaction line")

@@ -72,8 +72,6 @@ _HOW_MANY = re.compile(
     r"(?: (?:are|is|were|do we have|in total)(?: (?:there|they|those|that|it|these))?)?(?: in total| overall)?\Z",
     re.I,
 )
-
-
 _HOW_MANY_MORE = re.compile(
     r"how many(?: of (?:them|those|these))?\s+(?=(?:per|by|in|from|for|with|without|are|were|have|has)\b)", re.I
 )
@@ -373,5 +371,3 @@ def _of_those(utterance: Utterance, before: Utterance, joined: bool) -> str | No
 _RULES = (
     _count, _listed, _sorted, _limited, _extreme, _function, _group, _of_those, _swapped, _column, _entity, _narrowed,
 )  # fmt: skip
-
-__all__ = ["MAX_LENGTH", "Turn", "restate"]

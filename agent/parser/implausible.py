@@ -54,10 +54,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
-        (
-            "group_open",
-            _by_for_nothing(query, q) or _grouped_unasked(query, q) or _groups_by_cells(query, q),
-        ),
+        ("group_open", _by_for_nothing(query, q) or _grouped_unasked(query, q) or _groups_by_cells(query, q)),
         ("superlative_open", _ranks_by_nothing(query, q)),
         ("route_open", _two_routes(query, q)),
         ("second_question_open", _asks_twice(query, q)),

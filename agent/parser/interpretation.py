@@ -116,21 +116,8 @@ class Span:
 class Shape:
     """A computation on the figures of a plain query."""
 
-    kind: Literal[
-        "share",
-        "growth",
-        "change",
-        "periods",
-        "difference",
-        "compare",
-        "median",
-        "average",
-        "count",
-        "top",
-        "days",
-        "took",
-        "ratio",
-    ]
+    kind: Literal["share", "growth", "change", "periods", "difference", "compare", "median", "average", "count", "top",
+                  "days", "took", "ratio"]  # fmt: skip
     """share: each group's figure as a percentage of all; growth: as a percentage of the previous period; change: as a
     percentage from one year to another; periods, compare: groups for two periods or two values; difference: of the
     figures of two periods; median: instead of the average; average, count: of the groups' figures, of the groups; top:

@@ -95,8 +95,6 @@ class JoinPlan:
 FAN_OUT = 4.0
 """Cost of going up to a shared parent and down again to another of its children: such a join pairs rows that only share
 a parent, which is rarely meant. Any path over real links with up to this many more steps is cheaper."""
-
-
 _WAYS = (
     (
         word_set("from depart leav originat"),

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.disambiguation import PAID, owner_after
-from agent.parser.interpretation import (
-    Expression,
-)
+from agent.parser.interpretation import Expression
 from agent.parser.minor_units import MINOR
 from agent.parser.question import LinkedQuestion
 from agent.parser.schema_linking import QUALIFYING
@@ -35,8 +33,6 @@ MONEY_ROWS = word_set(
     " wage bonus budget spending turnover"
 )
 """Tables whose rows are sums of money, so that `average payments` may be amounts."""
-
-
 AVERAGED = word_set(
     "price rating score rate age percent percentage ratio temperature latitude longitude elevation height weight speed "
     "rank ranking grade gpa level discount year quarter month week day weekday hour"
@@ -137,8 +133,6 @@ def _not_meant(adjective: Adjective, column: ColumnWord, words: tuple[str, ...],
 
 
 _LASTING = ("long", "short", "fast", "slow")
-
-
 _INCOME = word_set("revenue sale turnover income earnings")
 _NO_INCOME = word_set("refund deposit expense cost salary payroll return withdrawal transfer loan budget bill tax")
 """Words of tables whose amounts are no revenue."""

@@ -62,8 +62,6 @@ def _adjective_forms() -> dict[str, list[tuple[tuple[str, ...], str, Adjective]]
 _NUMBERED = word_set("phone telephone mobile fax contact account card serial flight room order invoice licence license "
                      "house street reference version model part page")  # fmt: skip
 """Words that turn `number` into a name: the phone number of a customer is not a count."""
-
-
 PARTICIPLES = word_set(
     "left quit paid sent sold won lost done made taken held shut left met given written broken hidden"
 )

@@ -46,8 +46,6 @@ _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "de
           "mile": 0.9, "year": 0.62,
           "range": 0.66, "string": 0.8, "count": 0.7, "rate": 0.66, "time": 0.66, "day": 0.66, "level": 0.66,
 }  # fmt: skip
-
-
 _UNITS = word_set(
     "km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph ms millisecond "
     "cent pence"

@@ -268,9 +268,7 @@ def _median(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     ]
     doubled = exp.Mul(this=exp.Literal.number(2), expression=exp.column("place"))
     middle = exp.Between(
-        this=doubled,
-        low=exp.column("total"),
-        high=exp.Add(this=exp.column("total"), expression=exp.Literal.number(2)),
+        this=doubled, low=exp.column("total"), high=exp.Add(this=exp.column("total"), expression=exp.Literal.number(2))
     )
     figure = exp.alias_(exp.Avg(this=exp.column("value")), "median")
     outer = exp.Select().select(*(exp.column(n) for n in kept), figure, copy=False)

@@ -20,8 +20,6 @@ _Rule = Callable[[LinkedQuestion, Context, int, str], Finding]
 """Takes the question, what was read so far, the position of the phrase and the phrase's argument."""
 _Steps = Callable[[LinkedQuestion, Context, int], Findings]
 """A rule that goes on after a finding."""
-
-
 _LISTING = (
     "along with", "along with the", "along with their", "along with its", "together with", "together with the",
     "together with their", "and their", "and its", "with their", "with its", "as well as", "as well as the",

@@ -173,8 +173,6 @@ def _state_of_next(q: LinkedQuestion, i: int) -> bool:
 
 
 _SURELY = 0.9
-
-
 _POSSESSIVE = ("'s", "their", "his", "her", "whose", "without", "no", "per")
 
 

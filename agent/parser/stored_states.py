@@ -72,10 +72,7 @@ _CONTRARY = {
     "pending": "completed finished fixed closed resolved delivered",
 }
 """Flags and dates that hold the opposite of a word."""
-_ENDED = {
-    **dict.fromkeys(LASTING, "end ended ending terminated until expiry"),
-    "open": "closed end resolved returned",
-}
+_ENDED = {**dict.fromkeys(LASTING, "end ended ending terminated until expiry"), "open": "closed end resolved returned"}
 """The dates with which a state ends."""
 _BEGUN = word_set("start begin started starting from")
 SAME_EVENT = {

@@ -29,8 +29,6 @@ _UNSAID = frozenset(
     ("minute", "year", "foot", "mile", "pound", "meter", "metre", "km", "kilometer", "kg", "kilogram", "day")
 )
 """Units that people mention although the column name omits them, with the same meaning."""
-
-
 _LENGTHS = word_set(
     "long longer tall taller deep deeper wide wider high higher short shorter far farther length height"
 )

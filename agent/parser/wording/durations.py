@@ -48,8 +48,6 @@ _REST = (
     r"since|last|this) .+)?)"
 )
 _FUNCTION = r"(?P<f>average|avg|mean|typical|longest|shortest|maximum|minimum|max|min|total)"
-
-
 _IDLE = r"(?:lead|wait|waiting|turnaround|processing|handling|cycle|response|throughput|fulfil?lment|idle)"
 _AN = r"(?:an? |the |our |all |each |every )?"
 _COUNTED = r"(?:long|many (?P<unit>days|hours|minutes|weeks))"
@@ -119,10 +117,7 @@ def _event_time(match: re.Match[str], known: Known) -> Wording | None:
     return _passed(pairs, match, known, function)
 
 
-@rule(
-    rf"^(?:on|in) average,? how {_COUNTED} (?P<said>.+?){_GROUPS}$",
-    rf"^how {_COUNTED} (?P<said>.+?){_GROUPS}$",
-)
+@rule(rf"^(?:on|in) average,? how {_COUNTED} (?P<said>.+?){_GROUPS}$", rf"^how {_COUNTED} (?P<said>.+?){_GROUPS}$")
 def _asked(match: re.Match[str], known: Known) -> Wording | None:
     """`how long do trips last`, `how many days pass until an order is shipped`: the dates that the words are nearest
     to."""

@@ -94,10 +94,7 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     ]
     kind: Literal["difference", "periods"] = "difference" if wants_difference and not rest else "periods"
     return Wording(
-        f"{what} per {unit}{rest}",
-        Shape(kind, grouped=True, periods=(spans[0], spans[1])),
-        tuple(notes),
-        doubt=doubt,
+        f"{what} per {unit}{rest}", Shape(kind, grouped=True, periods=(spans[0], spans[1])), tuple(notes), doubt=doubt
     )
 
 
