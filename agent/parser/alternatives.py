@@ -135,7 +135,8 @@ def _about_names(q: LinkedQuestion, draft: Draft, unread: Sequence[str]) -> Iter
 
 def _about_column(q: LinkedQuestion, column: ColumnWord) -> Iterator[str]:
     entity = q.vocabulary.tables[column.table].plural
-    if column.is_figure and not column.foreign and not _is_flag(q, column):
+    marks = column.words[-1] in ("active", "flag", "indicator") or is_flag(q.values, column)
+    if column.is_figure and not column.foreign and not marks:
         kind = "average" if AVERAGED & set(column.words) or not _TOTALLED & set(column.words) else "total"
         yield f"What is the {_figure(kind, column)} of {entity}?"
     elif column.role == "text" and _divides(q, column):
@@ -161,10 +162,6 @@ def _about_table(q: LinkedQuestion, table: str) -> Iterator[str]:
 def _divides(q: LinkedQuestion, column: ColumnWord) -> bool:
     kinds, rows = len(q.values.values(*column.key)), q.vocabulary.tables[column.table].table.row_count or 0
     return 1 < kinds <= _KINDS and not column.foreign and kinds < rows and (2 * kinds <= rows or rows < 2 * _KINDS)
-
-
-def _is_flag(q: LinkedQuestion, column: ColumnWord) -> bool:
-    return column.role == "flag" or column.words[-1] in ("active", "flag", "indicator") or is_flag(q.values, column)
 
 
 def _columns_named(q: LinkedQuestion, unread: Sequence[str]) -> list[ColumnWord]:

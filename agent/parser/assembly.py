@@ -12,7 +12,6 @@ from agent.parser.state import Finding, ReadingState
 
 
 def join(q: LinkedQuestion, r: ReadingState, finding: Finding) -> None:
-    """Add a finding to the reading."""
     for i in finding.used:
         r.use(i)
     for i in finding.unused:

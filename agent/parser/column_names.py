@@ -33,8 +33,12 @@ def name_columns(tree: exp.Select, query: Query, vocabulary: Vocabulary, reserve
             if not isinstance(shown, exp.Column):
                 names.append((shown.copy(), name))
             shown.replace(exp.alias_(shown.copy(), name))
-    for clause in ("group", "order"):
-        _by_name(tree.args.get(clause), names)
+    clauses = [tree.args[name] for name in ("group", "order") if tree.args.get(name) is not None]
+    for part in [part for clause in clauses for part in clause.expressions]:
+        inner = part.this if isinstance(part, exp.Ordered) else part
+        name = next((n for e, n in names if e == inner), "")
+        if name:
+            inner.replace(exp.column(name))
     return tree
 
 
@@ -70,14 +74,6 @@ def _owner(e: Expression, vocabulary: Vocabulary) -> str:
 def role(words: tuple[str, ...]) -> str:
     """What the rows are to those that refer to them, from the words of the referring column: `manager`."""
     return "_".join(w for w in words if w not in ("id", "key", "code", "number"))
-
-
-def _by_name(clause: exp.Expression | None, names: list[tuple[exp.Expression, str]]) -> None:
-    for part in list(clause.expressions) if clause is not None else ():
-        inner = part.this if isinstance(part, exp.Ordered) else part
-        name = next((n for e, n in names if e == inner), "")
-        if name:
-            inner.replace(exp.column(name))
 
 
 def _unused(name: str, names_in_use: set[str], kind: str) -> str:

@@ -94,7 +94,9 @@ def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | No
         return _rows_of(q.table_of(k + 1), k + 1)
     before, after = target_column(q, c, i), q.sort(k)
     named_at = c.last_column[0] if c.last_column else -9
-    loose = before is None or before.role != "number" or named_at < i - 1 or before.foreign or _weak(q, named_at)
+    mention = q.items[named_at].mention if named_at >= 0 else None
+    weak = mention is not None and bool(mention.columns) and mention.columns[0][1] < 0.9  # `advises` for an advisor
+    loose = before is None or before.role != "number" or named_at < i - 1 or before.foreign or weak
     if after == "column" and k == j + 1 and before is not None and named_at < i - 1:
         figure = c.column_of(k, "number")  # `the average fare for more than 3 passengers`
         if figure.is_figure and figure.key != before.key:
@@ -131,9 +133,3 @@ def _target_of_context(q: LinkedQuestion, c: Context, i: int) -> Expression | No
     if shown is None or shown.column is None or shown.function or not q.vocabulary.columns[shown.column].numeric:
         return None
     return shown
-
-
-def _weak(q: LinkedQuestion, at: int) -> bool:
-    """Whether the column named at item `at` was matched only through a verb (`advises` for a column `advisor`)."""
-    mention = q.items[at].mention if at >= 0 else None
-    return mention is not None and bool(mention.columns) and mention.columns[0][1] < 0.9

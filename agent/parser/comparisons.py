@@ -147,11 +147,11 @@ def _includes_start(phrase: str) -> bool:
 
 
 def _introduces_number(q: LinkedQuestion, c: Context, j: int) -> ColumnWord | None:
-    """`the year of 2006`: the column at item j is compared with the number after it."""
-    column = c.column_of(j) if _number_next(q, j) else None
-    if column is None or (column.role != "year" and not column.is_figure):
-        return None
-    return column
+    """`the year of 2006`: the column at item j is compared with the number after it, behind function words alone."""
+    following = range(j + 1, min(len(q.items), j + 4))
+    told = next((k for k in following if q.items[k].lower not in ("of", "the", "is", "in")), None)
+    column = c.column_of(j) if told is not None and q.sorts[told] == "number" else None
+    return column if column is not None and (column.role == "year" or column.is_figure) else None
 
 
 def _against_named(q: LinkedQuestion, c: Context, j: int, operator: str, before: ColumnWord | None) -> Finding:
@@ -193,16 +193,6 @@ def age_after(q: LinkedQuestion, c: Context, i: int) -> tuple[ColumnWord, tuple[
         return None
     last = end + (2 if following[1] == "old" else 3)
     return age[0], tuple(k for k in range(i + 1, len(q.items)) if q.items[k].start < last)
-
-
-def _number_next(q: LinkedQuestion, j: int) -> bool:
-    """`the year of 2006`: a number follows item j, with only function words in between."""
-    for k in range(j + 1, min(len(q.items), j + 4)):
-        if q.sorts[k] == "number":
-            return True
-        if q.items[k].lower not in ("of", "the", "is", "in"):
-            return False
-    return False
 
 
 def _between(q: LinkedQuestion, c: Context, i: int, j: int) -> Finding:

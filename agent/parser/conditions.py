@@ -98,18 +98,13 @@ def flag(q: LinkedQuestion, column: ColumnWord, negated: bool) -> Finding:
     """`that have wifi`, `without a phone`: a yes-or-no column, or a column that is set or NULL."""
     left = Expression(column=column.key)
     condition = flags.says(q.values, column, not negated)
-    if condition is None and column.is_figure and _STOCKS & set(column.words):
-        condition = Condition(left, "=" if negated else ">", (0,))
-    if condition is None and column.is_figure and _zero_means_none(q, column):
-        condition = Condition(left, "=" if negated else ">", (0,))
+    if condition is None and column.is_figure:
+        facts = q.values.facts(*column.key)
+        always = facts.nulls == 0.0 and facts.least == 0  # rows with `no tip` have one of 0
+        if always or _STOCKS & set(column.words):
+            condition = Condition(left, "=" if negated else ">", (0,))
     condition = condition or Condition(left, "null" if negated else "not null")
     return Finding(clauses=((condition,),), changes={"negated": False})
-
-
-def _zero_means_none(q: LinkedQuestion, column: ColumnWord) -> bool:
-    """Whether a column always holds a number, down to zero: rows with `no tip` have one of 0."""
-    facts = q.values.facts(*column.key)
-    return facts.nulls == 0.0 and facts.least == 0
 
 
 _STOCKS = word_set("stock inventory quantity")

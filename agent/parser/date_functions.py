@@ -28,8 +28,6 @@ _FORMATS = {
 
 
 class DateFunctions:
-    """The date functions of one dialect."""
-
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._function, self._formats = _FORMATS[dialect]

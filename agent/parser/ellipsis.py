@@ -57,20 +57,12 @@ def incomplete(utterance: Utterance, linked: bool) -> bool:
     """Whether the question needs the one before it; `linked` if its first or last words said so."""
     if _whole(utterance):
         return False
-    return linked or (_leans(utterance) and not _measured(utterance))
-
-
-def _leans(utterance: Utterance) -> bool:
-    """Whether the words alone show that something is missing: no table, or a pronoun with no antecedent."""
-    if any(t.lower in _PRONOUNS for t in utterance.tokens) or not utterance.tables():
-        return True
-    return utterance.starts("sort", "order", "sorted", "ordered", "by", "per", "rank", "grouped")
-
-
-def _measured(utterance: Utterance) -> bool:
-    """`total revenue in 2025`: a measure of its own, with no link to the previous question."""
-    tied = any(t.lower in _PRONOUNS for t in utterance.tokens) or utterance.starts(*_TYING)
-    return bool(utterance.measures()) and not tied
+    # the words alone show that something is missing: no table, or a pronoun with no antecedent
+    pronoun = any(t.lower in _PRONOUNS for t in utterance.tokens)
+    sorts = utterance.starts("sort", "order", "sorted", "ordered", "by", "per", "rank", "grouped")
+    # `total revenue in 2025`: a measure of its own, with no link to the previous question
+    measured = bool(utterance.measures()) and not (pronoun or utterance.starts(*_TYING))
+    return linked or ((pronoun or sorts or not utterance.tables()) and not measured)
 
 
 def _whole(utterance: Utterance) -> bool:

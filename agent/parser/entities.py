@@ -190,7 +190,8 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             # the votes of `votes`, the results of `lab results`, the rent of `rent pcm` are the figures of that name,
             # and those who have `consent` the rows where it is so
             row = next((c.words for c in words.by_table[table.name] if _names_row(c, values, table)), ("row",))
-        if any(_numbers_each(c, values, table) for c in words.by_table[table.name]):
+        numbers = (c for c in words.by_table[table.name] if _NUMBERS & set(c.words))
+        if any(each_its_own(c, values, table) for c in numbers):
             row = next((c.words for c in words.by_table[table.name] if c.words in _GOODS), row)
         rows = plural_phrase(row).replace(" ", "_")
         name = rows if rows not in taken and row != words.tables[table.name].words else table.name
@@ -254,11 +255,6 @@ def _numbers(column: ColumnWord, row: tuple[str, ...], values: ValueIndex, table
 
 _GOODS = (("item",), ("article",), ("part",))
 """Columns whose things are the rows where each row has a number of its own: two items may be called alike."""
-
-
-def _numbers_each(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
-    """Whether a column numbers the rows, each by itself."""
-    return bool(_NUMBERS & set(column.words)) and each_its_own(column, values, table)
 
 
 def each_its_own(column: ColumnWord, values: ValueIndex, table: Table) -> bool:

@@ -393,19 +393,16 @@ def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     scores = {
         other: score
         for other, score in alike.items()
-        if other in vocabulary.holders and other not in _GENERIC and not _counterparts(word, other)
-    }
+        if other in vocabulary.holders and other not in _GENERIC
+        # `employee` and `customer` are used alike and are not the same people
+        and not ({word, other} & SERVING and {word, other} & SERVED)
+    }  # fmt: skip
     best = max(scores.values(), default=0.0)
     scores = {other: _LINKED + (1 - _LINKED) * s for other, s in scores.items() if s >= best - _RIVAL}
     mention = _mention(item, vocabulary, scores)
     if mention is None or mention.mention is None:
         return None
     return replace(mention, mention=replace(mention.mention, guessed=True))
-
-
-def _counterparts(word: str, other: str) -> bool:
-    """`employee` and `customer`, `teacher` and `student` are used alike and are not the same people."""
-    return (word in SERVING and other in SERVED) or (word in SERVED and other in SERVING)
 
 
 _GENERIC = word_set(

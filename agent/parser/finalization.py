@@ -22,7 +22,6 @@ from eval.language.lexicon import word_set
 
 
 def finalize(q: LinkedQuestion, r: ReadingState) -> None:
-    """Complete the query of a reading."""
     query = r.query
     if r.counting and not query.select:
         _count_entity(q, r)
@@ -54,7 +53,9 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         described = [c.left.column[0] for c in query.conditions() if c.left.column]
         if len(r.entities) == 1 and len(set(described)) == 1 and q.many_of(r.entities[0], described[0]):
             r.entities[:] = [described[0]]  # `emergencies per doctor`
-        query.select.append(Expression("count", table=r.entities[0]) if _counts(r) else Expression("count"))
+        # in `orders by status` the first entity is the thing counted, rather than the group
+        counted = r.entities[0] if r.entities and ("table", r.entities[0]) not in r.groups else None
+        query.select.append(Expression("count", table=counted))
     if not query.select:
         join(q, r, _shown_by_default(q, r))
         r.groups = [] if r.star else r.groups
@@ -263,11 +264,6 @@ def _listed_again(q: LinkedQuestion) -> bool:
     return bool(ends) and q.tokens[ends[0] + 1].lower in ("list", "show", "return", "give", "display")
 
 
-def _counts(c: Context) -> bool:
-    """Whether the first entity is the thing counted: in `orders by status` it is, rather than the group."""
-    return bool(c.entities) and ("table", c.entities[0]) not in c.groups
-
-
 def _count_entity(q: LinkedQuestion, r: ReadingState) -> None:
     query, draft, entities = r.query, r.draft, r.entities
     if entities:
@@ -435,7 +431,8 @@ def _both(entities: Sequence[str], query: Query, both: bool) -> None:
     if not both:
         return
     for k, clause in enumerate(query.where):
-        if len(clause) == 2 and _same_equal(clause[0], clause[1]):
+        same = [c.left for c in clause if isinstance(c, Condition) and c.operator == "="]
+        if len(clause) == len(same) == 2 and same[0] == same[1]:
             query.where[k : k + 1] = [(clause[0],), (clause[1],)]
             break
     equal = [
@@ -459,15 +456,6 @@ def _both(entities: Sequence[str], query: Query, both: bool) -> None:
             else:
                 _intersect(entities, query, one, other)
             return
-
-
-def _same_equal(one: Condition | Membership, other: Condition | Membership) -> bool:
-    return (
-        isinstance(one, Condition)
-        and isinstance(other, Condition)
-        and one.left == other.left
-        and one.operator == other.operator == "="
-    )
 
 
 def _contradiction(query: Query) -> tuple[int, int] | None:

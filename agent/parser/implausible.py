@@ -31,6 +31,12 @@ _RATINGS = word_set("rating star score csat nps satisfaction feedback")
 def doubted(draft: Draft, q: LinkedQuestion) -> None:
     """State the doubts of a draft in place."""
     query = draft.query
+    text, words = " ".join(t.text for t in q.tokens), [t.lower for t in q.tokens]
+    newest_first = any(a in _BY_AGE and b == "first" for a, b in pairwise(words))  # an order of time
+    asked = [after for before, after in pairwise(words) if before == "how"]
+    two_amounts = "many" in asked and "much" in asked
+    parts = (*query.expressions(), *query.group, *query.restrictions())
+    joined = {*query.tables, *(table for part in parts for table in part.tables)}
     # `do smokers tip more`, `was 2015 warmer than 2014`: a comparison to be told with both figures
     compares_yes_or_no = q.tokens[0].lower in _YES_OR_NO and any(
         x.is_keyword("cmp_adj", "cmp", "sup") and (k + 1 >= len(q.items) or q.sorts[k + 1] != "number")
@@ -38,11 +44,11 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
     )
     for name, holds in (
         ("date_averaged", _averages_dates(query, q)),
-        ("versions_open", any(_keeps_versions(q, t, query) for t in _joined(query))),
+        ("versions_open", any(_keeps_versions(q, t, query) for t in joined)),
         ("number_not_shown", _counts_nothing(query, q)),
         ("text_compared", _compares_text(query, q)),
         ("rate_open", _takes_a_rating_for_a_rate(query, q)),
-        ("age_order_open", _says_newest(q) and not _orders_by_time(query, q)),
+        ("age_order_open", newest_first and not _orders_by_time(query, q)),
         ("own_rows_counted", _counts_single_rows(query, q)),
         ("date_as_text", any(_other_format(q, key) for key in _dates_compared(query, q))),
         ("one_rating_of_many", _ranks_by_one_rating(query, q)),
@@ -51,7 +57,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("only_named_value_shown", _shows_what_was_named(query, q)),
         ("value_of_pieces", _adds_pieces_for_value(query, q)),
         ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
-        ("only_open", _says_only(q) and not any(isinstance(part, Membership) for part in query.restrictions())),
+        ("only_open", _ONLY.search(text) and not any(isinstance(part, Membership) for part in query.restrictions())),
         ("total_of_a_rank", _totals_a_rank(query)),
         ("only_dates_shown", _shows_only_dates(query, q)),
         ("group_open", _by_for_nothing(query, q) or _grouped_unasked(query, q) or _groups_by_cells(query, q)),
@@ -64,7 +70,7 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("days_of_a_kind", _counts_days_of_a_kind(query, q)),
         ("column_of_many", _lists_column_of_many(query, q)),
         ("amount_listed", _lists_amounts(query, q)),
-        ("second_amount_open", _asks_two_amounts(q) and len(query.select) < 2),
+        ("second_amount_open", two_amounts and len(query.select) < 2),
         ("who_is_no_person", _who_is_no_person(query, q)),
         ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
         ("how_often_open", asks_how_often(q) and _counts_named_thing(query, q)),
@@ -96,17 +102,13 @@ _CAME = word_set(
 
 def _counts_days_of_a_kind(query: Query, q: LinkedQuestion) -> bool:
     """`how many sick days`: the rows are counted, and not the days of each."""
+    for table in query.tables:
+        dates = [c for c in q.vocabulary.by_table[table] if c.role == "date"]
+        rows = q.vocabulary.tables[table].table.row_count
+        if len(dates) == 1 and rows is not None and q.values.facts(*dates[0].key).distinct == rows:
+            return False  # each row is a day
     counts = any(e.function == "count" for e in query.select)
-    if any(_a_day_each(q, t) for t in query.tables):
-        return False
     return counts and any(x.lower in _SPANS and q.sorts[k] == "value" for k, x in enumerate(q.items[1:]))
-
-
-def _a_day_each(q: LinkedQuestion, table: str) -> bool:
-    """Whether each row of a table is a day: its only date differs from row to row."""
-    dates = [c for c in q.vocabulary.by_table[table] if c.role == "date"]
-    rows = q.vocabulary.tables[table].table.row_count
-    return len(dates) == 1 and rows is not None and q.values.facts(*dates[0].key).distinct == rows
 
 
 _SPANS = ("days", "hours", "minutes", "weeks", "nights")
@@ -145,12 +147,7 @@ _ONLY = re.compile(
     r"\b(?:who|that|which)(?: have| has| had| did| do| does)? only\b(?! (?:once|the|\d))|\bonly ever\b|\w only[?.! ]*$",
     re.IGNORECASE,
 )
-
-
-def _joined(query: Query) -> set[str]:
-    """The tables that a query reads."""
-    parts = (*query.expressions(), *query.group, *query.restrictions())
-    return {*query.tables, *(table for part in parts for table in part.tables)}
+"""`employees with billable hours only`: those without any other hours."""
 
 
 def _keeps_versions(q: LinkedQuestion, table: str, query: Query) -> bool:
@@ -206,23 +203,12 @@ def _takes_a_rating_for_a_rate(query: Query, q: LinkedQuestion) -> bool:
     return any("rating" in words for words in named) and not any("rate" in words for words in named)
 
 
-def _says_newest(q: LinkedQuestion) -> bool:
-    """`doctors, newest first`: an order of time."""
-    words = [t.lower for t in q.tokens]
-    return any(a in _BY_AGE and b == "first" for a, b in pairwise(words))
-
-
 def _orders_by_time(query: Query, q: LinkedQuestion) -> bool:
     columns = [q.vocabulary.columns[e.column] for e in query.ordered_by() if e.column]
     return any(c.role in ("date", "year") or "age" in c.words or c.primary for c in columns)
 
 
 _BY_AGE = word_set("newest oldest latest earliest youngest recent")
-
-
-def _says_only(q: LinkedQuestion) -> bool:
-    """`employees with billable hours only`: those without any other hours."""
-    return _ONLY.search(" ".join(t.text for t in q.tokens)) is not None
 
 
 def _totals_a_rank(query: Query) -> bool:
@@ -307,9 +293,7 @@ def _counts_money(query: Query, q: LinkedQuestion) -> bool:
     counted = {e.table for e in query.select if e.function == "count" and e.table and not (e.share or e.column)}
     if query.group and any(q.vocabulary.tables[t].words[-1] in _MONEY and money_column(q, t) for t in counted):
         return True
-    if query.limit is None:
-        return False
-    if not any(x.lower == "by" or x.is_keyword("order") for x in q.items):
+    if query.limit is None or not any(x.lower == "by" or x.is_keyword("order") for x in q.items):
         return False
     return any(e.function == "count" and e.table and money_column(q, e.table) is not None for e in query.ordered_by())
 
@@ -376,12 +360,6 @@ def _shows_only_dates(query: Query, q: LinkedQuestion) -> bool:
     return len(shown) == len(query.select) and all(
         e.column is not None and q.vocabulary.columns[e.column].role == "date" and not e.since for e in shown
     )
-
-
-def _asks_two_amounts(q: LinkedQuestion) -> bool:
-    """`How many and how much`."""
-    asked = [after.lower for before, after in pairwise(q.tokens) if before.lower == "how"]
-    return "many" in asked and "much" in asked
 
 
 _ASKED_GROUPS = word_set("by per each every for across among and which what with vs")
@@ -541,7 +519,7 @@ def _counts_a_mass(query: Query, q: LinkedQuestion) -> bool:
         x.is_keyword("agg", "count") and x.lower == "total" and q.sort(k + 1) == "table" and not q.plural(k + 1)
         for k, x in enumerate(q.items)
     )
-    return said and _only_counts(query) and not query.group
+    return said and _only_counts(query)
 
 
 def _counts_kinds(query: Query, q: LinkedQuestion) -> bool:

@@ -139,10 +139,9 @@ def _rows_wanted(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 
 def _numbered(q: LinkedQuestion, _: Context, i: int) -> Finding | None:
     """`student 1004`, `order 17`: a number directly after a singular entity name is its key."""
-    token = q.tokens[q.items[i].start]
-    counts = (
-        i + 1 < len(q.items) and _counted(q, i + 1) and (q.plural(i + 1) or q.sorts[i + 1] not in ("table", "column"))
-    )
+    token, after = q.tokens[q.items[i].start], q.sort(i + 1)
+    named = after in ("table", "column") and q.plural(i + 1)
+    counts = named or after == "measure" or (after != "" and q.items[i + 1].is_keyword("post"))
     if not i or q.sorts[i - 1] != "table" or not token.text.isdecimal() or counts:
         return None
     key = q.vocabulary.key_column(q.table_of(i - 1))
@@ -153,11 +152,6 @@ def _aged(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`18 years old`: the age of the entity asked about."""
     aged = age_after(q, c, i)
     return _equal(aged[0], q.items[i].number, i, *aged[1]) if aged is not None else None
-
-
-def _counted(q: LinkedQuestion, i: int) -> bool:
-    """Whether the word at item i is the thing that the number before it counts."""
-    return q.sorts[i] in ("table", "column", "measure") or q.items[i].is_keyword("post")
 
 
 _RULES: tuple[Callable[[LinkedQuestion, Context, int], Finding | None], ...] = (

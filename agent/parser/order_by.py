@@ -99,7 +99,7 @@ def _order_term(q: LinkedQuestion, c: Context, i: int, j: int, terms: _Terms) ->
         column = q.mention(j).columns[0][0]
         done = flag(q, column, negated=False) if q.values.facts(*column.key).nulls else Finding()
         return replace(done, used=(j,), entities=(column.table,)), j + 1
-    elif sort == "column" and not clause_starts(q, c.in_head, j):
+    elif sort == "column" and not (q.items[j - 1].is_keyword("relative", "cmp") and condition_follows(q, c.in_head, j)):
         expression = _column_term(c, j, terms)
     elif sort == "table" and counted and (terms.counting or not _its_column(q, j)):
         expression, entities = Expression("count", table=q.table_of(j)), (q.table_of(j),)
@@ -172,11 +172,6 @@ def _more_is_better(q: LinkedQuestion, expression: Expression) -> bool:
 def _its_column(q: LinkedQuestion, j: int) -> bool:
     """`by payment amount`: a column of the table at item j follows it."""
     return q.sort(j + 1) == "column" and q.holds(j + 1, q.table_of(j))
-
-
-def clause_starts(q: LinkedQuestion, in_head: bool, j: int) -> bool:
-    """Whether the column at item j starts a condition rather than another sort term."""
-    return condition_follows(q, in_head, j) and any(x.is_keyword("relative", "cmp") for x in q.items[max(0, j - 1) : j])
 
 
 def direction(q: LinkedQuestion, c: Context, argument: str, i: int) -> Finding:

@@ -203,7 +203,9 @@ def _month(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None
     if year is not None and _year_at(tokens, year_at) is None:
         year_at = after - 1
     if year is None:
-        if day is not None or not _is_month(tokens, start):
+        # `march`, `may` and `april` also mean other things
+        meant = _lower(tokens, start) in _ONLY_MONTHS or (start > 0 and _lower(tokens, start - 1) in _BEFORE_MONTHS)
+        if day is not None or not meant:
             return None
         return _last(dt.date(today.year, month, 1), 1, f"{dt.date(2000, month, 1):%B}", 1, today)
     if day is not None:
@@ -221,11 +223,6 @@ def _year_of_next(tokens: Sequence[Token], at: int) -> int | None:
     if _lower(tokens, at) not in ("and", "or") or _lower(tokens, at + 1) not in _MONTHS:
         return None
     return _year_at(tokens, _after(tokens, at + 2, ",", "of", "in"))
-
-
-def _is_month(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a month's name without a year is meant as a month: `march`, `may` and `april` also mean other things."""
-    return _lower(tokens, at) in _ONLY_MONTHS or (at > 0 and _lower(tokens, at - 1) in _BEFORE_MONTHS)
 
 
 _SIDES = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}

@@ -166,7 +166,7 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     named = Finding(changes={"last_column": (i, column)})
     if c.counting:
         named = replace(named, changes={**named.changes, "counting": ""})
-        if _amount_counted(q, c, column) or _units_counted(c, column):
+        if _amount_counted(q, c, column):
             beside = any(e.column and not e.function and e.column[0] == column.table for e in c.query.select)
             amount = Expression("" if beside and not c.groups else "sum", column=column.key)
             yield replace(named, shown=(amount,))
@@ -228,16 +228,13 @@ def _only_verb(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 
 def _amount_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
-    """`how many seats` when a column holds that number: it is shown or summed, and its values are not counted."""
-    return (
-        c.counting == "rows"
-        and not c.share
-        and not c.distinct
-        and column.numeric
-        and column.role == "number"
-        and not column.foreign
-        and not _numbers_things(q, column)
-    )
+    """`how many seats` when a column holds that number: it is shown or summed, and its values are not counted; `how
+    many units in all`, when the quantities are figures stored as text."""
+    if c.counting != "rows" or c.share or c.distinct or column.foreign:
+        return False
+    if column.numeric and column.role == "number" and not _numbers_things(q, column):
+        return True
+    return "quantity" in column.words and column.figures is not None
 
 
 def _numbers_things(q: LinkedQuestion, column: ColumnWord) -> bool:
@@ -254,12 +251,6 @@ def _numbers_things(q: LinkedQuestion, column: ColumnWord) -> bool:
 
 _CODES = 100
 """The least number that is one of a thing and no quantity."""
-
-
-def _units_counted(c: Context, column: ColumnWord) -> bool:
-    """`how many units in all`, when the quantities are figures stored as text."""
-    plain = c.counting == "rows" and not c.share and not c.distinct and not column.foreign
-    return plain and "quantity" in column.words and column.figures is not None
 
 
 def _qualifies_next(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:

@@ -40,14 +40,10 @@ def qualified(
         qualifications: tuple[Qualification, ...] = ()
         if tables and _describes(tokens, items, k, tables):
             lookup = StateLookup(vocabulary, values, today)
-            qualifications = tuple(lookup.conditions(item.lower, tables, _denied(items, k)))
-        if (
-            qualifications
-            and read
-            and item.lower in TIMELY
-            and read[-1].end == item.start
-            and participle(read[-1].lower)
-        ):
+            negated = any(x.is_keyword("neg") for x in items[max(0, k - 2) : k])
+            qualifications = tuple(lookup.conditions(item.lower, tables, negated))
+        verb = read[-1] if qualifications and read and item.lower in TIMELY else None
+        if verb is not None and verb.end == item.start and participle(verb.lower):
             item = replace(item, start=read.pop().start)  # `shipped late`: the verb selects the dates to compare
         read.append(replace(item, kind="qualifier", mention=None, meanings=qualifications) if qualifications else item)
     return tuple(read)
@@ -146,11 +142,6 @@ def _complemented(items: Sequence[Item], k: int) -> bool:
             return True
         return further is None or further.is_keyword("period") or further.kind in ("number", "literal")
     return True
-
-
-def _denied(items: Sequence[Item], k: int) -> bool:
-    """Whether the word itself is negated, directly before it."""
-    return any(x.is_keyword("neg") for x in items[max(0, k - 2) : k])
 
 
 def qualifier(q: LinkedQuestion, c: Context, i: int) -> Finding:

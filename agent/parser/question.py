@@ -84,7 +84,6 @@ class LinkedQuestion:
         return keyword
 
     def table_of(self, i: int) -> str:
-        """The table that a table mention means."""
         return self.tables[i]
 
     def holds(self, i: int, table: str) -> bool:
@@ -127,9 +126,13 @@ class LinkedQuestion:
         named = self.vocabulary.name_columns(table)
         if named:
             return named
-        own_words = set(self.vocabulary.tables[table].words)
-        edges = sorted(self.graph.edges(table), key=lambda e: e.right in self.named or _named_in(self, e, own_words))
-        for edge in edges:  # `members of the chess club`: a club membership is named by its member, not by its club
+        own_words, tables = set(self.vocabulary.tables[table].words), self.vocabulary.tables
+
+        def named_here(edge: Edge) -> bool:
+            return edge.right in self.named or own_words.issuperset(tables[edge.right].words)
+
+        # `members of the chess club`: a club membership is named by its member, not by its club
+        for edge in sorted(self.graph.edges(table), key=named_here):
             if edge.left == table and edge.right != table and len(edge.left_columns) == 1:
                 own = self.vocabulary.columns.get((table, edge.left_columns[0]))
                 if own is not None and own.primary:
@@ -190,8 +193,3 @@ class LinkedQuestion:
         """Whether a row of one table may have several of the other."""
         plan = self.graph.plan([one, other])
         return plan is not None and plan.multiplies(one)
-
-
-def _named_in(q: LinkedQuestion, edge: Edge, words: set[str]) -> bool:
-    """Whether the name of the table referred to is part of these words."""
-    return edge.right in q.vocabulary.tables and set(q.vocabulary.tables[edge.right].words) <= words

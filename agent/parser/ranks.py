@@ -99,7 +99,7 @@ def by_column(
             numeric = Expression("count", column=column.key, table=column.table)
         elif (
             column.role == "number"
-            and (q.plural(j) or _is_unit(q, j, column))
+            and (q.plural(j) or q.items[j].lower == column.unit)  # `the most kg`
             and q.many_of(c.main_entity, column.table)
             and of_all(q)
         ):
@@ -109,16 +109,6 @@ def by_column(
     return replace(finding, shown=(Expression(column=column.key),)) if alone_shown else finding
 
 
-def _is_unit(q: LinkedQuestion, j: int, column: ColumnWord) -> bool:
-    """`the most kg`: the column is named by what it is counted in."""
-    return bool(column.unit) and q.items[j].lower == column.unit
-
-
 def of_all(q: LinkedQuestion) -> bool:
     """Whether all rows of a thing count together, not `in a single day`, `at once`."""
     return not any(token.lower in ("any", "one", "single", "once") for token in q.tokens)
-
-
-def extreme_column(q: LinkedQuestion, c: Context, i: int, j: int, descending: bool) -> Finding:
-    """`with the maximum price` after what to show: rank by the column."""
-    return by_column(q, c, i, j, Rank(descending, 1, True))

@@ -19,7 +19,7 @@ from agent.knowledge.values import ValueHit, ValueIndex, ValueSpan, fold
 from agent.parser.periods import period_at
 from eval.databases.base import Database
 from eval.language.lexicon import FUNCTION_WORDS, word_set
-from eval.language.tokens import Token, tokenize
+from eval.language.tokens import tokenize
 from eval.schema import Schema
 from eval.sql import parse
 
@@ -87,14 +87,11 @@ def _parts(question: str, values: ValueIndex) -> list[_Part]:
     while at < len(tokens):
         named = spans.get(at)
         end = named.end if named is not None else at + 1
-        parts.append(_part(tokens[at:end], named.hits if named is not None else ()))
+        text, lemma = (" ".join(words) for words in zip(*((t.text, t.lemma) for t in tokens[at:end]), strict=True))
+        number = tokens[at].number if end == at + 1 else None
+        parts.append(_Part(text, lemma, number, named.hits if named is not None else ()))
         at = end
     return parts
-
-
-def _part(tokens: Sequence[Token], hits: tuple[ValueHit, ...]) -> _Part:
-    text, lemma = " ".join(t.text for t in tokens), " ".join(t.lemma for t in tokens)
-    return _Part(text, lemma, tokens[0].number if len(tokens) == 1 else None, hits)
 
 
 def _exchanged(example: Sequence[_Part], question: Sequence[_Part]) -> list[tuple[_Part, _Part]] | None:

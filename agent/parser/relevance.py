@@ -28,10 +28,7 @@ def judge(request: JudgeRequest) -> tuple[float, str]:
         return 0.35, "The question asks for one number, and the result has several rows."
     if asks_one and request.preview and len(request.preview[0]) == 1:
         value = request.preview[0][0]
-        if value is not None and not isinstance(value, int | float) and not _numeric(str(value)):
+        number = isinstance(value, int | float) or re.fullmatch(r"-?\d+(?:\.\d+)?", str(value).strip())
+        if value is not None and not number:
             return 0.35, "The question asks for a number, and the result is not one."
     return NEUTRAL, "No language model is at hand; nothing in the result contradicts the question."
-
-
-def _numeric(text: str) -> bool:
-    return re.fullmatch(r"-?\d+(?:\.\d+)?", text.strip()) is not None

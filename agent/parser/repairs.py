@@ -152,9 +152,7 @@ def _share_of_groups(query: Query) -> None:
 def _named_kinds(query: Query, q: LinkedQuestion) -> None:
     """`roses with price`: things called by their kind are named, too."""
     first = next((k for k, x in enumerate(q.items) if x.lower not in FUNCTION_WORDS and x.keyword is None), -1)
-    if first < 0 or q.sorts[first] != "value" or q.named or query.group or query.distinct:
-        return
-    if query.limit is not None:
+    if first < 0 or q.sorts[first] != "value" or q.named or query.group or query.distinct or query.limit is not None:
         return
     tokens = q.tokens[q.items[first].start : q.items[first].end]
     follows = q.items[first + 1].lower if first + 1 < len(q.items) else ""

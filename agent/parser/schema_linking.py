@@ -241,8 +241,9 @@ def _windows(
                 continue  # `total orders` is no order total
             if len(used) < len(set(item.words)) and used.keys() <= set(_COUNTED) and tokens[start].lower == "number":
                 continue
-            if _counts_rows(tokens, start) and item.words[-1] == "number" and item.words[0] != "number":
-                continue
+            counts = [t.lower for t in tokens[start : start + 2]] in (["number", "of"], ["numbers", "of"])
+            if counts and item.words[-1] == "number" and item.words[0] != "number":
+                continue  # `the number of cards` is no card number
             span = spans.setdefault((start, end), Span())
             span.matched = max(span.matched, len(reach))
             span.complete = span.complete or (score >= 0.9 and len(used) == len(set(item.words)))
@@ -264,11 +265,6 @@ def _meant_by(word: str, tokens: Sequence[Token], at: int, vocabulary: Vocabular
     if tokens[at].lower not in _BETWEEN or (at and tokens[at - 1].lower in ("by", "per", "each", "the", "and", ",")):
         return held
     return [item for item in held if item.words != (word,)]
-
-
-def _counts_rows(tokens: Sequence[Token], at: int) -> bool:
-    """`the number of cards` is no card number."""
-    return tokens[at].lower in ("number", "numbers") and at + 1 < len(tokens) and tokens[at + 1].lower == "of"
 
 
 def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> float:

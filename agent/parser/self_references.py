@@ -31,7 +31,11 @@ def referred(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     named = q.named_by(column.table)
     between = q.items[c.last_column[0] + 1 : i] if c.last_column is not None else []
     whose = bool(between) and all(x.lower in ("of", "the", "their", "his", "her", "or", "'s") for x in between)
-    names = list(takewhile(lambda e: whose and _is_name(q, e), reversed(c.query.select)))
+
+    def is_name(e: Expression) -> bool:
+        return whose and e.column is not None and not e.via and q.vocabulary.columns[e.column].role == "name"
+
+    names = list(takewhile(is_name, reversed(c.query.select)))
     first = named if len(names) == len(c.query.select) else ()
     others = [replace(e, via=column.name) for e in named]
     used = [k for k in (i + 1, i + 2) if k < len(q.items) and q.items[k].lower in ("'s", "name", "names")]
@@ -87,10 +91,6 @@ def refers_to_named(q: LinkedQuestion, i: int) -> Finding | None:
         refers = Condition(Expression(column=column.key), "=", (), against=key)
         return Finding((*range(following, at), i), (column.table,), conditions=(refers,))
     return None
-
-
-def _is_name(q: LinkedQuestion, e: Expression) -> bool:
-    return e.column is not None and not e.via and q.vocabulary.columns[e.column].role == "name"
 
 
 _THEIR = word_set("their his her its own the")

@@ -34,7 +34,7 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
         return False
     if shape.kind == "ratio" and any(e.function != "sum" or e.factor or e.less for e in figures):
         return False
-    if shape.kind in ("growth", "top") and not _time(query):
+    if shape.kind in ("growth", "top") and not any(e.part for e in query.group):
         return False
     if shape.kind == "median" and (figures[0].function != "avg" or figures[0].factor is not None):
         return False
@@ -43,7 +43,7 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
     if shape.kind == "compare" and not _by_values(query):
         return False
     if shape.kind in ("growth", "periods"):
-        query.order = [(e, False) for e in query.group if _is_time(e)][:1]
+        query.order = [(e, False) for e in query.group if e.part][:1]
     if shape.kind == "share":
         query.order = query.order or [(figures[0], True)]
     if shape.kind == "top":
@@ -83,14 +83,6 @@ def _by_part(query: Query, part: str) -> None:
         return replace(e, part=part) if e in whole else e
 
     query.select, query.group = [parted(e) for e in query.select], [parted(e) for e in query.group]
-
-
-def _is_time(e: Expression) -> bool:
-    return bool(e.part)
-
-
-def _time(query: Query) -> bool:
-    return any(_is_time(e) for e in query.group)
 
 
 def _restrict(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
@@ -156,7 +148,7 @@ def _over(call: exp.Expr, time: exp.Expr | None = None) -> exp.Window:
 
 
 def _time_of(tree: exp.Select, query: Query) -> exp.Expr:
-    at = next(k for k, e in enumerate(query.select) if _is_time(e))
+    at = next(k for k, e in enumerate(query.select) if e.part)
     time: exp.Expression = tree.expressions[at]
     return time.unalias()
 
@@ -176,7 +168,7 @@ def _ratio(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     ratio = _quotient(above.unalias().copy(), below.unalias().copy(), "1.0")
     above.replace(exp.alias_(ratio, "ratio"))
     below.pop()
-    if not any(_is_time(e) for e in query.group):
+    if not any(e.part for e in query.group):
         tree.set("order", None)
     return tree
 
@@ -276,7 +268,7 @@ def _median(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     return outer.group_by(*(exp.column(n) for n in names), copy=False) if names else outer
 
 
-def counted_groups(tree: exp.Select) -> exp.Select:
+def _count(tree: exp.Select, _: Query, __: Dialect) -> exp.Select:
     """The number of groups of a grouped query."""
     keys = tree.args["group"].expressions[:1]
     tree.set("expressions", [keys[0].copy()])
@@ -289,10 +281,6 @@ def share_of(tree: exp.Select, whole: exp.Select) -> exp.Select:
     part = _percent(exp.Count(this=exp.Star()), whole.subquery(copy=False))
     tree.set("expressions", [exp.alias_(part, "share_percent")])
     return tree
-
-
-def _count(tree: exp.Select, _: Query, __: Dialect) -> exp.Select:
-    return counted_groups(tree)
 
 
 _BUILDERS: dict[str, Callable[[exp.Select, Query, Dialect], exp.Select]] = {

@@ -69,7 +69,7 @@ def _aggregate(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     following = q.next_mention(i)
     extreme = argument in ("max", "min") and not c.in_head and (c.query.select or c.entities)
     if extreme and following is not None and q.sorts[following] == "column":
-        return ranks.extreme_column(q, c, i, following, argument == "max")
+        return ranks.by_column(q, c, i, following, ranks.Rank(argument == "max", 1, explicit=True))
     total = _total_column(q, i) if q.items[i].lower == "total" else None
     if total is not None:
         return Finding(changes={"last_column": (i, total)})

@@ -19,7 +19,7 @@ from agent.parser.column_names import name_columns, result_names
 from agent.parser.date_functions import DateFunctions
 from agent.parser.figure_functions import as_number
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
-from agent.parser.joins import Edge, JoinGraph, JoinPlan
+from agent.parser.joins import JoinGraph, JoinPlan
 from agent.parser.sql_names import RESERVED, Names, identifier
 from eval.errors import Text2SQLError
 from eval.schema import WRITTEN_DIALECTS, Dialect
@@ -63,8 +63,6 @@ class _Scope:
 
 
 class TreeBuilder:
-    """Builds trees for one schema."""
-
     def __init__(self, vocabulary: Vocabulary, graph: JoinGraph, hints: frozenset[str] = frozenset()) -> None:
         self._vocabulary = vocabulary
         self._graph = graph
@@ -112,10 +110,6 @@ class TreeBuilder:
         among = exp.In(this=self._names.column(key), query=inner.subquery(copy=False))
         return tree.where(among, copy=False)
 
-    def _may_miss(self, edge: Edge) -> bool:
-        """Whether rows may refer to nothing: they are part of all of which a share is told."""
-        return any(self._vocabulary.columns[edge.left, name].column.nullable for name in edge.left_columns)
-
     def _select(self, query: Query) -> exp.Select:
         plan = self._plan(query)
         select = exp.Select()
@@ -131,7 +125,9 @@ class TreeBuilder:
         shares = any(e.share for e in query.select)
         of_all = any(e.share and e.table == plan.root for e in query.select)
         for table, edge in plan.steps:
-            kept = query.keep_empty or (of_all and self._may_miss(edge))
+            # rows that may refer to nothing are part of all of which a share is told
+            columns = (self._vocabulary.columns[edge.left, name].column for name in edge.left_columns)
+            kept = query.keep_empty or (of_all and any(column.nullable for column in columns))
             _join(select, self._names.table(table, False), self._names.joined(edge), left=kept)
         for table, referring in references:
             other, on = self._names.other(table, referring)
@@ -207,10 +203,11 @@ class TreeBuilder:
         if e.via:
             return self._names.column_of_other(e.column, e.via)
         inner: exp.Expr = self._names.column(e.column, alone)
-        if e.part or e.function or ordered or e.since is not None or self._is_number(e.column):
+        word = self._vocabulary.columns[e.column]
+        seconds = word.form in (UNIX, UNIX_MS)  # which nobody reads
+        if e.part or e.function or ordered or e.since is not None or seconds:
             inner = self._moment(e.column, alone)
         if e.part:
-            word = self._vocabulary.columns[e.column]
             declared = "timestamp" if word.form else word.column.type
             return self._dates.part(inner, declared, e.part)
         if e.since is not None:
@@ -230,10 +227,6 @@ class TreeBuilder:
         if word.figures is not None:
             return as_number(column, word.figures, self._vocabulary.schema.dialect)
         return self._dates.moment(column, word.form) if word.form else column
-
-    def _is_number(self, key: ColumnKey) -> bool:
-        """Whether a date is stored as seconds, which nobody reads."""
-        return self._vocabulary.columns[key].form in (UNIX, UNIX_MS)
 
     def _count(self, e: Expression, scope: _Scope) -> exp.Expr:
         query, plan, alone = scope.query, scope.plan, scope.alone

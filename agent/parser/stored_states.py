@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from agent.knowledge.values import ValueIndex
@@ -128,8 +128,9 @@ class StateLookup:
         for column in columns:
             if word not in _ENDED or column.role != "date":  # what was `opened` may be closed by now
                 yield from self._filled(word, column)
-        yield from self._alike(word, columns)
-        yield from self._coded(word, columns)
+        kin = [group for group in _ALIKE if word in group]
+        yield from self._only_state(word, columns, lambda s: any(s.lower().replace("_", " ") in group for group in kin))
+        yield from self._only_state(word, columns, lambda s: 2 <= len(s) <= _CODE and abbreviates(s.lower(), word))
         for opposite in _CONTRARY.get(word, "").split():
             for column in columns:
                 yield from (_turned(m, word) for m in self._filled(opposite, column))
@@ -142,8 +143,6 @@ class StateLookup:
                 yield from (replace(m, by_synonym=True) for m in self._filled(same, column, word))
         if word in ("expired", "lapsed"):
             yield from self._expired(word, columns)
-        if word == "overdue":
-            yield from self._overdue(columns)
         if word in TIMELY:
             yield from self._late(word, columns)
 
@@ -176,26 +175,14 @@ class StateLookup:
                 if len(known) <= _KINDS:
                     yield from ((column, value) for value in known)
 
-    def _alike(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        """A stored state for which people use another word, if it is the only such state."""
-        kin = [group for group in _ALIKE if word in group]
-        if not kin:
-            return
-        states = [
-            (column, value)
-            for column, value in self._states(columns)
-            if _STATES & set(column.words) and any(value.lower().replace("_", " ") in group for group in kin)
-        ]
-        yield from _only(states, word)
-
-    def _coded(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        """A state stored as an abbreviation of the word (`CAN` for cancelled), if only one code is."""
-        codes = [
-            (column, value)
-            for column, value in self._states(columns)
-            if _STATES & set(column.words) and 2 <= len(value) <= _CODE and abbreviates(value.lower(), word)
-        ]
-        yield from _only(codes, word)
+    def _only_state(
+        self, word: str, columns: Sequence[ColumnWord], fits: Callable[[str], bool]
+    ) -> Iterator[Qualification]:
+        """The only stored state for which people may use the word, or that abbreviates it (`CAN` for cancelled)."""
+        states = [(c, state) for c, state in self._states(columns) if _STATES & set(c.words) and fits(state)]
+        for column, state in states if len(states) == 1 else ():
+            meant = _meaning(column, Condition(Expression(column=column.key), "=", (state,)), word)
+            yield replace(meant, by_synonym=True)
 
     def _filled(self, word: str, column: ColumnWord, word_used: str = "") -> Iterator[Qualification]:
         """A yes-or-no column or a date of that name: `active`, `shipped_date`."""
@@ -214,21 +201,17 @@ class StateLookup:
             if column.role == "date" and any(set(words) <= set(column.words) for words in _EXPIRY):
                 yield _meaning(column, Condition(Expression(column=column.key), "<", (self._today,)), word)
 
-    def _overdue(self, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        """Due before today, and not done yet."""
+    def _late(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
+        """Done after it was due: compare the date of the event with its due date. What is `overdue` was due before
+        today, and is not done yet."""
         due = [c for c in columns if c.role == "date" and _DEADLINES & set(c.words)]
-        done = [c for c in columns if c.role == "date" and _HAPPENED & set(c.words) and c.column.nullable]
-        done = [c for c in done if c not in due]
-        if len(due) == 1 and len(done) == 1:
+        happened = [c for c in columns if c.role == "date" and _HAPPENED & set(c.words) and c not in due]
+        done = [c for c in happened if c.column.nullable]
+        if word == "overdue" and len(due) == 1 and len(done) == 1:
             passed = Condition(Expression(column=due[0].key), "<", (self._today,))
             undone = Condition(Expression(column=done[0].key), "null")
             note = f"“overdue”: {due[0].name} has passed and {done[0].name} is empty"
             yield Qualification(due[0].table, undone, note, also=passed)
-
-    def _late(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        """Done after it was due: compare the date of the event with its due date."""
-        due = [c for c in columns if c.role == "date" and _DEADLINES & set(c.words)]
-        happened = [c for c in columns if c.role == "date" and _HAPPENED & set(c.words) and c not in due]
         happened.sort(key=lambda c: c.column.nullable)  # an event that may not have happened yet can be late
         if len(due) == 1 and happened:
             left, right = Expression(column=happened[-1].key), Expression(column=due[0].key)
@@ -248,13 +231,6 @@ class StateLookup:
                 yield Qualification(table, what, note)
 
 
-def _only(states: Sequence[tuple[ColumnWord, str]], word: str) -> Iterator[Qualification]:
-    """The stored state, if it is the only one that may be meant by another word."""
-    for column, value in states if len(states) == 1 else ():
-        meant = _meaning(column, Condition(Expression(column=column.key), "=", (value,)), word)
-        yield replace(meant, by_synonym=True)
-
-
 def _meaning(column: ColumnWord, condition: Condition, word: str) -> Qualification:
     return Qualification(column.table, condition, f"“{word}”: {_condition_text(column, condition)}")
 
@@ -272,7 +248,6 @@ def _condition_text(column: ColumnWord, condition: Condition) -> str:
 
 
 def denied(condition: Condition) -> Condition:
-    """The negated condition."""
     value = condition.values[0] if condition.values else None
     if condition.operator == "=" and isinstance(value, bool | int) and value in (0, 1):
         return replace(condition, values=(not value,) if isinstance(value, bool) else (1 - value,))

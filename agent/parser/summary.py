@@ -227,8 +227,8 @@ def _several(result: QueryResult, many: str) -> str:
     most, least_word = _extreme(result, at, True), _extreme(result, at, False)
     values = [row[at] for row in rows]
     called = [" ".join(_cell(row[k]) for k in names) for row in rows]
+    best, least = (extreme(range(len(values)), key=lambda k: values[k]) for extreme in (max, min))
     if all(_TIME.match(str(row[names[0]])) for row in rows) and called == sorted(called):
-        best = max(range(len(values)), key=lambda k: values[k])
         return (
             f"{many} rows from {called[0]} ({_cell(values[0], unit)}) to {called[-1]} ({_cell(values[-1], unit)}); "
             f"the {most} {label}: **{_cell(values[best], unit)}** in {called[best]}."
@@ -249,8 +249,6 @@ def _several(result: QueryResult, many: str) -> str:
             f"{ahead} {called[1]} ({_cell(values[1], unit)}); "
             f"{many} rows in all."
         )
-    best = max(range(len(values)), key=lambda k: values[k])
-    least = min(range(len(values)), key=lambda k: values[k])
     if values[best] == values[least]:
         return f"There are {many} rows, all with the same {label}: **{_cell(values[best], unit)}**."
     return (

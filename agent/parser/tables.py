@@ -59,7 +59,8 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
     preceding = q.previous_word(i)
     if not c.in_head:
         return named
-    if other and _listed(c, preceding):
+    plain = not (c.counting or c.functions or c.query.order or c.query.where)
+    if other and plain and preceding in ("and", ","):  # `chip model and screen mode of the phone`
         return replace(named, shown=(*heads, *names))
     if not (c.query.select or (preceding in _PREPOSITIONS and c.entities)) and preceding not in _OWNING:
         return replace(named, changes={"head_entity": c.head_entity or table})
@@ -77,11 +78,6 @@ def beside_entity(q: LinkedQuestion, i: int) -> bool:
     while k > 0 and (q.items[k].is_keyword("count", "agg", "sup", "sup_adj") or q.items[k].lower in _BESIDE):
         k -= 1
     return k < i - 2 and q.sorts[k] == "table" and any(x.lower in _BESIDE for x in q.items[k + 1 : i])
-
-
-def _listed(c: Context, preceding: str) -> bool:
-    """`chip model and screen mode of the phone`: both tables are shown."""
-    return preceding in ("and", ",") and not (c.counting or c.functions or c.query.order or c.query.where)
 
 
 def _done_by(q: LinkedQuestion, c: Context, i: int) -> bool:

@@ -22,7 +22,8 @@ from eval.language.lexicon import word_set
 def period(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`in March 2024`, `last month`: restrict the date column of the current tables."""
     named = periods.period_at(q.tokens, q.items[i].start, q.today)
-    if named is None or (named.year_only is not None and not named.relative and not _year_here(q, i)):
+    year_here = i == 0 or q.items[i - 1].lower in _BEFORE_YEARS or q.items[i - 1].lower == "year is"
+    if named is None or (named.year_only is not None and not named.relative and not year_here):
         return None
     return in_period(q, c, i, named, "=")
 
@@ -30,10 +31,6 @@ def period(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 TIME_WORDS = word_set("when date day time week month year birth birthday deadline start end begin since until")
 """Words that ask for a date rather than for what happened then."""
 _BEFORE_YEARS = word_set("in of year for during from since the by and or , to until on is both")
-
-
-def _year_here(q: LinkedQuestion, i: int) -> bool:
-    return i == 0 or q.items[i - 1].lower in _BEFORE_YEARS or q.items[i - 1].lower == "year is"
 
 
 def in_period(q: LinkedQuestion, c: Context, i: int, period: periods.Period, operator: str) -> Finding | None:
@@ -183,14 +180,10 @@ def _meant(q: LinkedQuestion, c: Context, best: ColumnWord, tables: Collection[s
     for table in dict.fromkeys((best.table, *(() if best.table in tables else c.entities[:1]))):
         place = q.vocabulary.tables[table].table.meant_date
         dates = [w for w in q.vocabulary.by_table[table] if w.role in ("date", "year") and w.key != place]
-        if place in q.vocabulary.columns and not any(_own_words(w) & said for w in (*dates, best)):
+        own = {word for w in (*dates, best) for word in w.words if word not in TIME_WORDS and word not in w.owner}
+        if place in q.vocabulary.columns and not said & {root(word) for word in own}:
             return q.vocabulary.columns[place]
     return None
-
-
-def _own_words(date: ColumnWord) -> set[str]:
-    """The words that tell a date from the others."""
-    return {root(word) for word in date.words if word not in TIME_WORDS and word not in date.owner}
 
 
 def _tables_of_deeds(q: LinkedQuestion, i: int) -> set[str]:
@@ -222,16 +215,12 @@ def _counted_per(q: LinkedQuestion, c: Context) -> set[str]:
     ranked = {e.table for e in c.query.ordered_by() if e.function == "count" and e.table}
     others = {str(what) for kind, what in c.groups if kind == "table"} | (set(c.entities) if ranked else set())
     others -= ranked
-    return {
-        t
-        for t in (counted | ranked) - others
-        if any(q.many_of(o, t) for o in others) and any(_has_date(q, x) for x in (t, *_owners(q, t)) if x not in others)
-    }
-
-
-def _owners(q: LinkedQuestion, table: str) -> list[str]:
-    """The tables that the rows of a table belong to."""
-    return [key.ref_table for key in q.vocabulary.tables[table].table.foreign_keys]
+    per = set()
+    for t in (counted | ranked) - others:
+        owners = (key.ref_table for key in q.vocabulary.tables[t].table.foreign_keys)
+        if any(q.many_of(o, t) for o in others) and any(_has_date(q, x) for x in (t, *owners) if x not in others):
+            per.add(t)
+    return per
 
 
 def _has_date(q: LinkedQuestion, table: str) -> bool:

@@ -30,8 +30,6 @@ RELATIVE = re.compile(r"last|this|past|previous|current|today|yesterday", re.IGN
 
 
 class Utterance:
-    """One question, linked to a schema."""
-
     def __init__(self, text: str, schema: Schema, values: ValueIndex, sql: str = "") -> None:
         self.text = " ".join(text.split())
         self.schema, self.values, self.sql = schema, values, sql

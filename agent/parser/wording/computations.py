@@ -139,7 +139,8 @@ _MEAN_OF = r"^(?:what(?: is|'s| was) (?:the |our )?)?"
 def order_value(match: re.Match[str], known: Known) -> Wording | None:
     """`average order value` as `average order total`, or as the average of `revenue per order`."""
     noun = (match["noun"] or "order").lower()
-    rows = next((t for words in (noun, "order", "invoice", "sale") if (t := _called(words, known))), None)
+    tables = {t.words: t for t in reversed(known.vocabulary.tables.values())}
+    rows = next((tables[word,] for word in (noun, "order", "invoice", "sale") if (word,) in tables), None)
     if rows is None:
         return None
     if amount := amount_of(known.vocabulary, rows):
@@ -147,10 +148,6 @@ def order_value(match: re.Match[str], known: Known) -> Wording | None:
     if re.match(r" (?:by|per|for each)\b", match["rest"]):
         return None
     return Wording(f"revenue per {rows.words[-1]}{match['rest']}", Shape("average", grouped=True))
-
-
-def _called(word: str, known: Known) -> TableWord | None:
-    return next((t for t in known.vocabulary.tables.values() if t.words == (word,)), None)
 
 
 def amount_of(vocabulary: Vocabulary, table: TableWord) -> str:

@@ -94,7 +94,8 @@ _RANKED = ("customer", "client", "buyer", "supplier", "employee", "category", "s
 def best(match: re.Match[str], known: Known) -> Wording | None:
     """`best customers last year` as `top 10 customers by revenue last year`."""
     what, rank = lemma(match["what"].lower()), match["rank"].lower()
-    if known.table(what) is None or not _earns(known):
+    earns = any({"price", "amount", "total", "revenue", "sale"} & set(c.words) for c in known.figures())
+    if known.table(what) is None or not earns:
         return None
     if rank == "best" if match["selling"] else (rank == "biggest" and what not in _RANKED):
         return None
@@ -104,11 +105,6 @@ def best(match: re.Match[str], known: Known) -> Wording | None:
         notes=("“best” and “top” are taken as the highest revenue",),
         guessed=True,
     )
-
-
-def _earns(known: Known) -> bool:
-    """Whether the schema holds amounts of money."""
-    return any({"price", "amount", "total", "revenue", "sale"} & set(c.words) for c in known.figures())
 
 
 _WEIGHTS = word_set("weight mass pound lb load")
