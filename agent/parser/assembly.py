@@ -92,18 +92,12 @@ def _add(q: LinkedQuestion, r: ReadingState, condition: Condition) -> None:
 
 def _absent_value(q: LinkedQuestion, r: ReadingState, condition: Condition) -> bool:
     """`customers who never bought tea`: when the entity has many such rows, none of them may have the value."""
-    column = condition.left.column
-    entity = r.main_entity
-    if (
-        column is None
-        or condition.left.function
-        or condition.operator not in ("=", "like")
-        or condition.against is not None
-        or r.sink is not r.query.where
-        or entity in ("", column[0])
-        or r.counting
-        or not q.many_of(r.main_entity, column[0])
-    ):
+    column, entity = condition.left.column, r.main_entity
+    if condition.left.function or condition.operator not in ("=", "like") or condition.against is not None:
+        return False
+    if column is None or r.sink is not r.query.where or r.counting or entity in ("", column[0]):
+        return False
+    if not q.many_of(entity, column[0]):
         return False
     where: list[Clause] = [(condition,)]
     r.query.where.append((Membership(entity, column[0], where, True),))  # type: ignore[arg-type]

@@ -76,20 +76,16 @@ def deed(q: LinkedQuestion, i: int) -> bool:
     )
 
 
+_NEXT_CLAUSE = word_set("and who that which whose")
+
+
 def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> ColumnWord | None:
     """The column that the clause at item i refers to, if it was named just before."""
     if c.last_column is None:
         return None
     at, column = c.last_column
-    if i - at > reach:
-        return None
-    if (
-        any(
-            x.is_keyword("and", "relative") and x.lower in ("and", "who", "that", "which", "whose")
-            for x in q.items[at + 1 : i]
-        )
-        and c.in_head
-    ):
+    between = (x.lower for x in q.items[at + 1 : i] if x.is_keyword("and", "relative"))
+    if i - at > reach or (c.in_head and not _NEXT_CLAUSE.isdisjoint(between)):
         return None
     return column
 

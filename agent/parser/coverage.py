@@ -347,10 +347,5 @@ def _explained_by_join(word: str, q: LinkedQuestion, plans: Sequence[JoinPlan]) 
     plan = plans[-1]
     unnamed = set(plan.tables) - sides[0] - sides[1]
     bridges = all(q.vocabulary.tables[t].bridge for t in unnamed)
-    joined_sides = [side & set(plan.tables) for side in sides]
-    return (
-        bool(joined_sides[0] and joined_sides[1])
-        and joined_sides[0] != joined_sides[1]
-        and len(unnamed) <= 1
-        and bridges
-    )
+    before, after = (side & set(plan.tables) for side in sides)
+    return bool(before and after) and before != after and len(unnamed) <= 1 and bridges

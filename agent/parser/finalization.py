@@ -37,13 +37,8 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     _total_of_rows(q, r)
     _of_measured(q, r)
     join(q, r, Finding(doubts=tuple(_open_ends(r))))
-    spent = r.verb_measure
-    if (
-        spent is not None
-        and not query.select
-        and not query.having
-        and (r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens))
-    ):
+    spent, much = r.verb_measure, r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens)
+    if spent is not None and much and not query.select and not query.having:
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
         r.functions = []
     join(q, r, vague(q, r))
@@ -295,11 +290,8 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     if not c.entities and guesses and (rows := _rows_with(q, entity)):
         entity = rows
     ranked = any(e.function for e in query.ordered_by()) or query.having or query.group
-    nameless = (
-        not ranked
-        and not q.vocabulary.name_columns(entity)
-        and all(len(q.vocabulary.by_table[e.other(entity)]) == 1 for e in q.graph.edges(entity))
-    )
+    only_values = all(len(q.vocabulary.by_table[e.other(entity)]) == 1 for e in q.graph.edges(entity))
+    nameless = only_values and not ranked and not q.vocabulary.name_columns(entity)
     if c.star or (nameless and q.naming_columns(entity)[0].table == entity and len(q.vocabulary.by_table[entity]) > 1):
         return Finding(shown=(Expression(table=entity),), doubts=guessed)
     column = _where_or_when(q, query, entity)

@@ -178,15 +178,8 @@ def _function(utterance: Utterance, before: Utterance, joined: bool) -> str | No
     """`and the average?`: another aggregate of the same column."""
     text = re.sub(r"^(?:what is |what's |what was )?(?:the )?|(?: one| value| of (?:that|those|them|these))?\Z", "",
                   utterance.text, flags=re.I)  # fmt: skip
-    if (
-        not text
-        or utterance.kinds() - {"agg", "sup", "sup_adj"}
-        or not utterance.kinds()
-        or utterance.columns()
-        or utterance.tables()
-    ):
-        return None
-    if utterance.measures() or utterance.values_named():
+    named = utterance.columns() or utterance.tables() or utterance.measures() or utterance.values_named()
+    if not text or named or not utterance.kinds() or utterance.kinds() - {"agg", "sup", "sup_adj"}:
         return None
     return before.aggregated(text)
 
@@ -353,12 +346,8 @@ _OF_THOSE = re.compile(
 def _of_those(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`which of them never ordered?`, `how many of those are discontinued?`: an additional condition on the
     same rows."""
-    match = _OF_THOSE.match(utterance.text)
-    if (
-        match is None
-        or (match["who"] or "").lower() == "who"
-        or (utterance.tables() and utterance.items[utterance.tables()[0]].start < 3)
-    ):
+    match, tables = _OF_THOSE.match(utterance.text), utterance.tables()
+    if match is None or (match["who"] or "").lower() == "who" or (tables and utterance.items[tables[0]].start < 3):
         return None
     rest = (match["rest"] or match["rest2"]).strip()
     if _REFERRING.search(rest) or len(rest.split()) < 2 or not re.match(r"[a-z]", rest):

@@ -103,13 +103,10 @@ def _is_kind(q: LinkedQuestion, key: ColumnKey, *, repeated: float) -> bool:
     column = q.vocabulary.columns[key]
     if column.words[-1] in _SPANS and column.role in ("date", "year") and not column.primary:
         return len(q.vocabulary.by_table[key[0]]) > 2  # a figure a month alone is one row each
-    if (
-        column.numeric
-        or column.role not in ("text", "name")
-        or (column.primary and len(q.vocabulary.by_table[key[0]]) > 1)
-    ):
+    alone = len(q.vocabulary.by_table[key[0]]) == 1
+    if column.numeric or column.role not in ("text", "name") or (column.primary and not alone):
         return False
-    if len(q.vocabulary.by_table[key[0]]) == 1:
+    if alone:
         return True
     rows, known = q.vocabulary.tables[key[0]].table.row_count or 0, len(q.values.values(*key))
     return 0 < known <= rows * repeated and known < rows and q.values.complete(*key)
@@ -254,12 +251,7 @@ def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
         return bool(first and others) and whole and own and all(q.many_of(first, t) for t in others)
     groups = {t for e in c.query.group for t in e.tables}
     counted = [e for e in c.query.select if e.function]
-    return (
-        len(groups) == 1
-        and bool(counted)
-        and all(e.function == "count" and e.table is not None and e.table not in groups for e in counted)
-        and not c.query.having
-        and c.query.limit is None
-        and c.query.intersect is None
-        and all(t in groups for part in c.query.restrictions() for t in part.tables)
-    )
+    if len(groups) != 1 or not counted or c.query.having or c.query.limit is not None or c.query.intersect is not None:
+        return False
+    rows = all(e.function == "count" and e.table is not None and e.table not in groups for e in counted)
+    return rows and all(t in groups for part in c.query.restrictions() for t in part.tables)

@@ -124,17 +124,10 @@ class JoinGraph:
         self._inferred_cost = 0.4 if some_declared else 0.0  # an engine that keeps no keys declares none
         for table in stored:
             for fk in table.foreign_keys:
-                target = vocabulary.schema.table(fk.ref_table)
-                if (
-                    target is None
-                    or target.name not in vocabulary.tables
-                    or len(fk.columns) != len(fk.ref_columns)
-                    or not fk.columns
-                ):
-                    continue
-                single = set(fk.columns) == set(table.primary_key)
-                edge = Edge(table.name, fk.columns, target.name, fk.ref_columns, fk.inferred, single)
-                self._add(edge)
+                target, paired = vocabulary.schema.table(fk.ref_table), len(fk.columns) == len(fk.ref_columns) > 0
+                if target is not None and target.name in vocabulary.tables and paired:
+                    single = set(fk.columns) == set(table.primary_key)
+                    self._add(Edge(table.name, fk.columns, target.name, fk.ref_columns, fk.inferred, single))
         self._add_shared_keys(vocabulary)
         self._add_shared_names(vocabulary)
         self.distance = lru_cache(maxsize=20_000)(self._distance)

@@ -238,14 +238,10 @@ def added_up(q: LinkedQuestion, e: Expression, *, any_figure: bool = False) -> b
     """Whether a figure says something of a group only when it is added up. `any_figure`: whatever it is called, as the
     question asks for an amount."""
     column = q.vocabulary.columns[e.column] if e.column and not e.function and not e.part and e.since is None else None
-    return (
-        column is not None
-        and column.numeric
-        and column.role == "number"
-        and not column.foreign
-        and not averaged(q, column)
-        and bool(any_figure or _ADDED & set(column.words) or column.words == q.vocabulary.tables[column.table].words)
-    )
+    if column is None or not column.numeric or column.role != "number" or column.foreign or averaged(q, column):
+        return False
+    called = _ADDED & set(column.words) or column.words == q.vocabulary.tables[column.table].words
+    return any_figure or bool(called)
 
 
 _ADDED = word_set("sale profit revenue amount total quantity cost loss income spend spending payment unit volume")

@@ -111,12 +111,8 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
                     break
                 signals.append(Keyword(kind, argument, start, start + len(words)))
                 kinds.add(kind)
-    if (
-        signals
-        and signals[0].start == 0
-        and signals[0].kind == "order"
-        and any(k.kind in ("order", "dir") for k in signals[1:])
-    ):
+    commands = bool(signals) and signals[0].start == 0 and signals[0].kind == "order"
+    if commands and any(k.kind in ("order", "dir") for k in signals[1:]):
         return signals[1:]  # `Sort the names … in alphabetical order`: the first word is a command like `list`
     return signals
 

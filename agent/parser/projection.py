@@ -259,12 +259,8 @@ def _qualifies_next(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     flagged = is_flag(q.values, column)
     if q.sort(i + 1) == "table":
         return q.table_of(i + 1) == column.table and (flagged or _happened(q, i, column))
-    return (
-        flagged
-        and q.sort(i + 1) == "column"
-        and q.holds(i + 1, column.table)
-        and q.previous_word(i) not in ("and", ",")
-    )
+    beside = q.sort(i + 1) == "column" and q.holds(i + 1, column.table)
+    return flagged and beside and q.previous_word(i) not in ("and", ",")
 
 
 def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
@@ -277,24 +273,14 @@ def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 def _only_prefix(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     """`ticket topic`: the first word matched only a key, and names the entity whose topic is meant."""
-    mention = q.mention(i)
-    return (
-        column.role == "id"
-        and mention.columns[0][1] < 0.9
-        and q.sort(i + 1) == "column"
-        and q.holds(i + 1, column.table)
-    )
+    beside = q.sort(i + 1) == "column" and q.holds(i + 1, column.table)
+    return column.role == "id" and q.mention(i).columns[0][1] < 0.9 and beside
 
 
 def _verb_of(q: LinkedQuestion, i: int) -> bool:
     """`studying major 50`: the verb names the same column as the noun after it."""
-    own, following = q.items[i].mention, q.items[i + 1].mention
-    assert own is not None
-    return (
-        q.items[i].lower.endswith(("ing", "ed"))
-        and following is not None
-        and own.columns[0][0].key in {c.key for c, _ in following.columns[:2]}
-    )
+    same = {c.key for c, _ in q.mention(i + 1).columns[:2]}
+    return q.items[i].lower.endswith(("ing", "ed")) and q.mention(i).columns[0][0].key in same
 
 
 def _names_of_column(q: LinkedQuestion, i: int) -> bool:
@@ -313,22 +299,17 @@ def _names_of_column(q: LinkedQuestion, i: int) -> bool:
     return score >= 0.9 and not column.numeric and column.role in ("text", "name") and not mention.tables
 
 
+_KEYS = word_set("id ids code codes number numbers")
+
+
 def _only_ties(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> bool:
     """`which employee supports …`: the verb resembles a key that points to the entity; it determines the join."""
-    mention = q.mention(i)
+    if c.head_entity is None or c.negated or c.query.select or c.counting or c.functions:
+        return False
     last_word = q.tokens[q.items[i].end - 1].lower
-    return (
-        c.head_entity is not None
-        and not c.negated
-        and not c.query.select
-        and not c.counting
-        and not c.functions
-        and column.role == "id"
-        and column.foreign
-        and mention.columns[0][1] < 0.9
-        and last_word not in ("id", "ids", "code", "codes", "number", "numbers")
-        and any(e.right == c.head_entity and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
-    )
+    if column.role != "id" or not column.foreign or q.mention(i).columns[0][1] >= 0.9 or last_word in _KEYS:
+        return False
+    return any(e.right == c.head_entity and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
 
 
 def _happened(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
@@ -361,23 +342,15 @@ def _close_function(q: LinkedQuestion, i: int) -> bool:
 
 def _only_context(q: LinkedQuestion, c: Context, i: int) -> bool:
     """`names of the customers` when `customers` is at best a key column: it gives the owner, not the projection."""
-    mention = q.mention(i)
-    if not c.query.select or c.counting or c.functions or c.grouping:
+    before = q.previous_word(i)
+    if not c.query.select or c.counting or c.functions or c.grouping or before not in ("of", "for", "from", "in"):
         return False
-    if q.previous_word(i) not in ("of", "for", "from", "in"):
-        return False
-    column, score = mention.columns[0]
-    last = c.query.select[-1]
-    if (
-        q.previous_word(i) == "of"
-        and i >= 2
-        and q.sorts[i - 2 if q.items[i - 1].lower == "of" else i - 3] == "column"
-        and last.column is not None
-        and last.column[0] == column.table
-        and q.vocabulary.columns[last.column].role != "name"
-        and column.key in {c.key for c in q.naming_columns(column.table)}
-    ):
-        return True
+    column, score = q.mention(i).columns[0]
+    last = c.query.select[-1].column
+    if before == "of" and i >= 2 and q.sorts[i - 2 if q.items[i - 1].lower == "of" else i - 3] == "column":
+        own = last is not None and last[0] == column.table and q.vocabulary.columns[last].role != "name"
+        if own and column.key in {c.key for c in q.naming_columns(column.table)}:
+            return True
     return score < 0.9 and (column.role == "id" or q.plural(i))
 
 

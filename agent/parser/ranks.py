@@ -79,16 +79,9 @@ def by_column(
     column = column or c.column_of(j, "number")
     before = [x for x in q.items[:i] if x.lower not in ("and", ",", "the", "of")]
     only_asking_words = all(x.lower in _ASKING or x.is_keyword("sup", "agg", "relative") for x in before)
-    heads = all(e.function in ("max", "min", "avg", "sum", "count") for e in c.query.select)
-    if (
-        c.in_head
-        and not rank.explicit
-        and (not c.entities or (alone and column.numeric and not i + 2 < j))
-        and heads
-        and (only_asking_words or c.query.select)
-        and not rank.offset
-        and not function
-    ):
+    heads = all(e.function for e in c.query.select) and (only_asking_words or c.query.select)
+    unnamed = not c.entities or (alone and column.numeric and not i + 2 < j)
+    if c.in_head and heads and unnamed and not (rank.explicit or rank.offset or function):
         functions: tuple[Function, ...] = (*c.functions, "max" if rank.descending else "min")
         shown = tuple(Expression(pending, column.key) for pending in functions)
         return Finding((j,), shown=shown, changes={"functions": [], "last_column": (j, column)})

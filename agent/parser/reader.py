@@ -138,12 +138,9 @@ def _sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:
     if plain and not cut and mention is not None and q.sorts[following or 0] == "column" and q.tokens[0].lower in _LIST:
         column = mention.columns[0][0]  # `list staff by salary`
         cut = column.is_figure and not column.foreign
-    return (
-        plain
-        and following is not None
-        and q.sorts[following] == "column"
-        and (cut or any(x.is_keyword("dir") for x in q.items[following + 1 : following + 3]))
-    )
+    if not plain or following is None or q.sorts[following] != "column":
+        return False
+    return cut or any(x.is_keyword("dir") for x in q.items[following + 1 : following + 3])
 
 
 def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
@@ -154,25 +151,16 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         return False
     if counted > i and (c.functions or c.counting or c.query.aggregates()):
         return following is not None and stores_number(q, c, following)
-    if (
-        following == i + 1
-        and q.sorts[following] in ("column", "table")
-        and i
-        and (_counted_rows(q, i) or (i == 1 and q.sorts[0] == "value"))  # `emergencies by outcome`
-        and not c.query.select
-        and not c.functions
-    ) and (following + 1 >= len(q.items) or not _compared(q, c.in_head, following)):
-        return True
-    if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i)):
+    named = following == i + 1 and q.sorts[i + 1] in ("column", "table") and i > 0
+    if named and (_counted_rows(q, i) or (i == 1 and q.sorts[0] == "value")):  # `emergencies by outcome`
+        ends = i + 2 >= len(q.items) or not _compared(q, c.in_head, i + 1)
+        if ends and not c.query.select and not c.functions:
+            return True
+    if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i) or _figure_per_thing(q, c, i)):
         return True
     before = q.items[i - 1].lower if i else ""
-    if following == i + 1 and _figure_per_thing(q, c, i):
-        return True
-    if (
-        (before.endswith("ed") and "group" not in before)
-        or before in _DONE
-        or any(x.lower in ("any", "all") for x in q.items[i + 1 : i + 2])
-    ):
+    done = before in _DONE or (before.endswith("ed") and "group" not in before)
+    if done or any(x.lower in ("any", "all") for x in q.items[i + 1 : i + 2]):
         return False
     if following is None or q.sorts[following] not in ("column", "table"):
         return time_conditions.calendar_word(q, i + 1) != "" and bool(

@@ -231,15 +231,12 @@ def _windows(
             after = tokens[end].lower if end < len(tokens) else ""
             if after.isdecimal() and any(w.isdecimal() for w in item.words if w not in used):
                 continue  # `week 9` is no `week_1`
-            if (
-                used.keys() <= _PLACES
-                and len(used) < len(set(item.words))
-                and after not in ("and", ",", "or", "&", "/")
-            ):
+            partly = len(used) < len(set(item.words))
+            if partly and used.keys() <= _PLACES and after not in ("and", ",", "or", "&", "/"):
                 continue
             if item.words[-1] == "total" and tokens[start].lower == "total" and len(reach) > 1:
                 continue  # `total orders` is no order total
-            if len(used) < len(set(item.words)) and used.keys() <= set(_COUNTED) and tokens[start].lower == "number":
+            if partly and used.keys() <= set(_COUNTED) and tokens[start].lower == "number":
                 continue
             counts = [t.lower for t in tokens[start : start + 2]] in (["number", "of"], ["numbers", "of"])
             if counts and item.words[-1] == "number" and item.words[0] != "number":

@@ -204,13 +204,8 @@ def _plays_a_role(q: LinkedQuestion, i: int) -> bool:
 
 def _amount_of_event(q: LinkedQuestion, i: int) -> bool:
     """`total claimed`: after an aggregate, a participle names the amount of the event and not its rows."""
-    mention = q.items[i].mention
     participle = q.items[i].lower.endswith("ed") and i > 0 and q.items[i - 1].is_keyword("agg")
-    return (
-        participle
-        and mention is not None
-        and any(c.is_figure and score >= _ALMOST_WHOLE for c, score in mention.columns[:1])
-    )
+    return participle and any(c.is_figure and score >= _ALMOST_WHOLE for c, score in q.mention(i).columns[:1])
 
 
 def _refers(q: LinkedQuestion, i: int) -> bool:

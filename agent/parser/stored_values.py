@@ -162,13 +162,9 @@ def pattern(q: LinkedQuestion, c: Context, i: int) -> Finding:
         return Finding()
     text = " ".join(t.text for t in q.tokens[other.start : other.end])
     spelled = any(w in item.lower for w in ("word", "letter", "substring", "string"))
-    if (
-        (q.sorts[j] == "number" or (item.lower in ("include", "have", "contain")))
-        and not spelled
-        and q.sorts[j] != "literal"
-    ):
-        return Finding()
-    if q.sorts[j] in ("table", "column") and not spelled and item.lower in ("contains", "contain", "containing"):
+    plain = q.sorts[j] == "number" or (q.sorts[j] != "literal" and item.lower in ("include", "have", "contain"))
+    named = q.sorts[j] in ("table", "column") and item.lower in ("contains", "contain", "containing")
+    if not spelled and (plain or named):
         return Finding()
     column = target_column(q, c, i, 8)
     used: tuple[int, ...] = ()

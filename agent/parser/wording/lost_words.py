@@ -34,12 +34,9 @@ def lost_words(text: str, reworded: Wording) -> tuple[str, ...]:
     lost = []
     for token in tokenize(text):
         word = token.lower
-        if (
-            token.kind != "word"
-            or word in FUNCTION_WORDS
-            or len(word) < 3
-            or kept_forms & {*_forms(word), word[:_LEAST]}
-        ):
+        if token.kind != "word" or word in FUNCTION_WORDS or len(word) < 3:
+            continue
+        if kept_forms & {*_forms(word), word[:_LEAST]}:
             continue
         forms = {word, stem(word), word.removesuffix("nt")}  # `didnt` is written out
         if not forms & _literals() and "/" not in word:

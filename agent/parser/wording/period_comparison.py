@@ -131,16 +131,11 @@ def _spans(first: str, second: str, today: dt.date) -> tuple[Span, Span] | None:
     a = _period(first, today)
     b = _relative_to(a, second) if a is not None and re.fullmatch(_EARLIER, second, re.IGNORECASE) else None
     b = b or _period(second, today)
-    if (
-        a is not None
-        and b is not None
-        and a.any_year
-        and b.any_year
-        and a.start > b.start
-        and a.start.month < b.start.month
-    ):
+    if a is None or b is None:
+        return None
+    if a.any_year and b.any_year and a.start > b.start and a.start.month < b.start.month:
         a = _relative_to(a, "last year")  # `november vs december`, asked in november: of the same year
-    return (a, b) if a is not None and b is not None and a.unit == b.unit and a.start != b.start else None
+    return (a, b) if a.unit == b.unit and a.start != b.start else None
 
 
 def _period(words: str, today: dt.date) -> Span | None:
