@@ -85,9 +85,7 @@ def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> Colu
         return None
     at, column = c.last_column
     between = (x.lower for x in q.items[at + 1 : i] if x.is_keyword("and", "relative"))
-    if i - at > reach or (c.in_head and not _NEXT_CLAUSE.isdisjoint(between)):
-        return None
-    return column
+    return column if i - at <= reach and not (c.in_head and not _NEXT_CLAUSE.isdisjoint(between)) else None
 
 
 def flag(q: LinkedQuestion, column: ColumnWord, negated: bool) -> Finding:

@@ -46,9 +46,7 @@ def completed(question: str, earlier: Sequence[EarlierTurn], schema: Schema, val
     """The question completed by the turn before it; None when it stands alone: its words do not point back, and it is
     read better by itself."""
     restated = restate(question, earlier, schema, values)
-    if restated is None or _reads_better(question, restated, schema, values):
-        return None
-    return restated
+    return None if restated is None or _reads_better(question, restated, schema, values) else restated
 
 
 def _reads_better(question: str, restated: str, schema: Schema, values: ValueIndex) -> bool:
@@ -89,9 +87,7 @@ def ambiguity(question: str, reading: Reading, schema: Schema, values: ValueInde
             options = _readable_options(question, schema, values)
     except TooTangled:
         return None
-    if len(options) < 2:
-        return None
-    return Clarification(question="By which measure?", options=options)
+    return Clarification(question="By which measure?", options=options) if len(options) > 1 else None
 
 
 def _readable_options(question: str, schema: Schema, values: ValueIndex) -> list[str]:

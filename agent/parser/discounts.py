@@ -28,8 +28,7 @@ def less_discounts(draft: Draft, words: Vocabulary, observed: Seen) -> None:
             draft.notes.append("discounts are not subtracted")
             continue
         draft.notes.append("discounts are subtracted")
-        reduced = {e: replace(e, less=discounts[0].key) for e in products if e.factor and e.factor[0] == table}
-        _exchange(query, reduced)
+        query.exchange({e: replace(e, less=discounts[0].key) for e in products if e.factor and e.factor[0] == table})
 
 
 def _fraction(column: ColumnWord, observed: Seen) -> bool:
@@ -43,13 +42,3 @@ def _fraction(column: ColumnWord, observed: Seen) -> bool:
         for c in conditions
     )
     return bool(above) and bool(below) and above["result zero"] == 1.0 and below["result zero"] == 0.0
-
-
-def _exchange(query: Query, new: dict[Expression, Expression]) -> None:
-    def one(e: Expression) -> Expression:
-        return new.get(e, e)
-
-    query.select = [one(e) for e in query.select]
-    query.order = [(one(e), down) for e, down in query.order]
-    query.default_order = [(one(e), down) for e, down in query.default_order]
-    query.having = [replace(c, left=one(c.left)) for c in query.having]

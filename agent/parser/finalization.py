@@ -6,6 +6,7 @@ In: a reading after its pass. Out: its draft's query, complete.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 
 from agent.parser import group_by, order_by
 from agent.parser.assembly import join
@@ -364,23 +365,15 @@ def _nest(q: LinkedQuestion, query: Query, entities: list[str]) -> None:
     aggregated = all(e.function for e in query.select)
     if ranked.column is None or not shown:
         outer = _ranked_table(q, shown, ranked.table)
-        if ranked.function == "count" and outer and (aggregated or _plural_head(q)):
-            key = q.vocabulary.key_column(outer)
-            if key is None:
-                return
-            inner = Query(
-                select=[Expression(column=key.key)],
-                tables=[t for t in (outer, ranked.table) if t],
-                group=[Expression(column=key.key)],
-                order=[(ranked, descending)],
-                limit=1,
-            )
-            query.where.append((Condition(Expression(column=key.key), "=", (), against=inner),))
-            query.order, query.limit = [], None
-            query.group = []
-            entities[:] = [t for t in entities if t != ranked.table or t == shown]
-            if outer not in entities:
-                entities.append(outer)
+        counted = ranked.function == "count" and outer and (aggregated or _plural_head(q))
+        key = q.vocabulary.key_column(outer) if counted else None
+        if key is not None:
+            row, tables = Expression(column=key.key), [t for t in (outer, ranked.table) if t]
+            inner = Query(select=[row], tables=tables, group=[row], order=[(ranked, descending)], limit=1)
+            query.where.append((Condition(row, "=", (), against=inner),))
+            query.order, query.limit, query.group = [], None, []
+            kept = [t for t in entities if t != ranked.table or t == shown]
+            entities[:] = dict.fromkeys((*kept, outer))
         return
     table = ranked.column[0]
     if ranked.function or (not aggregated and (table == shown or not _plural_head(q))):
@@ -432,38 +425,31 @@ def _both(entities: Sequence[str], query: Query, both: bool) -> None:
         for k, clause in enumerate(query.where)
         if len(clause) == 1 and isinstance(clause[0], Condition) and (clause[0].operator == "=" or clause[0].half_open)
     ]
-    for a in range(len(equal)):
-        for b in range(a + 1, len(equal)):
-            (one, first), (other, second) = equal[a], equal[b]
-            if first.left != second.left:
-                continue
-            # `orders in both 2023 and 2024`, `average price of both tea and coffee`: rows of the one and rows
-            # of the other, since no row is both and a figure is of them all
-            own = bool({t for e in query.select for t in e.tables} & set(first.tables))
-            counted_alone = len(query.select) == 1 and query.select[0].function == "count"
-            either = own if first.half_open or counted_alone else query.aggregates()
-            if either:
-                query.where[one] = (first, second)
-                del query.where[other]
-            else:
-                _intersect(entities, query, one, other)
-            return
+    pairs = combinations(equal, 2)
+    same_left = next(((one, other) for one, other in pairs if one[1].left == other[1].left), None)
+    if same_left is None:
+        return
+    (at, first), (other_at, second) = same_left
+    # `orders in both 2023 and 2024`, `average price of both tea and coffee`: rows of the one and rows of the other,
+    # since no row is both and a figure is of them all
+    own = bool({t for e in query.select for t in e.tables} & set(first.tables))
+    counted_alone = len(query.select) == 1 and query.select[0].function == "count"
+    either = own if first.half_open or counted_alone else query.aggregates()
+    if either:
+        query.where[at] = (first, second)
+        del query.where[other_at]
+    else:
+        _intersect(entities, query, at, other_at)
 
 
 def _contradiction(query: Query) -> tuple[int, int] | None:
     """Two clauses that no single row can satisfy (`over 20 and under 10`): two groups of rows are meant."""
-    ranges: list[tuple[int, Condition]] = []
-    for k, clause in enumerate(query.where):
-        c = clause[0]
-        if len(clause) == 1 and isinstance(c, Condition) and c.operator in ("<", "<=", ">", ">="):
-            ranges.append((k, c))
-    for k, one in ranges:
-        for m, other in ranges:
-            if one.left != other.left or one.operator[0] != ">" or other.operator[0] != "<":
-                continue
-            low, high = one.values[:1], other.values[:1]
-            numbers = low and high and isinstance(low[0], int | float) and isinstance(high[0], int | float)
-            if numbers and low[0] >= high[0]:  # type: ignore[operator]
+    alone = [(k, clause[0]) for k, clause in enumerate(query.where) if len(clause) == 1]
+    ranges = [(k, c) for k, c in alone if isinstance(c, Condition) and c.operator in ("<", "<=", ">", ">=")]
+    for (k, one), (m, other) in product(ranges, ranges):
+        if one.left == other.left and one.operator[0] == ">" and other.operator[0] == "<":
+            low, high = next(iter(one.values), None), next(iter(other.values), None)
+            if isinstance(low, int | float) and isinstance(high, int | float) and low >= high:
                 return k, m
     return None
 

@@ -6,7 +6,7 @@ The reader fills a `Query`, `sql_builder` turns it into SQL, and `explanation` i
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 ColumnKey = tuple[str, str]
@@ -187,6 +187,13 @@ class Query:
     def put_first(self, *tables: str) -> None:
         """Name these tables before the others."""
         self.tables = list(dict.fromkeys([*tables, *self.tables]))
+
+    def exchange(self, new: dict[Expression, Expression]) -> None:
+        """Show, order by and compare other expressions in place of these."""
+        self.select = [new.get(e, e) for e in self.select]
+        self.order = [(new.get(e, e), down) for e, down in self.order]
+        self.default_order = [(new.get(e, e), down) for e, down in self.default_order]
+        self.having = [replace(c, left=new.get(c.left, c.left)) for c in self.having]
 
     def ordered_by(self) -> list[Expression]:
         return [e for e, _ in self.order]

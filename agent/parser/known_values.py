@@ -53,9 +53,7 @@ def place_or_language(text: str, vocabulary: Vocabulary, values: ValueIndex) -> 
             if stored and _holds(column, known, values):
                 found = (v for v in values.values(*column.key) if v.lower() in stored)
                 hits.extend(ValueHit(column.table, column.name, value, _SAME) for value in found)
-    if hits:
-        return text, tuple(hits)
-    return _ending(text, vocabulary, values)
+    return (text, tuple(hits)) if hits else _ending(text, vocabulary, values)
 
 
 def _holds(column: ColumnWord, known: dict[str, frozenset[str]], values: ValueIndex) -> bool:

@@ -94,11 +94,8 @@ def _name(q: LinkedQuestion, c: Context, i: int) -> Findings:
 
 def _word(q: LinkedQuestion, c: Context, i: int) -> Findings:
     item = q.items[i]
-    if (dated := time_conditions.period(q, c, i)) is not None:
+    if (dated := time_conditions.period(q, c, i) or time_conditions.weekdays(q, c, i)) is not None:
         yield dated
-        return
-    if (on_days := time_conditions.weekdays(q, c, i)) is not None:
-        yield on_days
         return
     if item.lower == "by":
         yield from _by(q, c, i)

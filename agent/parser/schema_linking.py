@@ -294,13 +294,10 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
     if words[-1] in used and words[-1] in UNITS and missing & _DIMENSIONS:  # `kg per species`
         return (0.97 if missing <= _DIMENSIONS else 0.9) * mean
     covered = 1 - len(missing) / len(unique)
-    if words[-1] in used and isinstance(item, TableWord):
-        return (0.55 + 0.3 * covered) * mean
+    least = 0.36 if words[0] in used else 0.3
     if words[-1] in used:
-        return (0.45 + 0.3 * covered) * mean
-    if words[0] in used:
-        return (0.36 + 0.3 * covered) * mean
-    return (0.3 + 0.3 * covered) * mean
+        least = 0.55 if isinstance(item, TableWord) else 0.45
+    return (least + 0.3 * covered) * mean
 
 
 def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:

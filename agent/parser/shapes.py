@@ -66,9 +66,7 @@ def _with_duration(query: Query, shape: Shape) -> bool:
     if len(figures) != 1 or figures[0].function != "count" or figures[0].share:
         return False
     figure = Expression(shape.function, end, since=start, unit=shape.unit)
-    query.select = [figure if e == figures[0] else e for e in query.select]
-    query.order = [(figure if e == figures[0] else e, down) for e, down in query.order]
-    query.default_order = [(figure if e == figures[0] else e, down) for e, down in query.default_order]
+    query.exchange({figures[0]: figure})
     if query.group and not query.order and not any(e.part for e in query.group):
         query.order = [(figure, True)]
     query.shape = shape
@@ -77,12 +75,8 @@ def _with_duration(query: Query, shape: Shape) -> bool:
 
 def _by_part(query: Query, part: str) -> None:
     """Group by a part of the date that the query groups by."""
-    whole = {e for e in query.group if e.column is not None and not e.part}
-
-    def parted(e: Expression) -> Expression:
-        return replace(e, part=part) if e in whole else e
-
-    query.select, query.group = [parted(e) for e in query.select], [parted(e) for e in query.group]
+    parted = {e: replace(e, part=part) for e in query.group if e.column is not None and not e.part}
+    query.select, query.group = [parted.get(e, e) for e in query.select], [parted.get(e, e) for e in query.group]
 
 
 def _restrict(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:

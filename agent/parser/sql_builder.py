@@ -179,9 +179,7 @@ class TreeBuilder:
         needed.extend(t for e in query.expressions() for t in e.tables)
         needed.extend(query.tables)
         needed.extend(t for e in query.group for t in e.tables)
-        for clause in (*query.where, *query.base):
-            for part in clause:
-                needed.extend(part.tables)
+        needed.extend(t for clause in (*query.where, *query.base) for part in clause for t in part.tables)
         tables = list(dict.fromkeys(needed))
         if not tables:
             raise Unreachable([])
@@ -217,9 +215,7 @@ class TreeBuilder:
         if e.less is not None:
             kept = exp.Sub(this=exp.Literal.number(1), expression=self._moment(e.less, alone))
             inner = exp.Mul(this=inner, expression=exp.paren(kept, copy=False))
-        if not e.function:
-            return inner
-        return _AGGREGATES[e.function](this=inner)
+        return _AGGREGATES[e.function](this=inner) if e.function else inner
 
     def _moment(self, key: ColumnKey, alone: bool) -> exp.Expr:
         """The column; a date in a form of its own as the engine's own, figures that are kept as text as numbers."""
@@ -326,21 +322,14 @@ class TreeBuilder:
         if path is None or not path.steps:
             raise Unreachable([m.of, m.table])
         first_table, first = path.steps[0]
-        own, other = (
-            (first.left_columns, first.right_columns)
-            if first.left == m.of
-            else (first.right_columns, first.left_columns)
-        )
-        inner_tables = [first_table, *(t for t, _ in path.steps[1:])]
-        for clause in m.where:
-            for part in clause:
-                inner_tables.extend(part.tables)
+        own, other = first.left_columns, first.right_columns
+        if first.left != m.of:
+            own, other = other, own
+        inner_tables = [t for t, _ in path.steps] + [t for clause in m.where for part in clause for t in part.tables]
         if m.key is not None:
             return self._known_among(m, m.key, inner_tables, alone)
-        inner_query = Query(
-            select=[Expression(column=(first_table, other[0]))], tables=inner_tables, where=list(m.where)
-        )
-        inner = self._select(inner_query)
+        partner_key = Expression(column=(first_table, other[0]))
+        inner = self._select(Query(select=[partner_key], tables=inner_tables, where=list(m.where)))
         if m.negated and self._vocabulary.schema.dialect != "sqlite" and m.of not in inner_tables:
             inner.set("expressions", [exp.Literal.number(1)])
             for a, b in zip(own, other, strict=True):

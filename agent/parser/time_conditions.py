@@ -257,9 +257,7 @@ def dated(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 def calendar_word(q: LinkedQuestion, i: int) -> str:
     """The part of a date that item i names (`month`, `weekday`), if no column has that name."""
-    if i >= len(q.items) or q.sorts[i] != "word":
-        return ""
-    return _CALENDAR.get(q.items[i].lower, "")
+    return _CALENDAR.get(q.items[i].lower, "") if q.sort(i) == "word" else ""
 
 
 _CALENDAR = {

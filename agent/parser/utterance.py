@@ -111,9 +111,7 @@ class Utterance:
 
     def period(self) -> str | None:
         """The words of a period, if the text names one."""
-        for start, period in self._periods():
-            return self._slice(start, start + period.tokens)
-        return None
+        return next((self._slice(start, start + period.tokens) for start, period in self._periods()), None)
 
     def _periods(self) -> Iterator[tuple[int, Period]]:
         """The periods that the text names, each with its first token."""
@@ -159,10 +157,8 @@ class Utterance:
         return f"{kept}{gap}{words}{mark}"
 
     def _order_start(self) -> int | None:
-        for item in self.items:
-            if item.is_keyword("order") or (item.is_keyword("dir") and item.start > 1):
-                return item.start
-        return None
+        ordering = (x for x in self.items if x.is_keyword("order") or (x.is_keyword("dir") and x.start > 1))
+        return next((item.start for item in ordering), None)
 
     def without_order(self) -> str:
         at = self._order_start()
@@ -363,9 +359,7 @@ class Utterance:
         item = self.items[k]
         if item.is_keyword("sup_adj", "sup", "selling", "sup_count", "common", "distinct") or item.kind == "number":
             return True
-        if self._sort(k) in ("value", "column"):
-            return item.lower not in FUNCTION_WORDS
-        return False
+        return self._sort(k) in ("value", "column") and item.lower not in FUNCTION_WORDS
 
 
 _CONTINUING = word_set(
