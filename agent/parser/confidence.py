@@ -55,10 +55,7 @@ def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequ
         "unread name": any(w[:1].isupper() or w[:1].isdecimal() for w in unread),
         "unread operation": any(w.lower() in _OPERATIONS for phrase in unread for w in phrase.split()),
         "listing only": not query.where and not query.order and not grouped and not query.aggregates(),
-        "one plain column": len(query.select) == 1
-        and not query.aggregates()
-        and not query.distinct
-        and not query.group,
+        "one plain column": len(query.select) == 1 and not (query.aggregates() or query.distinct or query.group),
         "unread share": len(unread) / max(1, len(content)),
         "weakest link": 1 - min(scores, default=0.5),
         "mean link": 1 - (sum(scores) / len(scores) if scores else 0.5),
@@ -198,40 +195,29 @@ def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vo
     rows = {c.table: vocabulary.tables[c.table].table.row_count or 0 for c in plain}
     sentences = sum(t.text in ".?!" for t in tokens[:-1])
     listing = bool(plain) and not query.group and not query.distinct and query.limit is None
+    one_column = listing and len(plain) == 1 and plain[0].role not in ("name", "id")
+    equal = [c.left.column for c in query.conditions() if c.operator == "=" and c.left.column is not None]
+    named = any(key[0] in rows and vocabulary.columns[key].role == "name" for key in equal)
+    added = [e for e in query.select if e.function in ("sum", "avg")]
+    counted = [e.table for e in query.select if e.function == "count" and e.table]
+    elsewhere = any(t not in rows for part in query.restrictions() for t in part.tables)
     return {
         "several sentences": min(sentences, 2),
         "several tables shown": len({c.table for c in plain}) > 1,
         "key shown by default": "shown_by_default" in draft.doubts and any(c.role == "id" for c in plain),
         "repeats from a join": listing and any(plan.multiplies(c.table) for c in plain),
-        "repeats in a column": listing
-        and len(plain) == 1
-        and plain[0].role not in ("name", "id")
-        and rows[plain[0].table] != 1,
-        "aggregate over a join that repeats": any(
-            e.function in ("sum", "avg") and e.tables and plan.multiplies(e.tables[0]) for e in query.select
-        ),
+        "repeats in a column": one_column and rows[plain[0].table] != 1,
+        "aggregate over a join that repeats": any(e.tables and plan.multiplies(e.tables[0]) for e in added),
         "sum over a join that repeats": bool(summed_repeatedly(query, plan)),
-        "count of distinct over a join": any(
-            e.function == "count" and e.table and plan.multiplies(e.table) for e in query.select
-        ),
+        "count of distinct over a join": any(plan.multiplies(table) for table in counted),
         "close choices": min(len(draft.close), 4),
         "several ranks": query.limit is not None and len(query.order) > 1,
         "several conditions": len(query.where) > 1,
-        "condition in another table": any(t not in rows for part in query.restrictions() for t in part.tables)
-        and bool(rows),
+        "condition in another table": bool(rows) and elsewhere,
         "group by a key's name": bool(query.group) and len(query.group) > len(query.select),
-        "one named row of a guessed entity": "entity_guessed" in draft.doubts
-        and any(
-            c.operator == "="
-            and c.left.column is not None
-            and c.left.column[0] in rows
-            and vocabulary.columns[c.left.column].role == "name"
-            for c in query.conditions()
-        )
-        and len(query.where) > 1,
+        "one named row of a guessed entity": "entity_guessed" in draft.doubts and named and len(query.where) > 1,
         "having without group": bool(query.having) and not query.group,
-        "amount of a similar word": "only_similar_words" in draft.doubts
-        and any(e.function in ("sum", "avg") for e in query.select),
+        "amount of a similar word": "only_similar_words" in draft.doubts and bool(added),
     }
 
 

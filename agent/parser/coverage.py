@@ -110,15 +110,10 @@ def _since_when(q: LinkedQuestion, draft: Draft, k: int) -> bool:
     after = q.items[k + 1].mention if k + 1 < len(q.items) else None
     if q.items[k].lower != "new" or after is None or not after.tables:
         return False
-    dated = {
-        c.left.column[0]
-        for clause in draft.query.where
-        for c in clause
-        if isinstance(c, Condition) and c.left.column and q.vocabulary.columns[c.left.column].role in ("date", "year")
-    }
-    born = {c.key for c in birth_columns(q.vocabulary)}  # nobody is new by birth
-    if any(c.left.column in born for clause in draft.query.where for c in clause if isinstance(c, Condition)):
-        return True
+    compared = [c.left.column for c in draft.query.conditions() if c.left.column]
+    if {c.key for c in birth_columns(q.vocabulary)}.intersection(compared):
+        return True  # nobody is new by birth
+    dated = {key[0] for key in compared if q.vocabulary.columns[key].role in ("date", "year")}
     return bool(dated) and not dated & {table.name for table, _ in after.tables}
 
 

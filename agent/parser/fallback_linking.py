@@ -19,6 +19,7 @@ from agent.knowledge.values import SPAN_WORDS, ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary, holds_letters
 from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
+from agent.parser.joins import columns_of_own_rows
 from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention
 from agent.parser.persons import SERVED, SERVING, called_person, person_word
@@ -36,12 +37,7 @@ def _superior(item: Item, vocabulary: Vocabulary) -> Item | None:
     """`boss`: the column by which a row refers to another row of its own table, if only one table has such people."""
     if lemma(item.lower) not in _SUPERIORS:
         return None
-    own = [
-        vocabulary.columns[table.name, key.columns[0]]
-        for table in vocabulary.tables.values()
-        for key in table.table.foreign_keys
-        if key.ref_table == table.name and len(key.columns) == 1
-    ]
+    own = columns_of_own_rows(vocabulary)
     if len(own) != 1:
         return None
     mention = Mention(item.start, item.end, columns=((own[0], 0.9),), text=item.lower)

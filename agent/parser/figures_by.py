@@ -21,11 +21,9 @@ def figures_by(q: LinkedQuestion, r: ReadingState) -> None:
         return
     # `sunny days per year`: the days are the rows that are counted
     parts = {e.column for kind, e in r.groups if kind == "column" and isinstance(e, Expression) and e.part}
-    r.query.select[:] = [
-        Expression("count", table=e.column[0])
-        if e.column in parts and not e.function and not e.part and e.column
-        else e
-        for e in r.query.select
+    query.select[:] = [
+        Expression("count", table=e.column[0]) if e.column and e.column in parts and not (e.function or e.part) else e
+        for e in query.select
     ]
     against = [k for k, x in enumerate(q.items) if x.lower in _AGAINST]
     by = compared(query) if against else None

@@ -138,7 +138,7 @@ def _lists_amounts(query: Query, q: LinkedQuestion) -> bool:
     shown = next((e for e in query.select if e.column and q.vocabulary.columns[e.column].numeric), None)
     if shown is None:
         return False
-    named = (c.left.column for clause in query.where for c in clause if isinstance(c, Condition) and c.operator == "=")
+    named = (c.left.column for c in query.conditions() if c.operator == "=")
     roles = {q.vocabulary.columns[key].role for key in named if key is not None}
     return not roles & {"name", "id"}
 
@@ -220,18 +220,14 @@ def _totals_a_rank(query: Query) -> bool:
 def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
     """`average days to pay` read as AVG(due_date), `average department` as AVG(department_id), `average receipt` as
     AVG(receipt_no), `total kg` as SUM(price_kg)."""
-    return any(
-        e.function in ("avg", "sum")
-        and e.column is not None
-        and e.since is None
-        and not e.part
-        and (
-            (column := q.vocabulary.columns[e.column]).role in ("date", "id")
-            or (column.words[-1] in _NUMBERED and not column.numeric)
-            or (e.function == "sum" and not e.factor and of_a_unit(column.words))
-        )
-        for e in query.expressions()
-    )
+    for e in query.expressions():
+        if e.function in ("avg", "sum") and e.column is not None and e.since is None and not e.part:
+            column = q.vocabulary.columns[e.column]
+            priced = e.function == "sum" and not e.factor and of_a_unit(column.words)
+            numbers = column.words[-1] in _NUMBERED and not column.numeric
+            if priced or numbers or column.role in ("date", "id"):
+                return True
+    return False
 
 
 _NUMBERED = ("number", "code", "reference", "phone")
@@ -378,7 +374,7 @@ def _groups_by_cells(query: Query, q: LinkedQuestion) -> bool:
     `total amount due in may` as groups by each day on which something is due."""
     if _ASKED_GROUPS & {token.lower for token in q.tokens}:
         return False
-    bounded = {c.left.column for clause in query.where for c in clause if isinstance(c, Condition)}
+    bounded = {c.left.column for c in query.conditions()}
     groups = [e.column for e in query.group if e.column is not None and not e.part]
     return any(q.vocabulary.columns[key].is_figure or key in bounded for key in groups)
 

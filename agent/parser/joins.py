@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.knowledge.effort import spend
-from agent.knowledge.vocabulary import Vocabulary
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from eval.language.inflection import root
 from eval.language.lexicon import open_lexicon, word_set
 
@@ -258,6 +258,13 @@ class JoinGraph:
                     step += -0.1 * min(said, 2) + 0.02 * min(unsaid, 4)
                 heapq.heappush(heap, (cost + step, count, there, rises, [*path, (there, edge)]))
         return None
+
+
+def columns_of_own_rows(vocabulary: Vocabulary) -> list[ColumnWord]:
+    """The columns by which rows refer to other rows of their own table (`manager_id`)."""
+    keys = [(name, key) for name, table in vocabulary.tables.items() for key in table.table.foreign_keys]
+    own = [(name, key.columns[0]) for name, key in keys if key.ref_table == name and len(key.columns) == 1]
+    return [vocabulary.columns[place] for place in own if place in vocabulary.columns]
 
 
 _graphs: dict[int, tuple[Vocabulary, JoinGraph]] = {}

@@ -17,17 +17,8 @@ from agent.parser.state import Context
 from agent.parser.units import UNITS, of_a_unit
 from eval.language.lexicon import Adjective, Measure, measures, word_set
 
-_AMOUNTS = (
-    ("total", "amount"),
-    ("grand", "total"),
-    ("amount",),
-    ("total",),
-    ("price",),
-    ("value",),
-    ("cost",),
-    ("salary",),
-    ("revenue",),
-)
+_AMOUNTS = (("total", "amount"), ("grand", "total"), ("amount",), ("total",), ("price",), ("value",), ("cost",),
+            ("salary",), ("revenue",))  # fmt: skip
 MONEY_ROWS = word_set(
     "payment deposit withdrawal sale expense cost revenue invoice refund donation salary fee purchase bill charge fine"
     " wage bonus budget spending turnover"

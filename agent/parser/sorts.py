@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.knowledge.values import ValueIndex
-from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.joins import JoinGraph
+from agent.knowledge.vocabulary import TableWord, Vocabulary
+from agent.parser.joins import JoinGraph, columns_of_own_rows
 from agent.parser.mentions import Item
 from agent.parser.question import ALMOST, LinkedQuestion
 from eval.language.inflection import root
@@ -183,13 +183,7 @@ def _refers_to_own_rows(q: LinkedQuestion, i: int) -> bool:
     had = before in ("a", "an") and earlier in ("with", "without", "has", "have")
     if not had and before not in _POSSESSIVE and not (before == "the" and earlier == "is"):
         return False
-    own = (
-        q.vocabulary.columns.get((name, key.columns[0]))
-        for name, table in q.vocabulary.tables.items()
-        for key in table.table.foreign_keys
-        if key.ref_table == name and len(key.columns) == 1
-    )
-    return any(column is not None and column.words[0] == word for column in own)
+    return any(column.words[0] == word for column in columns_of_own_rows(q.vocabulary))
 
 
 _EACH = ("per", "each", "every", "by", "which", "what")
@@ -322,13 +316,9 @@ def _table(q: LinkedQuestion, i: int) -> tuple[str, bool]:
         for j, x in enumerate(q.items)
         if j != i and (m := x.mention) and m.tables and (len(m.tables) == 1 or m.tables[1][1] < m.tables[0][1] - 0.04)
     ]
-    chosen = min(
-        equal,
-        key=lambda t: (
-            sum(min(q.graph.distance(t.name, f), 9) for f in firm),
-            t.bridge,
-            t.table.kind == "view",
-            len(t.words),
-        ),
-    ).name
-    return chosen, True
+
+    def rank(t: TableWord) -> tuple[float, bool, bool, int]:
+        away = sum(min(q.graph.distance(t.name, f), 9) for f in firm)
+        return away, t.bridge, t.table.kind == "view", len(t.words)
+
+    return min(equal, key=rank).name, True

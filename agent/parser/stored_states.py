@@ -66,8 +66,7 @@ _CONTRARY = {
     "undelivered": "delivered received",
     "outstanding": "delivered received paid",
     "unfinished": "finished completed fixed closed",
-    "alive": "deceased died dead death",
-    "living": "deceased died dead death",
+    **dict.fromkeys(("alive", "living"), "deceased died dead death"),
     "open": "closed resolved completed finished fixed",
     "pending": "completed finished fixed closed resolved delivered",
 }
@@ -76,9 +75,8 @@ _ENDED = {**dict.fromkeys(LASTING, "end ended ending terminated until expiry"), 
 """The dates with which a state ends."""
 _BEGUN = word_set("start begin started starting from")
 SAME_EVENT = {
-    "left": "end leave left terminated termination resigned exit",
+    **dict.fromkeys(("left", "quit"), "end leave left terminated termination resigned exit"),
     **dict.fromkeys(("former", "ex"), "end leave left terminated termination resigned exit quit retired cancelled"),
-    "quit": "end leave left terminated termination resigned exit",
     "finished": "fixed completed closed resolved end ended done",
     "completed": "finished fixed closed resolved end ended",
     "done": "finished completed fixed closed resolved end ended",
