@@ -65,6 +65,15 @@ _WORDS = {
     "the previous ": "LAG",
     "the next ": "LEAD",
 }
+_BEHIND = (
+    (" in small letters", "LOWER({})"),
+    (" in capitals", "UPPER({})"),
+    (" without spaces around it", "TRIM({})"),
+    (" without its sign", "ABS({})"),
+    (" as a whole number", "CAST({} AS INTEGER)"),
+    (" as a number", "CAST({} AS REAL)"),
+    (" as text", "CAST({} AS TEXT)"),
+)
 _FORMS = {"year and month": "%Y-%m", "year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "weekday": "%w"}
 _DAYS = {day: n for n, day in enumerate(("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"))}
 _BINARY = (
@@ -427,24 +436,13 @@ class Reader:
 
     def postfix(self, said: str, *, windows: bool = True) -> str:
         while True:
-            if self.takes(" in small letters"):
-                said = f"LOWER({said})"
-            elif self.takes(" in capitals"):
-                said = f"UPPER({said})"
-            elif self.takes(" without spaces around it"):
-                said = f"TRIM({said})"
-            elif self.takes(" without its sign"):
-                said = f"ABS({said})"
-            elif self.takes(" as a whole number"):
-                said = f"CAST({said} AS INTEGER)"
-            elif self.takes(" as a number"):
-                said = f"CAST({said} AS REAL)"
-            elif self.takes(" as text"):
-                said = f"CAST({said} AS TEXT)"
+            form = next((form for words, form in _BEHIND if self.takes(words)), None)
+            if form is not None:
+                said = form.format(said)
             elif self.takes(" rounded to "):
                 said = f"ROUND({said}, {self.value()})"
                 self.expect(" places")
-            elif self.takes(" rounded"):
+            elif self.takes(" rounded"):  # the longer words come first
                 said = f"ROUND({said})"
             elif self.takes(" (missing where it is "):
                 said = f"NULLIF({said}, {self.value()})"

@@ -3,7 +3,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
 const API = process.env["TEXT2SQL_API"] ?? "http://127.0.0.1:8000";
-const PATHS = ["/presets", "/schema", "/query", "/runs", "/threads", "/sql", "/feedback", "/databases", "/kept", "/boards", "/shared", "/model", "/lab/runs", "/health"];
+const PATHS = ["/presets", "/schema", "/query", "/runs", "/threads", "/sql", "/feedback", "/databases", "/kept", "/boards", "/shared", "/model", "/lab/runs", "/health", "/terms", "/drill", "/schedules", "/deliveries"];
 
 export default defineConfig({
   base: "./", // the server says below which path the page is

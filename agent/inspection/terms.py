@@ -21,7 +21,7 @@ from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.schema_linking import link
 from agent.parser.sql_builder import readable
 from agent.state import Term
-from agent.statements.reading import words_of
+from agent.statements.resolved import words_of
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.language.tokens import tokenize

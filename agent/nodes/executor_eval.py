@@ -244,7 +244,8 @@ async def _as_read(step: _Step, result: QueryResult, case: Case) -> QueryResult:
         return result
     try:
         said, missing = await as_read_once(step.question, case, step.context)
-        said = [*said, *await in_turn(not_used, case)]
+        if case.second_opinion is not None:
+            said = [*said, *await in_turn(not_used, case)]
     except Exception:  # what is said of an answer must not cost the answer
         log.exception("The reading failed inside")
         return result

@@ -22,7 +22,7 @@ from agent.parser.periods import period_at
 from agent.parser.schema_linking import link
 from agent.parser.time_conditions import TIME_WORDS
 from agent.state import LONGEST_MEANING, LONGEST_TERM, Term
-from agent.statements.reading import Resolved, tables_of, words_of
+from agent.statements.resolved import Resolved, tables_of, words_of
 from eval.databases.base import Database
 from eval.language.inflection import root
 from eval.language.lexicon import FUNCTION_WORDS

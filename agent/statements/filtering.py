@@ -21,7 +21,7 @@ from agent.parser.date_arithmetic import days_later
 from agent.parser.date_functions import DateFunctions
 from agent.parser.figure_functions import as_number
 from agent.parser.periods import period_at
-from agent.statements.reading import words_of
+from agent.statements.resolved import words_of
 from eval.databases.base import Database
 from eval.errors import InputError
 from eval.language.tokens import tokenize

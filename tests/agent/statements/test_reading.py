@@ -12,7 +12,8 @@ import pytest
 
 from agent.knowledge.vocabulary import vocabulary
 from agent.state import LeftOut, ReadingPart
-from agent.statements.reading import counting, left_out, reading
+from agent.statements.left_out import counting, left_out
+from agent.statements.reading import reading
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Column, ForeignKey, Schema, Table
