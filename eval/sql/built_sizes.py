@@ -326,13 +326,14 @@ def _parts_of_chain(node: exp.Expr) -> list[exp.Expr]:
     """The operands of a chain of operators or set operations, however long it is; the children of any other node."""
     if not isinstance(node, exp.Binary | exp.SetOperation):
         return list(node.iter_expressions())
-    parts: list[exp.Expr] = []
+    parts: list[exp.Expr | None] = []
     kind: type[exp.Expr] = exp.SetOperation if isinstance(node, exp.SetOperation) else exp.Connector
     kind = kind if isinstance(node, kind) else type(node)
     while isinstance(node, kind) and not (parts and node.args.get("with_")):
         parts.append(node.expression)
         node = node.this
-    return [node, *reversed(parts)]
+    # the parser lets a dot without sides pass (`FROM t, LATERAL .`)
+    return [part for part in (node, *reversed(parts)) if part is not None]
 
 
 def _longest(left: Outputs, right: Outputs) -> Outputs:

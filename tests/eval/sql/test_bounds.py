@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlglot import parser
 
@@ -256,6 +256,7 @@ bounded = settings(max_examples=150, deadline=None, suppress_health_check=[Healt
 
 
 @bounded
+@example("duckdb", "LATERAL .")
 @given(st.sampled_from(DIALECTS), st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join))
 def test_any_soup_of_words_is_read_without_an_error(dialect: Dialect, soup: str) -> None:
     _read(soup, dialect)
