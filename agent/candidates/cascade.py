@@ -32,7 +32,6 @@ from agent.runtime.verdict import in_ten
 from agent.statements.mending import mended
 from eval.databases.types import DatabaseError
 from eval.examination import Query
-from eval.scoring import NOT_RUN
 from eval.scoring.types import Case
 from eval.threads import in_turn
 
@@ -159,7 +158,7 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
     seats.unread = engine.not_understood if engine is not None else ()
     if engine is not None and engine.sql:
         one = await seats.take(engine)
-        alone = (engine.confidence or 0.0) >= ENGINE_ALONE and one.ran is not None and one.ran.probability > NOT_RUN
+        alone = (engine.confidence or 0.0) >= ENGINE_ALONE and one.ran is not None and not one.ran.contradicted
         if alone and not await _open(one, question, context):
             return (Written(engine),)
         seats.tell("engine", engine, f"{in_ten(engine.confidence or 0.0)} such readings are right; the model is asked.")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from agent.candidates.features import Group, grouped
 from agent.candidates.result_groups import Candidate, Examined, log_odds
 from agent.candidates.weights import probability
-from eval.scoring import NOT_RUN
 from eval.scoring.regression import Fit
 
 
@@ -53,4 +52,4 @@ def choose(ran: Sequence[Examined], total: int, fitted: Fit | None = None, lead:
 
 def _contradicted(group: Group) -> bool:
     """Whether something forbids each of its queries: a favourable vote does not lift them."""
-    return all(member.log_odds <= log_odds(NOT_RUN) for member in group.members)
+    return all(member.contradicted for member in group.members)

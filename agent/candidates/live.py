@@ -31,7 +31,6 @@ from agent.candidates.result_groups import Candidate, Ran, labelled, log_odds
 from agent.candidates.weights import probability, weights
 from agent.runtime.probability import STATED_DOUBT
 from eval.metrics.comparison import columns_within
-from eval.scoring import NOT_RUN
 from eval.scoring.types import Case
 
 FITTED = Path(__file__).with_name("live.txt")
@@ -117,7 +116,7 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
             features["engine_within"] = float((reading, label) in within)
             features["engine_around"] = float((label, reading) in within)
         chance = probability(features, weights(FITTED))
-        forbidden = all(examined[i].log_odds <= log_odds(NOT_RUN) for i in members)
+        forbidden = all(examined[i].contradicted for i in members)
         if forbidden:
             chance = min(chance, FORBIDDEN)
         if unread:

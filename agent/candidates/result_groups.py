@@ -34,6 +34,8 @@ class Examined:
     candidate: Candidate
     log_odds: float
     """That its rows are right, by its own evidence alone."""
+    contradicted: bool
+    """Something is proved against it."""
     characters: int
     """Of its SQL as it was sent: the simpler the shorter."""
     result: int
@@ -55,6 +57,8 @@ class Ran:
     result: ExecutionResult
     ordered: bool
     """Its outermost query has an ORDER BY."""
+    contradicted: bool = False
+    """Something is proved against it."""
 
 
 def log_odds(probability: float) -> float:
@@ -73,6 +77,7 @@ def labelled(ran: Sequence[Ran]) -> tuple[Examined, ...]:
         Examined(
             candidate=one.candidate,
             log_odds=log_odds(one.probability),
+            contradicted=one.contradicted,
             characters=len(one.sql),
             result=results[i],
             bag=bags[i],

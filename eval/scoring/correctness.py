@@ -17,7 +17,7 @@ from pathlib import Path
 
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import HABITS, kind_of, sign
+from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of, sign
 from eval.scoring.regression import read_weights
 from eval.scoring.types import Case, Evidence
 
@@ -40,6 +40,11 @@ by a hyperbolic tangent: each kind overlaps within itself, so an unusual query w
 that many of them see. Less than the odds of the prior, so that neither kind alone makes a query likely wrong."""
 
 
+PROVED_MOST = 0.6
+"""The most that a query may have against which something is proved: in doubt, however much speaks for it. Of recorded
+answers with a proof against them one in ten is right, many of these by chance."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coefficients:
     """The regression: log-odds = logit(prior) + sum of weight x value; habits and other readings that speak against it
@@ -52,7 +57,7 @@ class Coefficients:
 
     def probability(self, seen: Iterable[Observation], prior: float | None = None) -> float:
         checked = usual = agreeing = 0.0
-        for o in seen:
+        for o in (seen := tuple(seen)):
             weight = self.weights.get(o.name, 0.0) * o.value
             kind = kind_of(o.name)
             if kind in HABITS:
@@ -62,7 +67,16 @@ class Coefficients:
             else:
                 checked += weight
         start = logit(self.prior if prior is None else prior)
-        return logistic(start + checked + _bounded(usual) + _bounded(agreeing))
+        return _in_doubt(logistic(start + checked + _bounded(usual) + _bounded(agreeing)), seen)
+
+
+def is_contradicted(seen: Iterable[Observation]) -> bool:
+    """Whether something is proved against the query."""
+    return any(o.name.startswith(PROVED) for o in seen)
+
+
+def _in_doubt(probability: float, seen: Iterable[Observation]) -> float:
+    return min(probability, PROVED_MOST) if is_contradicted(seen) else probability
 
 
 def _bounded(against: float) -> float:
@@ -115,12 +129,12 @@ def correctness(
         # already
         against = sum(fitted.weights.get(o.name, 0.0) * o.value for o in contradicting(seen))
         own = case.own_confidence
-        from_evidence = own if against == 0 else logistic(logit(own) + against)
+        from_evidence = own if against == 0 else _in_doubt(logistic(logit(own) + against), seen)
     else:
         from_evidence = fitted.probability(seen, case.prior)
     if confirmed:
         from_evidence = max(from_evidence, fitted.pivot)
-    probability = with_opinion(from_evidence, opinion_of(case))
+    probability = with_opinion(from_evidence, opinion_of(case, seen))
     return (
         dimension(from_evidence, fitted.pivot),
         probability,
@@ -132,9 +146,11 @@ def contradicting(seen: Iterable[Observation]) -> list[Observation]:
     return [o for o in seen if kind_of(o.name) == "contradiction"]
 
 
-def opinion_of(case: Case) -> float:
-    """The judge's opinion, neutral where there is none or where the judge is the writer itself."""
-    return NEUTRAL if case.relevance is None or case.own_confidence is not None else case.relevance
+def opinion_of(case: Case, seen: Iterable[Observation]) -> float:
+    """The judge's opinion, neutral where there is none or where the judge is the writer itself; a favourable one does
+    not count where something is proved."""
+    opinion = NEUTRAL if case.relevance is None or case.own_confidence is not None else case.relevance
+    return min(opinion, NEUTRAL) if is_contradicted(seen) else opinion
 
 
 def opinion_weight(relevance: float) -> float:

@@ -3,7 +3,8 @@
 In: an observation's name. Out: its `Kind`, and the sign that its fitted weight may have. Kinds:
 
 - `contradiction`: a conflict between question, query, data and schema that a reader can check. It counts on every
-  database, and only contradictions may be given to a model as feedback.
+  database, and only contradictions may be given to a model as feedback. A name that begins with `PROVED` is one that
+  leaves no other reading (`eval.scoring.contradictions`): it makes an answer doubtful, whatever speaks for it.
 - `agreement`: other queries for the same question return the same rows, or other ones.
 - `confirmation`: a part of the question that has its form in the query.
 - `habit`: how queries for such questions are usually written. It counts only where the question and the query resemble
@@ -51,6 +52,7 @@ _NAMES: Mapping[Kind, str] = {
         than_any words_unused words_unused_count table_only_joined
     """,
 }
+PROVED = "proved_"
 HABITS: tuple[Kind, ...] = ("habit", "context")
 _KINDS: Mapping[str, Kind] = MappingProxyType({n: kind for kind, names in _NAMES.items() for n in names.split()})
 _AGREEING = word_set(
@@ -60,6 +62,8 @@ _AGREEING = word_set(
 
 def kind_of(name: str) -> Kind:
     """The kind of an observation. One that is not listed is a confirmation if it ends in `_matched`, else a habit."""
+    if name.startswith(PROVED):
+        return "contradiction"
     return _KINDS.get(name, "confirmation" if name.endswith("_matched") else "habit")
 
 

@@ -30,7 +30,7 @@ _COUNT_ONLY = re.compile(
 _AVERAGE = _any(r"averages?|avg|mean(?! by)|on average")
 _SUM = _any(r"total(?! number| count| of how many)|sum|altogether|overall|combined")
 _HOW_MUCH = _any(r"how much")
-_BOUND = rf"(?! of (?:\d|(?:{SMALL_NUMBERS})\b))"
+_BOUND = rf"(?! of (?:\d|(?:{SMALL_NUMBERS}|twice|double|half)\b))"
 """`a minimum of three` bounds and asks for no extreme."""
 _MAXIMUM = _any(rf"max(?:imum|imal)?{_BOUND}")
 _MINIMUM = _any(rf"min(?:imum|imal)?{_BOUND}")
@@ -139,7 +139,7 @@ _ID = re.compile(r"\b(?:ids?|identifiers?|codes?|keys?|numbers?|no\.)(?!\w)", _F
 _SHARE = _any(r"percent(?:age)?s?|ratio|share of|proportion|rate")
 _NAMED_LIKE_EXTREMES = re.compile(r"(?<=[a-z,] )(?:Min|Max)(?= [A-Z])")
 """A name such as Max Weber, inside a sentence."""
-_PROPER = re.compile(r"(?<=[\w,;:('\"] )(?<![.?!] )([A-Z][\w’'-]*(?: (?:of |the |de )?[A-Z][\w’'-]*)*|[A-Z]{2,})")
+_PROPER = re.compile(r"(?<=[\w,;:('\"] )(?<![.?!\d] )([A-Z][\w’'-]*(?: (?:of |the |de )?[A-Z][\w’'-]*)*|[A-Z]{2,})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class Intent:
 
 _SINGULAR = re.compile(
     r"^\W*(?:(?:find|give|show|return|tell|list|get|state)\b(?: me)? )?"
-    r"(?:what(?:'s| is| was)|which|who (?:is|was)|where is|the)\b",
+    r"(?:what(?:'s| is| was)|which|who (?:is|was)|where is|when (?:is|was|did|does)|the)\b",
     _FLAGS,
 )
 _PLURAL = re.compile(

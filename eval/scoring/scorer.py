@@ -21,7 +21,7 @@ from eval.scoring.correctness import (
 from eval.scoring.efficiency import efficiency
 from eval.scoring.evidence.features import observations, unscaled
 from eval.scoring.evidence.question_reading import Observation, Reading
-from eval.scoring.evidence_kinds import HABITS, kind_of
+from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.safety import safety
@@ -32,22 +32,22 @@ from eval.sql.traversal import unchanging
 
 _JUST_BELOW = 0.01
 _FAIRLY = 0.68
-PROVED = "proved"
-"""The name under which `observed` hands on what `contradictions` proves; it is a veto and weighs nothing."""
 SURE_RELEVANCE = 0.9
 """Relevance from which the judge's opinion outweighs habits."""
 
 
 def observed(case: Case) -> tuple[Observation, ...]:
-    """What is seen of a query, with what is proved against it. It does not depend on the case's relevance."""
+    """What is seen of a query; what is proved against it (`PROVED`) takes the place of the same seen with less
+    certainty. It does not depend on the case's relevance."""
     reading = Reading(case)
     with unchanging(case.parsed.tree):
         plain = unscaled(reading)
         seen = observations(reading, plain)
         if case.parsed.tree is None or not case.ran:
             return seen
-        proved = dict.fromkeys(p.sentence for p in contradictions(reading, plain))
-        return (*seen, *(Observation(PROVED, 1, sentence) for sentence in proved))
+        proved = contradictions(reading, plain)
+        weaker = (o for o in seen if o.name not in proved)
+        return (*weaker, *(Observation(PROVED + check, 1, sentence) for check, sentence in proved.items()))
 
 
 def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | None = None) -> Score:
@@ -58,9 +58,7 @@ def score(case: Case, preset: str = "default", seen: tuple[Observation, ...] | N
     """
     by_name = weights(preset)
     seen = observed(case) if seen is None else seen
-    proved = () if case.gold is not None else tuple(o.text for o in seen if o.name == PROVED)
-    seen = tuple(o for o in seen if o.name != PROVED)
-    forbidden = (*vetoes(case), *proved)
+    forbidden = vetoes(case)
     confirmed = _confirmed(case, seen)
     if confirmed:
         seen = tuple(o for o in seen if kind_of(o.name) not in HABITS)
@@ -91,7 +89,7 @@ def weighed(case: Case, seen: Sequence[Observation]) -> tuple[Evidence, ...]:
     pieces = list(evidence(seen if case.own_confidence is None else contradicting(seen), coefficients().weights))
     if case.own_confidence is not None:
         pieces.append(_own_reading(case.own_confidence))
-    weight = opinion_weight(opinion_of(case))
+    weight = opinion_weight(opinion_of(case, seen))
     if abs(weight) >= SHOWN:
         finds = "finds" if weight > 0 else "doubts"
         text = f"The judge {finds} that the result answers the question."

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from eval.databases.types import ExecutionResult
 from eval.schema import Schema, Table
-from eval.scoring.evidence_kinds import Kind
+from eval.scoring.evidence_kinds import PROVED, Kind
 from eval.sql.traversal import from_items
 from eval.sql.types import ParsedQuery, QueryFacts, References, Verdict
 from eval.statement import ReadStatement
@@ -177,3 +177,8 @@ class Score:
     probability: float | None = None
     """The calibrated probability (0..1) that the result is right, the judge's opinion included: the one figure that
     every view quotes."""
+
+    @property
+    def proved(self) -> tuple[str, ...]:
+        """The sentences that prove a conflict between question and query."""
+        return tuple(e.text for e in self.evidence if e.name.startswith(PROVED))

@@ -14,13 +14,15 @@ from pathlib import Path
 
 from eval.scoring.correctness import FITTED
 from experiments.judge.fit import Measured, fitted, measured, written
+from experiments.judge.fit_measures import calibration_error_by_chance
+from experiments.judge.reliability import plot
 from experiments.judge.samples import Sample, extracted, read_cache, write_cache
 from experiments.judge.sources import MOST_ANSWERS, SOURCES
 
 RECORDED = frozenset(source.name for source in SOURCES if not source.gold_as_answer)
 _HEADER = (
     "source            answers right   gold  pass.5  pass.95  right refused  wrong refused    AUC    ECE"
-    "  ECE known writer"
+    "  ECE known writer (by chance)"
 )
 
 
@@ -30,10 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--recorded", type=Path, required=True, help="folder of recorded answers")
     parser.add_argument("--cache", type=Path, required=True, help="folder that keeps the observations")
     parser.add_argument("--most", type=int, default=MOST_ANSWERS, help="answers taken of one source")
+    parser.add_argument("--plot", type=Path, help="write reliability plots of all sources to this PNG file")
     parser.add_argument("--write", action="store_true", help="fit on all sources and write correctness.txt")
     chosen = parser.parse_args(arguments)
     samples = _samples(chosen)
     sys.stdout.write(_HEADER + "\n")
+    plots: dict[str, tuple[Sequence[float], Sequence[bool]]] = {}
     for family in dict.fromkeys(source.family for source in SOURCES):
         inside = [source for source in SOURCES if source.family == family]
         names = {source.name for source in inside}
@@ -44,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 line = measured(source.name, some, model, recorded=source.name in RECORDED)
                 sys.stdout.write(_line(line) + "\n")
                 sys.stdout.flush()
+                plots[source.name] = line.known_writer, line.labels
+    if chosen.plot:
+        plot(plots, chosen.plot)
     if chosen.write:
         FITTED.write_text(written(fitted(samples, RECORDED), samples), encoding="utf-8")
     return 0
@@ -52,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _line(m: Measured) -> str:
     return (
         f"{m.source:17} {m.answers:7} {m.right:5.2f} {m.gold:6} {m.gold_neutral:7.3f} {m.gold_high:8.3f} "
-        f"{m.right_refused:14.3f} {m.wrong_refused:14.3f} {m.auc:6.3f} {m.ece:6.3f} {m.ece_known_writer:17.3f}"
+        f"{m.right_refused:14.3f} {m.wrong_refused:14.3f} {m.auc:6.3f} {m.ece:6.3f} {m.ece_known_writer:17.3f} "
+        f"({calibration_error_by_chance(m.known_writer):.3f})"
     )
 
 

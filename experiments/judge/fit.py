@@ -12,10 +12,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from eval.scoring import contradictions
 from eval.scoring.completeness import SIGNS as INCOMPLETE
-from eval.scoring.correctness import EVEN_ODDS, NOT_RUN, SHOWN, Coefficients, dimension, logit, with_opinion
+from eval.scoring.correctness import (
+    EVEN_ODDS,
+    NEUTRAL,
+    NOT_RUN,
+    SHOWN,
+    Coefficients,
+    dimension,
+    is_contradicted,
+    logit,
+    with_opinion,
+)
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import HABITS, kind_of, sign
+from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of, sign
 from eval.scoring.penalties import charged
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.scorer import SURE_RELEVANCE
@@ -80,6 +91,9 @@ SURELY = frozenset(
         "zero_in_average",
     }
 )
+PROOF = -3.0
+"""The same for what is proved: of recorded answers with a proof against them one in ten is right."""
+PROOFS = tuple(PROVED + name for name in sorted(contradictions.NAMES))
 _CONFLICTS_OR_NOT = "conflicts or not"
 """What all answers share while contradictions are fitted alone: those without any are right more often."""
 SET = {"candidates": 1.0, "count_missing": -2.5, "other_table_named": -3.0}
@@ -104,7 +118,7 @@ def fitted(samples: Sequence[Sample], recorded: frozenset[str] = frozenset()) ->
         [row | {_CONFLICTS_OR_NOT: 1.0} for row in conflicts],
         labels,
         penalty=PENALTY,
-        prior=dict.fromkeys(PITFALLS, PITFALL) | dict.fromkeys(SURELY, SURE),
+        prior=dict.fromkeys(PITFALLS, PITFALL) | dict.fromkeys(SURELY, SURE) | dict.fromkeys(PROOFS, PROOF),
         sign=lambda name: 0 if name == _CONFLICTS_OR_NOT else sign(name),
         offsets=starts,
         importance=importance,
@@ -149,7 +163,7 @@ def passes(sample: Sample, model: Coefficients, relevance: float) -> bool:
     chance = probability(model, sample)
     if relevance >= SURE_RELEVANCE and not any(_objects(o, model) for o in seen):
         chance = max(model.pivot, model.probability([o for o in seen if kind_of(o.name) not in HABITS]))
-    if with_opinion(chance, relevance) < EVEN_ODDS:
+    if with_opinion(chance, min(relevance, NEUTRAL) if is_contradicted(seen) else relevance) < EVEN_ODDS:
         return False
     total = sample.fixed + by_name["correctness"] * dimension(chance, model.pivot)
     total += by_name["completeness"] * charged(INCOMPLETE, seen, model.weights)[0]
@@ -175,8 +189,13 @@ class Measured:
     auc: float
     ece: float
     """Calibration error with the prior of an unknown writer."""
-    ece_known_writer: float
-    """Calibration error with a prior that was learned from the answers to the other half of the questions."""
+    known_writer: tuple[float, ...]
+    """The probabilities with a prior that was learned from the answers to the other half of the questions."""
+    labels: tuple[bool, ...]
+
+    @property
+    def ece_known_writer(self) -> float:
+        return calibration_error(self.known_writer, self.labels)
 
 
 def measured(source: str, samples: Sequence[Sample], model: Coefficients, *, recorded: bool) -> Measured:
@@ -202,7 +221,8 @@ def measured(source: str, samples: Sequence[Sample], model: Coefficients, *, rec
         wrong_refused=refused_share(False),
         auc=auc(estimates, labels),
         ece=calibration_error(estimates, labels),
-        ece_known_writer=calibration_error(_known_writer(answers, model), labels),
+        known_writer=tuple(_known_writer(answers, model)),
+        labels=tuple(labels),
     )
 
 

@@ -6,10 +6,12 @@ In: probabilities and labels. Out: plain numbers.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 _BINS = 10
+_DRAWS = 50
 
 
 def auc(values: Sequence[float], labels: Sequence[bool]) -> float:
@@ -57,3 +59,10 @@ def calibration_error(probabilities: Sequence[float], labels: Sequence[bool]) ->
     """ECE: the mean distance of probability and share of right answers over the bins, weighted by their sizes."""
     table = reliability(probabilities, labels)
     return sum(b.answers * abs(b.predicted - b.right) for b in table) / max(1, len(labels))
+
+
+def calibration_error_by_chance(probabilities: Sequence[float]) -> float:
+    """The ECE that these probabilities have on average where each is exactly right: few answers show some by chance."""
+    dice = random.Random(1)
+    draws = (calibration_error(probabilities, [dice.random() < p for p in probabilities]) for _ in range(_DRAWS))
+    return sum(draws) / _DRAWS

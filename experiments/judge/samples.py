@@ -24,7 +24,7 @@ from eval.scoring.best_practices import best_practices
 from eval.scoring.efficiency import efficiency
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import weights
-from eval.scoring.scorer import PROVED, observed
+from eval.scoring.scorer import observed
 from eval.scoring.types import Case
 from eval.scoring.vetoes import vetoes
 from eval.sql import check, parse
@@ -50,7 +50,7 @@ class Sample:
     system: str
     right: bool
     vetoed: bool
-    """Something forbids it, a proved contradiction included."""
+    """Something forbids it."""
     features: dict[str, float]
     fixed: float
     """The weighted sum of the four dimensions that do not use fitted weights."""
@@ -75,8 +75,7 @@ def sample_of(answer: Answer) -> Sample:
     """The answer as the judge sees it."""
     case = answer.case
     features: dict[str, float] = {}
-    with_proofs = observed(case)
-    for seen in (o for o in with_proofs if o.name != PROVED):
+    for seen in observed(case):
         features[seen.name] = round(features.get(seen.name, 0.0) + seen.value, 4)
     by_name = weights("default")
     fixed = by_name["safety"] + by_name["efficiency"] * efficiency(case)[0]
@@ -87,7 +86,7 @@ def sample_of(answer: Answer) -> Sample:
         question=answer.question,
         system=answer.system,
         right=answer.right,
-        vetoed=bool(vetoes(case)) or any(o.name == PROVED for o in with_proofs),
+        vetoed=bool(vetoes(case)),
         features=features,
         fixed=fixed,
         text=case.question,
@@ -120,7 +119,8 @@ class Extraction:
         opinion = asyncio.run(second_opinion(question.text, database, schema))
 
         def examined(sql: str) -> Case:
-            case = examine(Query(question.text, sql), database, schema=schema, limits=LIMITS)
+            query = Query(question.text, sql, taught=question.hint.lower())
+            case = examine(query, database, schema=schema, limits=LIMITS)
             return replace(case, second_opinion=opinion)
 
         def sample(case: Case, system: str, right: bool) -> Answer:

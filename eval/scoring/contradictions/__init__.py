@@ -1,8 +1,9 @@
-"""Contradictions: conflicts between question and query that a reader can check, each with its proof.
+"""Contradictions: conflicts between question and query that a reader can check.
 
-In: a question read against its query (`Reading`), and what was observed of it. Out: `Proof`s. Each check says nothing
-where it cannot tell; what one proves is a veto whatever a judge thinks. A new check is a function in the file of what
-it looks at and a line in `CHECKS`; the measured harm of each is in docs/measurements.md.
+In: a question read against its query (`Reading`), and what was observed of it. Out: the sentence that each check
+proves. A check says nothing where it cannot tell; what one proves makes an answer doubtful, and weighs as much as
+labelled answers showed (`correctness.txt`). A new check is a function in the file of what it looks at and a line in
+`CHECKS`.
 """
 
 from __future__ import annotations
@@ -22,15 +23,19 @@ from eval.scoring.contradictions.columns import (
     thing_untold,
 )
 from eval.scoring.contradictions.comparisons import comparison_flipped, rank_from_behind
-from eval.scoring.contradictions.figures import aggregate_differs, figure_missing, measure_not_summed
+from eval.scoring.contradictions.figures import (
+    FURTHER_SENTENCE,
+    aggregate_differs,
+    figure_missing,
+    measure_not_summed,
+)
 from eval.scoring.contradictions.numbers import number_foreign, period_open, year_foreign, year_unused
-from eval.scoring.contradictions.proof import Proof, Proofs
 from eval.scoring.contradictions.shown import limit_unasked, order_wrong, superlative_unmet, unconditioned
 from eval.scoring.contradictions.values import idle_condition, name_unused, never_true, value_foreign, value_named
 from eval.scoring.evidence.familiarity import supposes
-from eval.scoring.evidence.question_reading import Observation, Reading
+from eval.scoring.evidence.question_reading import Observation, Reading, Sentences
 
-__all__ = ["CHECKS", "Proof", "contradictions"]
+__all__ = ["CHECKS", "NAMES", "contradictions"]
 
 _OBSERVED = word_set(
     """
@@ -41,7 +46,7 @@ _OBSERVED = word_set(
 """Observations that prove a conflict by themselves."""
 _WRITTEN_DATE = re.compile(r"\d[-/]\d")
 
-CHECKS: tuple[Callable[[Reading], Proofs], ...] = (
+CHECKS: tuple[Callable[[Reading], Sentences], ...] = (
     limit_unasked,
     value_foreign,
     value_named,
@@ -70,15 +75,21 @@ CHECKS: tuple[Callable[[Reading], Proofs], ...] = (
     unconditioned,
 )
 """The checks that are more than an observation."""
+NAMES = _OBSERVED | {check.__name__ for check in CHECKS}
 
 
-def contradictions(reading: Reading, seen: Sequence[Observation]) -> tuple[Proof, ...]:
-    """Everything that is proved against a query; `seen` is what was observed of it, before it is scaled."""
-    if supposes(reading.case.question):
-        return tuple(proof for check in _IN_ANY_CASE for proof in check(reading))
-    proving = _proving(reading)
-    observed = (Proof(o.name, "", o.text) for o in seen if o.name in proving and o.text)
-    return (*observed, *(proof for check in CHECKS for proof in check(reading)))
+def contradictions(reading: Reading, seen: Sequence[Observation]) -> dict[str, str]:
+    """What is proved against a query: the first sentence of each check, by its name. `seen` is what was observed of the
+    query, before it is scaled."""
+    found: dict[str, str] = {}
+    supposed = supposes(reading.case.question)
+    if not supposed:
+        proving = _proving(reading)
+        found = {o.name: o.text for o in reversed(seen) if o.name in proving and o.text}
+    for check in _IN_ANY_CASE if supposed else CHECKS:
+        if sentence := next(check(reading), None):
+            found[check.__name__] = sentence
+    return found
 
 
 _IN_ANY_CASE = (limit_unasked, never_true, idle_condition)
@@ -96,7 +107,7 @@ def _proving(r: Reading) -> frozenset[str]:
         doubtful.add("number_missing")
     if r.tree.args.get("with_") or r.case.facts.window_functions:
         doubtful |= {"order_direction_wrong", "order_reversed"}
-    if _FURTHER_SENTENCE.search(r.question):
+    if FURTHER_SENTENCE.search(r.question):
         doubtful.add("count_missing")
     if not _FIGURE_ASKED.search(r.question):
         doubtful.add("aggregate_missing")
@@ -104,7 +115,6 @@ def _proving(r: Reading) -> frozenset[str]:
 
 
 _EITHER_NUMBER = re.compile(r"\b\d+ or \d+\b")
-_FURTHER_SENTENCE = re.compile(r"[.?!]\s+\S")
 _FIGURE_ASKED = re.compile(
     r"^(?:(?!\b(?:where|whose|with|who|that|which|if|has|have|exceeds?)\b).){0,80}"
     r"\b(?:averages?|avg|mean|totals?|sum|maximum|minimum)\b"

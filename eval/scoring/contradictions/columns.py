@@ -1,6 +1,6 @@
 """Columns: things that the question lists and the query does not return.
 
-In: a question read against its query. Out: proofs. A thing is missed only where it names a column of the query's
+In: a question read against its query. Out: sentences. A thing is missed only where it names a column of the query's
 tables, a half of a name, a figure, or the groups.
 """
 
@@ -12,8 +12,7 @@ from sqlglot import exp
 
 from eval.language.words import STOPWORDS, akin, name_words, question_words
 from eval.scoring.aspects import is_key_name
-from eval.scoring.contradictions.proof import Proof, Proofs
-from eval.scoring.evidence.question_reading import SAID, Reading
+from eval.scoring.evidence.question_reading import SAID, Reading, Sentences
 from eval.sql.traversal import every
 
 _ITEMS = re.compile(r",(?: and)? | and | as well as | along with | together with ")
@@ -31,7 +30,7 @@ _SHORT_ITEM = 2
 _SAYS_LITTLE = frozenset({"id", "name", "the", "code", "all", "each", "their", "its"})
 
 
-def column_missing(r: Reading) -> Proofs:
+def column_missing(r: Reading) -> Sentences:
     """More things of the question's opening list are columns of the query's tables, or figures, than are returned."""
     if r.case.facts.projects_star or r.select is None or not r.output or every(r.select, exp.DPipe, exp.Concat):
         return
@@ -93,7 +92,7 @@ _ARTICLES = frozenset(
 )
 
 
-def companion_missing(r: Reading) -> Proofs:
+def companion_missing(r: Reading) -> Sentences:
     """`The city and its GDP`, and the query uses one of them."""
     if r.case.facts.projects_star or not r.output:
         return
@@ -109,8 +108,8 @@ _COMPANION = re.compile(
 )
 
 
-def _missing(item: str) -> Proof:
-    return Proof("column_missing", "", f"The question asks for “{item}”, which the query does not return.")
+def _missing(item: str) -> str:
+    return f"The question asks for “{item}”, which the query does not return."
 
 
 def _not_used(item: str, r: Reading) -> bool:
@@ -144,7 +143,7 @@ _BOTH_ASKED = re.compile(
 )
 
 
-def half_a_name(r: Reading) -> Proofs:
+def half_a_name(r: Reading) -> Sentences:
     """The first or the last name alone, where the question asks for both or for people."""
     if r.case.facts.projects_star or (r.case.facts.group_by and not r.output_columns):
         return
@@ -158,10 +157,10 @@ def half_a_name(r: Reading) -> Proofs:
     if not halves or (asked_one and not asked_both):
         return
     half = "first" if first else "last"
-    yield Proof("half_a_name", "", f"The query returns the {half} name only; the question asks for the whole name.")
+    yield f"The query returns the {half} name only; the question asks for the whole name."
 
 
-def group_untold(r: Reading) -> Proofs:
+def group_untold(r: Reading) -> Sentences:
     """Figures of groups without what tells the groups apart."""
     facts = r.case.facts
     if not facts.group_by or len(r.rows) < 2 or r.select is None or r.select.args.get("limit"):
@@ -177,7 +176,7 @@ def group_untold(r: Reading) -> Proofs:
     else:
         untold = keys if all(every(e, exp.AggFunc) for e in r.output) else []
     if untold:
-        yield Proof("group_untold", "", "The query returns figures of groups without saying which group each is of.")
+        yield "The query returns figures of groups without saying which group each is of."
 
 
 def _asked_group(key: exp.Column, r: Reading) -> bool:
@@ -209,7 +208,7 @@ _SIDE_BY_SIDE = re.compile(
 )
 
 
-def figures_missing(r: Reading) -> Proofs:
+def figures_missing(r: Reading) -> Sentences:
     """`The minimum and maximum amount`, and one of them is computed."""
     found = _SIDE_BY_SIDE.search(r.question)
     if found is None or r.case.facts.window_functions or not every(r.tree, *_KINDS):
@@ -218,20 +217,19 @@ def figures_missing(r: Reading) -> Proofs:
     asked = [kind for kind, words in _KINDS.items() if re.search(rf"\b(?:{words})\b", text)]
     lacking = [k for k in asked if not every(r.tree, k)]
     if len(asked) > 1 and len(lacking) == 1 and not (r.case.facts.order_by or every(r.tree, exp.Div, exp.Count)):
-        sentence = f"The question asks for two figures; the query computes no {lacking[0].__name__.upper()}."
-        yield Proof("figures_missing", "", sentence)
+        yield f"The question asks for two figures; the query computes no {lacking[0].__name__.upper()}."
 
 
-def thing_untold(r: Reading) -> Proofs:
+def thing_untold(r: Reading) -> Sentences:
     """`Which genre sells most?`, `the top 5 customers`, and the query returns the figure alone."""
     facts = r.case.facts
     asked = _WHICH.match(r.question) or (
-        r.intent.superlative and facts.limit is not None and not _FIGURE_ASKED.match(r.question)
+        r.intent.superlative and facts.limit is not None and not _FIGURE_ASKED.search(r.question)
     )
     if not asked or not facts.group_by or not r.output:
         return
     if all(every(e, exp.AggFunc) and not every(e, exp.Case) for e in r.output):
-        yield Proof("thing_untold", "", "The question asks which; the query returns a figure without what it is of.")
+        yield "The question asks which; the query returns a figure without what it is of."
 
 
 _WHICH = re.compile(r"^\W*(?:which|who|whose)\b")
@@ -241,14 +239,13 @@ _FIGURE_ASKED = re.compile(
 )
 
 
-def figure_untold(r: Reading) -> Proofs:
+def figure_untold(r: Reading) -> Sentences:
     """`Tips by day`, and the query returns the days alone."""
     facts = r.case.facts
     if not facts.group_by or facts.aggregates or facts.window_functions or facts.having or facts.distinct:
         return
     if _BY_GROUP.search(r.question) and not any(every(e, exp.Binary) for e in r.output):
-        sentence = "The question asks for something of each group; the query returns the groups alone."
-        yield Proof("figure_untold", "", sentence)
+        yield "The question asks for something of each group; the query returns the groups alone."
 
 
 _BY_GROUP = re.compile(
@@ -257,7 +254,7 @@ _BY_GROUP = re.compile(
 )
 
 
-def group_not_shown(r: Reading) -> Proofs:
+def group_not_shown(r: Reading) -> Sentences:
     """`The longest track of each genre`, and the query returns the tracks without their genres."""
     found = _EACH.search(r.question)
     if found is None or r.case.facts.projects_star or len(r.case.tables_read) < 2 or not r.output or len(r.rows) < 2:
@@ -270,7 +267,7 @@ def group_not_shown(r: Reading) -> Proofs:
     shown = {w for e in r.output for c in every(e, exp.Column) for w in name_words(c.name)}
     told = places & {t.name for t in tables} or any(akin(noun[0], w) for w in shown)
     if len(r.output_places) >= len(r.output) and not told:
-        yield Proof("group_untold", "", f"The question asks for each {found[1]}; the query returns none.")
+        yield f"The question asks for each {found[1]}; the query returns none."
 
 
 _EACH = re.compile(r"\b(?:each|per|every) ([^\W\d_]+)\b")

@@ -1,6 +1,6 @@
 """Comparisons: `older than 45` against `age < 45`, `above the average` against `< (SELECT AVG(...))`.
 
-In: a question read against its query. Out: proofs. A comparison is looked at only where the question says its number
+In: a question read against its query. Out: sentences. A comparison is looked at only where the question says its number
 once, or the average, with a word for the direction beside it, and where nothing is denied.
 """
 
@@ -11,8 +11,7 @@ import re
 from sqlglot import exp
 
 from eval.language.numbers import NUMBER_WORDS
-from eval.scoring.contradictions.proof import Proof, Proofs
-from eval.scoring.evidence.question_reading import Reading
+from eval.scoring.evidence.question_reading import Reading, Sentences
 from eval.scoring.evidence.ranking import numbers_rows
 from eval.sql.traversal import every
 
@@ -43,7 +42,7 @@ _YEAR = re.compile(r"((?:1[89]|20)\d\d)-01-01")
 _AVERAGE = re.compile(r"\b(?:average|avg|mean)\b")
 
 
-def comparison_flipped(r: Reading) -> Proofs:
+def comparison_flipped(r: Reading) -> Sentences:
     """A comparison in the direction opposite to the one that the question gives for its number."""
     for node in every(r.tree, exp.GT, exp.GTE, exp.LT, exp.LTE):
         if _under_denial(node):
@@ -55,8 +54,7 @@ def comparison_flipped(r: Reading) -> Proofs:
         asked = _asked(column, bound, r)
         if asked is not None and asked != grows and not _both_ways(node, bound, r):
             words = "more" if asked else "less"
-            sentence = f"The question asks for {words} than the query's bound; the query compares the other way round."
-            yield Proof("comparison_flipped", node.sql(), sentence)
+            yield f"The question asks for {words} than the query's bound; the query compares the other way round."
             return
 
 
@@ -124,10 +122,10 @@ def _direction(before: str, after: str) -> bool | None:
     return found[-1]["more"] is not None or found[-1]["least"] is not None
 
 
-def rank_from_behind(r: Reading) -> Proofs:
+def rank_from_behind(r: Reading) -> Sentences:
     """`The top 3 of each region`, and the query keeps what a ranking numbers from 3 on."""
     ranks = {w.parent.alias for w in every(r.tree, exp.Window) if isinstance(w.parent, exp.Alias) and numbers_rows(w)}
     for node in every(r.tree, exp.GT, exp.GTE):
         if isinstance(node.this, exp.Column) and node.this.name in ranks and _bound(node.expression) is not None:
-            yield Proof("rank_from_behind", node.sql(), "The query keeps the rows behind the ranks asked for.")
+            yield "The query keeps the rows behind the ranks asked for."
             return

@@ -1,6 +1,6 @@
 """Figures: an average, a total or an extreme asked and another one computed, or none.
 
-In: a question read against its query. Out: proofs.
+In: a question read against its query. Out: sentences.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from sqlglot import exp
 from eval.language.inflection import light_stem
 from eval.language.lexicon import measures
 from eval.language.words import name_words, question_words
-from eval.scoring.contradictions.proof import Proof, Proofs
-from eval.scoring.evidence.question_reading import Reading
+from eval.scoring.evidence.question_reading import Reading, Sentences
 from eval.sql.traversal import every
 
 _TYPICAL = re.compile(
     r"\b(?:averages?|avg|means?|typical\w*|usual\w*|on average|per|rate\w*|rating\w*|scor\w+|median\w*|normal\w*"
-    r"|expected|better|worse|best|worst)\b"
+    r"|varian\w*|deviat\w*|expected|better|worse|best|worst)\b"
 )
 _AGGREGATES: Mapping[str, tuple[type[exp.Expr], ...]] = {
     "average": (exp.Avg, exp.Div),
@@ -28,7 +27,7 @@ _AGGREGATES: Mapping[str, tuple[type[exp.Expr], ...]] = {
 }
 
 
-def aggregate_differs(r: Reading) -> Proofs:
+def aggregate_differs(r: Reading) -> Sentences:
     """An average asked and none computed, a total asked and an average or an extreme returned; or the other way."""
     intent, facts = r.intent, r.case.facts
     returned = set(facts.output_aggregates or facts.aggregates)
@@ -57,7 +56,7 @@ def _another_figure(r: Reading) -> bool:
     return intent.superlative and not (r.case.facts.group_by or r.case.facts.order_by)
 
 
-def _two_aggregates(r: Reading) -> Proofs:
+def _two_aggregates(r: Reading) -> Sentences:
     """What is returned is aggregated in one way and ordered by another; or something equals a total or an average."""
     order = r.select.args.get("order") if r.select is not None else None
     shown = {(type(a), a.this) for e in r.output for a in every(e, exp.Avg, exp.Sum, exp.Max, exp.Min)}
@@ -65,8 +64,7 @@ def _two_aggregates(r: Reading) -> Proofs:
         others = [kind for kind, cell in shown if cell == ordered.this and kind is not type(ordered)]
         if others and (type(ordered), ordered.this) not in shown:
             name = others[0].__name__.upper()
-            sentence = f"The query returns {name} of what it orders by {ordered.sql_name()}."
-            yield Proof("aggregate_differs", ordered.sql(), sentence)
+            yield f"The query returns {name} of what it orders by {ordered.sql_name()}."
             return
     for equal in every(r.tree, exp.EQ):
         inner = equal.expression.unnest() if isinstance(equal.expression, exp.Subquery) else None
@@ -82,7 +80,7 @@ _EXTREME = re.compile(
 )
 
 
-def _wrong_extreme(r: Reading, returned: set[str]) -> Proof | None:
+def _wrong_extreme(r: Reading, returned: set[str]) -> str | None:
     intent = r.intent
     if not _EXTREME.search(r.question):
         return _aggregate(returned & {"min", "max"}, "no extreme")
@@ -93,19 +91,24 @@ def _wrong_extreme(r: Reading, returned: set[str]) -> Proof | None:
     return None
 
 
-def _aggregate(found: set[str], asked: str) -> Proof:
+def _aggregate(found: set[str], asked: str) -> str:
     name = min(found).upper()
-    return Proof("aggregate_differs", name, f"The question asks for {asked}; the query computes {name}.")
+    return f"The question asks for {asked}; the query computes {name}."
 
 
-def figure_missing(r: Reading) -> Proofs:
+FURTHER_SENTENCE = re.compile(r"[.?!]\s+\S")
+
+
+def figure_missing(r: Reading) -> Sentences:
     """A number, an average or a total of each group asked, and groups returned with no figure."""
     intent, facts = r.intent, r.case.facts
     asked = intent.average or intent.total or intent.count
     grouped = facts.group_by and not (facts.having or facts.limit or facts.subqueries or facts.order_by)
     figures = facts.output_aggregates or facts.window_functions or "group_concat" in facts.aggregates
+    if FURTHER_SENTENCE.search(r.question):
+        return
     if asked and grouped and not figures and not any(every(e, exp.Binary) for e in r.output):
-        yield Proof("figure_missing", "", "The question asks for a figure of each group; the query returns none.")
+        yield "The question asks for a figure of each group; the query returns none."
 
 
 _ONE_OF_THEM = re.compile(
@@ -115,7 +118,7 @@ _ONE_OF_THEM = re.compile(
 _SUMMED = re.compile(r"\b(?:total|sum|altogether|overall|generat\w*|spent|spend\w*|earn\w*|made|makes?)\b")
 
 
-def measure_not_summed(r: Reading) -> Proofs:
+def measure_not_summed(r: Reading) -> Sentences:
     """`Revenue by year`, `customers who spent more than 1000`, and of each group an extreme or an average is taken."""
     facts = r.case.facts
     if not facts.group_by or facts.window_functions or facts.subqueries:

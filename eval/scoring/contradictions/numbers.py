@@ -1,6 +1,6 @@
 """Numbers, years and periods: one that the query compares with and the question does not name, or the other way.
 
-In: a question read against its query. Out: proofs.
+In: a question read against its query. Out: sentences.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from sqlglot import exp
 from eval.language.inflection import light_stem
 from eval.language.numbers import NUMBER_WORDS
 from eval.language.tokens import tokenize
-from eval.scoring.contradictions.proof import Proof, Proofs
 from eval.scoring.contradictions.said import left_over
 from eval.scoring.evidence.familiarity import supposes
-from eval.scoring.evidence.question_reading import Reading
+from eval.scoring.evidence.question_reading import Reading, Sentences
 from eval.sql.traversal import every
 from eval.sql.types import Constant
 
@@ -29,12 +28,14 @@ _RELATIVE = re.compile(
 )
 
 
-def number_foreign(r: Reading) -> Proofs:
+def number_foreign(r: Reading) -> Sentences:
     """A number that is compared and that the question does not name, while it names another that the query lacks, or
     while all of its words have their part in the query."""
     named = set(r.intent.numbers) | {float(n) for n in _DIGITS.findall(f"{r.question} {r.case.taught}")}
     spelled = {float(n) for w, n in NUMBER_WORDS.items() if light_stem(w) in r.all_words}
-    foreign = [c for c in r.constants if _compared_number(c) and not _near(float(c.value), named | spelled)]
+    listed = float(sum(c.is_string for c in r.constants))  # `HAVING COUNT(DISTINCT name) = 2`: both that it lists
+    known = named | spelled | ({listed} if listed > 1 else set())
+    foreign = [c for c in r.constants if _compared_number(c) and not _near(float(c.value), known)]
     if foreign:  # `five hundred`, `40k`
         named |= {float(token.number) for token in tokenize(r.question) if token.number is not None}
         foreign = [c for c in foreign if not _near(float(c.value), named)]
@@ -46,8 +47,7 @@ def number_foreign(r: Reading) -> Proofs:
     lacking = [n for n in wanted if not _near(n, used) and not _stands_in(f"{n:g}", r.case.parsed.text)]
     if lacking or not left_over(r):
         number = foreign[0].value
-        sentence = f"The query compares with {number}, which the question does not name."
-        yield Proof("number_foreign", number, sentence)
+        yield f"The query compares with {number}, which the question does not name."
 
 
 _DIGITS = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
@@ -82,7 +82,7 @@ def _near(number: float, known: set[float]) -> bool:
                for k in known)  # fmt: skip
 
 
-def year_foreign(r: Reading) -> Proofs:
+def year_foreign(r: Reading) -> Sentences:
     """A year that is compared and that the question, which names years, does not name. The first day of the year after
     may end a period, the last day of the year before may begin one."""
     named = {int(y) for y in NAMED_YEAR.findall(r.question)}
@@ -98,8 +98,7 @@ def year_foreign(r: Reading) -> Proofs:
         year = int(found[1])
         inside = min(named) <= year <= max(named)
         if not (inside or _ends_period(c, year, named, r) or _begins_period(c, year, named, r)):
-            sentence = f"The query looks at {c.value}; the question names {', '.join(map(str, sorted(named)))}."
-            yield Proof("year_foreign", c.value, sentence)
+            yield f"The query looks at {c.value}; the question names {', '.join(map(str, sorted(named)))}."
             return
 
 
@@ -128,7 +127,7 @@ _FROM = re.compile(r"(?<!or )\bafter\b|\blater than\b")
 _RANGE = re.compile(r"\b(?:between|from|through|until|to|decade|century|since|range|during)\b|(?:19|20)\d\ds\b|\d-\d")
 
 
-def year_unused(r: Reading) -> Proofs:
+def year_unused(r: Reading) -> Sentences:
     """One of two years that the question names side by side is in the query, the other is not."""
     named = list(dict.fromkeys(NAMED_YEAR.findall(r.question)))
     if len(named) != 2 or _RANGE.search(r.question) or supposes(r.case.question):
@@ -138,14 +137,14 @@ def year_unused(r: Reading) -> Proofs:
         other = next(y for y in named if y not in used)
         near = {str(int(other) + 1), str(int(other) - 1)} - set(used)
         if not any(year in r.case.parsed.text for year in near):
-            yield Proof("year_unused", "", f"The question names {other}; the query looks at {used[0]} only.")
+            yield f"The question names {other}; the query looks at {used[0]} only."
 
 
 _WITHIN = re.compile(r"\b(?:in|during|of|year) (?:the year )?(?:1[89]|20)\d\d\b(?! (?:or|and|to|through|until|onward))")
 _ONWARD = re.compile(r"\b(?:since|after|before|until|later|earlier|onwards?|from|prior|by)\b")
 
 
-def period_open(r: Reading) -> Proofs:
+def period_open(r: Reading) -> Sentences:
     """`In 2023`, and the query bounds the date on one side only."""
     named = {int(y) for y in NAMED_YEAR.findall(r.question)}
     if len(named) != 1 or not _WITHIN.search(r.question) or _ONWARD.search(r.question):
@@ -154,4 +153,4 @@ def period_open(r: Reading) -> Proofs:
     dated = [c for c in r.constants if (m := _YEAR.match(c.value)) and int(m[1]) in (year - 1, year, year + 1)]
     sides = {"=" if c.operator == "<>" else (c.operator or "?")[0] for c in dated}
     if sides in ({">"}, {"<"}):
-        yield Proof("period_open", dated[0].value, f"The question names {year}; the query bounds it on one side only.")
+        yield f"The question names {year}; the query bounds it on one side only."

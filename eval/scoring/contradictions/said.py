@@ -42,9 +42,12 @@ _ORDINALS = dict(
 )
 
 
+_NTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
+
+
 def said(constant: Constant, r: Reading) -> bool:
     """Whether the question says a value, or a part of it that names neither what holds it nor another value."""
-    value = constant.value.casefold().strip("% ")
+    value = _bare(constant)
     if r.case.taught and _written(value, r.case.taught):
         return True
     if _DATE.match(value):
@@ -54,6 +57,8 @@ def said(constant: Constant, r: Reading) -> bool:
         return True
     if len(plain) > _SHORT and "".join(plain.split()) in "".join(r.question.split()):
         return True  # `old school` of oldschool
+    if (nth := _NTH.fullmatch(value)) and _ORDINALS.get(int(nth[1])) in r.all_words:
+        return True
     every_word = [w for w in question_words(value) if len(w) > 1]
     if len(every_word) > 1 and "".join(w[0] for w in every_word) in r.all_words:
         return True  # UK, USA
@@ -62,6 +67,12 @@ def said(constant: Constant, r: Reading) -> bool:
         return True
     free = _free_words(constant, r) if len(words) > 1 else r.all_words
     return any(_spoken(w, free) for w in words if len(w) > 1)
+
+
+def _bare(constant: Constant) -> str:
+    """`8` of `LIKE '8/%'`, which looks for August."""
+    value = constant.value.casefold().strip("% ")
+    return value.strip("/-:.") if constant.operator == "like" else value
 
 
 def _unaccented(text: str) -> str:
@@ -99,7 +110,7 @@ def _free_words(constant: Constant, r: Reading) -> frozenset[str]:
 def may_be_meant(constant: Constant, r: Reading) -> bool:
     """Whether a text that is not said may still stand for a word of the question that the query has nowhere else: a
     code, a name of the same country, a word of like meaning, a flag, a date."""
-    value = constant.value.strip("% ").casefold()
+    value = _bare(constant)
     left = left_over(r)
     if value in _FLAGS or not re.search(r"[^\W_]", value):
         return True
@@ -226,7 +237,7 @@ def _may_stand(constant: Constant, r: Reading) -> bool:
 def names_left(r: Reading) -> list[str]:
     """Capitalised or quoted words of the question that have no part in the query."""
     known = r.used_words
-    text = " ".join(c.value.casefold() for c in r.constants)
+    text = " ".join((*(c.value.casefold() for c in r.constants), r.case.taught))
     named = [*r.intent.quoted, *r.intent.proper]
     return [
         n

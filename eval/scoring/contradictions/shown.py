@@ -1,6 +1,6 @@
 """What is shown: rows cut by a LIMIT that nobody asked for, things asked for that are not returned, a reversed order.
 
-In: a question read against its query. Out: proofs.
+In: a question read against its query. Out: sentences.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ import re
 
 from sqlglot import exp
 
-from eval.scoring.contradictions.proof import Proof, Proofs
 from eval.scoring.contradictions.said import spelled
-from eval.scoring.evidence.question_reading import Reading
+from eval.scoring.evidence.question_reading import Reading, Sentences
 from eval.scoring.evidence.ranking import ordered_from
 from eval.scoring.intent import superlatives
 from eval.sql.traversal import every
@@ -25,7 +24,7 @@ _CAP = 100
 """Rows from which a LIMIT only protects the reader."""
 
 
-def limit_unasked(r: Reading) -> Proofs:
+def limit_unasked(r: Reading) -> Sentences:
     """A LIMIT that cuts rows, where the question names neither its number, nor an extreme, nor what is graded (`small
     countries`)."""
     facts, limit = r.case.facts, r.case.facts.limit
@@ -39,10 +38,10 @@ def limit_unasked(r: Reading) -> Proofs:
         return
     if limit == 1 and _SOME_EXTREME.search(r.question) and (ordered or r.intent.singular):
         return
-    yield Proof("limit_unasked", f"LIMIT {limit}", f"The query keeps {limit} rows; the question asks for no such cut.")
+    yield f"The query keeps {limit} rows; the question asks for no such cut."
 
 
-def order_wrong(r: Reading) -> Proofs:
+def order_wrong(r: Reading) -> Sentences:
     """Names in falling order, where the question asks for an order and for no falling one; or an order `from old to
     young` the other way round."""
     order = r.select.args.get("order") if r.select is not None and r.case.facts.limit is None else None
@@ -53,8 +52,7 @@ def order_wrong(r: Reading) -> Proofs:
     if asked is None and r.intent.order and r.intent.descending is None and not _SOME_EXTREME.search(r.question):
         asked = False if _holds_text(key, r) else None
     if asked is not None and asked != falling:
-        place = f"{key.sql()} {'DESC' if falling else 'ASC'}"
-        yield Proof("order_wrong", place, "The rows are in the reverse of the order asked for.")
+        yield "The rows are in the reverse of the order asked for."
 
 
 _TEXT = re.compile("char|text|string|clob", re.IGNORECASE)
@@ -70,7 +68,7 @@ def _holds_text(key: exp.Expr, r: Reading) -> bool:
 _EXPLAINED = re.compile(r"[.?!;:]\s+\S|\bif\b|\bassum|\bsuppos")
 
 
-def superlative_unmet(r: Reading) -> Proofs:
+def superlative_unmet(r: Reading) -> Sentences:
     """An extreme asked for, and nothing in the query ranks, orders or bounds a group."""
     intent, facts = r.intent, r.case.facts
     if not intent.superlative or r.superlative_form is not None or _EXPLAINED.search(r.question):
@@ -84,10 +82,10 @@ def superlative_unmet(r: Reading) -> Proofs:
     columns = frozenset(w.casefold() for w in parts)
     if said & {"first", "last", "top"} or columns & (said | {"max", "min", "maximum", "minimum", "highest", "lowest"}):
         return
-    yield Proof("superlative_unmet", "", f"The question asks for the {min(said)}; nothing in the query looks for it.")
+    yield f"The question asks for the {min(said)}; nothing in the query looks for it."
 
 
-def unconditioned(r: Reading) -> Proofs:
+def unconditioned(r: Reading) -> Sentences:
     """The query takes every row, where the question leaves some out or asks for a part of a text."""
     facts, intent = r.case.facts, r.intent
     narrowed = r.constants or facts.having or facts.set_operations or facts.joins > facts.outer_joins
@@ -96,9 +94,9 @@ def unconditioned(r: Reading) -> Proofs:
     if any(s.args.get("where") for s in r.selects) or every(r.tree, exp.Case, exp.Filter):
         return
     if intent.excludes and not every(r.tree, exp.Sub, exp.Is, exp.Coalesce):
-        yield Proof("unconditioned", "", "The question leaves some rows out; the query takes every row.")
+        yield "The question leaves some rows out; the query takes every row."
     elif intent.contains and (intent.quoted or _LETTER.search(r.case.question)):
-        yield Proof("unconditioned", "", "The question asks for a part of a text; the query takes every row.")
+        yield "The question asks for a part of a text; the query takes every row."
 
 
 _LETTER = re.compile(r"\b(?:starts?|begins?|ends?|beginning|starting|ending) with (?:the )?(?:letter )?['\"]?[A-Z]\b")

@@ -1,7 +1,7 @@
 """Texts: one that the query looks for and the question does not say, one that the question names and the query lacks,
 and conditions that no row can meet.
 
-In: a question read against its query. Out: proofs.
+In: a question read against its query. Out: sentences.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from eval.language.lexicon import countries
 from eval.language.words import STOPWORDS, akin, name_words, question_words
 from eval.scoring.aspects import is_key_name, owners, tables_by_alias
 from eval.scoring.contradictions.numbers import NAMED_YEAR
-from eval.scoring.contradictions.proof import Proof, Proofs
 from eval.scoring.contradictions.said import left_over, may_be_meant, names_left, said
 from eval.scoring.evidence.familiarity import supposes
-from eval.scoring.evidence.question_reading import Reading
+from eval.scoring.evidence.question_reading import Reading, Sentences
 from eval.scoring.evidence.schema_linking import words_of
 from eval.scoring.types import StoredConstant
 from eval.sql.traversal import every
@@ -34,7 +33,7 @@ _UNTOLD = 5
 """Words of a question without a part in the query from which the query's texts may stand for any of them."""
 
 
-def value_foreign(r: Reading) -> Proofs:
+def value_foreign(r: Reading) -> Sentences:
     """A text or a date that the question neither says nor may mean. One end of a range may follow from the other, and
     `year_foreign` tells what does not belong to a year that is named."""
     operators = _EQUALS if NAMED_YEAR.search(r.question) else _EQUALS | _RANGES
@@ -48,8 +47,7 @@ def value_foreign(r: Reading) -> Proofs:
     words = f"; it names {named[0]}" if named else ""
     first = foreign[0]
     sentence = f"The query looks for “{first.value[:40]}” in {first.column}, which the question does not say{words}."
-    sign = str(first.operator).upper()
-    yield Proof("value_foreign", f"{first.column} {sign} '{first.value}'", sentence)
+    yield sentence
 
 
 def _today(c: Constant) -> bool:
@@ -61,7 +59,7 @@ _RANGES = frozenset({"<", "<=", ">", ">=", "between"})
 _EQUALS = frozenset({"=", "in", "like"})
 
 
-def never_true(r: Reading) -> Proofs:
+def never_true(r: Reading) -> Sentences:
     """One column that is to equal two texts at once, or a text that it must not equal."""
     texts = frozenset(c.value for c in r.constants if c.is_string)
     for where in every(r.tree, exp.Where, exp.Having):
@@ -72,12 +70,11 @@ def never_true(r: Reading) -> Proofs:
             tables = {c.table.casefold() for c in (one.this, other.this) if isinstance(c, exp.Column)} - {""}
             same_column = one.this.name.casefold() == other.this.name.casefold() and len(tables) < 2
             if same_column and any(both) and same != all(both):
-                place = f"{one.sql()} AND {other.sql()}"
-                yield Proof("never_true", place, f"No row can meet both {one.sql()} and {other.sql()}.")
+                yield f"No row can meet both {one.sql()} and {other.sql()}."
                 return
 
 
-def idle_condition(r: Reading) -> Proofs:
+def idle_condition(r: Reading) -> Sentences:
     """Parts of a query that change nothing, so that something else was meant: `food = 'cake' AND food <> 'tart'` (of
     9,685 golds none), an order of the one row that aggregates give, a key that is to be NULL where each row has one."""
     for select in every(r.tree, exp.Select):
@@ -87,14 +84,16 @@ def idle_condition(r: Reading) -> Proofs:
             texts = isinstance(one.expression, exp.Literal) and isinstance(other.expression, exp.Literal)
             if texts and type(one) is not type(other) and one.this == other.this and one.expression != other.expression:
                 idle = one if isinstance(one, exp.NEQ) else other
-                yield Proof("idle_condition", idle.sql(), f"Where the other condition holds, {idle.sql()} always does.")
+                yield f"Where the other condition holds, {idle.sql()} always does."
                 return
         ordered = select.args.get("order")
         figures = [one for one in select.expressions if one.find(exp.AggFunc) and not one.find(exp.Window)]
         if ordered and not select.args.get("group") and len(figures) == len(select.expressions) > 0:
             shown = {column for one in figures for column in one.find_all(exp.Column)}
-            if any(not o.find(exp.AggFunc) and not shown & set(o.find_all(exp.Column)) for o in ordered.expressions):
-                yield Proof("idle_condition", ordered.sql(), "The query gives one row, and orders it.")
+            labels = {one.alias.casefold() for one in figures}  # its own figure: it changes nothing and means nothing
+            by = [o for o in ordered.expressions if o.this.name.casefold() not in labels]
+            if any(not o.find(exp.AggFunc) and not shown & set(o.find_all(exp.Column)) for o in by):
+                yield "The query gives one row, and orders it."
                 return
         joins = select.args.get("joins") or ()
         read = [one.this for one in (select.args.get("from_"), *joins) if one is not None]
@@ -104,7 +103,7 @@ def idle_condition(r: Reading) -> Proofs:
                 denied = isinstance(test.parent, exp.Not) or test.args.get("negate")
                 alone = not denied and test.find_ancestor(exp.Select) is select
                 if alone and isinstance(test.expression, exp.Null) and _always_there(test.this, select, r):
-                    yield Proof("idle_condition", test.sql(), f"No row can meet {test.sql()}: each has one.")
+                    yield f"No row can meet {test.sql()}: each has one."
                     return
 
 
@@ -131,7 +130,7 @@ def _equals_text(test: exp.Expr, texts: frozenset[str]) -> bool:
     return isinstance(test.expression, exp.Literal | exp.Column) and test.expression.name in texts
 
 
-def value_named(r: Reading) -> Proofs:
+def value_named(r: Reading) -> Sentences:
     """A text that the question names, that a column of the query's tables stores, and that the query has nowhere."""
     known = r.used_words
     groups = [s.args["group"] for s in every(r.tree, exp.Select) if s.args.get("group")]
@@ -148,13 +147,12 @@ def value_named(r: Reading) -> Proofs:
         other = next((c for c in r.constants if c.column == found.column and c.is_string), None)
         if _stands_in(found.value, r) or _part_of_name(found.value, r) or _may_be_told_by(found.column, r):
             continue
-        place = f"{found.column} = '{other.value}'" if other else ""
         sentence = f"The question names “{found.value[:40]}”, which {found.table}.{found.column} holds; the query"
-        yield Proof("value_named", place, f"{sentence} looks for {f'“{other.value[:40]}”' if other else 'it nowhere'}.")
+        yield f"{sentence} looks for {f'“{other.value[:40]}”' if other else 'it nowhere'}."
         return
 
 
-def name_unused(r: Reading) -> Proofs:
+def name_unused(r: Reading) -> Sentences:
     """A name inside the question that no part of the query can stand for: neither a constant that is not said, nor a
     name of the schema. Where the question writes most words large, it cannot be told."""
     names = [n for n in names_left(r) if not _of_schema(n, r) and not _written_otherwise(n, r)]
@@ -162,7 +160,7 @@ def name_unused(r: Reading) -> Proofs:
         return
     if any(not said(c, r) for c in r.constants) or _EXPLAINED.search(r.case.question):
         return
-    yield Proof("name_unused", "", f"The question names “{names[0][:40]}”, which has no part in the query.")
+    yield f"The question names “{names[0][:40]}”, which has no part in the query."
 
 
 def _written_otherwise(name: str, r: Reading) -> bool:

@@ -24,6 +24,8 @@ _SAID_ALSO = {"average": ("average", "mean"), "total": ("total", "sum")}
 _CALLS: dict[str, type[exp.Expr]] = {"avg": exp.Avg, "sum": exp.Sum, "max": exp.Max, "min": exp.Min}
 _TIMES_AS = re.compile(r"\bhow many times (?:is|are|was|were|as|more|less|larger|higher|greater|bigger)\b")
 """Asks for a ratio."""
+_TAUGHT_COUNT = re.compile(r"\b(?:how many|(?:numbers?|no\.?|count) of)\b")
+"""`number of cards refers to baseSetSize`: what is asked for is stored."""
 
 
 def observe(reading: Reading) -> Observations:
@@ -43,7 +45,8 @@ def _counting(r: Reading) -> Observations:
         return
     stored = any(_counts_already(c) for c in r.output_columns) or _stored_number(r)
     averaged = intent.average and "avg" in facts.output_aggregates
-    if not (stored or averaged or _recursive(r) or _calculated(r) or _TIMES_AS.search(r.question)):
+    taught = _TAUGHT_COUNT.search(r.case.taught)
+    if not (stored or averaged or taught or _recursive(r) or _calculated(r) or _TIMES_AS.search(r.question)):
         yield Observation("count_missing", 1, "The question asks how many, but the query does not count.")
 
 
@@ -99,12 +102,18 @@ def _totals(r: Reading) -> Observations:
         ranked = function in ("max", "min") and r.superlative_form is not None
         begins = (word[:3], function)
         named = {*r.output_columns, *(c for _, c in r.case.references.columns if c.lower().startswith(begins))}
-        stored = any(begin in c.lower() for c in named for begin in begins) or any(
-            akin(part, light_stem(said))
-            for _, name in r.case.references.columns
-            for part in name_words(name)
-            for said in _SAID_ALSO.get(word, (word,))
+        counted = function == "sum" and any(_counts_already(c) for c in r.output_columns)
+        stored = (
+            counted
+            or any(begin in c.lower() for c in named for begin in begins)
+            or any(
+                akin(part, light_stem(said))
+                for _, name in r.case.references.columns
+                for part in name_words(name)
+                for said in _SAID_ALSO.get(word, (word,))
+            )
         )
+        stored = stored or word in r.case.taught
         if asked and not (function in used or ranked or stored or _by_other_means(r, function)):
             text = f"The question speaks of the {word}, which the query does not compute."
             yield Observation("aggregate_missing", 1, text)

@@ -132,7 +132,7 @@ def _groups(r: Reading) -> Observations:
     assert r.select is not None
     group = r.select.args.get("group")
     keys = group.expressions if group is not None else ()
-    grouped = {e.name.casefold() for e in keys if isinstance(e, exp.Column)}
+    grouped = {e.name.casefold() for e in (key.unnest() for key in keys) if isinstance(e, exp.Column)}
     loose = [c for c in r.output_columns if c.casefold() not in grouped]
     keyed = any(is_key_name(c) for c in grouped)
     if loose and not keyed:

@@ -8,6 +8,7 @@ import re
 from sqlglot import exp
 
 from eval.language.inflection import light_stem
+from eval.language.numbers import NUMBER_WORDS
 from eval.language.words import name_words, question_words
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading, shown
 from eval.scoring.types import Place
@@ -42,7 +43,7 @@ def observe(reading: Reading) -> Observations:
 def _question_side(r: Reading) -> Observations:
     facts, intent = r.case.facts, r.intent
     constants = [c.value.casefold() for c in r.constants]
-    text = " ".join(constants)
+    text = " ".join((*constants, r.case.taught))  # what is taught may explain a name or a number (`A16: in 1996`)
     missing = [q for q in intent.quoted if q.casefold() not in text]
     if missing:
         text = f"The question quotes {shown(missing[0])}, which the query does not look for."
@@ -51,10 +52,13 @@ def _question_side(r: Reading) -> Observations:
         yield Observation("quoted_matched", 1, "What the question quotes is in the query.")
     years = _years(r)
     examples = {n for example in _EXAMPLE.findall(r.question) if (n := _number(example)) is not None}
-    numbers = {n for n in intent.numbers if n not in _SMALL and n != facts.limit and n not in years | examples}
+    kept = {facts.limit, len(r.rows)}  # `the 50 states`, of which there are 50
+    numbers = {n for n in intent.numbers if n not in _SMALL | kept and n not in years | examples}
     known = {n for n in map(_number, constants) if n is not None} | _limits(r)
-    known |= {float(n) for _, c in r.case.references.columns for n in _DIGITS.findall(c)}
-    written = r.case.parsed.text.casefold() if years else text
+    names = [c for _, c in r.case.references.columns]
+    known |= {float(n) for c in names for n in _DIGITS.findall(c)}
+    known |= {float(NUMBER_WORDS[w]) for c in names for w in name_words(c) if w in NUMBER_WORDS}
+    written = f"{r.case.parsed.text.casefold()} {r.case.taught}" if years else text
     days = _LAST_DAY if any(_year_of(c) for c in r.constants) else 0
     # The ages that the dates of a query stand for today, where the question is about age
     today = dt.date.today().year

@@ -33,6 +33,8 @@ class Observation:
 
 
 Observations = Iterator[Observation]
+Sentences = Iterator[str]
+"""What a check of `eval.scoring.contradictions` proves; it yields nothing where it cannot tell."""
 
 
 def shown(value: str) -> str:

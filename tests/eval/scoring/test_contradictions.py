@@ -12,12 +12,13 @@ from eval.examination import Query, examine
 from eval.scoring import THRESHOLD, final_score, score
 from eval.scoring.correctness import Coefficients
 from eval.scoring.evidence.question_reading import Observation
+from eval.scoring.evidence_kinds import PROVED
 from tests.eval.scoring.conftest import QUESTIONS
 
 
 def _contradictions(database: Database, question: str, sql: str) -> set[str]:
     scored = score(examine(Query(question, sql), database))
-    return {e.name for e in scored.evidence if e.kind == "contradiction"}
+    return {e.name.removeprefix(PROVED) for e in scored.evidence if e.kind == "contradiction"}
 
 
 @pytest.mark.parametrize("bound", ["'1966-05-01'", "DATE('now', '-60 years')"])

@@ -40,20 +40,20 @@ RIGHT = [
 @pytest.mark.parametrize(("question", "sql"), WRONG)
 def test_a_favourable_judge_lifts_no_contradicted_query(shop: Database, question: str, sql: str) -> None:
     scored = score(replace(examine(Query(question, sql), shop), relevance=1.0))
-    assert scored.vetoes
+    assert scored.proved
     assert not passes(scored, 1.0)
 
 
 @pytest.mark.parametrize(("question", "sql"), RIGHT)
 def test_nothing_is_proved_against_a_right_query(shop: Database, question: str, sql: str) -> None:
-    assert score(examine(Query(question, sql), shop)).vetoes == ()
+    assert score(examine(Query(question, sql), shop)).proved == ()
 
 
 def test_a_word_that_is_asked_for_or_grouped_is_no_condition(shop: Database) -> None:
     grouped = "SELECT country, COUNT(*) FROM customers GROUP BY country"
-    assert score(examine(Query("customers: sweden or germany?", grouped), shop)).vetoes == ()
+    assert score(examine(Query("customers: sweden or germany?", grouped), shop)).proved == ()
     dropped = "SELECT COUNT(*) FROM customers"
-    assert score(examine(Query("How many customers live in Sweden?", dropped), shop)).vetoes
+    assert score(examine(Query("How many customers live in Sweden?", dropped), shop)).proved
 
 
 @pytest.mark.parametrize(
