@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from agent.knowledge.indexed_columns import dated_name
-from agent.knowledge.value_reading import SCANNED_ROWS, as_text
+from agent.knowledge.own_queries import run
+from agent.knowledge.value_reading import SCANNED_ROWS, as_text, dated_name
 from eval.databases.base import Database
 from eval.databases.types import Limits, Value
 from eval.schema import NUMERIC, Column, Schema, Table
-from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import quoted_column, table_source
 
 SECONDS = 0.5
@@ -56,12 +55,13 @@ def read_facts(database: Database, schema: Schema, table: Table) -> dict[str, Co
         value = quoted_column(column.name)
         cells.append(exp.Count(this=value))
         if _ranged(column):
-            shown = value if schema.dialect == "sqlite" or _number(column) else as_text(column, schema.dialect)
+            shown = (
+                value if schema.dialect == "sqlite" or NUMERIC.search(column.type) else as_text(column, schema.dialect)
+            )
             cells += [exp.Min(this=shown.copy()), exp.Max(this=shown.copy())]
     named = [exp.alias_(cell, f"f{k}") for k, cell in enumerate(cells)]
-    statement = check(parsed_from_tree(exp.select(*named).from_(source), schema.dialect)).statement
-    result = database.execute(statement, limits=Limits(seconds=SECONDS, rows=1)) if statement is not None else None
-    if result is None or not result.ok or not result.rows:
+    result = run(database, exp.select(*named).from_(source), Limits(seconds=SECONDS, rows=1))
+    if not result.ok or not result.rows:
         return {}
     row = iter(result.rows[0])
     rows = int(str(next(row)))
@@ -76,7 +76,3 @@ def read_facts(database: Database, schema: Schema, table: Table) -> dict[str, Co
 def _ranged(column: Column) -> bool:
     """Whether smallest and largest value say something: numbers, dates, and texts whose name says that they are."""
     return bool(_RANGED.search(column.type)) or dated_name(column.name)
-
-
-def _number(column: Column) -> bool:
-    return NUMERIC.search(column.type) is not None

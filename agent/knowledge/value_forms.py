@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -66,13 +66,15 @@ class Kind:
     """A kind of values with several forms each (days, sexes, countries), and the columns that hold them."""
 
     name: str
-    forms: Callable[[], dict[str, frozenset[str]]]
-    """For each folded form, all forms with the same meaning."""
     how: How
     named: frozenset[str] = frozenset()
     """A column is of this kind if its name has one of these words; without any, every category may be."""
     share: float = 2.0
     """Or if at least this share of its values (and two of them) are of this kind."""
+
+    def forms(self) -> dict[str, frozenset[str]]:
+        """For each folded form, all forms with the same meaning."""
+        return _forms(self.name)
 
     def holds(self, column: str, values: Iterable[str]) -> bool:
         """Whether a column of this name with these values is of this kind."""
@@ -80,77 +82,37 @@ class Kind:
             return True
         if self.share > 1.0:
             return False
-        known = self.forms()
-        seen = [fold(value) in known for value in values]
+        seen = [fold(value) in self.forms() for value in values]
         return sum(seen) >= max(2.0, self.share * len(seen))
 
 
-def _groups(*lines: str) -> dict[str, frozenset[str]]:
-    """All forms by each form; a line holds the forms of one meaning, `_` for a space."""
-    groups = (frozenset(form.replace("_", " ") for form in line.split()) for line in lines)
-    return {form: group for group in groups for form in group}
-
-
-def _folded(known: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    return {fold(form): frozenset(map(fold, forms)) for form, forms in known.items()}
-
-
 @cache
-def _days() -> dict[str, frozenset[str]]:
-    return _groups("monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thur thurs", "friday fri",
-                   "saturday sat", "sunday sun")  # fmt: skip
+def _forms(kind: str) -> dict[str, frozenset[str]]:
+    if kind in _GROUPS:
+        groups = (frozenset(form.replace("_", " ") for form in group.split()) for group in _GROUPS[kind].split(","))
+        return {form: group for group in groups for form in group}
+    if kind == "short":
+        known: dict[str, set[str]] = {}
+        for short, words in abbreviations().items():
+            known.setdefault(" ".join(words), set()).add(short)
+        return {word: frozenset(shorts) for word, shorts in known.items()}
+    listed = states() if kind == "state" else countries()[0 if kind == "land" else 1]
+    return {fold(form): frozenset(map(fold, forms)) for form, forms in listed.items()}
 
 
-@cache
-def _months() -> dict[str, frozenset[str]]:
-    return _groups("january jan", "february feb", "march mar", "april apr", "june jun", "july jul", "august aug",
-                   "september sep sept", "october oct", "november nov", "december dec")  # fmt: skip
-
-
-@cache
-def _sexes() -> dict[str, frozenset[str]]:
-    return _groups(
-        "female f w woman women girl girls lady ladies", "male m man men boy boys gentleman gentlemen guy guys"
-    )
-
-
-@cache
-def _hands() -> dict[str, frozenset[str]]:
-    return _groups("left l left_handed left_hander left_handers left_footed left_hand lefty lefties",
-                   "right r right_handed right_hander right_handers right_footed right_hand",
-                   "both b ambidextrous both_hands switch switch_hitter switch_hitters")  # fmt: skip
-
-
-@cache
-def _lands() -> dict[str, frozenset[str]]:
-    return _folded(countries()[0])
-
-
-@cache
-def _tongues() -> dict[str, frozenset[str]]:
-    return _folded(countries()[1])
-
-
-@cache
-def _states() -> dict[str, frozenset[str]]:
-    return _folded(states())
-
-
-@cache
-def _short_forms() -> dict[str, frozenset[str]]:
-    known: dict[str, set[str]] = {}
-    for short, words in abbreviations().items():
-        known.setdefault(" ".join(words), set()).add(short)
-    return {word: frozenset(shorts) for word, shorts in known.items()}
-
-
-@cache
-def _currencies() -> dict[str, frozenset[str]]:
-    return _groups("eur euro euros", "usd dollar dollars", "gbp pound pounds sterling", "chf franc francs", "jpy yen",
-                   "sek nok dkk krona kronor krone kroner", "inr rupee rupees", "cny yuan renminbi")  # fmt: skip
-
-
-CURRENCY_WORDS = frozenset(("eur", "euro", "euros", "usd", "dollar", "dollars", "gbp", "pound", "pounds", "chf", "jpy"))
+_GROUPS = {
+    "currency": "eur euro euros, usd dollar dollars, gbp pound pounds sterling, chf franc francs, jpy yen, "
+                "sek nok dkk krona kronor krone kroner, inr rupee rupees, cny yuan renminbi",
+    "day": "monday mon, tuesday tue tues, wednesday wed, thursday thu thur thurs, friday fri, saturday sat, sunday sun",
+    "month": "january jan, february feb, march mar, april apr, june jun, july jul, august aug, "
+             "september sep sept, october oct, november nov, december dec",
+    "sex": "female f w woman women girl girls lady ladies, male m man men boy boys gentleman gentlemen guy guys",
+    "hand": "left l left_handed left_hander left_handers left_footed left_hand lefty lefties, "
+            "right r right_handed right_hander right_handers right_footed right_hand, "
+            "both b ambidextrous both_hands switch switch_hitter switch_hitters",
+}  # fmt: skip
+"""By kind, the forms of each meaning, `_` for a space."""
+CURRENCY_WORDS = word_set("eur euro euros usd dollar dollars gbp pound pounds chf jpy")
 """Words for currencies in questions; the others are met as values anyway."""
 _CURRENCY = word_set("currency curr ccy")
 
@@ -161,15 +123,15 @@ def holds_currencies(column: str) -> bool:
 
 
 KINDS = (
-    Kind("currency", _currencies, "abbreviation", _CURRENCY),
-    Kind("day", _days, "abbreviation", word_set("day weekday dow"), 0.5),
-    Kind("month", _months, "abbreviation", word_set("month"), 0.5),
-    Kind("sex", _sexes, "abbreviation", word_set("sex gender")),
-    Kind("hand", _hands, "abbreviation", word_set("hand handed handedness bat throw foot footed batting throwing")),
-    Kind("state", _states, "abbreviation", word_set("state"), 0.5),
-    Kind("land", _lands, "demonym", word_set("country nation nationality citizenship origin land"), 0.5),
-    Kind("tongue", _tongues, "demonym", word_set("language")),
-    Kind("short", _short_forms, "abbreviation"),
+    Kind("currency", "abbreviation", _CURRENCY),
+    Kind("day", "abbreviation", word_set("day weekday dow"), 0.5),
+    Kind("month", "abbreviation", word_set("month"), 0.5),
+    Kind("sex", "abbreviation", word_set("sex gender")),
+    Kind("hand", "abbreviation", word_set("hand handed handedness bat throw foot footed batting throwing")),
+    Kind("state", "abbreviation", word_set("state"), 0.5),
+    Kind("land", "demonym", word_set("country nation nationality citizenship origin land"), 0.5),
+    Kind("tongue", "demonym", word_set("language")),
+    Kind("short", "abbreviation"),
 )
 CALENDAR = ("day", "month")
 """Kinds whose values have no family: `sunny` is no Sunday."""

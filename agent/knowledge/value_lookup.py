@@ -15,13 +15,13 @@ from sqlglot import exp
 
 from agent.knowledge.column_facts import ColumnFacts, read_facts
 from agent.knowledge.effort import spend
+from agent.knowledge.own_queries import run
 from agent.knowledge.value_forms import fold, singular
 from agent.knowledge.value_reading import VALUE_LENGTH, as_text
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.language.inflection import plural
 from eval.schema import Column, Dialect, Schema, Table
-from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import quoted_column, table_source
 
 SECONDS = 3.0
@@ -104,10 +104,7 @@ class ValueLookup:
         """Pairs of a column and a value that is one of the phrases."""
         assert self._schema is not None
         tree = _statement(table, columns, phrases, self._schema.dialect)
-        statement = check(parsed_from_tree(tree, self._schema.dialect)).statement
-        if statement is None:
-            return []
-        result = database.execute(statement, limits=Limits(seconds=seconds, rows=_ROWS, cell_bytes=4 * VALUE_LENGTH))
+        result = run(database, tree, Limits(seconds=seconds, rows=_ROWS, cell_bytes=4 * VALUE_LENGTH))
         self._late += result.status == "timeout"
         return [
             (column, value)
@@ -143,7 +140,10 @@ def _is_one_of(column: Column, phrases: Sequence[str], dialect: Dialect, indexed
         folded = exp.Collate(this=value, expression=exp.Var(this="NOCASE"))
         texts = map(exp.Literal.string, forms)
         return exp.or_(*(exp.EQ(this=folded.copy(), expression=text) for text in texts))
-    spelt = dict.fromkeys(f(form) for form in forms for f in (str, str.lower, str.upper, _title, _capital))
+    spelt: dict[str, None] = {}
+    for form in forms:
+        title = " ".join(word.capitalize() for word in form.split(" "))
+        spelt |= dict.fromkeys((form, form.lower(), form.upper(), title, form.capitalize()))
     return exp.In(this=value, expressions=[exp.Literal.string(text) for text in spelt])
 
 
@@ -155,11 +155,3 @@ def _numbers(phrase: str) -> tuple[str, ...]:
     several = f"{first} {plural(last)}".strip() if last.isalpha() else lower
     written = dict.fromkeys((lower, one, several, folded))
     return (phrase, *(form for form in written if form != phrase.lower()))
-
-
-def _title(text: str) -> str:
-    return " ".join(word[:1].upper() + word[1:].lower() for word in text.split(" "))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:].lower()

@@ -1,12 +1,14 @@
 """Reads the distinct values of a database's columns; the only place where row values are read for the index.
 
-In: an open `Database` and its `Schema`. Out: `StoredColumn`s: values up to a fair share for each column, and whether
-they are all. Small tables are read first and whole, many columns in one statement. Of a large table the first rows are
-read, then the columns with few kinds of values to the end, for as long as there is time.
+In: an open `Database` and its `Schema`. Out: `StoredColumn`s of the columns that may hold names, dates or bits by their
+names and declared types: values up to a fair share for each column, and whether they are all. Small tables are read
+first and whole, many columns in one statement. Of a large table the first rows are read, then the columns with few
+kinds of values to the end, for as long as there is time.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +16,7 @@ from itertools import chain
 
 from sqlglot import exp
 
-from agent.knowledge.indexed_columns import dated_name, may_hold_bits, may_hold_dates, may_hold_names
+from agent.knowledge.own_queries import run
 from agent.knowledge.stored_dates import ISO, SAMPLE, date_form
 from eval.databases.base import Database
 from eval.databases.types import Limits
@@ -42,6 +44,11 @@ _GROUP_ROWS = 4_000
 """Maximum rows of the tiny tables that are read by one statement."""
 _KINDS = 0.2
 """A column of a large table is read to the end if the first rows repeat its values: at most this share is distinct."""
+_CELL = 4 * VALUE_LENGTH
+"""Maximum bytes of a value."""
+_TEXT = re.compile(r"char|text|clob|string|enum|set\b|citext|name\b", re.I)
+_NOT_TEXT = re.compile(r"int|real|num|dec|float|doub|money|serial|date|time|blob|bytea|bool|json|uuid|binary", re.I)
+_DATED = re.compile(r"date|time|stamp|epoch|(?:^|_)(?:dt|ts|at|on)(?:_|$)|(?-i:[a-z](?:At|On|Dt|Ts)$)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,10 @@ class _Wanted:
     bits: bool
     tiny: bool
     """Its table has so few rows that they are read as they are, those of many tables by one statement."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.table.name, self.column.name
 
     @property
     def large(self) -> bool:
@@ -96,15 +107,44 @@ def read_columns(database: Database, schema: Schema) -> list[StoredColumn]:
         if sum(len(c.values) for c in found.values()) > 2 * VALUES_IN_ALL:
             found = _shared(found)
     scanned = time.monotonic() + SCAN_SECONDS
-    for one in sorted(
-        (w for w in wanted if _worth_a_scan(w, found)), key=lambda w: len(found[w.table.name, w.column.name].values)
-    ):
+    for one in sorted((w for w in wanted if _worth_a_scan(w, found)), key=lambda w: len(found[w.key].values)):
         if (seconds := min(scanned, deadline) - time.monotonic()) <= 0:
             break
-        key = one.table.name, one.column.name
-        found[key] = _scanned(database, schema, one, found[key], seconds)
+        found[one.key] = _scanned(database, schema, one, found[one.key], seconds)
     kept = _shared(found)
-    return [kept[key] for w in wanted if (key := (w.table.name, w.column.name)) in kept]
+    return [kept[w.key] for w in wanted if w.key in kept]
+
+
+def may_hold_names(table: Table, column: Column) -> bool:
+    """Whether the declared type is text-like or missing. Foreign keys are included, because their codes are useful,
+    too."""
+    if table.kind == "view":
+        return False
+    if _TEXT.search(column.type):
+        return re.search(r"uuid|binary", column.type, re.I) is None
+    return _NOT_TEXT.search(column.type) is None
+
+
+def dated_name(name: str) -> bool:
+    """Whether a column's name says that it holds dates."""
+    return _DATED.search(name) is not None
+
+
+def _may_hold_dates(table: Table, column: Column, schema: Schema) -> bool:
+    """Whether a column that is no text may hold dates in a form that its type does not tell: a number, or in SQLite
+    anything."""
+    if table.kind == "view" or column.primary_key or may_hold_names(table, column):
+        return False
+    if re.search("int|num|dec", column.type, re.I):
+        return dated_name(column.name)
+    return schema.dialect == "sqlite" and re.search("date|time", column.type, re.I) is not None
+
+
+def _may_hold_bits(table: Table, column: Column) -> bool:
+    """Whether an integer column may only say yes or no."""
+    keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
+    counted = column.primary_key or column.name in keys
+    return table.kind != "view" and not counted and re.search("int|bit", column.type, re.I) is not None
 
 
 def distinct_texts(column: Column, source: exp.Expression, dialect: Dialect) -> exp.Select:
@@ -130,8 +170,8 @@ def _wanted(schema: Schema) -> Iterator[_Wanted]:
             continue
         tiny = not table.row_count_estimated and 0 < (table.row_count or 0) <= _TINY_ROWS
         for column in table.columns:
-            dated = may_hold_dates(table, column, schema)
-            bits = not dated and may_hold_bits(table, column)
+            dated = _may_hold_dates(table, column, schema)
+            bits = not dated and _may_hold_bits(table, column)
             if dated or bits or may_hold_names(table, column):
                 yield _Wanted(table, column, dated, bits, tiny and not column.is_list)
 
@@ -159,12 +199,10 @@ def _read_whole(database: Database, schema: Schema, group: Sequence[_Wanted]) ->
     tables: dict[str, list[_Wanted]] = {}
     for one in group:
         tables.setdefault(one.table.name, []).append(one)
-    tree = _all_rows(list(tables.values()), schema.dialect)
-    statement = check(parsed_from_tree(tree, schema.dialect)).statement
     most = 2 * sum(columns[0].table.row_count or 0 for columns in tables.values())
-    limits = Limits(seconds=5.0, rows=most, cell_bytes=4 * VALUE_LENGTH)
-    result = database.execute(statement, limits=limits) if statement is not None else None
-    if result is None or not result.ok or len(result.rows) >= most:
+    tree = _all_rows(list(tables.values()), schema.dialect)
+    result = run(database, tree, Limits(seconds=5.0, rows=most, cell_bytes=_CELL))
+    if not result.ok or len(result.rows) >= most:
         return None
     values: list[list[dict[object, None]]] = [[{} for _ in columns] for columns in tables.values()]
     for place, *row in result.rows:
@@ -248,17 +286,13 @@ def _rows(database: Database, schema: Schema, batch: Sequence[_Wanted]) -> list[
     tree: exp.Expression = parts[0]
     for part in parts[1:]:
         tree = exp.union(tree, part, distinct=False, copy=False)
-    statement = check(parsed_from_tree(tree, schema.dialect)).statement
-    if statement is None:
-        return None
     most = sum(one.most for one in batch)
-    limits = Limits(seconds=5.0, rows=most, cell_bytes=4 * VALUE_LENGTH)
-    result = database.execute(statement, limits=limits)
+    result = run(database, tree, Limits(seconds=5.0, rows=most, cell_bytes=_CELL))
     return [(int(str(row[0])), row[1]) for row in result.rows] if result.ok else None
 
 
 def _worth_a_scan(one: _Wanted, found: dict[tuple[str, str], StoredColumn]) -> bool:
-    stored = found.get((one.table.name, one.column.name))
+    stored = found.get(one.key)
     few = min(VALUES_PER_COLUMN - 1, _KINDS * SCANNED_ROWS)
     named = one.large and not dated_name(one.column.name)
     return named and stored is not None and not stored.complete and len(stored.values) <= few
@@ -271,7 +305,7 @@ def _scanned(database: Database, schema: Schema, one: _Wanted, known: StoredColu
     if statement is None:
         return known
     values, count = dict.fromkeys(known.values), 0
-    limits = Limits(seconds=seconds, rows=one.most, cell_bytes=4 * VALUE_LENGTH)
+    limits = Limits(seconds=seconds, rows=one.most, cell_bytes=_CELL)
     with database.stream(statement, limits=limits) as rows:
         for batch in rows:
             count += len(batch)

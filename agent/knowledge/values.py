@@ -12,7 +12,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -21,10 +21,8 @@ from rapidfuzz import fuzz, process
 
 from agent.knowledge.column_facts import ColumnFacts
 from agent.knowledge.effort import spend
-from agent.knowledge.indexed_columns import dated_name
 from agent.knowledge.stored_dates import date_form
 from agent.knowledge.value_forms import How, fold, folded_forms, singular
-from agent.knowledge.value_hits import ValueHit, ValueParts, ValueSpan, value_parts
 from agent.knowledge.value_lookup import ValueLookup
 from agent.knowledge.value_reading import (
     BITS,
@@ -33,11 +31,12 @@ from agent.knowledge.value_reading import (
     VALUES_IN_ALL,
     VALUES_PER_COLUMN,
     StoredColumn,
+    dated_name,
     distinct_texts,
     read_columns,
 )
 from agent.knowledge.value_relations import ValueRelations
-from agent.knowledge.value_words import ValueWords
+from agent.knowledge.value_words import ValueParts, ValueWords
 from eval.databases.base import Database
 from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS
@@ -65,7 +64,6 @@ __all__ = [
     "likeness",
     "singular",
     "value_index",
-    "value_parts",
     "values_key",
 ]
 
@@ -75,6 +73,28 @@ SPAN_WORDS = 8
 """Maximum words of a phrase that is looked up."""
 _FORMAT = 7
 _MOST_HITS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class ValueHit:
+    """A stored value that a phrase may mean."""
+
+    table: str
+    column: str
+    value: str
+    """Exactly as stored."""
+    score: float
+    """1.0 same text; 0.97 same except for case, accents and signs; 0.9 inflected; less for a part or a misspelling."""
+    how: How = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSpan:
+    """Words `start` to `end` (exclusive) of a question, and the values that they may mean."""
+
+    start: int
+    end: int
+    hits: tuple[ValueHit, ...]
 
 
 class ValueIndex:
@@ -112,12 +132,12 @@ class ValueIndex:
     def complete(self, table: str, column: str) -> bool:
         """Whether `values` gives every value of a column (but for texts that are too long)."""
         place = self._places.get((table, column))
-        return place is not None and self._read_from(place) not in self._lookup.places
+        return place is not None and self._origins[place] not in self._lookup.places
 
     def facts(self, table: str, column: str) -> ColumnFacts:
         """Figures of a column, read on first use for its whole table, in one statement."""
         place = self._places.get((table, column))
-        source = self._read_from(place)[0] if place is not None else self._sources.get(table, table)
+        source = self._origins[place][0] if place is not None else self._sources.get(table, table)
         if source not in self._facts:
             self._facts[source] = self._lookup.facts(source)
         found = self._facts[source].get(column, ColumnFacts())
@@ -129,12 +149,9 @@ class ValueIndex:
         """The table that is read for each table under which values were moved."""
         return {home: table for (table, _), home in self._homes.items()}
 
-    def _read_from(self, place: int) -> tuple[str, str]:
-        """The table and column of the database that a column's values were read from."""
-        return self._origins[place]
-
     @cached_property
     def _origins(self) -> list[tuple[str, str]]:
+        """The tables and columns of the database that the columns' values were read from."""
         return list(self._columns)
 
     def moved(self, homes: Mapping[tuple[str, str], str], names: Mapping[tuple[str, str], str] = {}) -> ValueIndex:
@@ -172,7 +189,7 @@ class ValueIndex:
         without a question's need for it, not to be called: it may take seconds on very large tables."""
         if not self._lookup.places:
             return ()
-        places = {self._read_from(i): key for i, key in enumerate(self._columns)}
+        places = dict(zip(self._origins, self._columns, strict=True))
         wanted = {fold(phrase): phrase for phrase in phrases}
         return tuple(
             ValueHit(*places[place], value, *_likeness(wanted.get(fold(value), ""), value))
@@ -345,8 +362,10 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
     index = _memory.get(key)
     if index is None:
         path = cache_folder(cache_dir) / "values" / f"{key}.json"
-        columns = _load(path)
-        if columns is None:
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            columns = [StoredColumn(str(t), str(c), tuple(map(str, v)), bool(whole)) for t, c, whole, v in stored]
+        except (OSError, ValueError, TypeError):
             columns = read_columns(database, schema)
             _store(path, columns)
         incomplete = {(c.table, c.column) for c in columns if not c.complete}
@@ -374,14 +393,6 @@ def data_state(database: Database) -> str:
         return database.data_version()
     except Exception:  # noqa: BLE001 - an engine that cannot tell must not stop the question
         return ""
-
-
-def _load(path: Path) -> list[StoredColumn] | None:
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return [StoredColumn(str(t), str(c), tuple(map(str, v)), bool(complete)) for t, c, complete, v in stored]
-    except (OSError, ValueError, TypeError):
-        return None
 
 
 def _store(path: Path, columns: Sequence[StoredColumn]) -> None:
