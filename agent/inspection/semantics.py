@@ -25,8 +25,8 @@ def described_schema(database: Database, schema: Schema, settings: JudgingSettin
     file cannot be read, which the next question reports."""
     from agent.knowledge.memory.lines import BadMemory
     from agent.knowledge.semantics.described import described
+    from agent.knowledge.semantics.entries import readable_model
     from agent.knowledge.semantics.files import semantic_model_of
-    from agent.knowledge.semantics.readable import readable_model
 
     try:
         model = semantic_model_of(settings)

@@ -171,7 +171,7 @@ def _semantics(config: Settings, database: Database, taught: Taught) -> Semantic
         with suppress(DatabaseError):
             model = flows_of(database.schema(ttl=ttl))
     if model is not None and not database.sees_all:
-        from agent.knowledge.semantics.readable import readable_model
+        from agent.knowledge.semantics.entries import readable_model
 
         model = readable_model(model, database)
     if taught:

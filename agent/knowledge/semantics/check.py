@@ -5,16 +5,18 @@ In: a model and an open database. Out: findings, one sentence each; none when al
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from agent.knowledge.own_queries import run
 from agent.knowledge.semantics.expansion import ViewBuilder, query_of
-from agent.knowledge.semantics.model import Metric, Relationship, SemanticModel, Verified
+from agent.knowledge.semantics.model import Relationship, SemanticModel
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.schema import Schema, Table
-from eval.sql import check, parse, parsed_from_tree, resolve
+from eval.sql import parse, resolve
 from eval.sql.quoted_names import quoted_column, table_source
 
 LIMITS = Limits(seconds=5.0, rows=1)
@@ -37,25 +39,20 @@ def checked(model: SemanticModel, database: Database) -> list[Finding]:
     findings = [Finding(what, f"{why}.") for what, why in builder.view().problems]
     known = {place for place, _ in builder.problems}
     relations = ((r.name, _relation(r, model, schema, database)) for r in model.relationships)
-    metrics = ((m.name, _metric(m, builder, database)) for m in model.metrics if m.name not in known)
-    verified = ((v.question, _verified(v, schema)) for v in model.verified)
-    for several in (relations, metrics, verified):
-        findings += [Finding(place, problem) for place, problem in several if problem]
+    findings += [Finding(name, problem) for name, problem in relations if problem]
+    for metric in model.metrics:
+        if metric.name not in known:
+            meaning = builder.metric(metric)
+            done = run(database, query_of(meaning.tree, meaning.host, meaning.steps), LIMITS, schema)
+            if not done.ok and done.status != "timeout":
+                findings.append(Finding(metric.name, f"the metric does not run: {done.error}"))
+    for verified in model.verified:
+        parsed = parse(verified.sql, schema.dialect)
+        phantoms = resolve(parsed, schema).phantoms if parsed.tree is not None else ()
+        if parsed.tree is None or phantoms:
+            why = f"the database has no {phantoms[0].text}" if phantoms else parsed.error
+            findings.append(Finding(verified.question, f"its SQL does not fit: {why}."))
     return findings
-
-
-def _metric(metric: Metric, builder: ViewBuilder, database: Database) -> str | None:
-    meaning = builder.metric(metric)
-    failure = _failure(query_of(meaning.tree, meaning.host, meaning.steps), database, builder.schema)
-    return f"the metric does not run: {failure}" if failure else None
-
-
-def _verified(one: Verified, schema: Schema) -> str | None:
-    parsed = parse(one.sql, schema.dialect)
-    if parsed.tree is None:
-        return f"its SQL does not fit: {parsed.error}."
-    phantoms = resolve(parsed, schema).phantoms
-    return f"its SQL does not fit: the database has no {phantoms[0].text}." if phantoms else None
 
 
 def _relation(relation: Relationship, model: SemanticModel, schema: Schema, database: Database) -> str | None:
@@ -65,14 +62,14 @@ def _relation(relation: Relationship, model: SemanticModel, schema: Schema, data
     ours, theirs = source.table_in(schema), target.table_in(schema)
     if ours is None or theirs is None:
         return None  # the dataset's own finding says so
-    for a, b in relation.columns:
-        if ours.column(source.column_name(a)) is None:
-            return f"{ours.name} has no column {a}."
-        if theirs.column(target.column_name(b)) is None:
-            return f"{theirs.name} has no column {b}."
+    pairs = []
     for a, b in relation.columns:
         left, right = ours.column(source.column_name(a)), theirs.column(target.column_name(b))
-        if left and right and _family(left.type) and _family(right.type) and _family(left.type) != _family(right.type):
+        if left is None or right is None:
+            return f"{theirs.name} has no column {b}." if left else f"{ours.name} has no column {a}."
+        pairs.append((left, right))
+    for left, right in pairs:
+        if len({_family(left.type), _family(right.type), ""}) == 3:
             return f"{ours.name}.{left.name} is {left.type}, but {theirs.name}.{right.name} is {right.type}."
     columns = tuple(target.column_name(b) for _, b in relation.columns)
     if not _unique(theirs, columns, database):
@@ -81,10 +78,8 @@ def _relation(relation: Relationship, model: SemanticModel, schema: Schema, data
 
 
 def _family(kind: str) -> str:
-    lowered = kind.lower()
-    families = {"number": ("int", "num", "dec", "real", "float", "doub", "serial"), "text": ("char", "text", "clob")}
-    families |= {"time": ("date", "time")}
-    return next((name for name, words in families.items() if any(w in lowered for w in words)), "")
+    families = {"number": "int|num|dec|real|float|doub|serial", "text": "char|text|clob", "time": "date|time"}
+    return next((name for name, words in families.items() if re.search(words, kind, re.I)), "")
 
 
 def _unique(table: Table, columns: tuple[str, ...], database: Database) -> bool:
@@ -102,16 +97,5 @@ def _unique(table: Table, columns: tuple[str, ...], database: Database) -> bool:
         .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
         .limit(1)
     )
-    verdict = check(parsed_from_tree(query, database.dialect))
-    if verdict.statement is None:
-        return True
-    done = database.execute(verdict.statement, limits=LIMITS)
+    done = run(database, query, LIMITS)
     return not (done.ok and done.rows)
-
-
-def _failure(query: exp.Select, database: Database, schema: Schema) -> str | None:
-    verdict = check(parsed_from_tree(query, database.dialect), schema)
-    if verdict.statement is None:
-        return verdict.reason
-    done = database.execute(verdict.statement, limits=LIMITS)
-    return None if done.ok or done.status == "timeout" else done.error

@@ -21,20 +21,19 @@ from eval.sql.scopes import bind
 _TRANSPARENT = (exp.Paren, exp.Cast, exp.Round, exp.Coalesce, exp.Alias)
 _COMMUTATIVE = (exp.Add, exp.Mul, exp.And, exp.Or, exp.EQ, exp.NEQ)
 _WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
 _OTHER = re.compile(r"\b(average|avg|mean|median|maximum|minimum|max|min|highest|lowest|largest|smallest)\b", re.I)
 
 
 def departures(question: str, tree: exp.Expression, model: SemanticModel, schema: Schema) -> tuple[str, ...]:
     view = model_view_of(model, schema)
-    words = _folded(question)
     sentences = []
-    written: frozenset[str] | None = None
-    for metric in _named(words, model):
+    written: frozenset[str] = frozenset()
+    for metric in _named(_folded(question), model):
         meaning = view.metric(metric.name)
         if meaning is None:
             continue
-        if written is None:
-            written = _parts(tree, bind(tree, schema.dialect, schema))
+        written = written or _parts(tree, bind(tree, schema.dialect, schema))
         if not _computed(meaning, written, loose=bool(_OTHER.search(question))):
             defined = render(meaning.tree, schema.dialect)
             sentences.append(
@@ -90,28 +89,20 @@ def _named(words: str, model: SemanticModel) -> list[Metric]:
 def _computed(meaning: Meaning, written: frozenset[str], *, loose: bool) -> bool:
     """`loose`: the question asks for another aggregate of the metric's rows."""
     for aggregate in meaning.tree.find_all(exp.AggFunc):
-        inner, condition = _unconditioned(aggregate.this)
-        wanted = [] if isinstance(inner, exp.Star) or inner is None else [_canonical(inner, None)]
-        if condition is not None:
-            wanted += [_canonical(one, None) for one in condition.flatten()] if isinstance(condition, exp.And) else [
-                _canonical(condition, None)
-            ]  # fmt: skip
-        if not loose:
-            wanted.append(f"a call of {aggregate.key}")
-        if not written.issuperset(wanted):
+        value, condition = aggregate.this, None
+        branches = value.args.get("ifs") or [] if isinstance(value, exp.Case) and value.this is None else []
+        if len(branches) == 1:  # `CASE WHEN condition THEN value END`, whose condition WHERE may hold as well
+            value, condition = branches[0].args["true"], branches[0].this
+        elif isinstance(value, exp.Distinct) and value.expressions:
+            value = value.expressions[0]
+        tests = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+        parts = (one for one in (value, *tests) if one is not None and not isinstance(one, exp.Star))
+        if not written.issuperset(_canonical(one, None) for one in parts):
             return False
-    operators = {type(node) for node in meaning.tree.find_all(exp.Div)} if meaning.row is None else set()
-    return not operators or "an operation div" in written
-
-
-def _unconditioned(inner: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
-    """`CASE WHEN condition THEN value END` as (value, condition), which WHERE may hold as well."""
-    if isinstance(inner, exp.Case) and len(inner.args.get("ifs") or []) == 1 and inner.this is None:
-        branch = inner.args["ifs"][0]
-        return branch.args["true"], branch.this
-    if isinstance(inner, exp.Distinct) and inner.expressions:
-        return inner.expressions[0], None
-    return inner, None
+        if not loose and f"a call of {aggregate.key}" not in written:
+            return False
+    divides = meaning.row is None and meaning.tree.find(exp.Div) is not None
+    return not divides or "an operation div" in written
 
 
 def _parts(tree: exp.Expression, binding: Binding) -> frozenset[str]:
@@ -136,13 +127,9 @@ def _canonical(node: exp.Expr, binding: Binding | None) -> str:
         table, name = origin or (node.table, node.name)
         return f"{table}.{name}".casefold()
     if isinstance(node, exp.Literal):
-        return repr(float(node.name)) if not node.is_string and _number(node.name) else repr(node.name)
+        return repr(float(node.name)) if not node.is_string and _NUMBER.fullmatch(node.name) else repr(node.name)
     if isinstance(node, _COMMUTATIVE):
         parts = sorted(_canonical(part, binding) for part in node.flatten())
         return f"{node.key}({', '.join(parts)})"
     children = [_canonical(child, binding) for child in node.iter_expressions()]
     return f"{node.key}({', '.join(children)})"
-
-
-def _number(text: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d*)?|\.\d+", text) is not None

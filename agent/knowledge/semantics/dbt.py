@@ -7,6 +7,7 @@ conversion metrics, and filters on metrics or time spans, are named as not handl
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -35,12 +36,12 @@ def from_dbt(manifest: Record) -> SemanticModel:
     return _Manifest(manifest).model()
 
 
-class _Manifest:
+class _Manifest(Reader):
     def __init__(self, manifest: Record) -> None:
-        self.reader = Reader()
-        self.reader.others(manifest, "manifest", "semantic_models metrics project_configuration")
-        self.models = self.reader.records(manifest.get("semantic_models"), "semantic_models")
-        self.metrics = self.reader.records(manifest.get("metrics"), "metrics")
+        super().__init__()
+        self.others(manifest, "manifest", "semantic_models metrics project_configuration")
+        self.models = self.records(manifest.get("semantic_models"), "semantic_models")
+        self.metrics = self.records(manifest.get("metrics"), "metrics")
         self.measures: dict[str, tuple[Record, Record]] = {}
         for _, model in self.models:
             for measure in _list(model.get("measures")):
@@ -52,51 +53,34 @@ class _Manifest:
         for place, metric in self.metrics:
             written = self._metric(metric, "", 0)
             if written is None:
-                self.reader.note(place, f"metrics of type {text(metric.get('type')) or 'none'} like this are not used")
+                self.note(place, f"metrics of type {text(metric.get('type')) or 'none'} like this are not used")
                 continue
-            described = text(metric.get("description"))
-            label = text(metric.get("label"))
-            synonyms = (label,) if label and label.casefold() != text(metric.get("name")).replace("_", " ") else ()
-            metrics.append(Metric(text(metric.get("name")), Expression(written), synonyms, described))
+            name, described = text(metric.get("name")), text(metric.get("description"))
+            synonyms = tuple(label for label in _label(metric) if label.casefold() != name.replace("_", " "))
+            metrics.append(Metric(name, Expression(written), synonyms, described))
         datasets = tuple(self._dataset(model, place) for place, model in self.models)
-        return SemanticModel(
-            "dbt", datasets, tuple(self._relationships()), tuple(metrics), not_handled=tuple(self.reader.not_handled)
-        )
+        relationships = tuple(self._relationships())
+        return SemanticModel("dbt", datasets, relationships, tuple(metrics), not_handled=tuple(self.not_handled))
 
     def _dataset(self, model: Record, place: str) -> Dataset:
-        known = (
-            "name description label node_relation primary_entity entities measures dimensions defaults metadata config"
-        )
-        self.reader.others(model, place, known)
+        known = "node_relation primary_entity entities measures dimensions defaults metadata config"
+        self.others(model, place, f"name description label {known}")
         node = model.get("node_relation") or {}
         fields, keys = [], []
         for entity in _list(model.get("entities")):
-            column = _column(entity)
-            fields.append(Field(text(entity.get("name")), Expression(column), (), text(entity.get("description"))))
+            fields.append(_field(entity))
             if entity.get("type") in ("primary", "unique"):
-                keys.append((column,))
+                keys.append((_column(entity),))
             elif entity.get("type") == "natural":
-                self.reader.note(f"{place}.entities[{entity.get('name')}]", "natural keys are not used")
+                self.note(f"{place}.entities[{entity.get('name')}]", "natural keys are not used")
         for dimension in _list(model.get("dimensions")):
-            column = _column(dimension)
-            fields.append(
-                Field(
-                    text(dimension.get("name")),
-                    Expression(column),
-                    _label(dimension),
-                    text(dimension.get("description")),
-                    "",
-                    dimension.get("type") == "time",
-                )
-            )
+            timed = dimension.get("type") == "time"
+            fields.append(replace(_field(dimension), synonyms=_label(dimension), is_time=timed))
         for measure in _list(model.get("measures")):
-            column = _column(measure)
-            if not column.replace("_", "a").isalnum():
-                fields.append(
-                    Field(text(measure.get("name")), Expression(column), (), text(measure.get("description")))
-                )
+            if not _column(measure).replace("_", "a").isalnum():
+                fields.append(_field(measure))
             if measure.get("non_additive_dimension"):
-                self.reader.note(f"{place}.measures[{measure.get('name')}]", "non-additive dimensions are not used")
+                self.note(f"{place}.measures[{measure.get('name')}]", "non-additive dimensions are not used")
         named = {f.name: f for f in fields}
         return Dataset(
             text(model.get("name")),
@@ -215,6 +199,10 @@ def _qualified(expression: str, dataset: Dataset) -> str:
         if not column.table:
             column.set("table", exp.to_identifier(dataset.name))
     return tree.sql(dialect="")
+
+
+def _field(record: Record) -> Field:
+    return Field(text(record.get("name")), Expression(_column(record)), (), text(record.get("description")))
 
 
 def _column(record: Record) -> str:

@@ -10,27 +10,33 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
-from agent.knowledge.semantics.model import Dataset, Field, SemanticModel
-from eval.schema import Column, ForeignKey, Schema
+from agent.knowledge.semantics.model import SemanticModel
+from eval.schema import ForeignKey, Schema, Table
 
 
 @lru_cache(maxsize=32)
 def described(schema: Schema, model: SemanticModel) -> Schema:
     """The schema with the model's descriptions and relationships; the same object where the model adds nothing."""
-    of_table = {_place(schema, dataset): dataset for dataset in model.datasets}
+    of_table = {_place(table): d for d in model.datasets if (table := d.table_in(schema)) is not None}
     keys: dict[tuple[str, str], list[ForeignKey]] = {}
-    for owner, key in _keys(schema, model):
-        keys.setdefault(owner, []).append(key)
+    for ours, theirs, pairs in model.joins(schema):
+        key = ForeignKey(tuple(a for a, _ in pairs), theirs.name, tuple(b for _, b in pairs), inferred=True)
+        if not any(k.columns == key.columns and k.ref_table == key.ref_table for k in ours.foreign_keys):
+            keys.setdefault(_place(ours), []).append(key)
     tables = []
     for table in schema.tables:
-        place = (table.namespace or "", table.name)
+        place = _place(table)
         dataset = of_table.get(place)
         if dataset is not None:
-            of_column: dict[str, Field] = {f.column.casefold(): f for f in dataset.fields if f.column}
-            columns = tuple(_described_column(c, of_column.get(c.name.casefold())) for c in table.columns)
+            of_column = {f.column.casefold(): f for f in dataset.fields if f.column}
             table = replace(
                 table,
-                columns=columns,
+                columns=tuple(
+                    replace(c, comment=_comment(c.comment, f.description, f.names, c.name))
+                    if (f := of_column.get(c.name.casefold()))
+                    else c
+                    for c in table.columns
+                ),
                 comment=_comment(table.comment, dataset.description, (dataset.name, *dataset.synonyms), table.name),
                 meant_date=model.place(dataset, dataset.date, schema) if dataset.date else None,
                 meant_amount=model.place(dataset, dataset.amount, schema) if dataset.amount else None,
@@ -41,15 +47,8 @@ def described(schema: Schema, model: SemanticModel) -> Schema:
     return schema if tuple(tables) == schema.tables else replace(schema, tables=tuple(tables))
 
 
-def _place(schema: Schema, dataset: Dataset) -> tuple[str, str]:
-    table = dataset.table_in(schema)
-    return (table.namespace or "", table.name) if table else ("", "")
-
-
-def _described_column(column: Column, field: Field | None) -> Column:
-    if field is None:
-        return column
-    return replace(column, comment=_comment(column.comment, field.description, field.names, column.name))
+def _place(table: Table) -> tuple[str, str]:
+    return table.namespace or "", table.name
 
 
 def _comment(present: str | None, description: str, names: Iterable[str], own: str) -> str | None:
@@ -57,11 +56,3 @@ def _comment(present: str | None, description: str, names: Iterable[str], own: s
     others = [n for n in names if n.casefold() != own.casefold()]
     parts = [description or present or "", f"also called {', '.join(others)}" if others else ""]
     return "; ".join(filter(None, parts)) or None
-
-
-def _keys(schema: Schema, model: SemanticModel) -> Iterable[tuple[tuple[str, str], ForeignKey]]:
-    """The relationships as foreign keys that the database does not know yet."""
-    for ours, theirs, pairs in model.joins(schema):
-        key = ForeignKey(tuple(a for a, _ in pairs), theirs.name, tuple(b for _, b in pairs), inferred=True)
-        if not any(k.columns == key.columns and k.ref_table == key.ref_table for k in ours.foreign_keys):
-            yield (ours.namespace or "", ours.name), key

@@ -7,11 +7,12 @@ records events, and the sum of each amount. It says only what the structure says
 from __future__ import annotations
 
 from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, Relationship, SemanticModel
-from agent.knowledge.vocabulary import ColumnWord, vocabulary
-from eval.schema import Schema, Table
+from agent.knowledge.vocabulary import vocabulary
+from eval.language.lexicon import word_set
+from eval.schema import Schema
 
-_AMOUNTS = frozenset("amount total price cost revenue value fee salary quantity payment balance".split())  # noqa: SIM905
-_NO_SUM = frozenset("price unit rate average".split())  # noqa: SIM905
+_AMOUNTS = word_set("amount total price cost revenue value fee salary quantity payment balance")
+_NO_SUM = word_set("price unit rate average")
 _TYPES = {"date": "Date", "flag": "Boolean", "number": "Decimal", "year": "Integer", "text": "String", "name": "String"}
 
 
@@ -20,10 +21,23 @@ def drafted(schema: Schema, name: str) -> SemanticModel:
     datasets, relationships, metrics = [], [], []
     names: set[str] = set()
     for table in schema.tables:
-        dataset = _unused(table.name, names)
-        columns = {c.name: c for c in words.by_table.get(table.name, ())}
-        datasets.append(_dataset(dataset, table, columns))
-        metrics += [_sum(dataset, column) for column in columns.values() if _is_amount(column)]
+        dataset, number = table.name, 2
+        while dataset.casefold() in names:  # tables of several namespaces may share a name
+            dataset, number = f"{table.name}_{number}", number + 1
+        names.add(dataset.casefold())
+        roles = {c.name: c.role for c in words.by_table.get(table.name, ())}
+        kinds = [(c, roles.get(c.name, "")) for c in table.columns]
+        fields = [
+            Field(c.name, Expression(_written(c.name)), (), c.comment or "", _TYPES.get(role, ""), role == "date")
+            for c, role in kinds
+        ]
+        unique = tuple(i.columns for i in table.indexes if i.unique and i.columns != table.primary_key)
+        told = (table.primary_key, unique, (), table.comment or "")
+        datasets.append(Dataset(dataset, table.name, table.namespace, tuple(fields), *told))
+        for column in words.by_table.get(table.name, ()):
+            if column.role == "number" and _AMOUNTS & set(column.words) and not _NO_SUM & set(column.words):
+                total = Expression(f"SUM({_written(dataset)}.{_written(column.name)})")
+                metrics.append(Metric(f"total_{dataset}_{column.name}", total))
     tables = {(d.namespace, d.table): d.name for d in datasets}
     for table in schema.tables:
         for number, key in enumerate(table.foreign_keys, 1):
@@ -36,31 +50,5 @@ def drafted(schema: Schema, name: str) -> SemanticModel:
     return SemanticModel(name, tuple(datasets), tuple(relationships), tuple(metrics))
 
 
-def _is_amount(column: ColumnWord) -> bool:
-    words = set(column.words)
-    return column.role == "number" and bool(_AMOUNTS & words) and not _NO_SUM & words
-
-
-def _unused(name: str, names: set[str]) -> str:
-    made, number = name, 2
-    while made.casefold() in names:
-        made, number = f"{name}_{number}", number + 1
-    names.add(made.casefold())
-    return made
-
-
-def _dataset(name: str, table: Table, columns: dict[str, ColumnWord]) -> Dataset:
-    fields = []
-    for column in table.columns:
-        role = columns[column.name].role if column.name in columns else ""
-        kind = _TYPES.get(role, "")
-        written = column.name if column.name.isidentifier() else f'"{column.name}"'
-        fields.append(Field(column.name, Expression(written), (), column.comment or "", kind, role == "date"))
-    unique = tuple(i.columns for i in table.indexes if i.unique and i.columns != table.primary_key)
-    return Dataset(name, table.name, table.namespace, tuple(fields), table.primary_key, unique, (), table.comment or "")
-
-
-def _sum(dataset: str, column: ColumnWord) -> Metric:
-    written = column.name if column.name.isidentifier() else f'"{column.name}"'
-    owner = dataset if dataset.isidentifier() else f'"{dataset}"'
-    return Metric(f"total_{dataset}_{column.name}", Expression(f"SUM({owner}.{written})"), (), "")
+def _written(name: str) -> str:
+    return name if name.isidentifier() else f'"{name}"'

@@ -1,16 +1,19 @@
 """A model's metrics, conditions and defaults as glossary entries, which prompts and evidence read.
 
-In: a model and a schema. Out: a `Glossary` in the schema's own columns.
+In: a model and a schema. Out: a `Glossary` in the schema's own columns; of a model, what a database's reader may know.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from agent.knowledge.memory.glossary import Entry, Glossary, Kind
+from agent.knowledge.memory.prompt_text import readable
 from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.semantics.hidden_rows import plain_column
-from agent.knowledge.semantics.model import SemanticModel
+from agent.knowledge.semantics.model import Dataset, SemanticModel
+from eval.databases.base import Database
 from eval.schema import Schema
 from eval.sql import render
 
@@ -41,3 +44,29 @@ def glossary_of(model: SemanticModel, schema: Schema) -> Glossary:
                 column = plain_column(place[1], place[0])
                 entries.append(Entry(kind, table.name, render(column, schema.dialect)))
     return Glossary(tuple(entries))
+
+
+def readable_model(model: SemanticModel, database: Database) -> SemanticModel:
+    """The model itself for those who see all; for others without what may say anything (descriptions, instructions) and
+    without metrics and fields that name what is hidden. Raises DatabaseError."""
+    if database.sees_all:
+        return model
+    seen = readable(glossary_of(model, database.schema()).entries, database)
+    kept = {(entry.kind, entry.name) for entry in seen}
+
+    def plain(dataset: Dataset) -> Dataset:
+        fields = (f for f in dataset.fields if f.column or ("term", f.name) in kept)
+        return replace(
+            dataset,
+            description="",
+            fields=tuple(replace(f, description="") for f in fields),
+            hidden=dataset.hidden if ("filter", dataset.table) in kept else None,
+        )
+
+    return replace(
+        model,
+        datasets=tuple(map(plain, model.datasets)),
+        metrics=tuple(replace(m, description="") for m in model.metrics if ("metric", m.name) in kept),
+        instructions="",
+        terms=tuple((term, means) for term, means in model.terms if ("term", term) in kept),
+    )

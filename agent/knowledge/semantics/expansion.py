@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -20,14 +21,12 @@ from agent.knowledge.semantics.hidden_rows import HiddenRows, denied_outside, wi
 from agent.knowledge.semantics.model import Dataset, Expression, Field, Metric, SemanticModel
 from agent.knowledge.vocabulary import split_name, vocabulary
 from eval.language.inflection import lemma, light_stem, plural, plural_phrase
-from eval.schema import Column, Dialect, Schema, Table
+from eval.schema import Column, Schema, Table
 from eval.sql import check, parse, parsed_from_tree, resolve
 from eval.sql.expressions import transpiled
 
 _TYPES = {"Integer": "INTEGER", "Decimal": "REAL", "Float": "REAL", "Boolean": "BOOLEAN", "Date": "DATE",
           "DateTime": "TIMESTAMP", "DateTimeTz": "TIMESTAMP", "String": "TEXT", "Time": "TEXT"}  # fmt: skip
-
-
 _WORD = re.compile(r"[^\W_]+")
 ANY_AMOUNT = ("amount", "value", "worth", "money")
 """Words for a figure that is not named."""
@@ -261,34 +260,49 @@ class ViewBuilder:
         self.added: dict[str, list[Column]] = {}
         self.problems: list[tuple[str, str]] = []
         self.hidden: list[HiddenRows] = []
-        self.steps = tuple(self._steps())
+        self.steps = [Step(join.source.name, join.target.name, join.columns) for join in model.joins(schema)]
+        for table in schema.tables:
+            for key in table.foreign_keys:
+                pairs = zip(key.columns, key.ref_columns, strict=False)
+                self.steps.append(Step(table.name, key.ref_table, tuple(pairs)))
 
     def view(self) -> ModelView:
         for metric in self.model.metrics:
-            self._metric(metric)
+            with self._problem_noted(metric.name):
+                meaning = self.metric(metric)
+                for name in metric.names:
+                    self._add(meaning.host, name, "REAL", meaning, metric.description)
         for dataset in self.model.datasets:
             table = dataset.table_in(self.schema)
             if table is None:
                 self.problems.append((dataset.name, f"there is no table {dataset.table}"))
                 continue
             for one in dataset.fields:
-                self._field(dataset, table, one)
+                with self._problem_noted(f"{dataset.name}.{one.name}"):
+                    self._field(dataset, table, one)
             for what, name in (("date", dataset.date), ("amount", dataset.amount)):
                 place = self.model.place(dataset, name, self.schema) if name else None
                 if name and place is None:
                     self.problems.append((f"{dataset.name}.{what}", f"there is no field {name}"))
-                if place is not None and what == "amount":
-                    self._amount(table, place)
+                own = table.column(place[1]) if place is not None and place[0] == table.name else None
+                if what == "amount" and own is not None:  # it is also called by the words for any amount
+                    tree = _column(table.name, own.name)
+                    for word in ANY_AMOUNT:
+                        self._add(table.name, word, own.type, Meaning(table.name, tree, tree, is_amount=True), "")
             if dataset.hidden is not None:
-                self._hidden(dataset, table, dataset.hidden)
+                with self._problem_noted(f"{dataset.name}.hidden"):
+                    self._hidden(dataset, table, dataset.hidden)
         tables = tuple(replace(t, columns=(*t.columns, *self.added.get(t.name, ()))) for t in self.schema.tables)
-        return ModelView(
-            Schema(self.schema.dialect, tables),
-            self.meanings,
-            tuple(self.problems),
-            dict(self._other_names()),
-            tuple(self.hidden),
-        )
+        schema, called = Schema(self.schema.dialect, tables), dict(self._other_names())
+        return ModelView(schema, self.meanings, tuple(self.problems), called, tuple(self.hidden))
+
+    @contextmanager
+    def _problem_noted(self, place: str) -> Iterator[None]:
+        """Turn the reason why a part of the model does not fit into one of its problems."""
+        try:
+            yield
+        except ValueError as problem:
+            self.problems.append((place, str(problem)))
 
     def _other_names(self) -> Iterator[tuple[str, str]]:
         """The names and synonyms of datasets, in singular and plural, that nothing else in the schema is called."""
@@ -302,22 +316,6 @@ class ViewBuilder:
                     yield spoken, _spoken(table.name)
                     yield f"{spoken}s", _spoken(table.name)
 
-    def _steps(self) -> Iterator[Step]:
-        for join in self.model.joins(self.schema):
-            yield Step(join.source.name, join.target.name, join.columns)
-        for table in self.schema.tables:
-            for key in table.foreign_keys:
-                yield Step(table.name, key.ref_table, tuple(zip(key.columns, key.ref_columns, strict=False)))
-
-    def _metric(self, metric: Metric) -> None:
-        try:
-            meaning = self.metric(metric)
-        except ValueError as problem:
-            self.problems.append((metric.name, str(problem)))
-            return
-        for name in metric.names:
-            self._add(meaning.host, name, "REAL", meaning, metric.description)
-
     def metric(self, metric: Metric) -> Meaning:
         """Raises ValueError with the reason why the metric does not fit."""
         tree = self._tree(metric.expression, None, 0)
@@ -327,8 +325,7 @@ class ViewBuilder:
         if not used:
             raise ValueError("the expression names no column of a dataset")
         host, steps = self._joined(used)
-        if problem := self._refused(tree, host, steps):
-            raise ValueError(problem)
+        self._check(tree, host, steps)
         only = tree if isinstance(tree, exp.Sum | exp.Avg | exp.Min | exp.Max) else None
         row = only.this if only is not None and not isinstance(only.this, exp.Distinct) else None
         return Meaning(host, tree, row, steps, metric.name)
@@ -341,38 +338,26 @@ class ViewBuilder:
         return host, tree, steps
 
     def _field(self, dataset: Dataset, table: Table, one: Field) -> None:
-        real = table.column(one.column) if one.column else None
-        names = [name for name in one.names if table.column(_slug(name)) is None]
-        try:
-            tree = self._tree(one.expression, dataset, 0)
-            if problem := self._refused(tree, table.name, ()):
-                raise ValueError(problem)
-        except ValueError as problem:
-            self.problems.append((f"{dataset.name}.{one.name}", str(problem)))
-            return
-        kind = _TYPES.get(one.datatype) or (real.type if real else _kind(tree))
-        for name in names:
-            self._add(table.name, name, kind, Meaning(table.name, tree, tree), one.description)
-
-    def _amount(self, table: Table, place: tuple[str, str]) -> None:
-        """The figure that is meant is also called by the words for any amount."""
-        own = table.column(place[1]) if place[0] == table.name else None
-        for word in ANY_AMOUNT if own is not None else ():
-            tree = _column(*place)
-            self._add(table.name, word, own.type if own else "", Meaning(table.name, tree, tree, is_amount=True), "")
+        tree = self._tree(one.expression, dataset, 0)
+        self._check(tree, table.name, ())
+        real, inner = table.column(one.column) if one.column else None, tree.unnest()
+        if isinstance(inner, exp.Predicate | exp.Connector | exp.Not):
+            form = "BOOLEAN"
+        else:
+            figure = isinstance(inner, exp.Binary | exp.Neg | exp.Round) and not isinstance(inner, exp.DPipe)
+            form = "REAL" if figure else "TEXT"
+        kind = _TYPES.get(one.datatype) or (real.type if real else form)
+        for name in one.names:
+            if table.column(_slug(name)) is None:
+                self._add(table.name, name, kind, Meaning(table.name, tree, tree), one.description)
 
     def _hidden(self, dataset: Dataset, table: Table, condition: Expression) -> None:
-        try:
-            tree = self._tree(condition, dataset, 0)
-            if any(column.table != table.name for column in tree.find_all(exp.Column)):
-                raise ValueError(f"the condition is not on {table.name} alone")
-            if tree.find(exp.AggFunc, exp.Query, exp.Window):
-                raise ValueError("the condition is not on single rows")
-            if problem := self._refused(tree, table.name, ()):
-                raise ValueError(problem)
-        except ValueError as problem:
-            self.problems.append((f"{dataset.name}.hidden", str(problem)))
-            return
+        tree = self._tree(condition, dataset, 0)
+        if any(column.table != table.name for column in tree.find_all(exp.Column)):
+            raise ValueError(f"the condition is not on {table.name} alone")
+        if tree.find(exp.AggFunc, exp.Query, exp.Window):
+            raise ValueError("the condition is not on single rows")
+        self._check(tree, table.name, ())
         self.hidden.append(HiddenRows(table, denied_outside(tree), self.schema.dialect))
 
     def _add(self, table: str, name: str, kind: str, meaning: Meaning, described: str) -> None:
@@ -386,7 +371,12 @@ class ViewBuilder:
         """The expression with real, qualified columns. Raises ValueError."""
         if depth > 8:
             raise ValueError("its fields name each other in a circle")
-        parsed = parse(f"SELECT {_in_dialect(expression, self.schema.dialect)}", self.schema.dialect)
+        text: str | None = expression.own or expression.text
+        if expression.sql != "database" and not expression.own:
+            text = transpiled(expression.text, expression.sql, self.schema.dialect)
+        if text is None:
+            raise ValueError("the expression cannot be read")
+        parsed = parse(f"SELECT {text}", self.schema.dialect)
         if not isinstance(parsed.tree, exp.Select) or len(parsed.tree.expressions) != 1 or parsed.tree.find(exp.Table):
             raise ValueError(f"the expression cannot be read: {parsed.error or 'one expression is expected'}")
         box = exp.paren(parsed.tree.expressions[0].unalias().copy(), copy=False)
@@ -441,13 +431,14 @@ class ViewBuilder:
                     waiting.append(step.target)
         return ways
 
-    def _refused(self, tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> str | None:
-        query = query_of(tree, host, steps)
-        verdict = check(parsed_from_tree(query, self.schema.dialect), self.schema)
+    def _check(self, tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> None:
+        """Raises ValueError for an expression that may not run or names what does not exist."""
+        parsed = parsed_from_tree(query_of(tree, host, steps), self.schema.dialect)
+        verdict = check(parsed, self.schema)
         if not verdict.allowed:
-            return f"the guard refuses it: {verdict.reason}"
-        phantoms = resolve(parsed_from_tree(query, self.schema.dialect), self.schema).phantoms
-        return f"the database has no {phantoms[0].text}" if phantoms else None
+            raise ValueError(f"the guard refuses it: {verdict.reason}")
+        if phantoms := resolve(parsed, self.schema).phantoms:
+            raise ValueError(f"the database has no {phantoms[0].text}")
 
 
 def query_of(tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> exp.Select:
@@ -458,29 +449,9 @@ def query_of(tree: exp.Expr, host: str, steps: tuple[Step, ...]) -> exp.Select:
     return query
 
 
-def _in_dialect(expression: Expression, dialect: Dialect) -> str:
-    """Raises ValueError."""
-    if expression.sql == "database" or expression.own:
-        return expression.own or expression.text
-    written = transpiled(expression.text, expression.sql, dialect)
-    if written is None:
-        raise ValueError("the expression cannot be read")
-    return written
-
-
 def _slug(name: str) -> str:
     return re.sub(r"\W+", "_", name.strip()).strip("_")
 
 
 def _spoken(name: str) -> str:
     return " ".join(_WORD.findall(name)).casefold()
-
-
-def _kind(tree: exp.Expr) -> str:
-    """The type of an expression by its form."""
-    inner = tree.unnest()
-    if isinstance(inner, exp.Predicate | exp.Connector | exp.Not):
-        return "BOOLEAN"
-    return (
-        "REAL" if isinstance(inner, exp.Binary | exp.Neg | exp.Round) and not isinstance(inner, exp.DPipe) else "TEXT"
-    )

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from agent.knowledge.memory.glossary import Glossary, read_glossary
+from agent.knowledge.memory.glossary import read_glossary
 from agent.knowledge.memory.lines import BadMemory, Problem, kept_while_unchanged, text_of, yaml_node
 from agent.knowledge.semantics.dbt import from_dbt
 from agent.knowledge.semantics.model import Expression, Metric, SemanticModel
@@ -27,41 +27,28 @@ def semantic_model_of(settings: JudgingSettings) -> SemanticModel | None:
 
 def read_model(path: Path) -> SemanticModel:
     """Read a file of any known form. Raises BadMemory."""
-    document = _document(path)
+    if path.suffix.lower() == ".json":
+        try:
+            document = json.loads(text_of(path))
+        except (ValueError, RecursionError) as error:
+            raise BadMemory(path, [Problem(1, f"no JSON: {str(error)[:200]}")]) from None
+    else:
+        document = yaml_node(path).plain()
     if isinstance(document, dict):
         if "semantic_model" in document:
             return from_ossie(document)
         if "semantic_models" in document:
             return from_dbt(document)
-        if document.keys() <= {"terms", "metrics", "filters"}:
-            return of_glossary(read_glossary(path))
+        if document.keys() <= {"terms", "metrics", "filters"}:  # a glossary's metrics name real tables
+            entries = [e for e in read_glossary(path).entries if e.kind == "metric"]
+            metrics = (Metric(e.name, Expression(e.expression, "database"), e.synonyms, e.note) for e in entries)
+            return SemanticModel("glossary", metrics=tuple(metrics))
     expected = "semantic_model (Ossie), semantic_models (dbt) or terms, metrics, filters (glossary)"
     raise BadMemory(path, [Problem(1, f"{expected} is expected")])
 
 
 load_model = kept_while_unchanged(read_model)
 """The same, read again only when the file has changed."""
-
-
-def _document(path: Path) -> Any:
-    if path.suffix.lower() != ".json":
-        return yaml_node(path).plain()
-    try:
-        return json.loads(text_of(path))
-    except (ValueError, RecursionError) as error:
-        raise BadMemory(path, [Problem(1, f"no JSON: {str(error)[:200]}")]) from None
-
-
-def of_glossary(glossary: Glossary) -> SemanticModel:
-    """A glossary's metrics as a model; they name real tables."""
-    return SemanticModel(
-        "glossary",
-        metrics=tuple(
-            Metric(e.name, Expression(e.expression, "database"), e.synonyms, e.note)
-            for e in glossary.entries
-            if e.kind == "metric"
-        ),
-    )
 
 
 def written(model: SemanticModel) -> str:
