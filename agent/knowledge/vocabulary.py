@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 from rapidfuzz import fuzz, process
 
@@ -21,6 +21,8 @@ from eval.language.lexicon import abbreviations, open_lexicon, synonyms, word_se
 from eval.language.text_figures import TextFigures
 from eval.schema import Column, Schema, Table
 
+_Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
 Role = Literal["id", "name", "date", "year", "number", "flag", "text"]
 
 _NUMERIC = re.compile(r"int|real|num|dec|float|doub|money|serial|bit\b", re.I)
@@ -130,6 +132,8 @@ class Vocabulary:
     """Multi-word names written as one word (`wifi` for Wi-Fi)."""
     shortened: tuple[tuple[str, str], ...] = ()
     """Abbreviations as they stand in the schema's names, with the schema word that each was taken for."""
+    _naming: dict[str, tuple[ColumnWord, ...]] = field(init=False, default_factory=dict, repr=False, compare=False)
+    """The name columns of the tables that were asked about."""
 
     def affinities(self, word: str) -> dict[str, float]:
         """Schema words that a question's word may refer to."""
@@ -161,18 +165,13 @@ class Vocabulary:
 
     def _misspelt(self, word: str) -> bool:
         """Whether a word that is none is nearly a longer one of the schema (`insepction`)."""
-        if len(word) < _MISSPELT or open_lexicon(word):
-            return False
-        near = process.extractOne(word, self.spellings.get(len(word), ()), scorer=fuzz.ratio, score_cutoff=85)
-        return near is not None
+        alike = () if len(word) < _MISSPELT or open_lexicon(word) else self.spellings.get(len(word), ())
+        return process.extractOne(word, alike, scorer=fuzz.ratio, score_cutoff=85) is not None
 
     @cached_property
     def _shortened_by_letter(self) -> dict[str, list[tuple[str, str]]]:
         """The abbreviations by their first letter, which is that of the word that they stand for."""
-        by_letter: dict[str, list[tuple[str, str]]] = {}
-        for short, schema_word in self.shortened:
-            by_letter.setdefault(short[0], []).append((short, schema_word))
-        return by_letter
+        return _grouped((short[0], (short, word)) for short, word in self.shortened)
 
     @cached_property
     def only_wide_table(self) -> TableWord | None:
@@ -183,22 +182,18 @@ class Vocabulary:
     @cached_property
     def by_initials(self) -> dict[str, list[ColumnWord]]:
         """Columns by the initials of their name (`mpg` for `Miles_per_Gallon`)."""
-        found: dict[str, list[ColumnWord]] = {}
-        for column in self.columns.values():
-            pieces = _SPLIT.findall(column.name)
-            if len(pieces) > 1:
-                found.setdefault("".join(p[0] for p in pieces).lower(), []).append(column)
-        return found
+        pieces = ((_SPLIT.findall(column.name), column) for column in self.columns.values())
+        return _grouped(("".join(p[0] for p in parts).lower(), column) for parts, column in pieces if len(parts) > 1)
 
     @cached_property
     def spellings(self) -> dict[int, list[str]]:
         """The schema words by their length."""
-        return _by_length(self.holders)
+        return _grouped((len(word), word) for word in self.holders)
 
     @cached_property
     def known_spellings(self) -> dict[int, list[str]]:
         """The longer words that lead to a schema word, by their length."""
-        return _by_length(form for form in self.forms if form[0] not in "~^" and len(form) > 5)
+        return _grouped((len(form), form) for form in self.forms if form[0] not in "~^" and len(form) > 5)
 
     def beginning_or_ending(self, word: str) -> list[str]:
         """The schema words of 3 to 5 letters with which a word begins, and those that end in it; in their order."""
@@ -209,10 +204,7 @@ class Vocabulary:
     @cached_property
     def _by_ending(self) -> dict[str, list[str]]:
         """The schema words by their last letters."""
-        by_ending: dict[str, list[str]] = {}
-        for word in self.holders:
-            by_ending.setdefault(word[-_ENDING:], []).append(word)
-        return by_ending
+        return _grouped((word[-_ENDING:], word) for word in self.holders)
 
     @cached_property
     def _order(self) -> dict[str, int]:
@@ -232,11 +224,6 @@ class Vocabulary:
         if table not in self._naming:
             self._naming[table] = self._name_columns(table)
         return self._naming[table]
-
-    @cached_property
-    def _naming(self) -> dict[str, tuple[ColumnWord, ...]]:
-        """The name columns of the tables that were asked about."""
-        return {}
 
     def _name_columns(self, table: str) -> tuple[ColumnWord, ...]:
         columns = self.by_table[table]
@@ -264,39 +251,34 @@ class Vocabulary:
         if same := [c for c in columns if c.words == words and not c.numeric and not c.foreign]:
             return (same[0],)
         described = [c for c in columns if c.words[-1:] == ("description",) and set(c.words[:-1]) <= set(words)]
-        coded = [c for c in columns if not (c.primary or c.foreign or c.numeric) and _labels(c.words, words)]
+        coded = [  # what people call a row without a name: `room_code`, `registration`
+            c
+            for c in columns
+            if not (c.primary or c.foreign or c.numeric) and tuple(w for w in c.words if w not in words) in _LABELS
+        ]
         return tuple((described or coded)[:1])
 
     def key_column(self, table: str) -> ColumnWord | None:
         """The single-column primary key, or the column that looks like one."""
-        primary = [c for c in self.by_table[table] if c.primary]
-        if len(primary) == 1:
-            return primary[0]
-        if not primary:
-            for c in self.by_table[table]:
-                if c.role == "id" and not c.foreign:
-                    return c
-        return None
+        columns = self.by_table[table]
+        primary = [c for c in columns if c.primary] or [c for c in columns if c.role == "id" and not c.foreign][:1]
+        return primary[0] if len(primary) == 1 else None
 
 
 _ENDING = 4
 """Minimum letters of a word that others end in."""
 
 
-def _by_length(words: Iterable[str]) -> dict[int, list[str]]:
-    by_length: dict[int, list[str]] = {}
-    for word in words:
-        by_length.setdefault(len(word), []).append(word)
-    return by_length
+def _grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, list[_Item]]:
+    """The items of each key, in their order."""
+    groups: dict[_Key, list[_Item]] = {}
+    for key, item in pairs:
+        groups.setdefault(key, []).append(item)
+    return groups
 
 
 _LABELS = (("code",), ("number",), ("no",), ("registration",), ("registration", "number"), ("plate",), ("reference",),
            ("license", "plate"), ("licence", "plate"), ("plate", "number"))  # fmt: skip
-
-
-def _labels(words: tuple[str, ...], owner: tuple[str, ...]) -> bool:
-    """Whether a text column is what people call a row without a name: `room_code`, `registration`."""
-    return tuple(w for w in words if w not in owner) in _LABELS
 
 
 _SAME_WORD = 0.9
@@ -304,8 +286,7 @@ _ABBREVIATED = 0.9  # the affinity of a word to its abbreviation in a name
 _NEVER_SHORT = word_set("above below under after before")  # nor is `abv` short for any of them
 
 StoredForm = str | TextFigures
-_Key = tuple[str, tuple[tuple[tuple[str, str], StoredForm], ...]]
-_cache: dict[_Key, Vocabulary] = {}
+_cache: dict[tuple[str, tuple[tuple[tuple[str, str], StoredForm], ...]], Vocabulary] = {}
 
 
 def vocabulary(schema: Schema, stored_forms: Mapping[tuple[str, str], StoredForm] | None = None) -> Vocabulary:
@@ -382,9 +363,7 @@ def _known_words(schema: Schema) -> frozenset[str]:
         pieces = [p.lower() for p in _SPLIT.findall(name)]
         vocabulary.update(p for p in pieces if len(p) > 2 and (len(pieces) > 1 or whole))
         vocabulary.update(lemma(p) for p in pieces if len(pieces) > 1 or whole)
-    for word in (w for words in abbreviations().values() for w in words):
-        vocabulary.add(word)
-    return frozenset(vocabulary)
+    return frozenset(vocabulary.union(*abbreviations().values()))
 
 
 _DAYS = {"mon": "monday", "tue": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday",
@@ -400,12 +379,12 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], StoredForm]) -> Vocab
     stored = tuple(t for t in schema.tables if t.kind == "table") or schema.tables
     for table in stored:
         words = split_name(table.name, known)
-        trimmed = tuple(w for w in words if w not in _TABLE_PREFIXES)
+        words = tuple(w for w in words if w not in _TABLE_PREFIXES) or words
         foreign = {c.casefold() for fk in table.foreign_keys for c in fk.columns}
         keyed = {c.casefold() for c in table.primary_key}
         tables[table.name] = TableWord(
             table,
-            trimmed or words,
+            words,
             bridge=len(table.foreign_keys) >= 2
             and (bool(keyed and keyed <= foreign) or len(foreign) >= len(table.columns) - 1),
         )
@@ -415,27 +394,18 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], StoredForm]) -> Vocab
         for column in table.columns:
             if column.name not in split:
                 split[column.name] = split_name(column.name, known) or (column.name.lower(),)
-        infos = tuple(
-            _column(table, c, split[c.name], c.name.casefold() in foreign, trimmed or words) for c in table.columns
-        )
-        infos = tuple(_as_stored(c, forms.get(c.key)) for c in infos)
-        by_table[table.name] = infos
-        columns.update({(table.name, c.name): c for c in infos})
-    holders: dict[str, list[TableWord | ColumnWord]] = {}
+        columns_of = (_column(table, c, split[c.name], c.name.casefold() in foreign, words) for c in table.columns)
+        by_table[table.name] = tuple(_as_stored(c, forms.get(c.key)) for c in columns_of)
+        columns |= {c.key: c for c in by_table[table.name]}
     everything: list[TableWord | ColumnWord] = [*tables.values(), *columns.values()]
-    for item in everything:
-        for word in dict.fromkeys(item.words):
-            holders.setdefault(word, []).append(item)
+    holders = _grouped((word, item) for item in everything for word in dict.fromkeys(item.words))
     units = Counter(c.unit for c in columns.values())
     for counted in columns.values():  # `total kg`, where one column is counted in it
         if counted.unit.isalpha() and units[counted.unit] == 1:
             holders.setdefault(counted.unit, [counted])
     for word in ("rate", "percentage", "percent") if units["%"] else ():  # `germination rate`, of `Germinated` in %
         holders.setdefault(word, [c for c in columns.values() if c.unit == "%"])
-    joined: dict[str, list[TableWord | ColumnWord]] = {}
-    for item in everything:
-        if len(item.words) > 1:
-            joined.setdefault("".join(item.words), []).append(item)
+    joined = _grouped(("".join(item.words), item) for item in everything if len(item.words) > 1)
     return Vocabulary(
         schema,
         tables,
@@ -449,8 +419,6 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], StoredForm]) -> Vocab
 
 
 _VOWELS = frozenset("aeiou")
-
-
 _UNMISTAKABLE = word_set("percent quantity amount count number average maximum minimum year date")
 """Words whose abbreviations (`pct`) stand for no other word."""
 
@@ -463,12 +431,10 @@ def _shortened(schema: Schema, holders: Collection[str]) -> tuple[tuple[str, str
     listed = {p: abbreviations()[p] for p in pieces if p in abbreviations()}
     single = ((p, words[0]) for p, words in listed.items() if len(words) == 1)
     found = {(p, word) for p, word in single if word in holders and word not in _UNMISTAKABLE}
-    opaque = (w for w in holders if 2 <= len(w) <= 5 and w.isalpha() and _is_abbreviation(w))
-    return tuple(sorted(found | {(w, w) for w in opaque}))
-
-
-def _is_abbreviation(word: str) -> bool:
-    return not set(word[1:]) & _VOWELS or (len(word) > 2 and word not in synonyms() and not open_lexicon(word))
+    for word in (w for w in holders if 2 <= len(w) <= 5 and w.isalpha()):
+        if not set(word[1:]) & _VOWELS or (len(word) > 2 and word not in synonyms() and not open_lexicon(word)):
+            found.add((word, word))
+    return tuple(sorted(found))
 
 
 def abbreviates(short: str, word: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from agent.knowledge.linking.schema_text import FIXED, Costs, Key, costs
+from agent.knowledge.linking.schema_text import FIXED, Key, costs
 from eval.schema import ForeignKey, Schema, Table
 
 _LONGEST_WAY = 4
@@ -43,7 +43,7 @@ class Chosen:
         budget; then nothing is chosen."""
         wanted: dict[str, set[str]] = {table: {column} if column else set()}
         if table not in self.columns:
-            for name in self._way(table):
+            for name, _, _ in shortest_way(table, self.columns, self._ties) if self.columns else ():
                 wanted.setdefault(name, set())
         known = self.columns.keys() | wanted.keys()
         for name in [n for n in wanted if n not in self.columns]:
@@ -80,10 +80,6 @@ class Chosen:
         self.spent += cost
         return True
 
-    def _way(self, table: str) -> list[str]:
-        """The tables on the shortest path from `table` to a chosen one; empty if there is none."""
-        return [name for name, _, _ in shortest_way(table, self.columns, self._ties)] if self.columns else []
-
 
 def shortest_way(table: str, goals: Container[str], linked: Ties) -> list[tuple[str, str, ForeignKey]]:
     """The shortest path of foreign keys from `table` to one of `goals`, at most `_LONGEST_WAY` long: from the goal
@@ -111,8 +107,12 @@ def shortest_way(table: str, goals: Container[str], linked: Ties) -> list[tuple[
 def choose(schema: Schema, tables: Mapping[str, float], columns: Mapping[Key, float], budget: int) -> Chosen:
     """Choose by highest probability per token while the budget lasts. One table with its key is always chosen, however
     small the budget is."""
-    chosen = Chosen(schema, budget)
-    for _, table, column, detail in sorted(_offers(costs(schema), tables, columns), key=lambda o: (-o[0], o[1:])):
+    chosen, cost = Chosen(schema, budget), costs(schema)
+    # Value per token, table, column (none: the table itself), whether in detail
+    offers = [(_TABLE_WORTH * p / cost.name[name, ""], name, "", False) for name, p in tables.items()]
+    offers += [(p / cost.name[key], *key, False) for key, p in columns.items()]
+    offers += [(_DETAIL_WORTH * p / cost.detail[key], *key, True) for key, p in columns.items()]
+    for _, table, column, detail in sorted(offers, key=lambda o: (-o[0], o[1:])):
         if detail:
             chosen.tell(table, column)
         else:
@@ -122,17 +122,6 @@ def choose(schema: Schema, tables: Mapping[str, float], columns: Mapping[Key, fl
         key = next(t.primary_key for t in schema.tables if t.name == likeliest)
         chosen.columns[likeliest] = dict.fromkeys(key, False)
     return chosen
-
-
-def _offers(
-    cost: Costs, tables: Mapping[str, float], columns: Mapping[Key, float]
-) -> list[tuple[float, str, str, bool]]:
-    """Value per token, table, column (none: the table itself), whether in detail."""
-    offers = [(_TABLE_WORTH * p / cost.name[name, ""], name, "", False) for name, p in tables.items()]
-    for key, p in columns.items():
-        offers.append((p / cost.name[key], *key, False))
-        offers.append((_DETAIL_WORTH * p / cost.detail[key], *key, True))
-    return offers
 
 
 def reduced(schema: Schema, columns: Mapping[str, Mapping[str, bool]]) -> Schema:

@@ -82,7 +82,9 @@ def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
         plain = match.text.islower() and not match.quoted and " " not in match.text
         for key, score in near.items():
             hits[key] = max(hits.get(key, 0.0), score * spread * (0.6 if plain else 1.0))
-    alone = _alone(values)
+    # Columns that are the only one to hold a phrase as a whole value
+    whole = ({(h.table, h.column) for h in match.hits if h.score >= 0.9} for match in values)
+    alone = frozenset(key for keys in whole if len(keys) == 1 for key in keys)
     comments = _comment_words(schema)
     referenced = Counter(k.ref_table for t in schema.tables for k in t.foreign_keys)
     owners = Counter(c.name.casefold() for t in schema.tables for c in t.columns)
@@ -106,7 +108,10 @@ def gather(question: str, schema: Schema, values: Sequence[Match]) -> Evidence:
                 "shared_id": shared if column.role == "id" else 0.0,
             }
         own["comment"] = _share(comments.get((name, ""), frozenset()), asked)
-        own["best_column"], own["second_column"] = _two_best(_lexical(columns[c.key]) for c in known.by_table[name])
+        rows = (columns[c.key] for c in known.by_table[name])
+        own["best_column"], own["second_column"] = _two_best(
+            max(r["name"] * (0.6 if r.get("is_id") else 1.0), r.get("value", 0.0), r.get("comment", 0.0)) for r in rows
+        )
         own["value"] = max((hits.get(c.key, 0.0) for c in known.by_table[name]), default=0.0)
         own["value_alone"] = float(any(c.key in alone for c in known.by_table[name]))
         own["bridge"] = float(table.bridge)
@@ -171,8 +176,10 @@ def _asked(question: str, known: Vocabulary, values: Sequence[Match]) -> _Asked:
         for other, near in open_lexicon(lemma(word)).items():
             if other in known.holders:
                 affinity[other] = max(affinity.get(other, 0.0), 0.7 * near)
-        for schema_word in _beginning_alike(stem(word), known):
-            affinity[schema_word] = max(affinity.get(schema_word, 0.0), 0.6)
+        form = stem(word)
+        for schema_word in _by_beginning(known.schema).get(form[:3], ()) if len(form) > 3 else ():
+            if len(schema_word) >= 3 and (schema_word in form or form in schema_word):  # short forms such as `dept`
+                affinity[schema_word] = max(affinity.get(schema_word, 0.0), 0.6)
     pairs = {a + b for a, b in pairwise(words)}
     for joined in pairs & known.joined.keys():
         for item in known.joined[joined]:
@@ -212,13 +219,6 @@ def _kinds() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
             kind, _, instances = line.partition(":")
             kinds.append((frozenset(kind.split()), frozenset(instances.split())))
     return tuple(kinds)
-
-
-def _beginning_alike(form: str, known: Vocabulary) -> list[str]:
-    """Schema words that are a prefix of the question's word, or the reverse: short forms such as `dept`."""
-    if len(form) < 4:
-        return []
-    return [w for w in _by_beginning(known.schema).get(form[:3], ()) if len(w) >= 3 and (w in form or form in w)]
 
 
 @lru_cache(maxsize=32)
@@ -279,19 +279,9 @@ def _of_column(
     return row
 
 
-def _lexical(row: Row) -> float:
-    return max(row["name"] * (0.6 if row.get("is_id") else 1.0), row.get("value", 0.0), row.get("comment", 0.0))
-
-
 def _share(words: frozenset[str], asked: _Asked) -> float:
     """The share of a comment that the question mentions; two content words count as all of it."""
     return min(1.0, len(words & asked.lemmas) / 2) if words else 0.0
-
-
-def _alone(values: Sequence[Match]) -> frozenset[Key]:
-    """Columns that are the only one to hold a phrase as a whole value."""
-    columns = [{(h.table, h.column) for h in match.hits if h.score >= 0.9} for match in values]
-    return frozenset(key for keys in columns if len(keys) == 1 for key in keys)
 
 
 @lru_cache(maxsize=32)

@@ -95,15 +95,12 @@ def _bare(column: Column, key: ForeignKey | None, schema: Schema) -> str:
     """A column's name, with the column that it references; only the table if that column is its primary key, and
     nothing if the name says which (`raceId`, `customer_id`)."""
     name = shown_name(column.name, schema.dialect)
-    if key is None or _says_which(column.name, key):
+    if key is None:
+        return name
+    own, table, target = (n.casefold().replace("_", "") for n in (column.name, key.ref_table, key.ref_columns[0]))
+    if own in (target, table + target, table.removesuffix("s") + target):
         return name
     ref = schema.table(key.ref_table)
     if ref is not None and ref.primary_key == key.ref_columns:
         return f"{name} {'~>' if key.inferred else '->'} {shown_name(key.ref_table, schema.dialect)}"
     return f"{name} {key_target(key, schema.dialect)}"
-
-
-def _says_which(name: str, key: ForeignKey) -> bool:
-    """Whether a column is called as the one that it references, with or without its table before."""
-    own, table, column = (text.casefold().replace("_", "") for text in (name, key.ref_table, key.ref_columns[0]))
-    return own in (column, table + column, table.removesuffix("s") + column)

@@ -37,9 +37,8 @@ def compute_profile(
     an earlier profile in the same privacy mode. `privacy`: with `masked` no value is kept, with `schema` no row is
     read."""
     start = time.monotonic()
-    work = _Work(database, visible_schema(schema, privacy) if privacy != "full" else schema, start + seconds, privacy)
-    if before is not None:
-        work.reuse(before)
+    seen = visible_schema(schema, privacy) if privacy != "full" else schema
+    work = _Work(database, seen, start + seconds, privacy, before)
     for table in work.schema.tables:
         work.table(table)
     work.patterns += trees(work.schema)
@@ -56,9 +55,11 @@ def compute_profile(
 
 
 class _Work:
-    """A profile under construction."""
+    """A profile under construction, which takes over the facts of unchanged tables from an earlier one."""
 
-    def __init__(self, database: Database, schema: Schema, deadline: float, privacy: Privacy) -> None:
+    def __init__(
+        self, database: Database, schema: Schema, deadline: float, privacy: Privacy, before: Profile | None
+    ) -> None:
         self.schema = schema
         self.tables: list[TableFacts] = []
         self.columns: list[ColumnFacts] = []
@@ -67,22 +68,17 @@ class _Work:
         self._deadline = deadline
         self._masked = privacy == "masked"
         self._reads = database.holds_rows and privacy != "schema"
-        self._before: dict[str, TableFacts] = {}
-        self._facts_before: dict[str, list[ColumnFacts]] = {}
-        self._patterns_before: dict[str, list[Pattern]] = {}
-        self._keys_before: dict[tuple[str, tuple[str, ...], str], KeyFacts] = {}
         self._unchanged: set[str] = set()
-
-    def reuse(self, before: Profile) -> None:
-        """Take over the facts of unchanged tables from an earlier profile."""
-        times = Counter(t.name for t in before.tables)  # a name may occur in several namespaces
-        self._before = {t.name: t for t in before.tables if t.sign and times[t.name] == 1}
-        for facts in before.columns:
+        times = Counter(t.name for t in before.tables) if before else {}  # a name may occur in several namespaces
+        self._before = {t.name: t for t in before.tables if t.sign and times[t.name] == 1} if before else {}
+        self._keys_before = {(k.table, k.columns, k.ref_table): k for k in before.keys} if before else {}
+        self._facts_before: dict[str, list[ColumnFacts]] = {}
+        for facts in before.columns if before else ():
             self._facts_before.setdefault(facts.table, []).append(facts)
-        for pattern in before.patterns:
+        self._patterns_before: dict[str, list[Pattern]] = {}
+        for pattern in before.patterns if before else ():
             if pattern.kind != "hierarchy":
                 self._patterns_before.setdefault(pattern.table, []).append(pattern)
-        self._keys_before = {(k.table, k.columns, k.ref_table): k for k in before.keys}
 
     def table(self, table: Table) -> None:
         """Read a table and derive the facts that concern only this table."""
@@ -91,7 +87,10 @@ class _Work:
         if self._reads:
             in_time = time.monotonic() < self._deadline
             read = read_rows(self._database, table, until=until) if in_time else Rows((), (), NO_TIME, True)
-        sign = _sign(table, read) if read.columns else ""
+        digest = hashlib.sha256(repr(asdict(table)).encode("utf-8", "surrogatepass"))
+        for row in read.cells:
+            digest.update(repr(row).encode("utf-8", "surrogatepass"))
+        sign = digest.hexdigest()[:32] if read.columns else ""
         self.tables.append(
             TableFacts(
                 name=table.name,
@@ -155,14 +154,6 @@ class _Work:
             checked=looked[0] if looked else None,
             orphans=looked[1] if looked else 0,
         )
-
-
-def _sign(table: Table, read: Rows) -> str:
-    """A hash of a table's structure, its number of rows and the rows read."""
-    digest = hashlib.sha256(repr(asdict(table)).encode("utf-8", "surrogatepass"))
-    for row in read.cells:
-        digest.update(repr(row).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()[:32]
 
 
 def _without_values(facts: ColumnFacts) -> ColumnFacts:

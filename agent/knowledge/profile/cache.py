@@ -18,7 +18,7 @@ from pathlib import Path
 
 from agent.knowledge.privacy import Privacy
 from agent.knowledge.profile.builder import PROFILE_SECONDS, compute_profile
-from agent.knowledge.profile.facts import Profile, profile_from_json
+from agent.knowledge.profile.facts import Profile, profile_reader
 from agent.knowledge.values import data_state, digest
 from eval.databases.base import Database
 from eval.schema import Schema
@@ -102,16 +102,19 @@ def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Pa
     with _lock:
         known = _memory.get(place)
     if known is None and path is not None:
-        known = _load(path)
-    profile = known.profile if known is not None else None
-    if known is None or known.key != key or not known.profile.complete:
-        profile = compute_profile(database, schema, seconds=PROFILE_SECONDS, before=profile, privacy=privacy)
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            earlier = profile_reader().validate_python(stored["profile"])
+            known = _Kept(str(stored["key"]), str(stored["fingerprint"]), earlier)
+    before = known.profile if known is not None else None
+    if known is not None and known.key == key and known.profile.complete:
+        profile = known.profile
+    else:
+        profile = compute_profile(database, schema, seconds=PROFILE_SECONDS, before=before, privacy=privacy)
         if path is not None:
-            kept = _Kept(key, schema.fingerprint, profile)
             with contextlib.suppress(OSError, ValueError):
-                written = {"key": kept.key, "fingerprint": kept.fingerprint, "profile": kept.profile.as_json()}
+                written = {"key": key, "fingerprint": schema.fingerprint, "profile": profile.as_json()}
                 write_private(path, json.dumps(written, separators=(",", ":")))
-    assert profile is not None
     with _lock:
         _memory[place] = _Kept(key, schema.fingerprint, profile, time.monotonic())
         _memory.move_to_end(place)
@@ -122,11 +125,3 @@ def _current(database: Database, schema: Schema, privacy: Privacy, cache_dir: Pa
 
 def _place(database: Database, privacy: Privacy) -> str:
     return digest(f"{_FORMAT}|{privacy}|{database.url}")
-
-
-def _load(path: Path) -> _Kept | None:
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return _Kept(str(stored["key"]), str(stored["fingerprint"]), profile_from_json(stored["profile"]))
-    except (OSError, ValueError, TypeError, KeyError):
-        return None

@@ -42,8 +42,10 @@ def column_facts(
     """The facts of one column from the cells read; `whole`: the result of a pass over all rows; `key`: the column
     identifies rows."""
     filled = [c for c in cells if c is not None]
-    counts = Counter(_hashable(c) for c in filled)
+    unhashable = (list, dict, bytearray, memoryview, set)
+    counts = Counter(shown(c) if isinstance(c, unhashable) else c for c in filled)
     numbers = [c for c in filled if isinstance(c, (int, float, Decimal)) and not isinstance(c, bool)]
+    finite = [n for n in numbers if math.isfinite(n)]
     texts = {c: n for c, n in counts.items() if isinstance(c, str)}
     dates = [c for c in filled if isinstance(c, (date, time))]
     if not filled:
@@ -57,7 +59,14 @@ def column_facts(
     listed = counts.most_common(ENUMERATED)
     few = 0 < len(counts) <= ENUMERATED and len(counts) * 2 <= max(len(filled), 4)
     named = kind != "other" or all(isinstance(v, bool) for v in counts)
-    low, high = _range(kind, numbers, dates, texts)
+    written: Sequence[object] = ()
+    if kind == "number" and finite:
+        written = [min(finite), max(finite)]
+    elif kind == "date":
+        written = sorted(str(json_value(d)) for d in dates)
+    elif kind == "text":
+        written = sorted(t for t in texts if t.strip())
+    low, high = (shown(written[0]), shown(written[-1])) if written else (None, None)
     if totals is not None and totals.low is not None and kind != "text":
         low, high = shown(totals.low), shown(totals.high)
     looked = formats(dict(list(texts.items())[:_FORMATTED])) if kind == "text" else ()
@@ -78,35 +87,9 @@ def column_facts(
         kind=kind,  # type: ignore[arg-type]
         low=low,
         high=high,
-        mean=_mean(numbers) if kind == "number" and not key else None,
+        mean=round(sum(map(float, finite)) / len(finite), 4) if kind == "number" and finite and not key else None,
         longest=max((len(t) for t in texts), default=0),
         whole=totals is not None,
         formats=looked,
         null_likes=null_likes(texts) if texts else sentinels(Counter(float(n) for n in numbers)),
     )
-
-
-def _hashable(value: object) -> object:
-    if isinstance(value, (list, dict, bytearray, memoryview, set)):
-        return shown(value)
-    return value
-
-
-def _range(
-    kind: str, numbers: Sequence[int | float | Decimal], dates: Sequence[object], texts: dict[str, int]
-) -> tuple[str | None, str | None]:
-    if kind == "number":
-        finite = [n for n in numbers if math.isfinite(n)]
-        return (shown(min(finite)), shown(max(finite))) if finite else (None, None)
-    if kind == "date":
-        written = sorted(str(json_value(d)) for d in dates)
-        return shown(written[0]), shown(written[-1])
-    if kind == "text":
-        written = sorted(str(t) for t in texts if str(t).strip())
-        return (shown(written[0]), shown(written[-1])) if written else (None, None)
-    return None, None
-
-
-def _mean(numbers: Sequence[int | float | Decimal]) -> float | None:
-    finite = [float(n) for n in numbers if math.isfinite(n)]
-    return round(sum(finite) / len(finite), 4) if finite else None

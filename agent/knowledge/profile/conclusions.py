@@ -85,7 +85,9 @@ def pitfalls(
         by_table[facts.table].append(facts)
         yield from _of_column(facts)
     for key in keys:
-        yield from _of_key(key)
+        if key.orphans and key.checked:
+            lost = f"{key.orphans:,} of {key.checked:,} keys find no row in {key.ref_table}"
+            yield Pitfall(key.table, ", ".join(key.columns), f"{lost}: an inner join loses those rows")
     yield from _fan_outs(keys)
     yield from _shared_names(schema)
     for table in tables:
@@ -100,17 +102,16 @@ def pitfalls(
 
 
 def _of_column(c: ColumnFacts) -> Iterator[Pitfall]:
-    filled = c.kind != "empty"
+    dated = bool(c.formats) and c.formats[0].name.startswith("date")
     if c.kind == "text" and c.formats:
         form = c.formats[0]
-        if form.share >= 0.9 and form.name.startswith("date") and "YYYY-MM-DD" not in form.name:
-            yield Pitfall(
-                c.table, c.column, f"text holding {_a(form.name)} ({form.example}): it does not sort as a date"
-            )
+        holding = f"text holding {'an' if form.name[0] in 'aeio' else 'a'} {form.name} ({form.example})"
+        if form.share >= 0.9 and dated and "YYYY-MM-DD" not in form.name:
+            yield Pitfall(c.table, c.column, f"{holding}: it does not sort as a date")
         elif form.share >= 0.9 and form.name in _NUMERIC_TEXT and not c.key:
-            yield Pitfall(c.table, c.column, f"text holding {_a(form.name)} ({form.example}): cast before comparing")
-        elif len(c.formats) > 1 and c.formats[0].name.startswith("date") and c.formats[1].name.startswith("date"):
-            yield Pitfall(c.table, c.column, f"dates written in several ways: {c.formats[0].name}, {c.formats[1].name}")
+            yield Pitfall(c.table, c.column, f"{holding}: cast before comparing")
+        elif len(c.formats) > 1 and dated and c.formats[1].name.startswith("date"):
+            yield Pitfall(c.table, c.column, f"dates written in several ways: {form.name}, {c.formats[1].name}")
     if c.null_likes:
         mark = "'" if c.kind == "text" else ""
         listed = ", ".join(f"{mark}{v.value}{mark} ({v.rows:,})" for v in c.null_likes[:3])
@@ -124,23 +125,9 @@ def _of_column(c: ColumnFacts) -> Iterator[Pitfall]:
         yield Pitfall(c.table, c.column, "values with spaces around them: trim before comparing")
     if c.kind == "empty" and c.rows:
         yield Pitfall(c.table, c.column, "has no value in any row that was read")
-    elif c.nulls > 0 and filled and not c.key and (c.kind in ("number", "date") or _is_date(c)):
+    elif c.nulls > 0 and c.kind != "empty" and not c.key and (c.kind in ("number", "date") or dated):
         first = "averages leave them out, " if c.kind == "number" else ""
         yield Pitfall(c.table, c.column, f"{c.nulls:,} NULLs: {first}comparisons are never true")
-
-
-def _a(name: str) -> str:
-    return f"an {name}" if name[0] in "aeio" else f"a {name}"
-
-
-def _is_date(c: ColumnFacts) -> bool:
-    return bool(c.formats) and c.formats[0].name.startswith("date")
-
-
-def _of_key(key: KeyFacts) -> Iterator[Pitfall]:
-    if key.orphans and key.checked:
-        text = f"{key.orphans:,} of {key.checked:,} keys find no row in {key.ref_table}: an inner join loses those rows"
-        yield Pitfall(key.table, ", ".join(key.columns), text)
 
 
 def _fan_outs(keys: Sequence[KeyFacts]) -> Iterator[Pitfall]:

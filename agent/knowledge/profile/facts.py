@@ -139,11 +139,7 @@ class Profile:
         return asdict(self)
 
 
-def profile_from_json(stored: Any) -> Profile:
-    """The profile that `as_json` wrote. Raises ValueError for anything else."""
-    return _reader().validate_python(stored)
-
-
 @cache
-def _reader() -> TypeAdapter[Profile]:
+def profile_reader() -> TypeAdapter[Profile]:
+    """What reads a profile that `as_json` wrote; it raises ValueError for anything else."""
     return TypeAdapter(Profile)

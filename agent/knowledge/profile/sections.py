@@ -75,8 +75,12 @@ def sections(schema: Schema, profile: Profile, budget: int | None = None) -> tup
     by_length = sorted(parts, key=lambda s: s.tokens)
     for number, section in enumerate(by_length):
         share = left // (len(by_length) - number)
-        kept[section.name] = _shortened(section, share)
-        left -= kept[section.name].tokens
+        if section.tokens > share:
+            room = share - replace(section, lines=(), left_out=len(section.lines)).tokens
+            lines = within_budget(section.lines, room)
+            section = replace(section, lines=tuple(lines), left_out=len(section.lines) - len(lines))
+        kept[section.name] = section
+        left -= section.tokens
     return tuple(kept[s.name] for s in parts)
 
 
@@ -85,23 +89,14 @@ def as_text(sections: tuple[Section, ...]) -> str:
     return "\n\n".join(s.text for s in sections)
 
 
-def _shortened(section: Section, budget: int) -> Section:
-    if section.tokens <= budget:
-        return section
-    room = budget - replace(section, lines=(), left_out=len(section.lines)).tokens
-    lines = within_budget(section.lines, room)
-    return replace(section, lines=tuple(lines), left_out=len(section.lines) - len(lines))
-
-
 def note(c: ColumnFacts, *, samples: int, values: int, cell: int) -> str:
     """A column's content in a few words: its values, its range, or examples."""
     if c.values and len(c.values) <= values and c.kind == "text":
         return "values: " + ", ".join(_text(v.value, cell) for v in c.values)
     if c.low is not None and c.high is not None:
         return f"{one_line(c.low, cell)} to {one_line(c.high, cell)}" if c.low != c.high else f"always {c.low}"
-    if c.samples and c.kind == "text":
-        return "e.g. " + ", ".join(_text(s, cell) for s in c.samples[:samples])
-    return "e.g. " + ", ".join(one_line(s, cell) for s in c.samples[:samples]) if c.samples else ""
+    written = _text if c.kind == "text" else one_line
+    return "e.g. " + ", ".join(written(s, cell) for s in c.samples[:samples]) if c.samples else ""
 
 
 def _text(value: str, cell: int) -> str:
@@ -146,17 +141,13 @@ def _columns(schema: Schema, profile: Profile, depth: Depth) -> Iterator[str]:
             named = (
                 f"{one_line(table.name, _NAME)}.{one_line(column.name, _NAME)} {one_line(column.type, CELL)}".strip()
             )
-            facts = known.get((table.name, column.name))
-            text = _column_line(facts, depth) if facts is not None else "not read"
+            text = "not read"
+            if (c := known.get((table.name, column.name))) is not None:
+                written = _text if c.kind == "text" else one_line
+                frequent = ", ".join(written(s, depth.cell) for s in c.samples[: depth.samples])
+                nulls = f", {c.nulls:,} NULL" if c.nulls else ""
+                text = f"{c.distinct:,} distinct of {c.rows:,}{nulls}" + (f"; {frequent}" if frequent else "")
             yield f"{named}: {text}{_comment(column.comment, depth)}"
-
-
-def _column_line(c: ColumnFacts, depth: Depth) -> str:
-    nulls = f", {c.nulls:,} NULL" if c.nulls else ""
-    frequent = ", ".join(
-        _text(s, depth.cell) if c.kind == "text" else one_line(s, depth.cell) for s in c.samples[: depth.samples]
-    )
-    return f"{c.distinct:,} distinct of {c.rows:,}{nulls}" + (f"; {frequent}" if frequent else "")
 
 
 def _comment(comment: str | None, depth: Depth) -> str:
