@@ -12,7 +12,7 @@ withheld until it is put on the list.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import resources
@@ -38,6 +38,7 @@ from agent.models.protocol import (
     Verifying,
 )
 from agent.state import EvalReport, QueryResult, Turn
+from eval.language.lexicon import word_set
 from eval.schema import Schema
 
 Privacy = Literal["full", "masked", "schema"]
@@ -79,25 +80,14 @@ def privacy_of(model: Model) -> Privacy:
     return model.privacy if isinstance(model, PrivateModel) else "full"
 
 
-_PASSED_ON: dict[type, tuple[str, ...]] = {
-    PlanRequest: ("question", "dialect", "evidence", "write_sql", "may_ask", "translate"),
-    SqlRequest: (
-        "question",
-        "task",
-        "dialect",
-        "evidence",
-        "failed_sql",
-        "feedback",
-        "attempt",
-        "variant",
-        "glossary",
-        "cascade",
-        "periods",
-        "exchange",
+_PASSED_ON: dict[type, frozenset[str]] = {
+    PlanRequest: word_set("question dialect evidence write_sql may_ask translate"),
+    SqlRequest: word_set(
+        "question task dialect evidence failed_sql feedback attempt variant glossary cascade periods exchange"
     ),
-    StepRequest: ("question", "task", "dialect", "allowed", "steps", "left", "evidence", "glossary"),
-    ReviewRequest: ("question", "task", "dialect", "sql", "columns", "rows_returned", "doubts", "round"),
-    JudgeRequest: ("question", "task", "sql", "columns", "rows_returned", "dialect", "way"),
+    StepRequest: word_set("question task dialect allowed steps left evidence glossary"),
+    ReviewRequest: word_set("question task dialect sql columns rows_returned doubts round"),
+    JudgeRequest: word_set("question task sql columns rows_returned dialect way"),
 }
 """The allow-list: the fields that a request passes on as they are. `failed_sql` is the model's own text. Others were
 written for the mode: `feedback` by `retry_handler`, `exchange` by `agent.candidates.repair`, `glossary` by
@@ -336,13 +326,10 @@ def words_known(schema: Schema | None, *texts: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _schema_words(schema: Schema) -> frozenset[str]:
-    def names() -> Iterable[str]:
-        for table in schema.tables:
-            yield from (table.name, table.namespace or "")
-            for column in table.columns:
-                yield from (column.name, _TEXT_LITERAL.sub("", column.type))
-
-    return frozenset().union(*(_words(name) for name in names()))
+    names = {name for table in schema.tables for name in (table.name, table.namespace or "")}
+    columns = {column for table in schema.tables for column in table.columns}
+    names |= {text for c in columns for text in (c.name, _TEXT_LITERAL.sub("", c.type))}
+    return frozenset().union(*map(_words, names))
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 from sqlglot import exp
 
@@ -24,8 +25,6 @@ from eval.sql.in_words import expression_in_words
 
 OF_TABLE: frozenset[TermKind] = frozenset({"date", "amount", "hidden"})
 """Kinds that are said of a table; the others are of words."""
-Place = tuple[str, str]
-
 NOTHING = SemanticModel("taught")
 
 
@@ -37,7 +36,8 @@ def problem(term: Term, words: Vocabulary) -> str | None:
     if term.kind in OF_TABLE and table is None:
         return f"“{term.term}” is no table."
     if term.kind in ("date", "amount"):
-        word = words.columns.get(_place(term.means, schema) or ("", ""))
+        place = _place(term.means, schema)
+        word = words.columns.get((place[0].name, place[1])) if place else None
         if word is None:
             return f"“{term.means}” is no column written table.column."
         if not (word.role in ("date", "year") if term.kind == "date" else word.is_figure or word.figures):
@@ -45,7 +45,7 @@ def problem(term: Term, words: Vocabulary) -> str | None:
         if table is not None and word.table not in (table.name, *(key.ref_table for key in table.foreign_keys)):
             return f"The rows of {term.term} do not refer to {word.table}."
         return None
-    if term.kind == "word" and _names(term.means, schema):
+    if term.kind == "word" and (schema.table(term.means.strip()) or _place(term.means, schema)):
         return None
     wanted = {"measure": "no formula of aggregates", "hidden": f"no condition on {term.term}"}.get(
         term.kind, "no table, no column written table.column, and no condition"
@@ -101,10 +101,7 @@ def in_ansi(model: SemanticModel, dialect: Dialect) -> SemanticModel:
     return replace(
         model,
         datasets=tuple(
-            replace(
-                d,
-                fields=tuple(replace(f, expression=written(f.expression)) for f in d.fields),
-            )
+            replace(d, fields=tuple(replace(f, expression=written(f.expression)) for f in d.fields))
             for d in model.datasets
         ),
         metrics=tuple(replace(m, expression=written(m.expression)) for m in model.metrics),
@@ -113,65 +110,50 @@ def in_ansi(model: SemanticModel, dialect: Dialect) -> SemanticModel:
 
 def _model(term: Term, schema: Schema) -> SemanticModel:
     """What one term says; an empty model where it cannot say anything."""
-    empty = NOTHING
     if term.kind in OF_TABLE:
         table = schema.table(term.term)
         if table is None:
-            return empty
-        dataset = _dataset(table)
+            return NOTHING
         if term.kind == "hidden":
             condition = _own_condition(term.means, schema, flags=True)
-            if condition is None or condition[0] != table.name:
-                return empty
-            return replace(empty, datasets=(replace(dataset, hidden=Expression(condition[1], "database")),))
-        means = term.means.removeprefix(f"{term.term}.")
-        default = replace(dataset, date=means) if term.kind == "date" else replace(dataset, amount=means)
-        return replace(empty, datasets=(default,))
+            if condition is None or condition[0].name != table.name:
+                return NOTHING
+            return _of_dataset(table, hidden=Expression(condition[1], "database"))
+        return _of_dataset(table, **{term.kind: term.means.removeprefix(f"{term.term}.")})
     if term.kind == "measure":
         parsed = as_query(term.means, schema.dialect)
         named = () if isinstance(parsed, str) or parsed.tree is None else parsed.tree.find_all(exp.Column)
         tables = {table.name: table for c in named if (table := schema.table(c.table)) is not None}
-        datasets = tuple(_dataset(table) for table in tables.values())
-        return replace(empty, datasets=datasets, metrics=(Metric(term.term, Expression(term.means, "database")),))
-    if (place := _names(term.means, schema)) is not None:
-        name, column = place
-        table = schema.table(name)
-        assert table is not None
-        dataset = _dataset(table)
-        if not column:
-            return replace(empty, datasets=(replace(dataset, synonyms=(term.term,)),))
+        datasets = tuple(Dataset(table.name, table.name, table.namespace) for table in tables.values())
+        return replace(NOTHING, datasets=datasets, metrics=(Metric(term.term, Expression(term.means, "database")),))
+    if (table := schema.table(term.means.strip())) is not None:
+        return _of_dataset(table, synonyms=(term.term,))
+    if (place := _place(term.means, schema)) is not None:
+        table, column = place
         written = column if column.isidentifier() else f'"{column}"'
-        return replace(empty, datasets=(replace(dataset, fields=(Field(column, Expression(written), (term.term,)),)),))
+        return _of_dataset(table, fields=(Field(column, Expression(written), (term.term,)),))
     if (condition := _own_condition(term.means, schema)) is not None:
-        table = schema.table(condition[0])
-        assert table is not None
         kind = Field(term.term, Expression(condition[1], "database"), datatype="Boolean")
-        return replace(empty, datasets=(replace(_dataset(table), fields=(kind,)),))
+        return _of_dataset(condition[0], fields=(kind,))
     if unfit(Entry("term", term.term, term.means), schema) is None:
-        return replace(empty, terms=((term.term, term.means),))
-    return empty
+        return replace(NOTHING, terms=((term.term, term.means),))
+    return NOTHING
 
 
-def _dataset(table: Table) -> Dataset:
-    return Dataset(table.name, table.name, table.namespace)
+def _of_dataset(table: Table, **said: Any) -> SemanticModel:
+    """A model that says something of one table alone."""
+    return replace(NOTHING, datasets=(Dataset(table.name, table.name, table.namespace, **said),))
 
 
-def _names(means: str, schema: Schema) -> Place | None:
-    """The table, or the table and its column, that is named."""
-    if (table := schema.table(means.strip())) is not None:
-        return table.name, ""
-    return _place(means, schema)
-
-
-def _place(means: str, schema: Schema) -> Place | None:
-    """The column that is named as `table.column`."""
+def _place(means: str, schema: Schema) -> tuple[Table, str] | None:
+    """The table and column that are named as `table.column`."""
     name, _, column = means.strip().rpartition(".")
     owner = schema.table(name) if name else None
     found = owner.column(column) if owner else None
-    return (owner.name, found.name) if owner and found else None
+    return (owner, found.name) if owner and found else None
 
 
-def _own_condition(means: str, schema: Schema, *, flags: bool = False) -> Place | None:
+def _own_condition(means: str, schema: Schema, *, flags: bool = False) -> tuple[Table, str] | None:
     """The one table that a condition, or with `flags` a column alone, is about, and it in the table's own columns."""
     parsed = as_query(means, schema.dialect)
     if isinstance(parsed, str) or not isinstance(parsed.tree, exp.Select):
@@ -185,4 +167,4 @@ def _own_condition(means: str, schema: Schema, *, flags: bool = False) -> Place 
     condition = said.copy()
     for column in condition.find_all(exp.Column):
         column.set("table", None)
-    return table.name, render(condition, schema.dialect)
+    return table, render(condition, schema.dialect)

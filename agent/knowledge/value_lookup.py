@@ -1,27 +1,29 @@
-"""Looks phrases up in the engine itself, in the columns of which the value index does not hold every value.
+"""Looks in the engine itself for what the value index does not hold: values of large columns, and figures of columns.
 
 In: the columns, the database they are in, a few phrases. Out: the stored values that are these phrases, but for
-capitals and plural. One statement a table, built as a tree and passed by the guard, with a deadline; what was found or
-not found is remembered for as long as the index lives, which is until the data change.
+capitals and plural; what is known of a column besides its values. One statement a table, built as a tree and passed by
+the guard, with a deadline; what was found or not found is remembered for as long as the index lives, which is until the
+data change.
 """
 
 from __future__ import annotations
 
+import re
 import time
 import weakref
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from agent.knowledge.column_facts import ColumnFacts, read_facts
 from agent.knowledge.effort import spend
 from agent.knowledge.own_queries import run
 from agent.knowledge.value_forms import fold, singular
-from agent.knowledge.value_reading import VALUE_LENGTH, as_text
+from agent.knowledge.value_reading import SCANNED_ROWS, VALUE_LENGTH, as_text, dated_name
 from eval.databases.base import Database
-from eval.databases.types import Limits
+from eval.databases.types import Limits, Value
 from eval.language.inflection import plural
-from eval.schema import Column, Dialect, Schema, Table
+from eval.schema import NUMERIC, Column, Dialect, Schema, Table
 from eval.sql.quoted_names import quoted_column, table_source
 
 SECONDS = 3.0
@@ -37,8 +39,30 @@ _PATIENCE = 3
 _STEPS_A_STATEMENT = 400
 """The work of asking one table in the engine."""
 
+FACTS_SECONDS = 0.5
+"""Time limit for the figures of one table's columns."""
+_COLUMNS = 80
+"""Maximum columns of one table whose figures are read."""
+_RANGED = re.compile(r"int|real|num|dec|float|doub|money|serial|date|time|year", re.I)
 Place = tuple[str, str]
 """Table and column."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """Figures of one column. What was not read is None."""
+
+    distinct: int | None = None
+    """Known distinct values; all of them where `complete`."""
+    complete: bool = False
+    """Whether the index holds every value of the column."""
+    least: Value = None
+    greatest: Value = None
+    """Smallest and largest number or date, as the engine gives them."""
+    nulls: float | None = None
+    """Share of the rows without a value, 0..1."""
+    sampled: bool = False
+    """Whether least, greatest and nulls are those of the first rows only."""
 
 
 class ValueLookup:
@@ -61,12 +85,38 @@ class ValueLookup:
             self._database, self._schema, self._late = weakref.ref(database), schema, 0
 
     def facts(self, table: str) -> dict[str, ColumnFacts]:
-        """The facts of a table's columns by name; empty without a database."""
+        """The facts of a table's columns by name, in one pass, of a large table over its first rows; empty without a
+        database, and where it fails or takes too long."""
         database = self._database() if self._database is not None else None
         found = self._schema.table(table) if self._schema is not None else None
-        if database is None or self._schema is None or found is None:
+        if database is None or found is None:
             return {}
-        return read_facts(database, self._schema, found)
+        columns = [(c, bool(_RANGED.search(c.type)) or dated_name(c.name)) for c in found.columns[:_COLUMNS]]
+        large = found.row_count is None or found.row_count > SCANNED_ROWS
+        source: exp.Expression = table_source(found)
+        if large:
+            names = [quoted_column(c.name) for c, _ in columns]
+            source = exp.select(*names).from_(source).limit(SCANNED_ROWS).subquery("scanned")
+        cells: list[exp.Expression] = [exp.Count(this=exp.Star())]
+        for column, ranged in columns:  # the ends of numbers, dates, and texts whose name says that they are dates
+            value = quoted_column(column.name)
+            cells.append(exp.Count(this=value))
+            if ranged:
+                plain = database.dialect == "sqlite" or NUMERIC.search(column.type)
+                shown = value if plain else as_text(column, database.dialect)
+                cells += [exp.Min(this=shown.copy()), exp.Max(this=shown.copy())]
+        named = [exp.alias_(cell, f"f{k}") for k, cell in enumerate(cells)]
+        result = run(database, exp.select(*named).from_(source), Limits(seconds=FACTS_SECONDS, rows=1))
+        if not result.ok or not result.rows:
+            return {}
+        row = iter(result.rows[0])
+        rows = int(str(next(row)))
+        facts = {}
+        for column, ranged in columns:
+            nulls = 1 - int(str(next(row))) / rows if rows else None
+            least, greatest = (next(row), next(row)) if ranged else (None, None)
+            facts[column.name] = ColumnFacts(least=least, greatest=greatest, nulls=nulls, sampled=large)
+        return facts
 
     def find(self, phrases: Sequence[str], seconds: float = SECONDS) -> tuple[tuple[Place, str], ...]:
         """Each place of a phrase, with the value as stored. Never raises: a database that is closed, fails or is too

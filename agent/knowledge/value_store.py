@@ -22,8 +22,7 @@ from pathlib import Path
 
 from rapidfuzz.distance import OSA
 
-from agent.knowledge.column_facts import ColumnFacts
-from agent.knowledge.value_lookup import ValueLookup
+from agent.knowledge.value_lookup import ColumnFacts, ValueLookup
 from agent.knowledge.value_reading import may_hold_names
 from agent.knowledge.value_words import EXAMPLES
 from agent.knowledge.values import (

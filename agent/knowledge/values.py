@@ -19,11 +19,10 @@ from pathlib import Path
 
 from rapidfuzz import fuzz, process
 
-from agent.knowledge.column_facts import ColumnFacts
 from agent.knowledge.effort import spend
 from agent.knowledge.stored_dates import date_form
 from agent.knowledge.value_forms import How, fold, folded_forms, singular
-from agent.knowledge.value_lookup import ValueLookup
+from agent.knowledge.value_lookup import ColumnFacts, ValueLookup
 from agent.knowledge.value_reading import (
     BITS,
     SCANNED_ROWS,
@@ -35,8 +34,7 @@ from agent.knowledge.value_reading import (
     distinct_texts,
     read_columns,
 )
-from agent.knowledge.value_relations import ValueRelations
-from agent.knowledge.value_words import ValueParts, ValueWords
+from agent.knowledge.value_words import ValueParts, ValueRelations, ValueWords
 from eval.databases.base import Database
 from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS

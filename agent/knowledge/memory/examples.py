@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agent.knowledge.memory.lines import BadMemory, Problem, json_lines, yaml_node
+from agent.knowledge.memory.lines import BadMemory, Problem, all_good, json_lines, yaml_node
 from eval.databases.base import Database
 from eval.schema import Schema
 from eval.sql import check, parse, resolve
@@ -35,20 +35,15 @@ def read_examples(path: Path) -> list[Example]:
     """The examples of a file, whose name ends in `.jsonl`, `.yaml` or `.yml`. Raises BadMemory."""
     if path.suffix.lower() in (".yaml", ".yml"):
         root = yaml_node(path)
-        if root.value is None:
-            records: list[tuple[int, Any]] = []
-        elif isinstance(root.value, tuple):
-            records = [(one.line, one.plain()) for one in root.value]
-        else:
+        nodes = () if root.value is None else root.value
+        if not isinstance(nodes, tuple):
             raise BadMemory(path, [Problem(root.line, "a list of examples is expected")])
+        records: list[tuple[int, Any]] = [(one.line, one.plain()) for one in nodes]
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
         records = json_lines(path)
     else:
         raise BadMemory(path, [Problem(1, "examples are kept in .jsonl or .yaml files")])
-    read = [_example(line, record) for line, record in records]
-    if problems := [one for one in read if isinstance(one, Problem)]:
-        raise BadMemory(path, problems)
-    return [one for one in read if isinstance(one, Example)]
+    return all_good(path, (_example(line, record) for line, record in records))
 
 
 def _example(line: int, record: Any) -> Example | Problem:
@@ -75,9 +70,7 @@ def usable(example: Example, schema: Schema) -> str | None:
     if parsed.error or verdict.statement is None:
         return f"the guard refuses its SQL: {parsed.error or verdict.reason}"
     phantoms = resolve(parsed, schema).phantoms
-    if phantoms:
-        return f"the schema has no {phantoms[0].text}"
-    return None
+    return f"the schema has no {phantoms[0].text}" if phantoms else None
 
 
 def shown_to(reader: Database, example: Example) -> bool:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from agent.knowledge.memory.lines import BadMemory, Node, Problem, yaml_node
+from agent.knowledge.memory.lines import BadMemory, Node, Problem, all_good, yaml_node
 from eval.language.inflection import light_stem
 from eval.schema import Dialect, Schema
 from eval.sql import ParsedQuery, check, parse, parsed_from_tree, resolve
@@ -90,9 +90,7 @@ def read_glossary(path: Path) -> Glossary:
             read.append(Problem(node.line, f"{section} must be a list"))
         else:
             read += [_entry(section, one) for one in node.value]
-    if problems := [one for one in read if isinstance(one, Problem)]:
-        raise BadMemory(path, problems)
-    return Glossary(tuple(one for one in read if isinstance(one, Entry)))
+    return Glossary(tuple(all_good(path, read)))
 
 
 def _entry(section: str, node: Node) -> Entry | Problem:
@@ -132,9 +130,7 @@ def unfit(entry: Entry, schema: Schema) -> str | None:
     if verdict.statement is None:
         return f"the guard refuses the expression: {verdict.reason}"
     phantoms = resolve(parsed, schema).phantoms
-    if phantoms:
-        return f"the schema has no {phantoms[0].text}"
-    return None
+    return f"the schema has no {phantoms[0].text}" if phantoms else None
 
 
 @lru_cache(maxsize=4_096)

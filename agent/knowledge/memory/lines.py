@@ -6,7 +6,7 @@ In: a path. Out: `(line, record)` pairs, or `BadMemory` that names the file, the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -35,6 +35,20 @@ class BadMemory(InputError):
     def __init__(self, path: Path, problems: list[Problem]) -> None:
         super().__init__("\n".join(f"{path.name}, {problem}" for problem in problems[:20]))
         self.problems = problems
+
+
+def all_good(path: Path, read: Iterable[Read | Problem]) -> list[Read]:
+    """What was read of a file. Raises BadMemory with all its problems."""
+    good: list[Read] = []
+    problems: list[Problem] = []
+    for one in read:
+        if isinstance(one, Problem):
+            problems.append(one)
+        else:
+            good.append(one)
+    if problems:
+        raise BadMemory(path, problems)
+    return good
 
 
 def kept_while_unchanged(read: Callable[[Path], Read]) -> Callable[[Path], Read]:

@@ -40,15 +40,11 @@ class Memory:
 
 def load_memory(examples: str | None, glossary: str | None) -> Memory:
     """The content of the files. `examples` is a file or a folder of files. Raises BadMemory."""
-    files = _files(Path(examples)) if examples else []
+    files = [Path(examples)] if examples else []
+    if files and files[0].is_dir():
+        files = sorted(p for p in files[0].iterdir() if p.suffix.lower() in (".jsonl", ".ndjson", ".yaml", ".yml"))
     collected = tuple(example for path in files for example in _examples(path))
     return Memory(collected, _glossary(Path(glossary)) if glossary else NO_GLOSSARY)
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    return sorted(p for p in path.iterdir() if p.suffix.lower() in (".jsonl", ".ndjson", ".yaml", ".yml"))
 
 
 _examples = kept_while_unchanged(read_examples)

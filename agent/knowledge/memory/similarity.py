@@ -72,12 +72,22 @@ def nearest(
     seen = Counter(term for e in here for term in _terms(e.question))
     weights = {term: math.log(1 + len(here) / count) for term, count in seen.items()}
     asked, spoken = _terms(question), _spoken_of(question, schema) if here else frozenset()
-    words = {e: _weighted_overlap(asked, _terms(e.question), weights) for e in here}
+    unseen = max(weights.values(), default=1.0)
+
+    def overlap(terms: frozenset[str]) -> float:
+        total = sum(weights.get(term, unseen) for term in asked | terms)
+        return sum(weights.get(term, unseen) for term in asked & terms) / total if total else 0.0
+
+    words = {e: overlap(_terms(e.question)) for e in here}
     ranked = sorted(words, key=lambda e: -words[e])
     chosen: dict[str, Example] = {}
     for start in range(0, len(ranked), _SHORTLIST):
         fitting = [e for e in ranked[start : start + _SHORTLIST] if usable(e, schema) is None]
-        likeness = {e: _FORM * words[e] + (1 - _FORM) * _overlap(spoken, named_in(e, schema)) for e in fitting}
+        likeness = {}
+        for e in fitting:
+            named = named_in(e, schema)
+            shared = len(spoken & named) / len(spoken | named) if spoken | named else 0.0
+            likeness[e] = _FORM * words[e] + (1 - _FORM) * shared
         for example in sorted(fitting, key=lambda e: -likeness[e]):
             if reader is not None and not shown_to(reader, example):
                 continue
@@ -94,16 +104,6 @@ def _spoken_of(question: str, schema: Schema) -> frozenset[str]:
     tables = [t.name for t in schema.tables if meets(t.name, words)]
     columns = [f"{t.name}.{c.name}" for t in schema.tables for c in t.columns if meets(c.name, words)]
     return frozenset((*tables, *columns))
-
-
-def _weighted_overlap(these: frozenset[str], those: frozenset[str], weights: dict[str, float]) -> float:
-    unseen = max(weights.values(), default=1.0)
-    total = sum(weights.get(term, unseen) for term in these | those)
-    return sum(weights.get(term, unseen) for term in these & those) / total if total else 0.0
-
-
-def _overlap(these: frozenset[str], those: frozenset[str]) -> float:
-    return len(these & those) / len(these | those) if these | those else 0.0
 
 
 @lru_cache(maxsize=16_384)
