@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from functools import lru_cache
 from pathlib import Path
 
 from agent.knowledge.schema_context import within_budget
@@ -18,40 +17,31 @@ from eval.databases.types import DatabaseError
 from eval.errors import Text2SQLError
 from eval.untrusted_script import run_script
 
-__all__ = ["NOTE_TOKENS", "analysis_notes", "run_analysis"]
-
 log = logging.getLogger(__name__)
 
 NOTE_TOKENS = 4_000
 """Maximum tokens of notes in a prompt; longer ones are cut at a line."""
 
 
+_kept: dict[tuple[str, str, str], str] = {}
+
+
 def analysis_notes(script: str, database: Database) -> str:
     """The notes, cached while the database's data stay the same; empty if there are none."""
-    return _notes(script, database.url, database.data_version(), _Held(database)) if script.strip() else ""
-
-
-class _Held:
-    """A database as an argument that does not count for a cache."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-
-    def __eq__(self, _: object) -> bool:
-        return True
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@lru_cache(maxsize=64)
-def _notes(script: str, url: str, version: str, held: _Held) -> str:  # noqa: ARG001 (the key of the cache)
-    try:
-        notes = run_analysis(script, held.database)
-    except Text2SQLError as error:
-        log.warning("The kit's analysis.py gave no notes: %s", error)
+    if not script.strip():
         return ""
-    return "\n".join(within_budget(notes.strip().splitlines(), NOTE_TOKENS))
+    key = (script, database.url, database.data_version())
+    notes = _kept.get(key)
+    if notes is None:
+        try:
+            lines = run_analysis(script, database).strip().splitlines()
+        except Text2SQLError as error:
+            log.warning("The kit's analysis.py gave no notes: %s", error)
+            lines = []
+        while len(_kept) >= 64:
+            _kept.pop(next(iter(list(_kept)), key), None)
+        notes = _kept[key] = "\n".join(within_budget(lines, NOTE_TOKENS))
+    return notes
 
 
 def run_analysis(script: str, database: Database) -> str:

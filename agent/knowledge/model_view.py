@@ -14,7 +14,7 @@ from agent.knowledge.linking import Linked, link
 from agent.knowledge.privacy import Privacy, SchemaText, visible_schema
 from agent.knowledge.profile import hints, profile_soon
 from agent.knowledge.schema_context import BREAK, estimate_tokens, one_line, within_budget
-from agent.knowledge.value_store import values_soon
+from agent.knowledge.value_store import complete_value_index
 from agent.knowledge.values import EMPTY, ValueIndex
 from eval.databases.base import Database
 from eval.schema import Schema
@@ -65,7 +65,7 @@ def model_view(
     that cannot be read are left out."""
     full = privacy == "full"
     seen = schema if full else visible_schema(schema, privacy)
-    stored = values_soon(database, schema) if full and reads else EMPTY
+    stored = complete_value_index(database, schema, wait=False) if full and reads else EMPTY
     linked = link(question, seen, stored, schema_tokens)
     structure = linked.text
     if as_ddl:

@@ -139,29 +139,18 @@ class ValueLookup:
             table, left = self._schema.table(name), deadline - time.monotonic()
             if table is None or left <= 0:
                 continue
-            for column, value in self._matching(database, table, columns, list(phrases.values()), left):
-                if (key := forms.get(singular(fold(value)))) is not None:
+            tree = _statement(table, columns, list(phrases.values()), self._schema.dialect)
+            result = run(database, tree, Limits(seconds=left, rows=_ROWS, cell_bytes=4 * VALUE_LENGTH))
+            self._late += result.status == "timeout"
+            cells = ((column, value) for row in result.rows for column, value in zip(columns, row, strict=False))
+            for column, value in cells:
+                if isinstance(value, str) and (key := forms.get(singular(fold(value)))) is not None:
                     found[key].append(((name, column), value))
         if time.monotonic() >= deadline:
             self._late += 1
         if len(self._known) > _REMEMBERED:
             self._known = {}
         self._known.update({key: tuple(values) for key, values in found.items()})
-
-    def _matching(
-        self, database: Database, table: Table, columns: Sequence[str], phrases: Sequence[str], seconds: float
-    ) -> list[tuple[str, str]]:
-        """Pairs of a column and a value that is one of the phrases."""
-        assert self._schema is not None
-        tree = _statement(table, columns, phrases, self._schema.dialect)
-        result = run(database, tree, Limits(seconds=seconds, rows=_ROWS, cell_bytes=4 * VALUE_LENGTH))
-        self._late += result.status == "timeout"
-        return [
-            (column, value)
-            for row in result.rows
-            for column, value in zip(columns, row, strict=False)
-            if isinstance(value, str)
-        ]
 
 
 def _statement(table: Table, columns: Sequence[str], phrases: Sequence[str], dialect: Dialect) -> exp.Select:
@@ -184,7 +173,14 @@ def _statement(table: Table, columns: Sequence[str], phrases: Sequence[str], dia
 def _is_one_of(column: Column, phrases: Sequence[str], dialect: Dialect, indexed: bool) -> exp.Expr:
     """Whether a column holds one of the phrases. A list of spellings can use an index of the table and needs no
     function for each row; SQLite reads a table without an index in half the time where capitals do not count."""
-    forms = dict.fromkeys(form for phrase in phrases for form in _numbers(phrase))
+    forms: dict[str, None] = {}
+    for phrase in phrases:  # as it is written, in the singular and in the plural, without signs
+        lower = phrase.lower()
+        one = singular(lower)
+        first, _, last = one.rpartition(" ")
+        several = f"{first} {plural(last)}".strip() if last.isalpha() else lower
+        others = (form for form in (lower, one, several, fold(phrase)) if form != lower)
+        forms |= dict.fromkeys((phrase, *others))
     value = as_text(column, dialect) if dialect != "mysql" else quoted_column(column.name)  # where an index helps
     if dialect == "sqlite" and not indexed:
         folded = exp.Collate(this=value, expression=exp.Var(this="NOCASE"))
@@ -195,13 +191,3 @@ def _is_one_of(column: Column, phrases: Sequence[str], dialect: Dialect, indexed
         title = " ".join(word.capitalize() for word in form.split(" "))
         spelt |= dict.fromkeys((form, form.lower(), form.upper(), title, form.capitalize()))
     return exp.In(this=value, expressions=[exp.Literal.string(text) for text in spelt])
-
-
-def _numbers(phrase: str) -> tuple[str, ...]:
-    """A phrase as it is written, in the singular and in the plural, without signs."""
-    lower, folded = phrase.lower(), fold(phrase)
-    one = singular(lower)
-    first, _, last = one.rpartition(" ")
-    several = f"{first} {plural(last)}".strip() if last.isalpha() else lower
-    written = dict.fromkeys((lower, one, several, folded))
-    return (phrase, *(form for form in written if form != phrase.lower()))

@@ -107,7 +107,10 @@ def read_columns(database: Database, schema: Schema) -> list[StoredColumn]:
         if sum(len(c.values) for c in found.values()) > 2 * VALUES_IN_ALL:
             found = _shared(found)
     scanned = time.monotonic() + SCAN_SECONDS
-    for one in sorted((w for w in wanted if _worth_a_scan(w, found)), key=lambda w: len(found[w.key].values)):
+    few = min(VALUES_PER_COLUMN - 1, _KINDS * SCANNED_ROWS)
+    partly = [w for w in wanted if w.large and w.key in found and not found[w.key].complete]
+    kinds = [w for w in partly if len(found[w.key].values) <= few and not dated_name(w.column.name)]
+    for one in sorted(kinds, key=lambda w: len(found[w.key].values)):
         if (seconds := min(scanned, deadline) - time.monotonic()) <= 0:
             break
         found[one.key] = _scanned(database, schema, one, found[one.key], seconds)
@@ -246,16 +249,28 @@ def _batches(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:
 
 def _read(database: Database, schema: Schema, batch: Sequence[_Wanted]) -> Iterator[StoredColumn]:
     """The columns of one statement; where it fails (one table of it may be locked or broken), table by table."""
-    rows = _rows(database, schema, batch)
-    if rows is None:
+    parts: list[exp.Select] = []
+    for number, one in enumerate(batch):
+        source: exp.Expression = table_source(one.table)
+        if one.large:
+            column = exp.select(quoted_column(one.column.name))
+            source = column.from_(source).limit(SCANNED_ROWS).subquery("scanned")
+        distinct = distinct_texts(one.column, source, schema.dialect).limit(one.most)
+        shown = (exp.alias_(exp.Literal.number(number), "number"), exp.column("value"))
+        parts.append(exp.select(*shown).from_(distinct.subquery("found")))
+    tree: exp.Expression = parts[0]
+    for part in parts[1:]:
+        tree = exp.union(tree, part, distinct=False, copy=False)
+    result = run(database, tree, Limits(seconds=5.0, rows=sum(one.most for one in batch), cell_bytes=_CELL))
+    if not result.ok:
         names = dict.fromkeys(w.table.name for w in batch)
         if len(names) > 1:
             for name in names:
                 yield from _read(database, schema, [w for w in batch if w.table.name == name])
         return
     values: list[list[object]] = [[] for _ in batch]
-    for number, value in rows:
-        values[number].append(value)
+    for place, value in result.rows:
+        values[int(str(place))].append(value)
     for one, known in zip(batch, values, strict=True):
         if stored := _as_stored(one, _texts(one, known), len(known) < one.most and not one.large):
             yield stored
@@ -270,32 +285,6 @@ def _as_stored(one: _Wanted, values: list[str], complete: bool) -> StoredColumn 
         return None
     kept = tuple(values[:VALUES_PER_COLUMN])
     return StoredColumn(one.table.name, one.column.name, kept, complete or one.bits or one.dated)
-
-
-def _rows(database: Database, schema: Schema, batch: Sequence[_Wanted]) -> list[tuple[int, object]] | None:
-    """Pairs of a column's place in the batch and a value; None if the statement failed."""
-    parts: list[exp.Select] = []
-    for number, one in enumerate(batch):
-        source: exp.Expression = table_source(one.table)
-        if one.large:
-            column = exp.select(quoted_column(one.column.name))
-            source = column.from_(source).limit(SCANNED_ROWS).subquery("scanned")
-        distinct = distinct_texts(one.column, source, schema.dialect).limit(one.most)
-        value = (exp.alias_(exp.Literal.number(number), "number"), exp.column("value"))
-        parts.append(exp.select(*value).from_(distinct.subquery("found")))
-    tree: exp.Expression = parts[0]
-    for part in parts[1:]:
-        tree = exp.union(tree, part, distinct=False, copy=False)
-    most = sum(one.most for one in batch)
-    result = run(database, tree, Limits(seconds=5.0, rows=most, cell_bytes=_CELL))
-    return [(int(str(row[0])), row[1]) for row in result.rows] if result.ok else None
-
-
-def _worth_a_scan(one: _Wanted, found: dict[tuple[str, str], StoredColumn]) -> bool:
-    stored = found.get(one.key)
-    few = min(VALUES_PER_COLUMN - 1, _KINDS * SCANNED_ROWS)
-    named = one.large and not dated_name(one.column.name)
-    return named and stored is not None and not stored.complete and len(stored.values) <= few
 
 
 def _scanned(database: Database, schema: Schema, one: _Wanted, known: StoredColumn, seconds: float) -> StoredColumn:

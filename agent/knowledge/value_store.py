@@ -14,34 +14,19 @@ import sqlite3
 import threading
 import time
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 
+from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from agent.knowledge.value_forms import How, fold, singular
 from agent.knowledge.value_lookup import ColumnFacts, ValueLookup
-from agent.knowledge.value_reading import may_hold_names
-from agent.knowledge.value_words import EXAMPLES
-from agent.knowledge.values import (
-    EMPTY,
-    SCANNED_ROWS,
-    SPAN_WORDS,
-    VALUE_LENGTH,
-    VALUES_PER_COLUMN,
-    How,
-    ValueHit,
-    ValueIndex,
-    ValueParts,
-    distinct_texts,
-    fold,
-    likeness,
-    singular,
-    value_index,
-    values_key,
-)
+from agent.knowledge.value_reading import SCANNED_ROWS, VALUE_LENGTH, VALUES_PER_COLUMN, distinct_texts, may_hold_names
+from agent.knowledge.value_words import EXAMPLES, ValueParts
+from agent.knowledge.values import EMPTY, SPAN_WORDS, ValueHit, ValueIndex, likeness, value_index, values_key
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.language.inflection import lemma
@@ -242,13 +227,9 @@ def _edits(word: str) -> int:
 
 
 def _nearest(word: str, others: Iterable[str]) -> list[str]:
-    """The words within one or two edits. An edit changes at most one letter of each word and two of the set of letters,
-    at any position. Only words that pass this filter are compared letter by letter."""
-    most, letters, counted = _edits(word), set(word), Counter(word)
-    alike = (other for other in others if len(letters.symmetric_difference(other)) <= 2 * most)
-    apart = sorted((max(len(word), len(o)) - (counted & Counter(o)).total(), o) for o in alike)
-    near = [(OSA.distance(word, other), other) for least, other in apart[:40] if least <= most]
-    return [other for edits, other in sorted(near)[:4] if edits <= most]
+    """The four words that are most alike, within one or two edits."""
+    near = process.extract(word, list(others), scorer=OSA.distance, score_cutoff=_edits(word), limit=None)
+    return [other for _, other in sorted((edits, other) for other, edits, _ in near)[:4]]
 
 
 def build(
@@ -305,11 +286,6 @@ def complete_value_index(database: Database, schema: Schema, *, wait: bool = Tru
             _building.add(path)
             threading.Thread(target=complete_value_index, args=(database, schema), name="values", daemon=True).start()
     return small
-
-
-def values_soon(database: Database, schema: Schema) -> ValueIndex:
-    """`complete_value_index` without waiting for it."""
-    return complete_value_index(database, schema, wait=False)
 
 
 @lru_cache(maxsize=16)

@@ -23,17 +23,7 @@ from agent.knowledge.effort import spend
 from agent.knowledge.stored_dates import date_form
 from agent.knowledge.value_forms import How, fold, folded_forms, singular
 from agent.knowledge.value_lookup import ColumnFacts, ValueLookup
-from agent.knowledge.value_reading import (
-    BITS,
-    SCANNED_ROWS,
-    VALUE_LENGTH,
-    VALUES_IN_ALL,
-    VALUES_PER_COLUMN,
-    StoredColumn,
-    dated_name,
-    distinct_texts,
-    read_columns,
-)
+from agent.knowledge.value_reading import BITS, StoredColumn, dated_name, read_columns
 from agent.knowledge.value_words import ValueParts, ValueRelations, ValueWords
 from eval.databases.base import Database
 from eval.language.inflection import lemma
@@ -41,29 +31,6 @@ from eval.language.lexicon import FUNCTION_WORDS
 from eval.language.text_figures import TextFigures, text_figures
 from eval.schema import Schema, told_apart
 from eval.tasks.cache_folder import cache_folder, write_private
-
-__all__ = [
-    "EMPTY",
-    "SCANNED_ROWS",
-    "SPAN_WORDS",
-    "VALUES_IN_ALL",
-    "VALUES_PER_COLUMN",
-    "VALUE_LENGTH",
-    "ColumnFacts",
-    "How",
-    "ValueHit",
-    "ValueIndex",
-    "ValueParts",
-    "ValueSpan",
-    "data_state",
-    "digest",
-    "distinct_texts",
-    "fold",
-    "likeness",
-    "singular",
-    "value_index",
-    "values_key",
-]
 
 _STEPS_A_LOOK_UP = 4
 """The work of looking up one phrase, apart from the values that are compared with it."""

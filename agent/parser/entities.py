@@ -15,7 +15,8 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from agent.knowledge.values import ValueIndex, fold
+from agent.knowledge.value_forms import fold
+from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocabulary
 from agent.parser.flags import ANSWERS, is_state
 from agent.parser.sql_names import identifier, table_named

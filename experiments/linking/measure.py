@@ -19,8 +19,9 @@ from pathlib import Path
 
 from agent.knowledge.linking import SMALL_SCHEMA, link, matches
 from agent.knowledge.linking.evidence import Weights, learned
+from agent.knowledge.value_forms import fold
 from agent.knowledge.value_store import complete_value_index
-from agent.knowledge.values import ValueIndex, fold
+from agent.knowledge.values import ValueIndex
 from experiments.linking.fit import samples, weights
 from experiments.linking.gold import Case, cases
 

@@ -66,20 +66,15 @@ class Linked:
 
 def standard_budget(schema: Schema) -> int:
     """The default token budget: the whole schema if it has up to 60 columns, 40 % of a larger one."""
-    full = whole_tokens(schema)
+    _, full = _whole(schema)
     return full if schema.column_count <= SMALL_SCHEMA else int(SHARE * full)
 
 
 @lru_cache(maxsize=64)
-def whole_tokens(schema: Schema) -> int:
-    """Tokens of the whole schema as `schema_context` writes it without a budget."""
-    return estimate_tokens(whole_text(schema))
-
-
-@lru_cache(maxsize=64)
-def whole_text(schema: Schema) -> str:
-    """The text of the whole schema, for models, used where it fits."""
-    return schema_context(schema, budget_tokens=WHOLE)
+def _whole(schema: Schema) -> tuple[str, int]:
+    """The text of the whole schema, for models, used where it fits; and its tokens."""
+    text = schema_context(schema, budget_tokens=WHOLE)
+    return text, estimate_tokens(text)
 
 
 def link(
@@ -92,7 +87,7 @@ def link(
     """Select the tables and columns that a question needs, likeliest first, until `budget` tokens are spent (default:
     `standard_budget`). A schema that fits is returned whole. The keys that join the selected tables are kept. `weights`
     replace the learned weights of the evidence."""
-    full = whole_tokens(schema)
+    whole, full = _whole(schema)
     budget = standard_budget(schema) if budget is None else max(budget, 0)
     mentions = matches(question, values)
     named = tuple(LinkedValue(m.text, h.table, h.column, h.value, round(h.score, 3)) for m in mentions for h in m.hits)
@@ -100,7 +95,7 @@ def link(
     likely = {**columns, **{(table, ""): chance for table, chance in tables.items()}}
     if full <= budget:
         everything = frozenset((t.name, c.name) for t in schema.tables for c in t.columns)
-        return Linked(schema, whole_text(schema), everything, named, full, full, likely)
+        return Linked(schema, whole, everything, named, full, full, likely)
     chosen = choose(schema, tables, columns, budget).columns
     text = graded_text(schema, chosen)
     unspent = budget - estimate_tokens(text)  # costs never underestimate the text, so tokens may be left

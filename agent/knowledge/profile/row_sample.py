@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from agent.knowledge.own_queries import run
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Column, Dialect, ForeignKey, Table
-from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import quoted_column, quoted_name, table_source
 
 SAMPLE_ROWS = 5_000
@@ -127,11 +127,8 @@ def orphans(database: Database, table: Table, key: ForeignKey, ref: Table, *, un
 
 
 def _run(database: Database, tree: exp.Expression, until: float, rows: int) -> ExecutionResult:
-    verdict = check(parsed_from_tree(tree, database.dialect))
-    if verdict.statement is None:
-        return ExecutionResult("error", error=verdict.reason)
     seconds = max(0.05, until - time.monotonic())
-    return database.execute(verdict.statement, limits=Limits(seconds=seconds, rows=rows, cell_bytes=4 * CELL_READ))
+    return run(database, tree, Limits(seconds=seconds, rows=rows, cell_bytes=4 * CELL_READ))
 
 
 def _cell(column: Column, dialect: Dialect) -> exp.Expr:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from agent.knowledge import value_store as room
-from agent.knowledge.value_store import StoredValueIndex, build, complete_value_index, values_soon
-from agent.knowledge.values import VALUES_PER_COLUMN, ValueIndex
+from agent.knowledge.value_reading import VALUES_PER_COLUMN
+from agent.knowledge.value_store import StoredValueIndex, build, complete_value_index
+from agent.knowledge.values import ValueIndex
 from eval.databases import Database, open_database
 from tests.writing import sqlite_file
 
@@ -116,10 +117,10 @@ def test_every_value_of_a_large_table_is_found_and_the_file_is_its_owners(large:
 
 def test_a_question_does_not_wait_for_it(large: Database) -> None:
     schema = large.schema()
-    assert len(values_soon(large, schema)) <= VALUES_PER_COLUMN
+    assert len(complete_value_index(large, schema, wait=False)) <= VALUES_PER_COLUMN
     complete_value_index(large, schema)  # what the thread in the background does, waited for
 
-    assert len(values_soon(large, schema)) == 20_000
+    assert len(complete_value_index(large, schema, wait=False)) == 20_000
 
 
 def test_small_databases_need_no_file(shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ import pytest
 
 from agent.knowledge import value_reading
 from agent.knowledge import values as room
-from agent.knowledge.values import ValueIndex, fold, value_index
+from agent.knowledge.value_forms import fold
+from agent.knowledge.values import ValueIndex, value_index
 from eval.databases import Database, ExecutionResult, open_database
 from eval.statement import ReadStatement
 from tests.writing import sqlite_file
