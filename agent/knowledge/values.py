@@ -332,7 +332,12 @@ def value_index(database: Database, schema: Schema, *, cache_dir: Path | None = 
             columns = [StoredColumn(str(t), str(c), tuple(map(str, v)), bool(whole)) for t, c, whole, v in stored]
         except (OSError, ValueError, TypeError):
             columns = read_columns(database, schema)
-            _store(path, columns)
+            with contextlib.suppress(OSError, ValueError):
+                rows = [(c.table, c.column, c.complete, c.values) for c in columns]
+                write_private(path, json.dumps(rows, separators=(",", ":")))
+                for other in path.parent.glob(f"{key.partition('-')[0]}-*"):  # of earlier states, those on disk too
+                    if not other.name.startswith(key):
+                        other.unlink(missing_ok=True)
         incomplete = {(c.table, c.column) for c in columns if not c.complete}
         index = ValueIndex([(c.table, c.column, c.values) for c in columns], incomplete)
         while len(_memory) >= 16:
@@ -358,14 +363,3 @@ def data_state(database: Database) -> str:
         return database.data_version()
     except Exception:  # noqa: BLE001 - an engine that cannot tell must not stop the question
         return ""
-
-
-def _store(path: Path, columns: Sequence[StoredColumn]) -> None:
-    """Write the file and remove those of earlier states of the database, including the index on disk; a process that
-    still reads one keeps its open file."""
-    with contextlib.suppress(OSError, ValueError):
-        rows = [(c.table, c.column, c.complete, c.values) for c in columns]
-        write_private(path, json.dumps(rows, separators=(",", ":")))
-        for other in path.parent.glob(f"{path.stem.partition('-')[0]}-*"):
-            if not other.name.startswith(path.stem):
-                other.unlink(missing_ok=True)

@@ -19,7 +19,7 @@ from agent.knowledge.profile.conclusions import patterns, pitfalls, trees
 from agent.knowledge.profile.facts import NO_TIME, ColumnFacts, Counted, KeyFacts, Pattern, Profile, TableFacts
 from agent.knowledge.profile.row_sample import NOT_READ, TABLE_SECONDS, Rows, orphans, pass_over, read_rows
 from eval.databases.base import Database
-from eval.schema import ForeignKey, Schema, Table
+from eval.schema import Schema, Table
 
 PROFILE_SECONDS = 60.0
 """Time limit for all tables together."""
@@ -110,10 +110,6 @@ class _Work:
             self.columns += self._facts_before.get(table.name, ())
             self.patterns += self._patterns_before.get(table.name, ())
             return
-        self.columns += self._facts(table, read, until)
-        self.patterns += patterns(table, read)
-
-    def _facts(self, table: Table, read: Rows, until: float) -> Iterator[ColumnFacts]:
         totals = pass_over(self._database, table, read, until=until) if read.columns else {}
         keyed = {c.casefold() for k in table.foreign_keys for c in k.columns}
         keyed |= {c.casefold() for c in table.primary_key}
@@ -121,7 +117,8 @@ class _Work:
             cells = [row[place] for row in read.cells]
             named = column.name.casefold() in keyed
             facts = column_facts(table.name, column, cells, totals.get(column.name), key=named)
-            yield _without_values(facts) if self._masked else facts
+            self.columns.append(_without_values(facts) if self._masked else facts)
+        self.patterns += patterns(table, read)
 
     def keys(self) -> Iterator[KeyFacts]:
         """Every foreign key, checked against the referenced rows if there is time."""
@@ -130,30 +127,27 @@ class _Work:
                 earlier = self._keys_before.get((table.name, key.columns, key.ref_table))
                 if earlier and earlier.checked is not None and {table.name, key.ref_table} <= self._unchanged:
                     yield replace(earlier, inferred=key.inferred)
-                else:
-                    yield self._key(table, key)
-
-    def _key(self, table: Table, key: ForeignKey) -> KeyFacts:
-        ref = self.schema.table(key.ref_table)
-        now = time.monotonic()
-        looked = None
-        if ref is not None and self._reads and now < self._deadline:
-            until = min(self._deadline, now + TABLE_SECONDS / 2)
-            looked = orphans(self._database, table, key, ref, until=until)
-        # Whether the database guarantees that this key is unique
-        wanted = {c.casefold() for c in key.columns}
-        promised = [table.primary_key, *(i.columns for i in table.indexes if i.unique)]
-        is_unique = any(p and {c.casefold() for c in p} <= wanted for p in promised)
-        return KeyFacts(
-            table=table.name,
-            columns=key.columns,
-            ref_table=key.ref_table,
-            ref_columns=key.ref_columns,
-            inferred=key.inferred,
-            cardinality="1:1" if is_unique else "n:1",
-            checked=looked[0] if looked else None,
-            orphans=looked[1] if looked else 0,
-        )
+                    continue
+                ref = self.schema.table(key.ref_table)
+                now = time.monotonic()
+                looked = None
+                if ref is not None and self._reads and now < self._deadline:
+                    until = min(self._deadline, now + TABLE_SECONDS / 2)
+                    looked = orphans(self._database, table, key, ref, until=until)
+                # Whether the database guarantees that this key is unique
+                wanted = {c.casefold() for c in key.columns}
+                promised = [table.primary_key, *(i.columns for i in table.indexes if i.unique)]
+                is_unique = any(p and {c.casefold() for c in p} <= wanted for p in promised)
+                yield KeyFacts(
+                    table=table.name,
+                    columns=key.columns,
+                    ref_table=key.ref_table,
+                    ref_columns=key.ref_columns,
+                    inferred=key.inferred,
+                    cardinality="1:1" if is_unique else "n:1",
+                    checked=looked[0] if looked else None,
+                    orphans=looked[1] if looked else 0,
+                )
 
 
 def _without_values(facts: ColumnFacts) -> ColumnFacts:

@@ -36,6 +36,10 @@ def from_dbt(manifest: Record) -> SemanticModel:
     return _Manifest(manifest).model()
 
 
+class _NotWritableError(Exception):
+    """A metric that is no single expression."""
+
+
 class _Manifest(Reader):
     def __init__(self, manifest: Record) -> None:
         super().__init__()
@@ -51,8 +55,9 @@ class _Manifest(Reader):
     def model(self) -> SemanticModel:
         metrics = []
         for place, metric in self.metrics:
-            written = self._metric(metric, "", 0)
-            if written is None:
+            try:
+                written = self._metric(metric, "", 0)
+            except _NotWritableError:
                 self.note(place, f"metrics of type {text(metric.get('type')) or 'none'} like this are not used")
                 continue
             name, described = text(metric.get("name")), text(metric.get("description"))
@@ -110,40 +115,38 @@ class _Manifest(Reader):
                     relationships.append(Relationship(f"{source}_{target}", source, target, columns))
         return relationships
 
-    def _metric(self, metric: Record, condition: str, depth: int) -> str | None:
-        """The metric's expression with a condition from outside; None for what cannot be written as one."""
-        if depth > _DEPTH:
-            return None
-        own = self._condition(metric.get("filter"))
-        if own is None:
-            return None
-        condition = _both(condition, own)
+    def _metric(self, metric: Record | None, condition: str, depth: int) -> str:
+        """The metric's expression with a condition from outside. Raises _NotWritableError."""
+        if metric is None or depth > _DEPTH:
+            raise _NotWritableError
+        condition = _both(condition, self._condition(metric.get("filter")))
         params = metric.get("type_params") or {}
         kind = text(metric.get("type"))
+        written = ""
         if kind == "simple":
-            return self._simple(metric, params, condition)
-        if kind == "ratio":
-            parts = [self._input(params.get(part), condition, depth) for part in ("numerator", "denominator")]
-            return f"({parts[0]}) / NULLIF(({parts[1]}), 0)" if all(parts) else None
-        if kind == "derived":
+            written = self._simple(metric, params, condition)
+        elif kind == "ratio":
+            above, below = (self._input(params.get(part), condition, depth) for part in ("numerator", "denominator"))
+            written = f"({above}) / NULLIF(({below}), 0)"
+        elif kind == "derived":
             written = text(params.get("expr"))
             for used in _list(params.get("metrics")):
                 if used.get("offset_window") or used.get("offset_to_grain"):
-                    return None
+                    raise _NotWritableError
                 part = self._input(used, condition, depth)
-                if part is None:
-                    return None
                 name = re.escape(text(used.get("alias")) or text(used.get("name")))
                 written = re.sub(rf"\b{name}\b", f"({part})".replace("\\", r"\\"), written)
-            return written or None
-        return None
+        if not written:
+            raise _NotWritableError
+        return written
 
-    def _input(self, used: Any, condition: str, depth: int) -> str | None:
-        metric = self.by_name.get(text(used.get("name"))) if isinstance(used, dict) else None
-        own = self._condition(used.get("filter")) if isinstance(used, dict) else None
-        return None if metric is None or own is None else self._metric(metric, _both(condition, own), depth + 1)
+    def _input(self, used: Any, condition: str, depth: int) -> str:
+        if not isinstance(used, dict):
+            raise _NotWritableError
+        both = _both(condition, self._condition(used.get("filter")))
+        return self._metric(self.by_name.get(text(used.get("name"))), both, depth + 1)
 
-    def _simple(self, metric: Record, params: Record, condition: str) -> str | None:
+    def _simple(self, metric: Record, params: Record, condition: str) -> str:
         direct = params.get("metric_aggregation_params")
         used = params.get("measure") or {}
         if isinstance(direct, dict):
@@ -151,26 +154,23 @@ class _Manifest(Reader):
         elif text(used.get("name")) in self.measures:
             model, measure = self.measures[text(used.get("name"))]
         else:
-            return None
-        own = self._condition(used.get("filter"))
+            raise _NotWritableError
+        condition = _both(condition, self._condition(used.get("filter")))
         aggregate = _AGGREGATES.get(text(measure.get("agg")))
-        if own is None or aggregate is None:
-            return None
-        condition = _both(condition, own)
-        dataset = Dataset(text(model.get("name")), "")
+        if aggregate is None:
+            raise _NotWritableError
+        dataset = text(model.get("name"))
         column = _qualified(_column(measure) or text(metric.get("name")), dataset)
         condition = _qualified(condition, dataset) if condition else ""
         return aggregate.format(f"CASE WHEN {condition} THEN {column} END" if condition else column)
 
-    def _condition(self, given: Any) -> str | None:
-        """A `filter` as one condition; empty for none, None where it cannot be written."""
-        if not given:
-            return ""
+    def _condition(self, given: Any) -> str:
+        """A `filter` as one condition; empty for none. Raises _NotWritableError."""
         parts = []
         for one in _list(given.get("where_filters") if isinstance(given, dict) else None):
             written = _DIMENSION.sub(lambda m: self._dimension(m[1], m[2]), text(one.get("where_sql_template")))
             if "{{" in written:
-                return None
+                raise _NotWritableError
             parts.append(f"({written})")
         return " AND ".join(parts)
 
@@ -190,14 +190,14 @@ def _list(value: Any) -> list[Record]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _qualified(expression: str, dataset: Dataset) -> str:
+def _qualified(expression: str, dataset: str) -> str:
     """The expression with its bare names written `dataset.field`."""
     tree = foreign_expression(expression, "")
     if tree is None:
         return expression
     for column in tree.find_all(exp.Column):
         if not column.table:
-            column.set("table", exp.to_identifier(dataset.name))
+            column.set("table", exp.to_identifier(dataset))
     return tree.sql(dialect="")
 
 
