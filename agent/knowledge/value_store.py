@@ -178,8 +178,6 @@ class StoredValueIndex(ValueIndex):
 
     def _misspelled(self, folded: str) -> list[ValueHit]:
         """Values with the same words, some of them spelt differently or joined."""
-        if not 4 <= len(folded) <= 40 or folded.isdecimal():
-            return []
         form = singular(folded)
         words = form.split()
         if len(words) == 1:

@@ -146,7 +146,9 @@ class ValueIndex:
         if fuzzy and not hits:
             named = phrase != phrase.lower() or any(map(str.isdigit, phrase))
             hits = list(self.look_up([phrase])) if named else []
-            hits = hits or self._containing(singular(folded)) or self._misspelled(folded)
+            hits = hits or self._containing(singular(folded))
+            if not hits and 4 <= len(folded) <= 40 and not folded.isdecimal():
+                hits = self._misspelled(folded)
         return tuple(sorted(hits, key=lambda h: -h.score)[:_MOST_HITS])
 
     def look_up(self, phrases: Sequence[str]) -> tuple[ValueHit, ...]:
@@ -285,8 +287,6 @@ class ValueIndex:
         return alike
 
     def _misspelled(self, folded: str) -> list[ValueHit]:
-        if not 4 <= len(folded) <= 40 or folded.isdecimal():
-            return []
         lengths = range(len(folded) - 2, len(folded) + 3)
         others = list(chain.from_iterable(self._spellings.get((folded[0], length), ()) for length in lengths))
         spend(len(others) // 100)

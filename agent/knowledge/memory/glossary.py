@@ -69,10 +69,15 @@ class Glossary:
         )
 
 
+def words_in(text: str) -> str:
+    """The words of a text in small letters, with single spaces."""
+    return " ".join(_WORD.findall(text.casefold()))
+
+
 def stem_phrase(text: str) -> str:
     """The stems of the words between single spaces, with a space at each end: a part of another text's phrase where
     the other text holds these words in a row."""
-    return f" {' '.join(light_stem(word) for word in _WORD.findall(text.casefold()))} "
+    return f" {' '.join(map(light_stem, words_in(text).split()))} "
 
 
 def read_glossary(path: Path) -> Glossary:

@@ -11,6 +11,7 @@ import re
 
 from sqlglot import exp
 
+from agent.knowledge.memory.glossary import words_in
 from agent.knowledge.semantics.expansion import Meaning, model_view_of
 from agent.knowledge.semantics.model import Metric, SemanticModel
 from eval.schema import Schema
@@ -20,7 +21,6 @@ from eval.sql.scopes import bind
 
 _TRANSPARENT = (exp.Paren, exp.Cast, exp.Round, exp.Coalesce, exp.Alias)
 _COMMUTATIVE = (exp.Add, exp.Mul, exp.And, exp.Or, exp.EQ, exp.NEQ)
-_WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
 _OTHER = re.compile(r"\b(average|avg|mean|median|maximum|minimum|max|min|highest|lowest|largest|smallest)\b", re.I)
 
@@ -29,7 +29,7 @@ def departures(question: str, tree: exp.Expression, model: SemanticModel, schema
     view = model_view_of(model, schema)
     sentences = []
     written: frozenset[str] = frozenset()
-    for metric in _named(_folded(question), model):
+    for metric in _named(words_in(question), model):
         meaning = view.metric(metric.name)
         if meaning is None:
             continue
@@ -71,18 +71,15 @@ def _is(column: exp.Expr, meaning: Meaning, binding: Binding) -> bool:
     return _canonical(inner.this, binding) == _canonical(meaning.row, None)
 
 
-def _folded(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.casefold()))} "
-
-
 def _named(words: str, model: SemanticModel) -> list[Metric]:
     """The metrics that the question names; a name inside a longer one (`profit` in `profit margin`) is not named."""
-    spoken = sorted(((_folded(name), m) for m in model.metrics for name in m.names), key=lambda p: -len(p[0]))
+    words = f" {words} "
+    names = sorted(((words_in(name), m) for m in model.metrics for name in m.names), key=lambda p: -len(p[0]))
     metrics: dict[str, Metric] = {}
-    for phrase, metric in spoken:
-        if phrase.strip() and phrase in words:
+    for phrase, metric in names:
+        if phrase and f" {phrase} " in words:
             metrics.setdefault(metric.name, metric)
-            words = words.replace(phrase, "  ")
+            words = words.replace(f" {phrase} ", "  ")
     return list(metrics.values())
 
 

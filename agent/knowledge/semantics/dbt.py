@@ -36,10 +36,6 @@ def from_dbt(manifest: Record) -> SemanticModel:
     return _Manifest(manifest).model()
 
 
-class _NotWritableError(Exception):
-    """A metric that is no single expression."""
-
-
 class _Manifest(Reader):
     def __init__(self, manifest: Record) -> None:
         super().__init__()
@@ -57,7 +53,7 @@ class _Manifest(Reader):
         for place, metric in self.metrics:
             try:
                 written = self._metric(metric, "", 0)
-            except _NotWritableError:
+            except ValueError:
                 self.note(place, f"metrics of type {text(metric.get('type')) or 'none'} like this are not used")
                 continue
             name, described = text(metric.get("name")), text(metric.get("description"))
@@ -116,9 +112,9 @@ class _Manifest(Reader):
         return relationships
 
     def _metric(self, metric: Record | None, condition: str, depth: int) -> str:
-        """The metric's expression with a condition from outside. Raises _NotWritableError."""
+        """The metric's expression with a condition from outside. Raises ValueError."""
         if metric is None or depth > _DEPTH:
-            raise _NotWritableError
+            raise ValueError("the metric is missing, or metrics name each other in a circle")
         condition = _both(condition, self._condition(metric.get("filter")))
         params = metric.get("type_params") or {}
         kind = text(metric.get("type"))
@@ -132,17 +128,17 @@ class _Manifest(Reader):
             written = text(params.get("expr"))
             for used in _list(params.get("metrics")):
                 if used.get("offset_window") or used.get("offset_to_grain"):
-                    raise _NotWritableError
+                    raise ValueError("offsets are not used")
                 part = self._input(used, condition, depth)
                 name = re.escape(text(used.get("alias")) or text(used.get("name")))
                 written = re.sub(rf"\b{name}\b", f"({part})".replace("\\", r"\\"), written)
         if not written:
-            raise _NotWritableError
+            raise ValueError("there is no single expression for it")
         return written
 
     def _input(self, used: Any, condition: str, depth: int) -> str:
         if not isinstance(used, dict):
-            raise _NotWritableError
+            raise ValueError("a metric is expected")
         both = _both(condition, self._condition(used.get("filter")))
         return self._metric(self.by_name.get(text(used.get("name"))), both, depth + 1)
 
@@ -154,23 +150,23 @@ class _Manifest(Reader):
         elif text(used.get("name")) in self.measures:
             model, measure = self.measures[text(used.get("name"))]
         else:
-            raise _NotWritableError
+            raise ValueError("there is no measure of this name")
         condition = _both(condition, self._condition(used.get("filter")))
         aggregate = _AGGREGATES.get(text(measure.get("agg")))
         if aggregate is None:
-            raise _NotWritableError
+            raise ValueError("there is no such aggregate")
         dataset = text(model.get("name"))
         column = _qualified(_column(measure) or text(metric.get("name")), dataset)
         condition = _qualified(condition, dataset) if condition else ""
         return aggregate.format(f"CASE WHEN {condition} THEN {column} END" if condition else column)
 
     def _condition(self, given: Any) -> str:
-        """A `filter` as one condition; empty for none. Raises _NotWritableError."""
+        """A `filter` as one condition; empty for none. Raises ValueError."""
         parts = []
         for one in _list(given.get("where_filters") if isinstance(given, dict) else None):
             written = _DIMENSION.sub(lambda m: self._dimension(m[1], m[2]), text(one.get("where_sql_template")))
             if "{{" in written:
-                raise _NotWritableError
+                raise ValueError("the filter is on more than dimensions")
             parts.append(f"({written})")
         return " AND ".join(parts)
 
