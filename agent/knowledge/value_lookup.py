@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from agent.knowledge.effort import spend
+from agent.knowledge.grouping import grouped
 from agent.knowledge.own_queries import run
 from agent.knowledge.value_forms import fold, singular
 from agent.knowledge.value_reading import SCANNED_ROWS, VALUE_LENGTH, as_text, dated_name
@@ -71,9 +72,7 @@ class ValueLookup:
     def __init__(self, places: Collection[Place], dates: Collection[Place] = ()) -> None:
         """`dates`: those of the places whose values are dates, which are not looked up."""
         self.places = frozenset(places)
-        self._asked: dict[str, list[str]] = {}
-        for table, column in sorted(self.places - set(dates)):
-            self._asked.setdefault(table, []).append(column)
+        self._asked = grouped(sorted(self.places - set(dates)))
         self._database: weakref.ref[Database] | None = None
         self._schema: Schema | None = None
         self._known: dict[str, tuple[tuple[Place, str], ...]] = {}

@@ -16,6 +16,7 @@ from itertools import chain
 
 from sqlglot import exp
 
+from agent.knowledge.grouping import grouped
 from agent.knowledge.own_queries import run
 from agent.knowledge.stored_dates import ISO, SAMPLE, date_form
 from eval.databases.base import Database
@@ -181,10 +182,7 @@ def _wanted(schema: Schema) -> Iterator[_Wanted]:
 
 def _groups(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:
     """The columns of tiny tables, many tables at a time, those with as many columns together."""
-    tables: dict[str, list[_Wanted]] = {}
-    for one in wanted:
-        if one.tiny:
-            tables.setdefault(one.table.name, []).append(one)
+    tables = grouped((one.table.name, one) for one in wanted if one.tiny)
     group: list[_Wanted] = []
     rows = parts = 0
     for columns in sorted(tables.values(), key=len):
@@ -199,9 +197,7 @@ def _groups(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:
 
 def _read_whole(database: Database, schema: Schema, group: Sequence[_Wanted]) -> list[StoredColumn] | None:
     """The columns of tiny tables, from all their rows; None if the statement failed or gave more rows than expected."""
-    tables: dict[str, list[_Wanted]] = {}
-    for one in group:
-        tables.setdefault(one.table.name, []).append(one)
+    tables = grouped((one.table.name, one) for one in group)
     most = 2 * sum(columns[0].table.row_count or 0 for columns in tables.values())
     tree = _all_rows(list(tables.values()), schema.dialect)
     result = run(database, tree, Limits(seconds=5.0, rows=most, cell_bytes=_CELL))

@@ -22,6 +22,7 @@ from pathlib import Path
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from agent.knowledge.grouping import grouped
 from agent.knowledge.value_forms import How, fold, singular
 from agent.knowledge.value_lookup import ColumnFacts, ValueLookup
 from agent.knowledge.value_reading import SCANNED_ROWS, VALUE_LENGTH, VALUES_PER_COLUMN, distinct_texts, may_hold_names
@@ -144,10 +145,8 @@ class StoredValueIndex(ValueIndex):
         """By the first `_CANDIDATES` values with the word; the beginning of a word is not looked up."""
         word = lemma(word)
         rows = self._rows("SELECT id, text, form FROM stored WHERE form = ? LIMIT ?", (word, _CANDIDATES))
-        found: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for number, text, form in rows + self._matching(f'"{word}"'):
-            found.setdefault(self._place(number), []).append((text, form))
-        for place, values in found.items():
+        rows += self._matching(f'"{word}"')
+        for place, values in grouped((self._place(number), (text, form)) for number, text, form in rows).items():
             first = sum(form.partition(" ")[0] == word for _, form in values)
             last = sum(form.rpartition(" ")[2] == word for _, form in values)
             yield ValueParts(*place, len(values), first, last, tuple(text for text, _ in values[:EXAMPLES]))

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import chain, islice
 
 from agent.knowledge.effort import spend
+from agent.knowledge.grouping import grouped
 from agent.knowledge.value_forms import CALENDAR, KINDS, PLACES, How, Kind, family, fold, folded_forms, singular
 from eval.language.inflection import lemma, plural
 
@@ -111,13 +112,8 @@ class ValueWords:
 
     @cached_property
     def _by_word(self) -> dict[str, list[str]]:
-        by_word: dict[str, list[str]] = {}
-        for folded in self._exact:
-            if " " in folded:
-                words = folded.split()
-                for word in set(words) if len(words) <= _WORDS else ():
-                    by_word.setdefault(word, []).append(folded)
-        return by_word
+        texts = (folded for folded in self._exact if 0 < folded.count(" ") < _WORDS)
+        return grouped((word, folded) for folded in texts for word in set(folded.split()))
 
     @cached_property
     def _sorted(self) -> list[str]:
@@ -194,12 +190,10 @@ class ValueRelations:
     @cached_property
     def _families(self) -> dict[str, list[str]]:
         """Word family -> folded values of one word, of columns that are categories."""
-        by_family: dict[str, list[str]] = {}
         small = (value for values in self._values if len(values) <= CATEGORIES for value in values)
-        for folded in dict.fromkeys(form for value in small for form in folded_forms(value)):
-            if folded.isalpha() and folded in self._exact:
-                by_family.setdefault(family(lemma(folded)), []).append(folded)
-        return by_family
+        forms = dict.fromkeys(form for value in small for form in folded_forms(value))
+        words = (folded for folded in forms if folded.isalpha() and folded in self._exact)
+        return grouped((family(lemma(folded)), folded) for folded in words)
 
     def _of_kind(self, kind: Kind, folded: str) -> Iterator[Related]:
         """The values with the same meaning as the phrase, in columns of that kind."""

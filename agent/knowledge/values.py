@@ -20,6 +20,7 @@ from pathlib import Path
 from rapidfuzz import fuzz, process
 
 from agent.knowledge.effort import spend
+from agent.knowledge.grouping import grouped
 from agent.knowledge.stored_dates import date_form
 from agent.knowledge.value_forms import How, fold, folded_forms, singular
 from agent.knowledge.value_lookup import ColumnFacts, ValueLookup
@@ -246,23 +247,13 @@ class ValueIndex:
     @cached_property
     def _exact(self) -> dict[str, list[tuple[int, str]]]:
         """Folded text -> places of columns and values."""
-        exact: dict[str, list[tuple[int, str]]] = {}
-        for i, values in enumerate(self._values):
-            if BITS.issuperset(values):
-                continue  # no question names them
-            for value in values:
-                for folded in folded_forms(value):
-                    exact.setdefault(folded, []).append((i, value))
-        return exact
+        named = ((i, values) for i, values in enumerate(self._values) if not BITS.issuperset(values))
+        return grouped((form, (i, value)) for i, values in named for value in values for form in folded_forms(value))
 
     @cached_property
     def _plurals(self) -> dict[str, list[str]]:
         """Singular -> the folded values that are another form of it."""
-        by_form: dict[str, list[str]] = {}
-        for folded in self._exact:
-            if (one := singular(folded)) != folded:
-                by_form.setdefault(one, []).append(folded)
-        return by_form
+        return grouped((one, folded) for folded in self._exact if (one := singular(folded)) != folded)
 
     @cached_property
     def _words(self) -> ValueWords:
@@ -280,11 +271,7 @@ class ValueIndex:
     @cached_property
     def _spellings(self) -> dict[tuple[str, int], list[str]]:
         """First letter and length -> folded values."""
-        alike: dict[tuple[str, int], list[str]] = {}
-        for folded in self._exact:
-            if 4 <= len(folded) <= 40:
-                alike.setdefault((folded[0], len(folded)), []).append(folded)
-        return alike
+        return grouped(((folded[0], len(folded)), folded) for folded in self._exact if 4 <= len(folded) <= 40)
 
     def _misspelled(self, folded: str) -> list[ValueHit]:
         lengths = range(len(folded) - 2, len(folded) + 3)

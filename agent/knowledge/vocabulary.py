@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Literal, TypeVar
+from typing import Literal
 
 from rapidfuzz import fuzz, process
 
+from agent.knowledge.grouping import grouped
 from agent.knowledge.stored_dates import ISO
 from eval.language.inflection import lemma, plural_phrase, root, stem
 from eval.language.lexicon import abbreviations, open_lexicon, synonyms, word_set
 from eval.language.text_figures import TextFigures
 from eval.schema import Column, Schema, Table
 
-_Key = TypeVar("_Key")
-_Item = TypeVar("_Item")
 Role = Literal["id", "name", "date", "year", "number", "flag", "text"]
 
 _NUMERIC = re.compile(r"int|real|num|dec|float|doub|money|serial|bit\b", re.I)
@@ -171,7 +170,7 @@ class Vocabulary:
     @cached_property
     def _shortened_by_letter(self) -> dict[str, list[tuple[str, str]]]:
         """The abbreviations by their first letter, which is that of the word that they stand for."""
-        return _grouped((short[0], (short, word)) for short, word in self.shortened)
+        return grouped((short[0], (short, word)) for short, word in self.shortened)
 
     @cached_property
     def only_wide_table(self) -> TableWord | None:
@@ -183,17 +182,17 @@ class Vocabulary:
     def by_initials(self) -> dict[str, list[ColumnWord]]:
         """Columns by the initials of their name (`mpg` for `Miles_per_Gallon`)."""
         pieces = ((_SPLIT.findall(column.name), column) for column in self.columns.values())
-        return _grouped(("".join(p[0] for p in parts).lower(), column) for parts, column in pieces if len(parts) > 1)
+        return grouped(("".join(p[0] for p in parts).lower(), column) for parts, column in pieces if len(parts) > 1)
 
     @cached_property
     def spellings(self) -> dict[int, list[str]]:
         """The schema words by their length."""
-        return _grouped((len(word), word) for word in self.holders)
+        return grouped((len(word), word) for word in self.holders)
 
     @cached_property
     def known_spellings(self) -> dict[int, list[str]]:
         """The longer words that lead to a schema word, by their length."""
-        return _grouped((len(form), form) for form in self.forms if form[0] not in "~^" and len(form) > 5)
+        return grouped((len(form), form) for form in self.forms if form[0] not in "~^" and len(form) > 5)
 
     def beginning_or_ending(self, word: str) -> list[str]:
         """The schema words of 3 to 5 letters with which a word begins, and those that end in it; in their order."""
@@ -204,7 +203,7 @@ class Vocabulary:
     @cached_property
     def _by_ending(self) -> dict[str, list[str]]:
         """The schema words by their last letters."""
-        return _grouped((word[-_ENDING:], word) for word in self.holders)
+        return grouped((word[-_ENDING:], word) for word in self.holders)
 
     @cached_property
     def _order(self) -> dict[str, int]:
@@ -267,14 +266,6 @@ class Vocabulary:
 
 _ENDING = 4
 """Minimum letters of a word that others end in."""
-
-
-def _grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, list[_Item]]:
-    """The items of each key, in their order."""
-    groups: dict[_Key, list[_Item]] = {}
-    for key, item in pairs:
-        groups.setdefault(key, []).append(item)
-    return groups
 
 
 _LABELS = (("code",), ("number",), ("no",), ("registration",), ("registration", "number"), ("plate",), ("reference",),
@@ -398,14 +389,14 @@ def _build(schema: Schema, forms: Mapping[tuple[str, str], StoredForm]) -> Vocab
         by_table[table.name] = tuple(_as_stored(c, forms.get(c.key)) for c in columns_of)
         columns |= {c.key: c for c in by_table[table.name]}
     everything: list[TableWord | ColumnWord] = [*tables.values(), *columns.values()]
-    holders = _grouped((word, item) for item in everything for word in dict.fromkeys(item.words))
+    holders = grouped((word, item) for item in everything for word in dict.fromkeys(item.words))
     units = Counter(c.unit for c in columns.values())
     for counted in columns.values():  # `total kg`, where one column is counted in it
         if counted.unit.isalpha() and units[counted.unit] == 1:
             holders.setdefault(counted.unit, [counted])
     for word in ("rate", "percentage", "percent") if units["%"] else ():  # `germination rate`, of `Germinated` in %
         holders.setdefault(word, [c for c in columns.values() if c.unit == "%"])
-    joined = _grouped(("".join(item.words), item) for item in everything if len(item.words) > 1)
+    joined = grouped(("".join(item.words), item) for item in everything if len(item.words) > 1)
     return Vocabulary(
         schema,
         tables,

@@ -17,6 +17,7 @@ from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 
+from agent.knowledge.grouping import grouped
 from agent.knowledge.linking.schema_text import Key
 from agent.knowledge.linking.value_matches import Match
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name, vocabulary
@@ -222,11 +223,8 @@ def _kinds() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
 
 
 @lru_cache(maxsize=32)
-def _by_beginning(schema: Schema) -> dict[str, tuple[str, ...]]:
-    by_beginning: dict[str, list[str]] = {}
-    for word in words_of(schema).holders:
-        by_beginning.setdefault(word[:3], []).append(word)
-    return {start: tuple(words) for start, words in by_beginning.items()}
+def _by_beginning(schema: Schema) -> dict[str, list[str]]:
+    return grouped((word[:3], word) for word in words_of(schema).holders)
 
 
 def _coverage(words: Sequence[str], asked: _Asked, known: Vocabulary) -> tuple[float, float, float]:

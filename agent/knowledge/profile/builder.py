@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
+from agent.knowledge.grouping import grouped
 from agent.knowledge.privacy import HIDDEN, Privacy, visible_schema
 from agent.knowledge.profile.columns import column_facts
 from agent.knowledge.profile.conclusions import patterns, pitfalls, trees
@@ -72,13 +73,9 @@ class _Work:
         times = Counter(t.name for t in before.tables) if before else {}  # a name may occur in several namespaces
         self._before = {t.name: t for t in before.tables if t.sign and times[t.name] == 1} if before else {}
         self._keys_before = {(k.table, k.columns, k.ref_table): k for k in before.keys} if before else {}
-        self._facts_before: dict[str, list[ColumnFacts]] = {}
-        for facts in before.columns if before else ():
-            self._facts_before.setdefault(facts.table, []).append(facts)
-        self._patterns_before: dict[str, list[Pattern]] = {}
-        for pattern in before.patterns if before else ():
-            if pattern.kind != "hierarchy":
-                self._patterns_before.setdefault(pattern.table, []).append(pattern)
+        self._facts_before = grouped((c.table, c) for c in (before.columns if before else ()))
+        of_rows = (p for p in (before.patterns if before else ()) if p.kind != "hierarchy")
+        self._patterns_before = grouped((p.table, p) for p in of_rows)
 
     def table(self, table: Table) -> None:
         """Read a table and derive the facts that concern only this table."""

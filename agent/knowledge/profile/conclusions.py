@@ -80,9 +80,7 @@ def pitfalls(
     schema: Schema, tables: Sequence[TableFacts], columns: Sequence[ColumnFacts], keys: Sequence[KeyFacts]
 ) -> Iterator[Pitfall]:
     """Mistakes that a query on this database can make, the costliest first."""
-    by_table = defaultdict(list)
     for facts in columns:
-        by_table[facts.table].append(facts)
         yield from _of_column(facts)
     for key in keys:
         if key.orphans and key.checked:
