@@ -112,8 +112,13 @@ class ValueWords:
 
     @cached_property
     def _by_word(self) -> dict[str, list[str]]:
-        texts = (folded for folded in self._exact if 0 < folded.count(" ") < _WORDS)
-        return grouped((word, folded) for folded in texts for word in set(folded.split()))
+        by_word: dict[str, list[str]] = {}
+        for folded in self._exact:  # a loop: this runs for each value
+            if " " in folded:
+                words = folded.split()
+                for word in set(words) if len(words) <= _WORDS else ():
+                    by_word.setdefault(word, []).append(folded)
+        return by_word
 
     @cached_property
     def _sorted(self) -> list[str]:

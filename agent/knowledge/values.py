@@ -247,8 +247,14 @@ class ValueIndex:
     @cached_property
     def _exact(self) -> dict[str, list[tuple[int, str]]]:
         """Folded text -> places of columns and values."""
-        named = ((i, values) for i, values in enumerate(self._values) if not BITS.issuperset(values))
-        return grouped((form, (i, value)) for i, values in named for value in values for form in folded_forms(value))
+        exact: dict[str, list[tuple[int, str]]] = {}
+        for i, values in enumerate(self._values):
+            if BITS.issuperset(values):
+                continue  # no question names them
+            for value in values:  # a loop: this runs for each value
+                for folded in folded_forms(value):
+                    exact.setdefault(folded, []).append((i, value))
+        return exact
 
     @cached_property
     def _plurals(self) -> dict[str, list[str]]:
