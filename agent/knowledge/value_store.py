@@ -142,8 +142,11 @@ class StoredValueIndex(ValueIndex):
         return self._longest_span
 
     def _counted(self, word: str) -> Iterator[ValueParts]:
-        """By the first `_CANDIDATES` values with the word; the beginning of a word is not looked up."""
+        """By the first `_CANDIDATES` values with the word; the beginning of a word is not looked up, nor is a word that
+        folds to several (`t-shirt`): the full-text index keeps no places, so it knows no phrases."""
         word = lemma(word)
+        if " " in word:
+            return
         rows = self._rows("SELECT id, text, form FROM stored WHERE form = ? LIMIT ?", (word, _CANDIDATES))
         rows += self._matching(f'"{word}"')
         for place, values in grouped((self._place(number), (text, form)) for number, text, form in rows).items():

@@ -198,3 +198,8 @@ def test_values_on_disk_are_counted_by_a_word_of_theirs(stored: StoredValueIndex
     assert [(p.column, p.count, p.first, p.last) for p in stored.parts("garden")] == [("category", 2, 2, 0)]
     assert [(p.column, p.examples) for p in stored.parts("york")] == [("city", ("York", "New York"))]
     assert stored.parts("zebra") == ()
+
+
+def test_a_word_that_folds_to_several_ends_no_look_up(index: ValueIndex) -> None:
+    assert {part.column for part in index.parts("coca-cola")} <= {"name"}
+    assert [part.column for part in index.parts("garden")] == ["category"]
