@@ -92,8 +92,9 @@ SURELY = frozenset(
     }
 )
 PROOF = -3.0
-"""The same for what is proved: of recorded answers with a proof against them one in ten is right."""
-PROOFS = tuple(PROVED + name for name in sorted(contradictions.NAMES))
+"""The same for what is proved, and the least that it weighs: of recorded answers with a proof against them one in ten
+is right, mostly by chance or by what only the writer knew, and an edit of a right query that a proof sees is wrong."""
+PROOFS = frozenset(PROVED + name for name in contradictions.NAMES)
 _CONFLICTS_OR_NOT = "conflicts or not"
 """What all answers share while contradictions are fitted alone: those without any are right more often."""
 SET = {"candidates": 1.0, "count_missing": -2.5, "other_table_named": -3.0}
@@ -139,7 +140,10 @@ def fitted(samples: Sequence[Sample], recorded: frozenset[str] = frozenset()) ->
 
 
 def _bounded(weights: Mapping[str, float]) -> dict[str, float]:
-    return {n: max(w, -MOST_COST) if n in CAPPED else w for n, w in weights.items()}
+    return {
+        name: max(weight, -MOST_COST) if name in CAPPED else min(weight, PROOF) if name in PROOFS else weight
+        for name, weight in weights.items()
+    }
 
 
 def probability(model: Coefficients, sample: Sample, prior: float | None = None) -> float:
