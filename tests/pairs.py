@@ -1,9 +1,15 @@
-"""Pairs of texts from a file: `[name]` opens a section, blank lines part its blocks, a block's lines are the pair."""
+"""Cases from the files below `fixtures`: pairs of texts, and lines of JSON.
+
+In a file of texts `[name]` opens a section, blank lines part its blocks, and a block's lines are the pair.
+"""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
+
+from tests.jsonl import read_lines
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 
@@ -16,3 +22,8 @@ def sections(file: str) -> dict[str, list[tuple[str, ...]]]:
         name, _, rest = part.partition("]\n")
         found[name] = [tuple(block.splitlines()) for block in re.split(r"\n{2,}", rest.strip("\n"))]
     return found
+
+
+def rows(file: str) -> list[tuple[Any, ...]]:
+    """The values of each line of a file of JSON Lines, whose names are those of the test's parameters."""
+    return [tuple(line.values()) for line in read_lines(FIXTURES / file)]
