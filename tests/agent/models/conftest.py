@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -39,41 +39,41 @@ RESULT = QueryResult(
     status="success",
 )
 
-MakeModel = Callable[..., OpenAIModel]
+
+class ModelServer(OpenAIServer):
+    """A scripted endpoint that makes models for itself, with waits short enough for a test."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[OpenAIModel] = []
+
+    def model(self, retry: RetryPolicy | None = None, **settings: Any) -> OpenAIModel:
+        given = {"model": "m", "api_key": KEY, "base_url": self.url, "seconds": 60.0, **settings}
+        self.made.append(OpenAIModel(Endpoint(**given), retry=retry or RetryPolicy(first_wait=0.01, longest_wait=0.05)))
+        return self.made[-1]
+
+    async def sql(self, **settings: Any) -> str:
+        """What a new model writes."""
+        return (await self.model(**settings).write_sql(sql_request())).sql
 
 
 @pytest.fixture
-def server() -> Iterator[OpenAIServer]:
+async def server() -> AsyncIterator[ModelServer]:
     forget()
-    with OpenAIServer() as running:
+    with ModelServer() as running:
         yield running
+        for model in running.made:
+            await model.close()
     forget()
 
 
-@pytest.fixture
-async def model_at(server: OpenAIServer) -> AsyncIterator[MakeModel]:
-    """Makes models for the server, with waits short enough for a test; closes them."""
-    made: list[OpenAIModel] = []
-
-    def make(retry: RetryPolicy | None = None, **settings: Any) -> OpenAIModel:
-        given = {"model": "m", "api_key": KEY, "base_url": server.url, "seconds": 60.0, **settings}
-        made.append(OpenAIModel(Endpoint(**given), retry=retry or RetryPolicy(first_wait=0.01, longest_wait=0.05)))
-        return made[-1]
-
-    yield make
-    for model in made:
-        await model.close()
-
-
-async def timed_out(
-    server: OpenAIServer, model_at: MakeModel, call: Callable[[OpenAIModel], Awaitable[object]]
-) -> None:
+async def timed_out(server: ModelServer, call: Callable[[OpenAIModel], Awaitable[object]]) -> None:
     """A call that waits in vain is given up, and its connection is closed. On a busy machine the first limit
     may pass before the request has left: then a longer one is tried."""
     for seconds in (0.4, 4.0, 40.0):
         server.script()
         with pytest.raises(ModelTimeout) as failed:
-            await call(model_at(seconds=seconds))
+            await call(server.model(seconds=seconds))
         if server.arrived.is_set():
             break
     assert await asyncio.to_thread(server.disconnected.wait, 60)

@@ -11,8 +11,8 @@ import pytest
 
 from agent.models import connections
 from agent.models.connections import CALLS, Connections
-from tests.agent.models.conftest import MakeModel, sql_request
-from tests.openai_server import OpenAIServer, completion
+from tests.agent.models.conftest import ModelServer, sql_request
+from tests.openai_server import completion
 
 
 @pytest.fixture
@@ -23,11 +23,13 @@ async def opened() -> AsyncIterator[Connections]:
     await made.close()
 
 
-async def test_calls_that_follow_one_another_share_a_pool(opened: Connections) -> None:
+async def test_calls_that_follow_one_another_share_a_pool_until_it_is_closed(opened: Connections) -> None:
     async with opened.one() as first:
         pass
     async with opened.one() as second:
         assert second is first
+    await opened.close()
+    assert first.http.is_closed
 
 
 async def test_a_rush_is_spread_over_pools_which_are_closed_when_it_is_over(
@@ -44,16 +46,9 @@ async def test_a_rush_is_spread_over_pools_which_are_closed_when_it_is_over(
     assert [pool.http.is_closed for pool in dict.fromkeys(used)] == [False, True, True]
 
 
-async def test_closing_closes_them_all(opened: Connections) -> None:
-    async with opened.one() as first:
-        pass
-    await opened.close()
-    assert first.http.is_closed
-
-
-async def test_many_calls_at_once_are_all_answered(server: OpenAIServer, model_at: MakeModel) -> None:
+async def test_many_calls_at_once_are_all_answered(server: ModelServer) -> None:
     server.keep_alive = True
     server.otherwise = completion({"reasoning": "", "sql": "SELECT 1"}, delay=0.05)
-    model = model_at()
+    model = server.model()
     replies = await asyncio.gather(*(model.write_sql(sql_request()) for _ in range(5 * CALLS)))
     assert {reply.sql for reply in replies} == {"SELECT 1"}

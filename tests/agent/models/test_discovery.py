@@ -11,13 +11,16 @@ from typing import Any
 import httpx2
 import pytest
 
-from agent.config import ModelSettings
+from agent.config import ModelSettings, Settings
 from agent.models import shared_model
-from agent.models.discovery import context_tokens, named, server_at, servers_here
+from agent.models.discovery import context_tokens, is_small, known_small, named, server_at, servers_here
 from agent.models.protocol import ModelRefused, SqlRequest
+from agent.runtime.preparation import run_context
 from agent.state import QueryTask
+from eval.databases.base import Database
 from eval.schema import Schema
 from tests.openai_server import OpenAIServer, Reply, error, raw
+from tests.pairs import rows
 
 
 @pytest.fixture
@@ -77,16 +80,7 @@ async def test_a_port_proves_nothing(endpoint: OpenAIServer) -> None:
 
 @pytest.mark.parametrize(
     ("listed", "paths", "tokens"),
-    [
-        (entry("m", "vllm", max_model_len=32_768), {}, 32_768),
-        (entry("m", "llamacpp"), {"/props": {"default_generation_settings": {"n_ctx": 2_048}}}, 2_048),
-        (entry("m", "organization_owner"), {"/api/v0/models/m": {"loaded_context_length": 8_192}}, 8_192),
-        (entry("m", "library"), {"/api/ps": {"models": [{"name": "m", "context_length": 4_096}]}}, 4_096),
-        (entry("m", "library"), {"/api/ps": {"models": []}, "/api/show": {"parameters": "num_ctx  16384"}}, 16_384),
-        (entry("m", "library"), {"/api/ps": {"models": []}, "/api/show": {"parameters": ""}}, None),
-        (entry("m", "llamacpp"), {"/props": {"default_generation_settings": {"n_ctx": "many"}}}, None),
-        (entry("m", "somebody"), {}, None),
-    ],
+    rows("replies/contexts.jsonl"),
 )
 async def test_the_context_is_what_the_server_says(
     endpoint: OpenAIServer, listed: dict[str, Any], paths: dict[str, Any], tokens: int | None
@@ -134,3 +128,40 @@ def test_openais_own_address_keeps_the_default(monkeypatch: pytest.MonkeyPatch) 
     settings = unnamed(monkeypatch, "https://api.openai.com/v1")
     assert named(settings) == (settings, "")
     assert settings.name == "gpt-5"
+
+
+# --- which models are small, and so work as a cascade where no strategy is set ---
+
+
+def settings(name: str, url: str | None = None) -> ModelSettings:
+    return ModelSettings(_env_file=None, OPENAI_BASE_URL=url, TEXT2SQL_MODEL=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "small"),
+    rows("replies/small_models.jsonl"),
+)
+def test_a_name_tells_how_many_weights_a_model_has(name: str, small: bool) -> None:
+    assert known_small(settings(name, "https://models.example.org/v1")) is small
+
+
+@pytest.mark.parametrize(("weights", "small"), [(1_777_088_000, True), (32_000_000_000, False), (None, False)])
+def test_a_server_on_this_machine_is_asked_once(endpoint: OpenAIServer, weights: int | None, small: bool) -> None:
+    endpoint.models = ({"id": "m", "object": "model", "meta": {"n_params": weights} if weights else {}},)
+    asked = settings("any", endpoint.url)
+    assert known_small(asked) is None
+    assert is_small(asked) is small
+    assert known_small(asked) is small
+
+
+@pytest.mark.parametrize(("given", "strategy"), [({}, "cascade"), ({"TEXT2SQL_STRATEGY": "standard"}, "standard")])
+async def test_a_small_model_works_as_a_cascade_unless_a_strategy_is_set(
+    endpoint: OpenAIServer, shop: Database, given: dict[str, str], strategy: str
+) -> None:
+    endpoint.models = ({"id": "m", "object": "model", "meta": {"n_params": 494_000_000}},)
+    config = Settings(_env_file=None, OPENAI_BASE_URL=endpoint.url, TEXT2SQL_MODEL="m", **given)
+    context = await run_context(shop, None, config)
+    try:
+        assert context.strategy.name == strategy
+    finally:
+        await context.close()

@@ -11,14 +11,15 @@ from agent.models.distrust import LOOP_CHARS, flaw, loop
 from agent.models.protocol import ModelReplyError
 from agent.nodes.opinions import why_it_does_not_count
 from tests.agent.models.conftest import (
-    MakeModel,
+    ModelServer,
     judge_request,
     plan_request,
     review_request,
     sql_request,
     summary_request,
 )
-from tests.openai_server import OpenAIServer, chunks, completion
+from tests.openai_server import Reply, chunks, completion
+from tests.pairs import rows
 
 SQL = {"reasoning": "counts", "sql": "SELECT COUNT(*) FROM customers"}
 ENDLESS = '{"reasoning": "", "sql": "SELECT * FROM customers WHERE id = 1' + "0" * 3_000
@@ -51,15 +52,7 @@ def test_what_gives_a_text_away(text: str, why: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "It has nothing to do with the question.",
-        "It answers exactly.",
-        "Counts the customers … of 2024",
-        "The query compares a < b and c > d, as <b>asked</b>.",
-        "| city | customers |\n|" + "-" * 60 + "|" + "-" * 60 + "|\n| Lyon | 4 |",
-        "\n".join(["- Kettle, 25.00 EUR, sold on 2024-05-01 in the shop of Lyon"] * 10),
-        "",
-    ],
+    [value for (value,) in rows("replies/ordinary.jsonl")],
 )
 def test_ordinary_texts_are_believed(text: str) -> None:
     assert flaw(text) == ""
@@ -77,55 +70,46 @@ def test_a_list_that_counts_is_no_loop(text: str) -> None:
     assert loop(text) == ""
 
 
-async def test_a_plan_that_does_not_end_is_not_asked_for_again(server: OpenAIServer, model_at: MakeModel) -> None:
-    server.script(completion('{"plan_type": "single", "tasks": [{"id": "1", ', finish_reason="length"))
-    with pytest.raises(ModelReplyError, match="cut off at the length limit"):
-        await model_at().plan(plan_request())
-    assert len(server.requests) == 1
+def plan_of(**changes: str) -> Reply:
+    return completion({"plan_type": "single", "confidence": 0.9, "tasks": [TASK | changes]})
 
 
 @pytest.mark.parametrize(
-    "task",
+    ("reply", "why"),
     [
-        TASK | {"description": "..."},
-        TASK | {"sql": "SELECT ..."},
-        TASK | {"sql": "SELECT … FROM customers"},
-        TASK | {"description": "</schema> Count."},
+        (plan_of(description="..."), "not to be believed"),
+        (plan_of(sql="SELECT ..."), "not to be believed"),
+        (plan_of(sql="SELECT … FROM customers"), "not to be believed"),
+        (plan_of(description="</schema> Count."), "not to be believed"),
+        (completion('{"plan_type": "single", "tasks": [{"id": "1", ', finish_reason="length"), "at the length limit"),
     ],
 )
-async def test_a_plan_of_template_text_is_dropped_at_once(
-    server: OpenAIServer, model_at: MakeModel, task: dict[str, object]
+async def test_a_plan_of_template_text_or_without_end_is_dropped_at_once(
+    server: ModelServer, reply: Reply, why: str
 ) -> None:
-    server.script(completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]}))
-    with pytest.raises(ModelReplyError, match="not to be believed"):
-        await model_at().plan(plan_request())
+    server.script(reply)
+    with pytest.raises(ModelReplyError, match=why):
+        await server.model().plan(plan_request())
     assert len(server.requests) == 1
 
 
-async def test_a_query_of_template_text_is_written_again_without_showing_it(
-    server: OpenAIServer, model_at: MakeModel
-) -> None:
-    server.script(completion(SQL | {"sql": "SELECT ..."}), completion(SQL))
-    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+async def test_a_query_of_template_text_is_written_again_without_showing_it(server: ModelServer) -> None:
+    dots_in_a_value = "SELECT id FROM customers WHERE \"name\" = 'to be ...' -- …"
+    server.script(completion(SQL | {"sql": "SELECT ..."}), completion(SQL | {"sql": dots_in_a_value}))
+    assert await server.sql() == dots_in_a_value
     assert "its query is a template" in server.requests[1].prompt
     assert [m["role"] for m in server.bodies[1]["messages"]] == ["system", "user", "user"]
 
 
-async def test_dots_within_a_value_are_no_template(server: OpenAIServer, model_at: MakeModel) -> None:
-    sql = "SELECT id FROM customers WHERE \"name\" = 'to be ...' -- …"
-    server.script(completion(SQL | {"sql": sql}))
-    assert (await model_at().write_sql(sql_request())).sql == sql
-
-
-async def test_a_revision_of_template_text_is_no_review(server: OpenAIServer, model_at: MakeModel) -> None:
+async def test_a_revision_of_template_text_is_no_review(server: ModelServer) -> None:
     server.script(completion({"reasoning": "no", "accept": False, "sql": "SELECT ..."}))
     with pytest.raises(ModelReplyError, match="template"):
-        await model_at().review(review_request())
+        await server.model().review(review_request())
 
 
-async def test_an_opinion_in_the_prompts_words_does_not_count(server: OpenAIServer, model_at: MakeModel) -> None:
+async def test_an_opinion_in_the_prompts_words_does_not_count(server: ModelServer) -> None:
     server.script(completion({"reasoning": "what decides it, in one or two sentences", "score": 0.9}))
-    model = model_at()
+    model = server.model()
     judgement = await model.judge(judge_request())
     assert why_it_does_not_count(judgement, judge_request(), model) == "it repeats the prompt"
 
@@ -140,11 +124,11 @@ async def test_an_opinion_in_the_prompts_words_does_not_count(server: OpenAIServ
         "There are many, " + "many, " * 400,
     ],
 )
-async def test_a_summary_that_hands_on_the_prompt_is_none(server: OpenAIServer, model_at: MakeModel, text: str) -> None:
+async def test_a_summary_that_hands_on_the_prompt_is_none(server: ModelServer, text: str) -> None:
     server.script(completion(text))
     shown: list[str] = []
     with pytest.raises(ModelReplyError, match="not to be believed"):
-        await model_at().summarize(summary_request(), shown.append)
+        await server.model().summarize(summary_request(), shown.append)
     assert "<" not in "".join(shown)
     assert len("".join(shown)) < 500
 
@@ -152,30 +136,26 @@ async def test_a_summary_that_hands_on_the_prompt_is_none(server: OpenAIServer, 
 # --- while it is written ---
 
 
-async def test_a_reply_without_end_is_stopped_and_its_connection_closed(
-    server: OpenAIServer, model_at: MakeModel
-) -> None:
+async def test_a_reply_without_end_is_stopped_and_its_connection_closed(server: ModelServer) -> None:
     pieces = [ENDLESS[i : i + 20] for i in range(0, len(ENDLESS), 20)]
     server.script(chunks(*pieces, pause=0.01), completion(SQL))
-    assert (await model_at().write_sql(sql_request())).sql == SQL["sql"]
+    assert await server.sql() == SQL["sql"]
     await asyncio.to_thread(server.disconnected.wait, 20)
     assert server.disconnected.is_set()
     assert "without end" in server.requests[1].prompt
 
 
-async def test_a_slow_reply_may_take_longer_than_the_silence_allowed(server: OpenAIServer, model_at: MakeModel) -> None:
-    text = '{"reasoning": "one after the other", "sql": "SELECT 1"}'
-    server.script(chunks(*text, pause=0.05))
+async def test_a_slow_reply_may_take_longer_than_the_silence_allowed(server: ModelServer) -> None:
+    text = '{"reasoning": "one after another", "sql": "SELECT 1"}'
+    server.script(chunks(*text, pause=0.025))
     started = time.monotonic()
-    assert (await model_at(seconds=1.0).write_sql(sql_request())).sql == "SELECT 1"
+    assert await server.sql(seconds=1.0) == "SELECT 1"
     assert time.monotonic() - started > 1.0
 
 
-async def test_each_step_has_its_cap_and_a_model_that_thinks_has_room(
-    server: OpenAIServer, model_at: MakeModel
-) -> None:
+async def test_each_step_has_its_cap_and_a_model_that_thinks_has_room(server: ModelServer) -> None:
     server.otherwise = completion(SQL | {"score": 0.5, "tasks": [TASK], "confidence": 1, "plan_type": "single"})
-    model = model_at()
+    model = server.model()
     await model.plan(plan_request())
     await model.write_sql(sql_request())
     await model.judge(judge_request())
@@ -188,11 +168,9 @@ async def test_each_step_has_its_cap_and_a_model_that_thinks_has_room(
     assert server.bodies[1]["messages"] == server.bodies[0]["messages"]
 
 
-async def test_a_server_that_knows_no_structured_replies_is_asked_for_a_fenced_query(
-    server: OpenAIServer, model_at: MakeModel
-) -> None:
+async def test_a_server_that_knows_no_structured_replies_is_asked_for_a_fenced_query(server: ModelServer) -> None:
     server.script(completion("```sql\nSELECT COUNT(*) FROM customers\n```"), completion("CANNOT: no table of wages"))
-    model = model_at(structured_output="prompt")
+    model = server.model(structured_output="prompt")
     assert (await model.write_sql(sql_request())).sql == SQL["sql"]
     assert "in one fenced block" in server.requests[0].prompt
     assert "JSON" not in server.requests[0].prompt

@@ -2,75 +2,33 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from agent.config import Settings
 from agent.models.endpoint import truncation
-from agent.models.protocol import ModelRateLimited, ModelUnavailable
 from agent.runner import run
 from eval.databases.base import Database
 from tests.agent.conftest import config, shop, shop_file
-from tests.agent.models.conftest import KEY, MakeModel, sql_request
-from tests.openai_server import OpenAIServer, Reply, Request, completion, error, raw
+from tests.agent.models.conftest import KEY, ModelServer, sql_request
+from tests.openai_server import Reply, Request, completion, error
 
 __all__ = ["config", "shop", "shop_file"]
 
 GOOD = completion({"reasoning": "r", "sql": "SELECT 1"})
-RATE_LIMIT = (
-    "Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 29000. Please try "
-    "again in 20ms. Visit https://platform.openai.com/account/billing to add a payment method."
-)
-
-
-async def test_a_rate_limit_that_mentions_billing_is_waited_for(server: OpenAIServer, model_at: MakeModel) -> None:
-    server.script(error(429, RATE_LIMIT, type="tokens", code="rate_limit_exceeded"), GOOD)
-    assert (await model_at().write_sql(sql_request())).sql == "SELECT 1"
-
-
-async def test_google_s_rate_limit_is_waited_for_as_long_as_its_details_say(
-    server: OpenAIServer, model_at: MakeModel
-) -> None:
-    body = {
-        "code": 429,
-        "message": "You exceeded your current quota, please check your plan and billing details.",
-        "status": "RESOURCE_EXHAUSTED",
-        "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.3s"}],
-    }
-    server.script(raw(json.dumps([{"error": body}]), status=429), GOOD)
-    assert (await model_at().write_sql(sql_request())).sql == "SELECT 1"
-    assert server.requests[1].at - server.requests[0].at >= 0.29
-
-
-@pytest.mark.parametrize(("status", "code"), [(429, "insufficient_quota"), (429, "billing_not_active"), (402, None)])
-async def test_an_account_without_money_is_not_waited_for(
-    server: OpenAIServer, model_at: MakeModel, status: int, code: str | None
-) -> None:
-    server.otherwise = error(status, "no", code=code)
-    with pytest.raises(ModelRateLimited, match="no quota left"):
-        await model_at().write_sql(sql_request())
-    assert len(server.requests) == 1
-
-
-async def test_an_error_wrapped_in_a_list_keeps_its_text(server: OpenAIServer, model_at: MakeModel) -> None:
-    server.otherwise = raw('[{"error": {"message": "the pool is drained"}}]', status=503)
-    with pytest.raises(ModelUnavailable, match=r"It said: the pool is drained$"):
-        await model_at().write_sql(sql_request())
 
 
 @pytest.mark.parametrize(
     "words", ["System role not supported", "Developer instruction is not enabled for models/gemma-3-27b-it"]
 )
 async def test_a_model_that_refuses_the_system_role_gets_the_instructions_from_the_user(
-    server: OpenAIServer, model_at: MakeModel, words: str
+    server: ModelServer, words: str
 ) -> None:
     def answer(request: Request) -> Reply:
         refused = any(message["role"] != "user" for message in request.body["messages"])
         return error(400, words) if refused else GOOD
 
     server.otherwise = answer
-    model = model_at()
+    model = server.model()
     assert (await model.write_sql(sql_request())).sql == "SELECT 1"
     (message,) = server.requests[-1].body["messages"]
     assert "Write one read-only SQLite query" in message["content"]
@@ -80,38 +38,30 @@ async def test_a_model_that_refuses_the_system_role_gets_the_instructions_from_t
     assert len(server.requests) == asked + 1
 
 
-async def test_effort_further_fields_and_headers_are_sent(server: OpenAIServer, model_at: MakeModel) -> None:
+async def test_effort_further_fields_and_headers_are_sent(server: ModelServer) -> None:
     server.otherwise = GOOD
-    model = model_at(reasoning_effort="low", extra_body={"top_k": 20}, extra_headers={"X-Title": "reports"})
+    model = server.model(reasoning_effort="low", extra_body={"top_k": 20}, extra_headers={"X-Title": "reports"})
     await model.write_sql(sql_request())
     (request,) = server.requests
     assert (request.body["reasoning_effort"], request.body["top_k"]) == ("low", 20)
     assert request.headers["x-title"] == "reports"
 
 
-async def test_an_effort_that_the_endpoint_does_not_take_is_left_out(server: OpenAIServer, model_at: MakeModel) -> None:
-    server.script(error(400, "Unrecognized request argument supplied: reasoning_effort"), GOOD)
-    assert (await model_at(reasoning_effort="low").write_sql(sql_request())).sql == "SELECT 1"
-    assert "reasoning_effort" not in server.requests[1].body
-
-
-async def test_a_classic_azure_address_keeps_its_version_and_gets_its_key(
-    server: OpenAIServer, model_at: MakeModel
-) -> None:
+async def test_a_classic_azure_address_keeps_its_version_and_gets_its_key(server: ModelServer) -> None:
     server.otherwise = GOOD
     address = server.url.replace("/v1", "/openai/deployments/d?api-version=2024-10-21")
-    await model_at(base_url=address).write_sql(sql_request())
+    await server.model(base_url=address).write_sql(sql_request())
     (request,) = server.requests
     assert request.path == "/openai/deployments/d/chat/completions?api-version=2024-10-21"
     assert request.headers["api-key"] == KEY
 
 
-async def test_a_prompt_that_the_server_cut_off_is_said(server: OpenAIServer, model_at: MakeModel) -> None:
+async def test_a_prompt_that_the_server_cut_off_is_said(server: ModelServer) -> None:
     server.otherwise = completion(
         {"reasoning": "r", "sql": "SELECT 1"},
         usage={"prompt_tokens": 4096, "completion_tokens": 5, "total_tokens": 4101},
     )
-    reply = await model_at().write_sql(sql_request(schema_context="Table: t\n" + "  a_column (INTEGER)\n" * 4_000))
+    reply = await server.model().write_sql(sql_request(schema_context="Table: t\n" + "  a_column (INTEGER)\n" * 4_000))
     (warning,) = reply.usage.warnings
     assert "read only 4,096 tokens" in warning
     assert "num_ctx" in warning
@@ -124,10 +74,10 @@ def test_a_prompt_that_was_read_or_cached_is_not_called_cut_off(characters: int,
 
 @pytest.mark.parametrize("status", [401, 404])
 async def test_after_a_plan_that_no_call_can_make_no_second_call_is_made(
-    server: OpenAIServer, model_at: MakeModel, shop: Database, config: Settings, status: int
+    server: ModelServer, shop: Database, config: Settings, status: int
 ) -> None:
     server.otherwise = error(status, "no such model")
-    answer = await run("How many customers are there?", database=shop, model=model_at(), settings=config)
+    answer = await run("How many customers are there?", database=shop, model=server.model(), settings=config)
     assert (answer.status, len(server.requests)) == ("error", 1)
     assert "no such model" in answer.answer
     assert answer.error_kind == ("model_auth" if status == 401 else "model")

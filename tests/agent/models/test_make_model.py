@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import subprocess
 import sys
+import typing
 from collections.abc import Iterator
 
 import pytest
 
 from agent.config import ModelSettings
-from agent.models import make_model
+from agent.models import make_model, protocol
 from agent.models.openai import OpenAIModel
 from eval.databases import Database, open_database
+from eval.databases.types import ExecutionResult
 
 
 @pytest.fixture
@@ -58,3 +62,24 @@ def test_making_a_model_imports_no_client_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# --- what may be in a request to a model ---
+
+
+REQUESTS = [
+    kind
+    for name, kind in vars(protocol).items()
+    if inspect.isclass(kind) and name.endswith("Request") and dataclasses.is_dataclass(kind)
+]
+
+
+def test_there_is_a_request_for_each_call() -> None:
+    assert len(REQUESTS) == 6
+
+
+@pytest.mark.parametrize("request_type", REQUESTS, ids=lambda kind: kind.__name__)
+def test_a_request_holds_no_open_database(request_type: type) -> None:
+    for name, hint in typing.get_type_hints(request_type, localns={"ExecutionResult": ExecutionResult}).items():
+        parts = [hint, *typing.get_args(hint)]
+        assert not any(inspect.isclass(part) and issubclass(part, Database) for part in parts), name

@@ -43,33 +43,8 @@ def test_each_template_has_a_version(name: str) -> None:
     assert text.system or text.user
 
 
-def test_the_prompts_and_the_dialects_are_there() -> None:
-    wanted = {
-        "planner",
-        "planner_sql",
-        "query_generator",
-        "cascade",
-        "cascade_repair",
-        "relevance",
-        "summarizer",
-        "repair",
-        *(f"dialect_{d}" for d in ALL_DIALECTS),
-    }
-    wanted |= {"conversation", "clarification", "no_clarification", "react", "review", "candidate_hints"}
-    wanted |= {
-        "shared",
-        "sql_as_json",
-        "sql_as_text",
-        "sql_rules",
-        "planner_sql",
-        "lab",
-        "lab_approaches",
-        "conditions",
-        "read_back",
-        "compare",
-        "in_english",
-    }
-    assert wanted == set(NAMES)
+def test_each_dialect_has_its_notes() -> None:
+    assert {f"dialect_{dialect}" for dialect in ALL_DIALECTS} <= set(NAMES)
 
 
 def test_all_steps_share_the_schema_and_end_in_what_belongs_to_the_question() -> None:
