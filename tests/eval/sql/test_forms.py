@@ -1,4 +1,4 @@
-"""Queries that Spark or Sail refuse, and how they are written instead; what they take stays as it is."""
+"""Queries that Spark, Sail or ClickHouse refuse, and how they are written instead; what they take stays as it is."""
 
 from __future__ import annotations
 
@@ -44,3 +44,31 @@ def test_what_is_sent_to_spark_is_what_it_takes(written: str, sent: str) -> None
     again = check(parse(statement.sql, "spark"), SCHEMA).statement
     assert again is not None
     assert again.sql == statement.sql
+
+
+# --- what is sent to ClickHouse: grouped strictly, spelled as declared, texts compared with texts ---
+
+
+SHOP = Schema(
+    "clickhouse",
+    (
+        Table("Stores", (Column("Store_ID", "Int64"), Column("Name", "Nullable(String)"), Column("Size", "Int64"))),
+        Table(
+            "visit",
+            (Column("visit_id", "Int64"), Column("Store_ID", "Nullable(String)"), Column("Year", "String")),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(("written", "sent"), sections("guard/rewritten.txt")["clickhouse: sent"])
+def test_what_is_sent(written: str, sent: str) -> None:
+    verdict = check(parse(written, "clickhouse"), SHOP)
+    assert verdict.statement is not None, verdict.reason
+    assert verdict.statement.sql == sent
+
+
+def test_without_a_schema_only_the_grouping_changes() -> None:
+    statement = check(parse("SELECT a, B, count(*) FROM t GROUP BY a", "clickhouse")).statement
+    assert statement is not None
+    assert statement.sql == "SELECT a, any_value(B) AS B, count(*) FROM t GROUP BY a"

@@ -10,6 +10,7 @@ from sqlglot import exp
 from eval.schema import DIALECTS, WRITTEN_DIALECTS, Dialect
 from eval.sql import check, parse, parsed_from_tree
 from tests.eval.sql.fixture_files import FIXTURES, Case, cases
+from tests.pairs import sections
 
 GUARD = FIXTURES / "guard"
 
@@ -108,3 +109,29 @@ def test_a_tree_built_by_code_passes_the_same_guard() -> None:
     hostile = exp.select(exp.func("load_extension", exp.Literal.string("x")))
     assert not check(parsed_from_tree(hostile, "sqlite")).allowed
     assert not check(parsed_from_tree(exp.delete("orders"), "sqlite")).allowed
+
+
+# --- values that a statement builds step by step, and what Spark's driver makes before it reads a row ---
+
+
+def each(kind: str) -> list[tuple[str, str]]:
+    """Dialect and statement of the fixture's sections of that kind."""
+    found = sections("guard/built_values.txt")
+    return [(name.split(":")[0], sql) for name, [block] in found.items() if name.endswith(f": {kind}") for sql in block]
+
+
+@pytest.mark.parametrize(("dialect", "sql"), each("growing"))
+def test_a_step_that_makes_a_value_grow_is_refused(dialect: Dialect, sql: str) -> None:
+    reason = check(parse(sql, dialect)).reason
+    assert reason is not None
+    assert "each step" in reason
+
+
+@pytest.mark.parametrize(("dialect", "sql"), each("steady"))
+def test_ordinary_steps_and_parts_pass(dialect: Dialect, sql: str) -> None:
+    assert check(parse(sql, dialect)).reason is None
+
+
+@pytest.mark.parametrize(("dialect", "sql"), each("made by the driver"))
+def test_what_the_driver_makes_is_bounded(dialect: Dialect, sql: str) -> None:
+    assert not check(parse(sql, dialect)).allowed

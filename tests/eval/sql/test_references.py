@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eval.schema import Column, Dialect, Schema, Table
-from eval.sql import parse, resolve
+from eval.sql import Constant, facts, parse, resolve
+from tests.pairs import rows, sections
 
 
 def _table(name: str, *columns: str) -> Table:
@@ -17,33 +18,9 @@ TABLES = (
     _table("orders", "id", "customer_id", "total", "status"),
 )
 
-KNOWN = [
-    ("sqlite", "WITH t(a, b) AS (SELECT id, total FROM orders) SELECT a FROM t WHERE b > 1"),
-    ("sqlite", "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 5) SELECT x FROM n"),
-    ("sqlite", 'SELECT "no such column, so a string", rowid FROM customers'),
-    ("sqlite", "SELECT id FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id)"),
-    ("sqlite", "SELECT total * 2 AS d FROM orders WHERE d > 3"),
-    ("sqlite", "SELECT value FROM orders, json_each('[1]')"),
-    ("sqlite", "SELECT id FROM customers JOIN (SELECT customer_id AS id FROM orders) USING (id)"),
-    ("duckdb", "SELECT total * 2 AS d, d + 1 AS e FROM orders WHERE d > 3"),
-    ("postgres", "SELECT o.id, g FROM orders o, generate_series(1, o.id) AS g"),
-    ("postgres", "SELECT c FROM customers c"),
-    ("mysql", "SELECT status AS s, COUNT(*) AS n FROM orders GROUP BY s HAVING n > 1"),
-    ("mysql", "SELECT TIMESTAMPDIFF(MONTH, '2024-01-01', status) FROM orders"),
-]
+KNOWN = sections("guard/references.txt")["known names"]
 
-UNKNOWN = [
-    ("sqlite", "SELECT totl FROM orders", "column", "totl", "total"),
-    ("sqlite", "SELECT o.name FROM orders o JOIN customers c ON c.id = o.customer_id", "column", "o.name", "c.name"),
-    ("sqlite", "SELECT id FROM customer", "table", "customer", "customers"),
-    ("sqlite", "SELECT LENGHT(name) FROM customers", "function", "lenght", "length"),
-    ("sqlite", "SELECT ROUND(total, 1, 2) FROM orders", "function", "round", "round(a[, b])"),
-    ("sqlite", "SELECT [nme] FROM customers", "column", "nme", "name"),
-    ("sqlite", "SELECT id FROM orders JOIN customers ON customer_id = customers.id", "ambiguous", "id", "orders"),
-    ("postgres", "SELECT total * 2 AS d FROM orders WHERE d > 3", "column", "d", None),
-    ("postgres", 'SELECT "Name" FROM customers', "column", "Name", "name"),
-    ("mysql", "SELECT total * 2 AS d FROM orders WHERE d > 3", "column", "d", None),
-]
+UNKNOWN = rows("guard/references_unknown_names.jsonl")
 
 
 @pytest.mark.parametrize(("dialect", "sql"), KNOWN)
@@ -66,3 +43,45 @@ def test_tables_columns_and_functions_used_are_reported_by_their_schema_names() 
     assert references.tables == ("customers", "orders")
     assert set(references.columns) == {("customers", "name"), ("customers", "id"), ("orders", "customer_id")}
     assert references.functions == ("upper",)
+
+
+# --- the form of a query: what is grouped, limited, negated, and what no condition links ---
+
+
+SCHEMA = Schema(
+    "sqlite",
+    (
+        Table("a", (Column("id"), Column("x"), Column("name"))),
+        Table("b", (Column("bid"), Column("aid"), Column("y"))),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "unlinked"),
+    rows("guard/unlinked.jsonl"),
+)
+def test_sources_that_no_condition_links_are_named(sql: str, unlinked: list[str]) -> None:
+    query_facts = facts(parse(sql, "sqlite"), SCHEMA)
+    assert query_facts.unlinked == tuple(unlinked)
+    assert query_facts.cartesian == bool(unlinked)
+
+
+def test_the_form_of_a_grouped_query() -> None:
+    sql = (
+        "SELECT T1.name, COUNT(DISTINCT T2.y) AS n FROM a AS T1 JOIN b AS T2 ON T1.id = T2.aid "
+        "WHERE T1.name <> 'bob' AND 5 < T2.y GROUP BY T1.name HAVING COUNT(*) > 2 ORDER BY n DESC LIMIT 3"
+    )
+    query_facts = facts(parse(sql, "sqlite"), SCHEMA)
+    assert query_facts.aggregates == ("count", "count")
+    assert query_facts.output_aggregates == ("count",)
+    assert query_facts.count_distinct
+    assert query_facts.group_by == ("T1.name",)
+    assert query_facts.having
+    assert query_facts.order_by == (("n", "desc"),)
+    assert query_facts.limit == 3
+    assert query_facts.joins == 1
+    assert query_facts.negations == 1
+    assert query_facts.join_columns == ((("a", "id"), ("b", "aid")),)
+    assert Constant("bob", True, "a", "name", "<>") in query_facts.literals
+    assert Constant("5", False, "b", "y", ">") in query_facts.literals

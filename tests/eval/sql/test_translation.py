@@ -8,18 +8,12 @@ from contextlib import closing
 import pytest
 
 from eval.sql.translation import translated
+from tests.pairs import rows
 
 
 @pytest.mark.parametrize(
     ("mysql", "value"),
-    [
-        ("SELECT YEAR('2004-03-09')", 2004),
-        ("SELECT MONTH('2004-03-09') + DAY('2004-03-09')", 12),
-        ("SELECT DATEDIFF('2004-03-09', '2004-03-01')", 8),
-        ("SELECT DATE_SUB('2004-03-09', INTERVAL 1 YEAR)", "2003-03-09"),
-        ("SELECT DATE_ADD('2004-03-09', INTERVAL 2 QUARTER)", "2004-09-09"),
-        ("SELECT IF(1 < 2, 'yes', 'no')", "yes"),
-    ],
+    rows("guard/translated.jsonl"),
 )
 def test_dates_of_mysql_mean_the_same_on_sqlite(mysql: str, value: object) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
