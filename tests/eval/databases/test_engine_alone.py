@@ -28,10 +28,13 @@ from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
 from tests.conftest import chdb_client
 from tests.optional import needs_sail, needs_spark
+from tests.pairs import sections
 from tests.writing import sqlite_file
 
 CASES = Path(__file__).parents[2] / "fixtures" / "guard"
 CANARY = "canary-5e1f0c3a"
+LOOKS = sections("guard/looks_from_outside.txt")
+"""Queries for everything of a server that must stay."""
 SECONDS = 0.3
 SETTINGS = (
     "SELECT name, value FROM duckdb_settings()"
@@ -149,22 +152,7 @@ def postgres_scene(postgres_url: str, folder: Path) -> Iterator[Scene]:
         outside.execute("CREATE OR REPLACE FUNCTION evil() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END'")
 
         def look() -> object:
-            wanted = (
-                "SELECT * FROM customers ORDER BY 1",
-                "SELECT * FROM orders ORDER BY 1",
-                "SELECT * FROM secrets ORDER BY 1",
-                "SELECT last_value, is_called FROM evil_seq",
-                "SELECT relname, relacl::text FROM pg_class WHERE oid >= 16384 AND relname !~ '^pg_' ORDER BY 1",
-                "SELECT rolname, rolsuper FROM pg_roles WHERE rolname !~ '^(scratch|reader)_' ORDER BY 1",
-                "SELECT extname FROM pg_extension ORDER BY 1",
-                "SELECT count(*) FROM pg_largeobject_metadata",
-                "SELECT name, setting FROM pg_file_settings ORDER BY 1, 2",
-                "SELECT slot_name FROM pg_replication_slots",
-                "SELECT pg_ls_dir('.') ORDER BY 1",
-                "SELECT pg_read_file('postgresql.auto.conf')",
-                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database"
-                " WHERE datname = current_database())",
-            )
+            wanted = LOOKS["postgres"][0]
             return [outside.execute(sql).fetchall() for sql in wanted]
 
         def running() -> int:
@@ -198,20 +186,9 @@ def mysql_scene(mysql_url: str, folder: Path) -> Iterator[Scene]:
             ask("CREATE OR REPLACE SEQUENCE evil_seq")
 
         def look() -> object:
-            wanted = [
-                "SELECT * FROM customers",
-                "SELECT * FROM orders",
-                "SELECT * FROM secrets",
-                "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()",
-                "SELECT routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()",
-                "SELECT user, host FROM mysql.user",
-                "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('sql_mode', 'max_statement_time', 'general_log',"
-                " 'general_log_file', 'event_scheduler', 'read_only', 'local_infile', 'secure_file_priv')",
-                "SELECT event_name FROM information_schema.events",
-            ]
-            if mariadb:
-                wanted.append("SELECT next_not_cached_value FROM evil_seq")
-            return [ask(sql) for sql in wanted]
+            wanted = LOOKS["mysql"][0]
+            of_mariadb = ["SELECT next_not_cached_value FROM evil_seq"] if mariadb else []
+            return [ask(sql) for sql in [*wanted, *of_mariadb]]
 
         def running() -> int:
             name = mysql_arguments(mysql_url)["database"]
@@ -271,18 +248,7 @@ def clickhouse_scene(clickhouse_url: str, folder: Path) -> Iterator[Scene]:
             return sorted((tuple(row) for row in outside.query(sql).result_rows), key=repr)
 
         def look() -> object:
-            wanted = (
-                "SELECT * FROM customers",
-                "SELECT * FROM orders",
-                "SELECT * FROM secrets",
-                "SELECT database, name, create_table_query FROM system.tables WHERE database <> 'system'",
-                "SELECT name FROM system.databases",
-                "SELECT name, create_query FROM system.functions WHERE origin <> 'System'",
-                "SELECT name, value FROM system.server_settings",
-                "SELECT name FROM system.dictionaries",
-                "SELECT table, name FROM system.parts WHERE database = currentDatabase() AND active",
-                "SELECT name FROM system.named_collections",
-            )
+            wanted = LOOKS["clickhouse"][0]
             return [ask(sql) for sql in wanted]
 
         def running() -> int:

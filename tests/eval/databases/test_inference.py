@@ -14,6 +14,7 @@ from eval.databases.inference import with_inferred_keys
 from eval.schema import Column, Schema, Table
 from experiments.databases.inference import measure
 from tests.clock import unit
+from tests.pairs import rows, sections
 
 
 def read(script: str) -> Schema:
@@ -38,63 +39,15 @@ CUSTOMERS = (
 
 @pytest.mark.parametrize(
     ("script", "keys"),
-    [
-        (CUSTOMERS + "CREATE TABLE o (customer_id INT); INSERT INTO o VALUES (1)", {"o.customer_id -> customers.id"}),
-        (CUSTOMERS + "CREATE TABLE o (CustomerID INT); INSERT INTO o VALUES (1)", {"o.CustomerID -> customers.id"}),
-        (
-            CUSTOMERS + "CREATE TABLE o (billing_customer_id INT); INSERT INTO o VALUES (2), (NULL)",
-            {"o.billing_customer_id -> customers.id"},
-        ),
-        (CUSTOMERS + "CREATE TABLE o (customer INT); INSERT INTO o VALUES (2)", {"o.customer -> customers.id"}),
-        (
-            "CREATE TABLE dim_store (store_key INTEGER PRIMARY KEY); CREATE TABLE sales (store_key INT);"
-            "INSERT INTO dim_store VALUES (1); INSERT INTO sales VALUES (1)",
-            {"sales.store_key -> dim_store.store_key"},
-        ),
-        (
-            "CREATE TABLE country (code TEXT PRIMARY KEY); CREATE TABLE city (country_code TEXT);"
-            "INSERT INTO country VALUES ('DE'); INSERT INTO city VALUES ('DE')",
-            {"city.country_code -> country.code"},
-        ),
-        (
-            "CREATE TABLE customers (id INT, name TEXT); INSERT INTO customers VALUES (1, 'a'), (2, 'b');"
-            "CREATE TABLE o (customer_id INT); INSERT INTO o VALUES (1)",
-            {"o.customer_id -> customers.id"},  # no key is declared anywhere: the values are unique
-        ),
-        (
-            "CREATE TABLE employees (employee_id INTEGER PRIMARY KEY, manager_employee_id INT);"
-            "INSERT INTO employees VALUES (1, NULL), (2, 1)",
-            {"employees.manager_employee_id -> employees.employee_id"},
-        ),
-        (
-            "CREATE TABLE airports (code TEXT, city TEXT); INSERT INTO airports VALUES ('TXL', 'a'), ('HAM', 'b');"
-            "CREATE TABLE flights (number INT, source_airport TEXT, airport_code_2 TEXT, airports TEXT);"
-            "INSERT INTO flights VALUES (1, 'TXL', 'HAM', 'TXL'), (1, 'HAM', 'TXL', 'TXL')",
-            {"flights.source_airport -> airports.code", "flights.airport_code_2 -> airports.code"},
-        ),
-    ],
+    rows("databases/inferred_keys.jsonl"),
 )
-def test_keys_that_are_meant(script: str, keys: set[str]) -> None:
-    assert inferred(script) == keys
+def test_keys_that_are_meant(script: str, keys: list[str]) -> None:
+    assert inferred(script) == set(keys)
 
 
 @pytest.mark.parametrize(
     "script",
-    [
-        CUSTOMERS + "CREATE TABLE o (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO o VALUES (1, 'a')",
-        CUSTOMERS + "CREATE TABLE o (customer_id INT); INSERT INTO o VALUES (77)",
-        CUSTOMERS + "CREATE TABLE o (customer_id REAL, customer_id_note TEXT); INSERT INTO o VALUES (1.5, 'a')",
-        CUSTOMERS + "CREATE TABLE o (customer_id INT REFERENCES customers); INSERT INTO o VALUES (1)",
-        CUSTOMERS + "CREATE TABLE o (customer_id DATE); INSERT INTO o VALUES ('2024-01-01')",
-        "CREATE TABLE a (code TEXT PRIMARY KEY); CREATE TABLE b (code TEXT);"
-        "INSERT INTO a VALUES ('x'); INSERT INTO b VALUES ('x')",
-        "CREATE TABLE kinds (type TEXT PRIMARY KEY); CREATE TABLE b (type TEXT);"
-        "INSERT INTO kinds VALUES ('x'); INSERT INTO b VALUES ('x')",
-        "CREATE TABLE p (person_id INTEGER PRIMARY KEY); CREATE TABLE q (person_id INTEGER PRIMARY KEY);"
-        "INSERT INTO p VALUES (1); INSERT INTO q VALUES (1)",
-        "CREATE TABLE customers (id INT, name TEXT); INSERT INTO customers VALUES (1, 'a'), (1, 'b');"
-        "CREATE TABLE o (customer_id INT); INSERT INTO o VALUES (1)",
-    ],
+    sections("databases/inference.txt")["keys that only look so"][0],
 )
 def test_keys_that_only_look_so(script: str) -> None:
     assert inferred(script) == set()
@@ -105,28 +58,10 @@ PEOPLE = "CREATE TABLE people (person_id INT, name TEXT); INSERT INTO people VAL
 
 @pytest.mark.parametrize(
     ("script", "keys"),
-    [
-        (PEOPLE, {"people": ("person_id",)}),
-        (
-            "CREATE TABLE students (stuid INT, x INT); INSERT INTO students VALUES (1, 1), (2, 1)",
-            {"students": ("stuid",)},
-        ),
-        ("CREATE TABLE events (day TEXT, id INT); INSERT INTO events VALUES ('a', 1), ('a', 2)", {"events": ("id",)}),
-        ("CREATE TABLE people (person_id INT); INSERT INTO people VALUES (1), (1)", {"people": ()}),
-        ("CREATE TABLE people (person_id INT); INSERT INTO people VALUES (1), (NULL)", {"people": ()}),
-        ("CREATE TABLE m (weight REAL, year INT); INSERT INTO m VALUES (1.5, 1999)", {"m": ()}),
-        (
-            PEOPLE + "CREATE TABLE visits (person_id INT, day TEXT); INSERT INTO visits VALUES (1, 'x'), (2, 'y')",
-            {"people": ("person_id",), "visits": ()},  # unique by chance, and the other table's key
-        ),
-        (
-            PEOPLE + "CREATE TABLE o (id INTEGER PRIMARY KEY)",
-            {"people": (), "o": ("id",)},  # somebody declares keys here, so the others have none
-        ),
-    ],
+    rows("databases/inferred_primary_keys.jsonl"),
 )
-def test_primary_keys_of_a_database_without_any(script: str, keys: dict[str, tuple[str, ...]]) -> None:
-    assert {table.name: table.primary_key for table in read(script).tables} == keys
+def test_primary_keys_of_a_database_without_any(script: str, keys: dict[str, list[str]]) -> None:
+    assert {table.name: [*table.primary_key] for table in read(script).tables} == keys
 
 
 def test_a_text_refers_to_a_number_where_the_engine_compares_them() -> None:

@@ -14,6 +14,7 @@ import eval.databases
 from eval.databases import Database, DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, open_database
 from eval.databases.urls import parse_target
 from eval.statement import ReadStatement
+from tests.pairs import rows
 from tests.writing import sqlite_file
 
 
@@ -108,20 +109,7 @@ def test_a_sqlite_file_cut_short(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [
-        ("", "no database was named"),
-        ("oracle://host/db", "unknown database URL scheme 'oracle'"),
-        ("sqlite://host/x.db", "three slashes"),
-        ("sqlite:///x.db?mode=rwc", "takes no options"),
-        ("postgresql://user:hunter2@host:port/db", "cannot be read"),
-        ("postgresql://user:hunter2@[::1/db", "cannot be read"),
-        ("postgresql://user:hunter2@host", "names no database"),
-        ("mysql://user:hunter2@host/", "names no database"),
-        ("postgresql://user:hunter2@host/db?options=-c%20x", "'options' that is not supported"),
-        ("mysql://user:hunter2@host/db?local_infile=1", "'local_infile' that is not supported"),
-        ("duckdb:///:memory:", "nothing to read"),
-        ("a\0b.db", "NUL"),
-    ],
+    rows("databases/bad_names.jsonl"),
 )
 def test_a_bad_name(target: str, message: str) -> None:
     error = refusal(target)

@@ -20,28 +20,12 @@ from eval.databases.statement_run import abandoned
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey, Index
 from eval.statement import ReadStatement
-from tests.pairs import sections
+from tests.pairs import FIXTURES, sections
 from tests.waiting import becomes
 
 psycopg = pytest.importorskip("psycopg")
 
-SETUP = """
-DROP SCHEMA IF EXISTS "Sales Ü" CASCADE; DROP TABLE IF EXISTS people, "Mixed Case", logs, many CASCADE;
-CREATE SCHEMA "Sales Ü";
-CREATE TYPE mood AS ENUM ('sad', 'happy');
-CREATE TABLE people (id serial PRIMARY KEY, name varchar(20) NOT NULL UNIQUE, boss int REFERENCES people, m mood);
-COMMENT ON TABLE people IS 'who works here'; COMMENT ON COLUMN people.name IS 'full name';
-CREATE TABLE "Mixed Case" ("select" int, "größe" numeric(10, 2), "a""b" text,
-    twice int GENERATED ALWAYS AS ("select" * 2) STORED, PRIMARY KEY ("select", "größe"));
-CREATE TABLE "Sales Ü".people (x int, y numeric(10, 2), FOREIGN KEY (x, y) REFERENCES "Mixed Case");
-CREATE TABLE logs (at date) PARTITION BY RANGE (at);
-CREATE TABLE logs_2024 PARTITION OF logs FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
-CREATE VIEW adults AS SELECT name FROM people; CREATE MATERIALIZED VIEW frozen AS SELECT id FROM people;
-CREATE TABLE many AS SELECT g AS n FROM generate_series(1, 20000) g;
-INSERT INTO people (name, m) VALUES ('Ada', 'happy'), ('Bob', NULL);
-INSERT INTO logs VALUES ('2024-05-01'), ('2024-06-01');
-CREATE FUNCTION run_any(text) RETURNS text LANGUAGE plpgsql AS 'DECLARE r text; BEGIN EXECUTE $1 INTO r; RETURN r; END';
-"""
+SETUP = (FIXTURES / "databases/setup_postgres.sql").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -10,35 +10,11 @@ import pytest
 
 from eval.databases import Database, open_database
 from eval.statement import ReadStatement
-from tests.pairs import sections
+from tests.pairs import FIXTURES, sections
 
 psycopg = pytest.importorskip("psycopg")
 
-RAISES = "LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''an overload ran''; END'"
-SETUP = f"""
-CREATE TABLE people (id int, name varchar(20), boss int, n smallint);
-CREATE TABLE "Mixed" (id int, name varchar(20));
-INSERT INTO people VALUES (1, 'Ada', NULL, 1), (2, 'Bob', 1, 2);
-CREATE FUNCTION upper(varchar) RETURNS text {RAISES};
-CREATE FUNCTION length(varchar) RETURNS int {RAISES};
-CREATE FUNCTION concat(varchar, varchar) RETURNS text {RAISES};
-CREATE FUNCTION coalesce_(varchar) RETURNS text {RAISES};
-CREATE FUNCTION round(smallint, int) RETURNS numeric {RAISES};
-CREATE FUNCTION step(int, varchar) RETURNS int {RAISES};
-CREATE FUNCTION eq(varchar, varchar) RETURNS boolean {RAISES};
-CREATE FUNCTION eq(smallint, numeric) RETURNS boolean {RAISES};
-CREATE FUNCTION joined(varchar, varchar) RETURNS text {RAISES};
-CREATE FUNCTION secret(people) RETURNS text {RAISES};
-CREATE FUNCTION anything(anyelement) RETURNS text {RAISES};
-CREATE AGGREGATE max(varchar) (SFUNC = step, STYPE = int, INITCOND = '0');
-CREATE AGGREGATE count(varchar) (SFUNC = step, STYPE = int, INITCOND = '0');
-CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = eq);
-CREATE OPERATOR <> (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = eq);
-CREATE OPERATOR >= (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = eq);
-CREATE OPERATOR ~~ (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = eq);
-CREATE OPERATOR < (LEFTARG = smallint, RIGHTARG = numeric, FUNCTION = eq);
-CREATE OPERATOR || (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = joined);
-"""
+SETUP = (FIXTURES / "databases/overloads.sql").read_text(encoding="utf-8")
 
 SHAPES = sections("guard/out_of_reach.txt")["postgres: shapes of calls that an overload could take"][0]
 NEVER = ["SELECT p.secret FROM people AS p", "SELECT secret FROM people", "SELECT p.anything FROM people AS p"]

@@ -22,6 +22,7 @@ from eval.databases.urls import parse_target
 from eval.sql import check, parse
 from eval.statement import ReadStatement
 from tests.optional import needs_sail, needs_spark
+from tests.pairs import sections
 from tests.spark_servers import write
 
 SETUP = (
@@ -266,14 +267,7 @@ def test_an_unknown_option_is_refused_without_its_value() -> None:
 
 @pytest.mark.parametrize(
     "sql",
-    [
-        "SELECT text.id, json.name FROM text JOIN customers AS json ON json.id = text.id",
-        "SELECT a, text.b FROM customers text",
-        "SELECT 'reflect(1)', \"from csv.`/x`\", 'using ''x''' FROM customers",
-        "SELECT version, secret, identifier FROM customers",
-        "SELECT `using` FROM customers JOIN orders USING (id)",
-        "SELECT system.id FROM customers AS system",
-    ],
+    sections("databases/refusals.txt")["spark: not refused"][0],
 )
 def test_ordinary_names_and_texts_are_not_refused(sql: str) -> None:
     assert refused(sql) is None

@@ -13,11 +13,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eval.databases import Limits, open_database
+from eval.databases.catalogue.ddl_comments import LONGEST, ddl_comments
 from eval.databases.sqlite import SQLiteDatabase
 from eval.schema import Column, ForeignKey, Index
 from eval.statement import ReadStatement
+from tests.pairs import FIXTURES, rows
 from tests.writing import sqlite_file
 
 BOMB = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
@@ -43,28 +47,7 @@ def shop(tmp_path: Path) -> Path:
 
 
 def test_structure(tmp_path: Path) -> None:
-    path = sqlite_file(
-        tmp_path / "s.sqlite",
-        """
-        CREATE TABLE "Order Lines" (
-            order_id INTEGER NOT NULL, line INTEGER NOT NULL, "unit price" DECIMAL(10, 2) DEFAULT 0.5,
-            total AS (line * 2) VIRTUAL, stored AS (line + 1) STORED,
-            PRIMARY KEY (order_id, line), FOREIGN KEY (order_id) REFERENCES "select"
-        ) WITHOUT ROWID;
-        CREATE TABLE "select" (id INTEGER PRIMARY KEY, "größe" TEXT UNIQUE, "a""b" BLOB, "🦆" );
-        CREATE TABLE parts (a INT, b INT, PRIMARY KEY (a, b));
-        CREATE TABLE uses (x INT, y INT, gone INT REFERENCES nowhere(id),
-            FOREIGN KEY (x, y) REFERENCES PARTS, FOREIGN KEY (y, x) REFERENCES parts (b, a));
-        CREATE INDEX by_x ON uses (x, y);
-        CREATE UNIQUE INDEX partial ON uses (y) WHERE x > 1;
-        CREATE INDEX computed ON uses (x + y);
-        CREATE VIEW v AS SELECT id, "größe" AS g FROM "select";
-        CREATE VIEW broken AS SELECT * FROM gone_table;
-        CREATE VIRTUAL TABLE notes USING fts5(title, body);
-        INSERT INTO notes VALUES ('hello', 'world');
-        INSERT INTO "select" (id) VALUES (1), (2);
-        """,
-    )
+    path = sqlite_file(tmp_path / "s.sqlite", (FIXTURES / "databases/structure_sqlite.sql").read_text(encoding="utf-8"))
     with open_database(path, infer_keys=False) as database:
         schema = database.schema()
         result = database.execute(read("SELECT title FROM notes WHERE notes MATCH 'wor*'"))
@@ -303,3 +286,52 @@ def test_a_long_formatted_text_is_not_lost(tmp_path: Path, function: str) -> Non
         assert database.execute(read(f"SELECT length({function}('%s%s', x, x)) FROM d")).rows == ((40_000,),)
         both = f"SELECT {function}('%d', 7), replace('aXb', 'X', '-') FROM d"
         assert database.execute(read(both)).rows == (("7", "a-b"),)
+
+
+# --- comments beside tables and columns ---
+
+
+ORDERS = (FIXTURES / "databases/comments.sql").read_text(encoding="utf-8").rstrip()
+
+
+def test_a_comment_belongs_to_the_column_beside_or_below_it() -> None:
+    table, columns = ddl_comments(ORDERS)
+
+    assert table == "what customers bought"
+    assert columns == {
+        "id": "the order's number",
+        "customer_id": "who bought",
+        "total": "in euros with tax",
+        "no--te": "free text",
+        "kind": "a: online, b: shop",
+    }
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [value for (value,) in rows("databases/no_comments.jsonl")],
+)
+def test_other_text_is_no_comment_of_a_column(sql: str) -> None:
+    assert ddl_comments(sql)[1] == {}
+
+
+def test_a_long_comment_is_cut() -> None:
+    assert len(ddl_comments(f"CREATE TABLE t (a INTEGER -- {'x' * 9_000}\n)")[1]["a"]) == LONGEST
+
+
+@given(st.text(alphabet="-/*()[]\"'`,\n ab", max_size=80))
+def test_no_text_breaks_it(text: str) -> None:
+    table, columns = ddl_comments(f"CREATE TABLE t {text}")
+
+    assert all(len(text) <= LONGEST for text in (table or "", *columns.values()))
+
+
+def test_the_schema_holds_them(tmp_path: Path) -> None:
+    path = sqlite_file(tmp_path / "orders.sqlite", f"CREATE TABLE customers (id INTEGER PRIMARY KEY); {ORDERS}")
+
+    with open_database(path) as database:
+        orders = database.schema().table("orders")
+
+    assert orders is not None
+    assert orders.comment == "what customers bought"
+    assert {c.name: c.comment for c in orders.columns if c.comment}["total"] == "in euros with tax"
