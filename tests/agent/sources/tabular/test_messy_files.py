@@ -9,11 +9,13 @@ import duckdb
 import pytest
 
 from agent.cli.import_review import edited as edited_by_hand
+from agent.sources.tabular.encodings import likely_encoding
 from agent.sources.tabular.plan import ColumnPlan, Plans, Reading, TablePlan, TableReading
 from agent.sources.tabular.stage import Bounds
 from agent.sources.tabular.tables import File, import_tables
 from agent.sources.tabular.words import notes
 from eval.databases import open_database
+from tests.pairs import rows
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "imports" / "messy_files.txt"
 
@@ -198,3 +200,26 @@ def test_two_columns_of_one_heading_are_told_with_each_answer(tmp_path: Path) ->
     assert table is not None
     told = {column.name: column.values.doubt for column in table.columns if column.values}
     assert told == dict.fromkeys(("Budget", "Budget_2"), "several columns are headed 'Budget'")
+
+
+# --- encodings that the words of a text speak for ---
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    rows("imports/encodings.jsonl"),
+)
+def test_the_words_tell_the_encoding(text: str, encoding: str) -> None:
+    found = likely_encoding(text.encode(encoding))
+    assert found is not None
+    assert text.encode(encoding).decode(found.name) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "other"),
+    rows("imports/other_encodings.jsonl"),
+)
+def test_what_could_be_another_is_told(text: str, encoding: str, other: str) -> None:
+    found = likely_encoding(text.encode(encoding))
+    assert found is not None
+    assert found.other == other
