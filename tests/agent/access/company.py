@@ -6,6 +6,8 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tests.pairs import FIXTURES
+
 STAFF = [
     # id, name, region, salary, email, boss_id
     (1, "Anna", "EU", 777001, "sentinel1@example.org", None),
@@ -26,21 +28,7 @@ PAYROLL = [(1, 1, 999001), (2, 4, 999002)]
 GOODS = [(1, "chair"), (2, "table"), (3, "lamp"), (4, "desk"), (5, "shelf")]
 SECRETS = ("sentinel", "77700", "88800", "99900")
 
-POLICIES = """
-people:
-  anna: {groups: [sales], region: EU}
-  ben: {groups: [sales], region: US}
-rules:
-  - who: {group: sales}
-    database: "*"
-    tables:
-      staff:
-        columns: {salary: hidden, email: {mask: "'***'"}}
-        rows: region = :region
-      sales:
-        rows: staff_id IN (SELECT id FROM staff WHERE region = :region)
-      goods: visible
-"""
+POLICIES = (FIXTURES / "access/policies.yaml").read_text(encoding="utf-8")
 TOKENS = "anna=anna-token-0123456789,ben=ben-token-0123456789,eve=eve-token-01234567890"
 REGIONS = {"anna": "EU", "ben": "US"}
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from agent.access import PersonalDatabase, access_of
-from agent.config import DatabaseSettings
+from agent.access.database import PROVEN
+from agent.config import DatabaseSettings, Settings
 from eval.databases import Database, open_database
+from eval.databases.types import DatabaseError
+from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import check, parse
 from tests.agent.access.company import SECRETS
 from tests.agent.access.conftest import Urls
@@ -123,3 +127,30 @@ def test_others_see_other_rows_and_strangers_nothing(company: Urls, policies: st
         assert not eve.schema().tables
         assert "no table staff that is visible to you" in outcome(eve, "SELECT name FROM staff")[1]
         assert len({everything.url, ben.url, eve.url}) == 3
+
+
+# --- engines on which no policy was ever attacked are closed to people with restrictions ---
+
+
+def seen_by(person: str, dialect: Dialect, policies: str) -> PersonalDatabase:
+    schema = Schema(dialect, (Table("staff", (Column("name"), Column("salary"))),))
+    inner: Any = SimpleNamespace(
+        dialect=dialect,
+        name="company",
+        holds_rows=True,
+        executes=True,
+        url=f"{dialect}:///x",
+        schema=lambda ttl=0.0: schema,
+    )
+    access = access_of(Settings(_env_file=None, TEXT2SQL_POLICIES=policies).database)
+    assert access is not None
+    return PersonalDatabase(cast("Database", inner), access.person(person), access)
+
+
+@pytest.mark.parametrize("dialect", sorted(PROVEN))
+def test_an_engine_without_proof_is_closed_to_the_restricted(
+    dialect: Dialect, policies: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.access.database.PROVEN", PROVEN - {dialect})
+    with pytest.raises(DatabaseError, match="Policies are not enforced on"):
+        seen_by("anna", dialect, policies).schema()

@@ -23,6 +23,7 @@ from tests.agent.access.conftest import ENGINES, Urls
 from tests.agent.access.test_attempts import ATTEMPTS
 from tests.agent.server.running import Running, running, settings_for
 from tests.openai_server import OpenAIServer, Reply, Request, completion
+from tests.pairs import FIXTURES, sections
 from tests.samples import sampled
 
 pytestmark = pytest.mark.parametrize("company", sampled(ENGINES, 2), indirect=True, scope="module")
@@ -33,77 +34,14 @@ BEN = {"Authorization": "Bearer ben-token-0123456789"}
 
 CANARY = re.compile(r"sentinel|(?<![\d.])(?:777|888|999)00\d(?!\d)")
 """What only hidden rows, columns and tables hold; not the same digits in the middle of a time."""
-EXAMPLES = [
-    ("How many staff are in the EU?", "SELECT COUNT(*) FROM staff WHERE region = 'EU'"),
-    ("Who sold the first note?", "SELECT s.name FROM staff s JOIN sales x ON x.staff_id = s.id WHERE x.note = 'first'"),
-    ("What is the region of Sentinel-Dora?", "SELECT region FROM staff WHERE name = 'Sentinel-Dora'"),
-    ("Where does dora work?", "SELECT region FROM staff WHERE LOWER(name) LIKE 'sentinel-d%'"),
-    ("Which sales are the largest?", "SELECT id FROM sales WHERE amount >= 888003"),
-    ("How many goods did Sentinel-Egon buy?", "SELECT COUNT(*) FROM goods"),
-    ("How many goods are there?", "SELECT COUNT(*) FROM goods -- Sentinel-Egon counts them"),
-    ("Who are the staff?", "SELECT CASE WHEN id = 1 THEN 'Sentinel' ELSE name END FROM staff"),
-    ("Who earns most?", "SELECT name FROM staff WHERE salary = 777004"),
-    ("What is paid?", "SELECT amount FROM payroll WHERE amount = 999002"),
-]
-TERMS = [
-    ("word", "europeans", "staff.region = 'EU'"),
-    ("word", "area", "staff.region"),
-    ("word", "people", "staff"),
-    ("word", "wage", "staff.salary"),
-    ("word", "rich", "staff.salary > 777000"),
-    ("measure", "wages", "SUM(staff.salary)"),
-    ("amount", "staff", "staff.salary"),
-    ("hidden", "staff", "staff.salary > 777000"),
-    ("word", "paid", "payroll"),
-]
+EXAMPLES = sections("access/canaries.txt")["examples"]
+TERMS = sections("access/canaries.txt")["terms"]
 SHOWN, HIDDEN = EXAMPLES[:2], EXAMPLES[2:]
-GLOSSARY = """
-terms:
-  - {term: European staff, means: "staff.region = 'EU'"}
-  - {term: staff star, synonyms: [staff], means: "staff.name = 'Sentinel-Dora'", note: Sentinel-Dora is one}
-  - {term: staff region, means: "staff.region IN ('EU')", note: "not where Sentinel-Egon is"}
-metrics:
-  - {metric: staff cost, synonyms: [staff], sql: "SUM(CASE WHEN staff.salary > 777001 THEN 1 END)"}
-filters:
-  - {table: sales, condition: "sales.amount < 888004"}
-"""
-SEMANTICS = """
-semantic_model:
-- name: company
-  ai_context: {instructions: Sentinel-Dora is the boss and earns 777004.}
-  datasets:
-  - name: workers
-    source: public.staff
-    description: the staff, for example Sentinel-Egon
-    fields:
-    - name: name
-      expression: {dialects: [{dialect: ANSI_SQL, expression: name}]}
-      description: "their name, such as Sentinel-Dora"
-    - name: dora
-      expression: {dialects: [{dialect: ANSI_SQL, expression: "CASE WHEN name = 'Sentinel-Dora' THEN 1 ELSE 0 END"}]}
-  metrics:
-  - name: staff stars
-    expression:
-      dialects: [{dialect: ANSI_SQL, expression: "SUM(CASE WHEN workers.name = 'Sentinel-Dora' THEN 1 END)"}]
-  custom_extensions:
-  - vendor_name: TEXT2SQL
-    data: |
-      {"verified": [
-        {"question": "Is Sentinel-Dora among the staff?", "sql": "SELECT 1 FROM staff WHERE name = 'Sentinel-Dora'"},
-        {"question": "Which staff are in the EU?", "sql": "SELECT name FROM staff WHERE region = 'EU'"}]}
-"""
+GLOSSARY = (FIXTURES / "access/glossary.yaml").read_text(encoding="utf-8")
+SEMANTICS = (FIXTURES / "access/semantics.yaml").read_text(encoding="utf-8")
 GARBLED = int(os.environ.get("TEXT2SQL_CANARY_QUESTIONS", "10"))
 """Garbled questions on each engine; 250 make more than 5,000 answers and prompts on four."""
-QUESTIONS = [
-    "How many staff are in the EU?",
-    "Which staff are the stars?",
-    "Who sold the first note?",
-    "How many European staff are there per staff region?",
-    "Which sales are the largest?",
-    "How many goods are there?",
-    "What is the staff cost?",
-    "Is dora among the staff?",
-]
+QUESTIONS = sections("access/canaries.txt")["questions"][0]
 
 
 def files(folder: Path) -> dict[str, Path]:
@@ -158,10 +96,12 @@ def model(prompts: Searched) -> Any:
     return answer
 
 
+Taught = tuple[Running, Searched, dict[str, Any]]
+"""A server, the prompts that its model got, and its settings."""
+
+
 @pytest.fixture(scope="module")
-def taught(
-    company: Urls, policies: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Running, Searched, dict[str, Any]]]:
+def taught(company: Urls, policies: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taught]:
     folder = tmp_path_factory.mktemp("canaries")
     prompts = Searched()
     with OpenAIServer() as endpoint:
@@ -179,9 +119,7 @@ def taught(
             yield served, prompts, values
 
 
-def test_examples_whose_constants_are_visible_are_shown_and_no_others(
-    taught: tuple[Running, Searched, dict[str, Any]],
-) -> None:
+def test_examples_whose_constants_are_visible_are_shown_and_no_others(taught: Taught) -> None:
     served, prompts, _ = taught
     with served.client() as client:
         for question in QUESTIONS:
@@ -193,9 +131,7 @@ def test_examples_whose_constants_are_visible_are_shown_and_no_others(
     assert prompts.found == []
 
 
-def test_no_canary_is_in_a_byte_that_leaves(
-    taught: tuple[Running, Searched, dict[str, Any]], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_canary_is_in_a_byte_that_leaves(taught: Taught, caplog: pytest.LogCaptureFixture) -> None:
     served, prompts, _ = taught
     seen = Searched()
     caplog.set_level(logging.DEBUG, logger="agent")
@@ -246,9 +182,7 @@ def test_no_canary_is_in_a_byte_that_leaves(
     assert len(seen.texts) > 100
 
 
-async def test_no_canary_is_in_what_a_model_gets_over_mcp(
-    taught: tuple[Running, Searched, dict[str, Any]],
-) -> None:
+async def test_no_canary_is_in_what_a_model_gets_over_mcp(taught: Taught) -> None:
     pytest.importorskip("mcp")
     import httpx2
     from mcp import Client
@@ -271,9 +205,7 @@ async def test_no_canary_is_in_what_a_model_gets_over_mcp(
     assert prompts.found == []
 
 
-def test_no_canary_is_in_prompts_and_answers_of_garbled_questions(
-    taught: tuple[Running, Searched, dict[str, Any]],
-) -> None:
+def test_no_canary_is_in_prompts_and_answers_of_garbled_questions(taught: Taught) -> None:
     served, prompts, _ = taught
     seen = Searched()
     with served.client() as client:
@@ -288,9 +220,7 @@ def test_no_canary_is_in_prompts_and_answers_of_garbled_questions(
     print(f"{len(seen.texts)} answers, {len(prompts.texts)} prompts")
 
 
-def test_batch_and_agents_of_others_show_no_canary(
-    taught: tuple[Running, Searched, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batch_and_agents_of_others_show_no_canary(taught: Taught, monkeypatch: pytest.MonkeyPatch) -> None:
     served, prompts, values = taught
     seen = Searched()
     structure = {"tables": [{"name": "staff", "columns": [{"name": "name", "type": "TEXT"}]}]}
@@ -318,9 +248,7 @@ def test_batch_and_agents_of_others_show_no_canary(
     assert prompts.found == []
 
 
-def test_a_shared_board_shows_no_query_that_names_what_is_hidden(
-    taught: tuple[Running, Searched, dict[str, Any]],
-) -> None:
+def test_a_shared_board_shows_no_query_that_names_what_is_hidden(taught: Taught) -> None:
     served, _, _ = taught
     with served.client() as client:
         asked = {
@@ -347,9 +275,7 @@ def test_a_shared_board_shows_no_query_that_names_what_is_hidden(
     assert not CANARY.search((seen.text + refused.text).casefold())
 
 
-def test_filters_and_drill_down_give_nobody_more_than_their_rights(
-    taught: tuple[Running, Searched, dict[str, Any]],
-) -> None:
+def test_filters_and_drill_down_give_nobody_more_than_their_rights(taught: Taught) -> None:
     """Ben's board is narrowed by what Anna may not see: columns, values and rows."""
     served, _, _ = taught
     columns = {"Pay": ("salary", "number", ["888001", None]), "Name": ("name", "value", ["Sentinel-Dora"])}

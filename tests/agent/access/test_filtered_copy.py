@@ -17,6 +17,7 @@ from eval.schema import Schema, Table
 from eval.sql import check, orders_rows, parse
 from eval.tasks import demo_path
 from eval.tasks.library import tasks
+from tests.agent.access.company import build, whole
 
 
 def condition(table: Table) -> str:
@@ -97,3 +98,30 @@ def test_golds_of_a_benchmark_database(number: int, bench_dir: Path, tmp_path: P
     triples = outcomes(source, golds, tmp_path)
     assert [sql for sql, seen, wanted in triples if differ(sql, seen, wanted)] == []
     assert sum(seen.ok for _, seen, _ in triples) > len(golds) / 4
+
+
+# --- PostgreSQL's own row-level security sees the person of a statement ---
+
+
+SECURED = [
+    "ALTER TABLE staff ENABLE ROW LEVEL SECURITY",
+    "CREATE POLICY own ON staff USING (region = current_setting('text2sql.region', true))",
+]
+
+
+def test_the_databases_own_policies_filter_by_the_person(postgres_url: str) -> None:
+    build(postgres_url, [*whole(), *SECURED])
+    access = Access((Rule.model_validate({"who": {}, "database": "*", "tables": "visible"}),))
+    statement = check(parse("SELECT COUNT(*) FROM staff", "postgres")).statement
+    assert statement is not None
+    with open_database(postgres_url) as database:
+        seen = {
+            region: PersonalDatabase(database, Person(region, attributes={"region": region}), access).execute(statement)
+            for region in ("EU", "US", "EU' OR true --")
+        }
+        assert {region: done.rows for region, done in seen.items()} == {
+            "EU": ((3,),),
+            "US": ((2,),),
+            "EU' OR true --": ((0,),),
+        }
+        assert database.execute(statement).rows == ((0,),)

@@ -17,6 +17,7 @@ from agent.access import BadPolicies, Identity, IdentityRefused, Person, access_
 from agent.config import DatabaseSettings
 from tests.agent.access.company import POLICIES
 from tests.agent.server.running import Running, running, settings_for
+from tests.pairs import rows
 
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -144,22 +145,7 @@ def test_claims_decide_which_rows_are_seen(server: Running) -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [
-        ("rules: [{who: {}, database: '*', tables: {}, mode: all}]", "mode"),
-        ("rules: [{who: {nme: anna}, database: '*', tables: {}}]", "nme"),
-        ("rules: &a []\nmore: *a", "aliases"),
-        ("rules: []\nrules: []", "twice"),
-        ("people: {anna: {Region: EU}}\nrules: []", "Region"),
-        ("jwt: {issuer: i, audience: a, keys: nothing.json}\nrules: []", "nothing.json"),
-        ("people: {anna: {person: ben}}\nrules: []", "'person' is given"),
-        ("jwt: {issuer: i, audience: a, keys: k, claims: {groups: texts}}\nrules: []", "'groups' is given"),
-        ("jwt: {issuer: i, audience: a, keys: k, claims: {region: date}}\nrules: []", "claims.region"),
-        (
-            "jwt: {issuer: i, audience: a, keys: k}\nrules: [{who: {claims: {role: x}}, database: '*', tables: {}}]",
-            "the claim 'role'",
-        ),
-        ("[", "no YAML"),
-    ],
+    rows("access/unusable_policies.jsonl"),
 )
 def test_a_policy_file_that_cannot_be_used_says_why(text: str, why: str, tmp_path: Path) -> None:
     path = tmp_path / "access.yaml"
