@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.agent.a2a.conftest import Slow, task
+from tests.pairs import rows
 from tests.samples import ALL
 
 
@@ -31,36 +32,28 @@ def test_a_task_gets_its_sql_with_the_task_named(url: str) -> None:
 
 @pytest.mark.parametrize(
     "schema",
-    [
-        {"tables": {"customers": {"columns": {"id": {"type": "INTEGER"}}}}},
-        {"tables": {"customers": ["id", "name"]}},
-        {"customers": ["id", "name"]},
-        "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT);",
-        '{"tables": [{"name": "customers", "columns": ["id"]}]}',
-    ],
+    [value for (value,) in rows("a2a/schemas_of_customers.jsonl")],
 )
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql", "mysql"])
 def test_every_form_of_schema_in_every_dialect_is_understood(url: str, schema: object, dialect: str) -> None:
-    assert (
-        post(url, "generate", task(schema=schema, dialect=dialect)).json()["sql"]
-        == "SELECT COUNT(*) AS customers FROM customers"
-    )
+    assert post(url, "generate", task(schema=schema, dialect=dialect)).json()["sql"] == COUNT
 
 
-@pytest.mark.parametrize("part", [{"kind": "data", "data": task()}, {"type": "data", "data": task()}])
-def test_a_message_carries_the_task_in_a_data_part(url: str, part: dict[str, object]) -> None:
-    assert post(url, "a2a/message", {"parts": [part]}).json()["sql"] == "SELECT COUNT(*) AS customers FROM customers"
+COUNT = "SELECT COUNT(*) AS customers FROM customers"
+FENCED = '```json\n{"question": "How many customers are there?", "schema": {"customers": ["id"]}}\n```'
 
 
-def test_a_message_carries_the_task_as_fenced_text_or_beside_its_question(url: str) -> None:
-    fenced = '```json\n{"question": "How many customers are there?", "schema": {"customers": ["id"]}}\n```'
-    apart = [{"text": "How many customers are there?"}, {"data": {"schema": {"customers": ["id"]}}}]
-
-    assert (
-        post(url, "a2a/message", {"parts": [{"text": fenced}]}).json()["sql"]
-        == "SELECT COUNT(*) AS customers FROM customers"
-    )
-    assert post(url, "a2a/message", {"parts": apart}).json()["sql"] == "SELECT COUNT(*) AS customers FROM customers"
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"kind": "data", "data": task()}],
+        [{"type": "data", "data": task()}],
+        [{"text": FENCED}],
+        [{"text": "How many customers are there?"}, {"data": {"schema": {"customers": ["id"]}}}],
+    ],
+)
+def test_a_message_carries_the_task_as_data_or_fenced_text_or_beside_its_question(url: str, parts: object) -> None:
+    assert post(url, "a2a/message", {"parts": parts}).json()["sql"] == COUNT
 
 
 @pytest.mark.parametrize(
@@ -86,7 +79,7 @@ def test_what_cannot_be_answered_says_why(url: str, body: object, status: int, s
     assert "Traceback" not in reply.text
 
 
-def test_what_is_no_json_or_too_large_is_refused(url: str) -> None:
+def test_what_is_no_json_too_large_or_without_parts_is_refused(url: str) -> None:
     broken = httpx.post(url + "generate", content=b'{"question": ')
     deep = httpx.post(url + "generate", content=b"[" * 200_000)
     large = httpx.post(url + "generate", content=b" " * (9 * 1024 * 1024))
@@ -96,8 +89,6 @@ def test_what_is_no_json_or_too_large_is_refused(url: str) -> None:
     assert large.status_code == 413
     assert post(url, "generate", task()).status_code == 200
 
-
-def test_a_message_without_parts_is_refused(url: str) -> None:
     bodies: list[dict[str, object]] = [{}, {"parts": []}, {"parts": "text"}, {"parts": [{"kind": "file"}]}]
     for body in bodies:
         assert post(url, "a2a/message", body).status_code == 400

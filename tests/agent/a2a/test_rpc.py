@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 
+from tests.pairs import rows
+
 pytest.importorskip("a2a")
 
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
 from a2a.client import ClientConfig, create_client
 from a2a.helpers.proto_helpers import new_data_part, new_text_part
 from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, Message, Role, SendMessageRequest, TaskState
@@ -27,9 +36,15 @@ def request(part: Any, **others: str) -> SendMessageRequest:
     return SendMessageRequest(message=message)
 
 
-async def sent(url: str, part: Any, *, streaming: bool = False) -> list[Any]:
+@contextlib.asynccontextmanager
+async def talking(url: str, *, streaming: bool = False) -> AsyncIterator[Any]:
+    """The official client."""
     async with httpx.AsyncClient(timeout=30) as http:
-        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=streaming))
+        yield await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=streaming))
+
+
+async def sent(url: str, part: Any, *, streaming: bool = False) -> list[Any]:
+    async with talking(url, streaming=streaming) as client:
         return [event async for event in client.send_message(request(part))]
 
 
@@ -66,8 +81,7 @@ async def test_no_sql_is_an_answer_too(url: str) -> None:
 
 
 async def test_a_question_without_a_schema_is_asked_for_one_and_then_answered(url: str) -> None:
-    async with httpx.AsyncClient(timeout=30) as http:
-        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=False))
+    async with talking(url) as client:
         [first] = [e async for e in client.send_message(request(new_text_part("How many customers are there?")))]
         reply = json.loads(first.task.status.message.parts[0].text)
         follow_up = request(new_data_part({"schema": CUSTOMERS}), task_id=first.task.id)
@@ -81,8 +95,7 @@ async def test_a_question_without_a_schema_is_asked_for_one_and_then_answered(ur
 
 
 async def test_a_follow_up_in_the_same_context_remembers_its_schema(url: str) -> None:
-    async with httpx.AsyncClient(timeout=30) as http:
-        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=False))
+    async with talking(url) as client:
         [first] = [e async for e in client.send_message(request(new_text_part(json.dumps(task()))))]
         context = first.task.context_id
         again = []
@@ -99,8 +112,7 @@ async def test_a_follow_up_in_the_same_context_remembers_its_schema(url: str) ->
 
 async def test_a_task_that_brings_its_schema_begins_a_new_conversation(url: str) -> None:
     whole, short = json.dumps(task(question="List the ids of customers")), "only the first 3"
-    async with httpx.AsyncClient(timeout=30) as http:
-        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=False))
+    async with talking(url) as client:
         context: dict[str, str] = {}
         answers = []
         for words in (whole, short, whole, json.dumps(task(question=short)), short):
@@ -122,8 +134,7 @@ async def test_a_schema_may_be_the_name_of_a_demo_database(url: str) -> None:
 
 async def test_cancelling_a_task_stops_its_model_call(slow: tuple[str, Slow]) -> None:
     url, model = slow
-    async with httpx.AsyncClient(timeout=30) as http:
-        client = await create_client(url, client_config=ClientConfig(httpx_client=http, streaming=True))
+    async with talking(url, streaming=True) as client:
         events = client.send_message(request(new_text_part(json.dumps(task()))))
         first = await anext(events)
         assert await asyncio.to_thread(model.asked.wait, 10)
@@ -142,17 +153,11 @@ def rpc(url: str, method: str, params: Any) -> Any:
 
 
 def message(text: str) -> dict[str, Any]:
-    return {
-        "message": {
-            "kind": "message",
-            "messageId": uuid4().hex,
-            "role": "user",
-            "parts": [{"kind": "text", "text": text}],
-        }
-    }
+    parts = [{"kind": "text", "text": text}]
+    return {"message": {"kind": "message", "messageId": uuid4().hex, "role": "user", "parts": parts}}
 
 
-def test_protocol_0_3_sends_and_gets(url: str) -> None:
+def test_protocol_0_3_sends_and_gets_and_cancels_nothing_that_has_ended(url: str) -> None:
     sent_task = rpc(url, "message/send", message(json.dumps(task())))["result"]
     reply = rpc(url, "tasks/get", {"id": sent_task["id"]})["result"]
 
@@ -162,6 +167,7 @@ def test_protocol_0_3_sends_and_gets(url: str) -> None:
     assert part["kind"] == "text"
     assert json.loads(part["text"])["sql"] == COUNT
     assert reply["artifacts"] == sent_task["artifacts"]
+    assert rpc(url, "tasks/cancel", {"id": sent_task["id"]})["error"]["code"] == -32002
 
 
 def test_protocol_0_3_streams(url: str) -> None:
@@ -194,13 +200,7 @@ def test_protocol_0_3_subscribes_again_to_a_running_task(slow: tuple[str, Slow])
 
 @pytest.mark.parametrize(
     ("method", "params", "code"),
-    [
-        ("message/send", {"message": {"kind": "message"}}, -32602),
-        ("tasks/get", {}, -32602),
-        ("tasks/get", {"id": "none"}, -32001),
-        ("tasks/cancel", {"id": "none"}, -32001),
-        ("no/method", {}, -32601),
-    ],
+    rows("a2a/wrong_calls.jsonl"),
 )
 def test_wrong_calls_get_the_code_of_the_protocol(url: str, method: str, params: Any, code: int) -> None:
     reply = rpc(url, method, params)
@@ -209,21 +209,13 @@ def test_wrong_calls_get_the_code_of_the_protocol(url: str, method: str, params:
     assert "Traceback" not in json.dumps(reply)
 
 
-def test_a_file_is_refused_as_a_kind_that_is_not_read(url: str) -> None:
+def test_a_file_is_refused_as_a_kind_that_is_not_read_and_broken_json_is_called_that(url: str) -> None:
     part = {"kind": "file", "file": {"name": "x.png", "mimeType": "image/png", "bytes": "AAAA"}}
     given = message("x")
     given["message"]["parts"] = [part]
 
     assert rpc(url, "message/send", given)["error"]["code"] == -32005
 
-
-def test_a_finished_task_cannot_be_cancelled(url: str) -> None:
-    done = rpc(url, "message/send", message(json.dumps(task())))["result"]
-
-    assert rpc(url, "tasks/cancel", {"id": done["id"]})["error"]["code"] == -32002
-
-
-def test_broken_json_in_a_text_is_called_that(url: str) -> None:
     asked = rpc(url, "message/send", message('{"question": "How'))["result"]
 
     assert asked["status"]["state"] == "input-required"
@@ -252,3 +244,34 @@ async def test_only_the_last_tasks_are_kept() -> None:
 
     kept = [number for number in range(5) if await store.get(str(number), context)]
     assert kept == [0, 3, 4]
+
+
+# --- the official client of protocol 0.3, from an environment of its own (TEXT2SQL_TEST_A2A_03_PYTHON) ---
+
+
+SCRIPT = Path(__file__).with_name("speak_0_3.py")
+
+
+def spoken(url: str, text: str) -> tuple[str, dict[str, str]]:
+    python = os.environ.get("TEXT2SQL_TEST_A2A_03_PYTHON")
+    if not python:
+        pytest.skip("TEXT2SQL_TEST_A2A_03_PYTHON names no interpreter that has a2a-sdk 0.3")
+    done = subprocess.run([python, str(SCRIPT), url, text], capture_output=True, text=True, timeout=60, check=True)
+    reply = json.loads(done.stdout)
+    return reply["state"], json.loads(reply["text"])
+
+
+def test_a_task_in_a_text_part_gets_one_part_of_json(url: str) -> None:
+    state, answer = spoken(url, json.dumps(task()))
+
+    assert state == "completed"
+    assert answer["sql"] == "SELECT COUNT(*) AS customers FROM customers"
+    assert answer["task_id"] == "t1"
+
+
+def test_a_task_that_cannot_be_worked_on_is_completed_with_its_error(url: str) -> None:
+    state, answer = spoken(url, json.dumps(task(dialect="bigquery")))
+
+    assert state == "completed"
+    assert answer == {"sql": "", "error": answer["error"], "task_id": "t1"}
+    assert "bigquery" in answer["error"]

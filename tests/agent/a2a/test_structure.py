@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from agent.a2a.task import InputMissing, QuestionMissing, TaskUnusable, read_par
 from agent.sources.structure import read_structure
 from eval.errors import InputError
 from eval.schema import Column, ForeignKey, Schema
+from tests.pairs import rows
 
 DDL = """
 -- two tables
@@ -27,20 +27,7 @@ def names(schema: Schema) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize(
     "given",
-    [
-        {"tables": [{"name": "t", "columns": ["a", "b"]}]},
-        {"tables": [{"table_name": "t", "columns": [{"column_name": "a"}, {"column_name": "b"}]}]},
-        {"tables": {"t": {"columns": {"a": {"type": "INT"}, "b": "TEXT"}}}},
-        {"tables": {"t": {"name": "t", "schema": None, "columns": [["a", "INT"], ["b", "TEXT"]], "row_count": 3}}},
-        {"tables": {"t": ["a INT PRIMARY KEY", "b: VARCHAR(20)"]}},
-        {"t": {"a": "INT", "b": None}},
-        {"t": ["a", "b"]},
-        [{"name": "t", "columns": ["a", "b"]}],
-        {"name": "t", "columns": ["a", "b"]},
-        {"tables": "CREATE TABLE t (a INT, b TEXT)"},
-        "CREATE TABLE t (a INT, b TEXT)",
-        '{"t": ["a", "b"]}',
-    ],
+    [value for (value,) in rows("a2a/forms_of_schemas.jsonl")],
 )
 def test_the_usual_forms_mean_the_same_table(given: Any) -> None:
     assert names(read_structure(given, "sqlite")) == {"t": ["a", "b"]}
@@ -66,18 +53,7 @@ def test_what_a_column_says_of_itself_is_kept() -> None:
 
 @pytest.mark.parametrize(
     "key",
-    [
-        "cities.id",
-        "cities(id)",
-        "city_id -> cities.id",
-        "CITIES.ID",
-        "main.cities.id",
-        "cities",
-        '"cities"."id"',
-        ["cities.id"],
-        {"table": "cities", "column": "id"},
-        {"referenced_table": "cities", "referenced_column": "id"},
-    ],
+    [value for (value,) in rows("a2a/foreign_keys.jsonl")],
 )
 def test_a_foreign_key_is_read_in_every_spelling(key: Any) -> None:
     tables = {
@@ -90,21 +66,16 @@ def test_a_foreign_key_is_read_in_every_spelling(key: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("key", [True, "nowhere.id", "cities.none", {"table": "cities", "column": "none"}, 7, {}])
-def test_a_foreign_key_to_nothing_is_left_out(key: Any) -> None:
-    tables = {"people": {"columns": [{"name": "x", "foreign_key": key}]}, "cities": {"columns": ["id"]}}
-
-    assert read_structure({"tables": tables}, "sqlite").tables[0].foreign_keys == ()
+def test_a_foreign_key_to_nothing_is_left_out() -> None:
+    keys: list[Any] = [True, "nowhere.id", "cities.none", {"table": "cities", "column": "none"}, 7, {}]
+    for key in keys:
+        tables = {"people": {"columns": [{"name": "x", "foreign_key": key}]}, "cities": {"columns": ["id"]}}
+        assert read_structure({"tables": tables}, "sqlite").tables[0].foreign_keys == ()
 
 
 @pytest.mark.parametrize(
     "keys",
-    [
-        [{"column": "c", "ref_table": "cities", "ref_column": "id"}],
-        [{"columns": ["c"], "references": {"table": "cities", "columns": ["id"]}}],
-        ["c -> cities.id"],
-        {"c": "cities.id"},
-    ],
+    [value for (value,) in rows("a2a/foreign_keys_of_tables.jsonl")],
 )
 def test_foreign_keys_of_a_whole_table_are_read(keys: Any) -> None:
     given = {"people": {"columns": ["c"], "foreign_keys": keys}, "cities": {"columns": ["id"], "primary_key": "id"}}
@@ -179,30 +150,17 @@ def test_the_dialect_is_the_tasks_else_the_schemas_else_the_configured_one() -> 
     assert read_task({"question": "q", "schema": tables}, "mysql").dialect == "mysql"
 
 
-@pytest.mark.parametrize(
-    ("given", "echoed"), [("t1", "t1"), (7, "7"), (7.0, "7"), (None, None), ("x" * 500, "x" * 200)]
-)
-def test_the_tasks_name_is_echoed(given: Any, echoed: str | None) -> None:
-    assert read_task({"question": "q", "schema": {"t": ["a"]}, "task_id": given}).task_id == echoed
-
-
-def test_evidence_goes_with_the_question() -> None:
-    task = read_task({"question": "How many?", "schema": {"t": ["a"]}, "evidence": "big means over 5"})
-
+def test_the_tasks_name_is_echoed_and_evidence_goes_with_the_question() -> None:
+    given = {"question": "How many?", "schema": {"t": ["a"]}}
+    for name, echoed in (("t1", "t1"), (7, "7"), (7.0, "7"), (None, None), ("x" * 500, "x" * 200)):
+        assert read_task({**given, "task_id": name}).task_id == echoed
+    task = read_task({**given, "evidence": "big means over 5"})
     assert (task.question, task.evidence) == ("How many?", "big means over 5")
 
 
 @pytest.mark.parametrize(
     "parts",
-    [
-        [{"question": "q", "schema": {"t": ["a"]}}],
-        ["q", {"schema": {"t": ["a"]}}],
-        [{"question": "q"}, {"schema": {"t": ["a"]}}],
-        ['Here you are: {"question": "q", "schema": {"t": ["a"]}}'],
-        ["```json\n{'question': 'q', 'schema': {'t': ['a',]}}\n```"],
-        [json.dumps(json.dumps({"question": "q", "schema": {"t": ["a"]}}))],
-        ["hello", None, [1, 2], 3, "q", {"schema": {"t": ["a"]}}],
-    ],
+    [value for (value,) in rows("a2a/parts_of_messages.jsonl")],
 )
 def test_a_task_is_found_in_the_parts_of_messages(parts: list[Any]) -> None:
     task = read_parts(parts)
@@ -230,9 +188,8 @@ def test_parts_without_a_task_say_what_is_missing(parts: list[Any], kind: type[T
     assert type(caught.value) is kind
 
 
-@pytest.mark.parametrize("namespace", ["pg_catalog", "information_schema", "PG_TOAST"])
-def test_the_engines_catalogue_is_no_namespace_for_tables(namespace: str) -> None:
-    tables = [{"name": "pg_authid", "schema": namespace, "columns": ["rolname"]}]
-
-    with pytest.raises(InputError, match="catalogue"):
-        read_structure({"tables": tables}, "postgres")
+def test_the_engines_catalogue_is_no_namespace_for_tables() -> None:
+    for namespace in ("pg_catalog", "information_schema", "PG_TOAST"):
+        tables = [{"name": "pg_authid", "schema": namespace, "columns": ["rolname"]}]
+        with pytest.raises(InputError, match="catalogue"):
+            read_structure({"tables": tables}, "postgres")

@@ -32,12 +32,14 @@ def test_a_task_over_http_and_json(url: str) -> None:
     assert "COUNT" in sql_in(reply.json())
 
 
-def test_the_card_offers_both_transports(url: str) -> None:
+def test_the_card_offers_both_transports_and_says_since_when_it_is_so(url: str) -> None:
     card = httpx.get(f"{url}.well-known/agent-card.json").json()
 
     offered = {(i["protocolBinding"], i["protocolVersion"]) for i in card["supportedInterfaces"]}
     assert offered == {(binding, version) for binding in ("JSONRPC", "HTTP+JSON") for version in ("1.0", "0.3")}
     assert "securitySchemes" not in card
+
+    assert httpx.get(f"{url}.well-known/agent-card.json").headers["last-modified"].endswith("GMT")
 
 
 def test_a_card_says_that_a_token_is_needed() -> None:
@@ -50,16 +52,18 @@ def test_a_card_says_that_a_token_is_needed() -> None:
     assert [list(needed["schemes"]) for needed in card["securityRequirements"]] == [[name]]
 
 
-def test_the_servers_endpoint_answers_with_and_without_the_last_slash(tmp_path: Path) -> None:
+def test_the_servers_root_and_endpoint_answer_with_and_without_the_last_slash(tmp_path: Path) -> None:
     message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": json.dumps(task())}]}
     body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
     with running(settings_for(tmp_path)) as server:
-        for path in ("/a2a", "/a2a/"):
+        for path in ("/a2a", "/a2a/", ""):
             reply = httpx.post(server.url + path, json=body, headers=ONE, timeout=60)
             assert reply.status_code == 200
             assert "COUNT" in sql_in(reply.json()["result"])
         rest = httpx.post(f"{server.url}/a2a/message:send", json={"message": message}, headers=ONE, timeout=60)
+        page = httpx.get(server.url)
     assert "COUNT" in sql_in(rest.json())
+    assert page.status_code == 200
 
 
 @pytest.mark.parametrize("body", [task(), {"parts": [{"data": task()}]}, {"message": {"parts": [{"data": task()}]}}])
@@ -88,23 +92,9 @@ def test_the_standalone_agent_answers_to_the_name_in_its_card_and_to_those_confi
             assert httpx.get(f"{url}health", headers={"Host": host}).status_code == status
 
 
-def test_the_servers_root_answers_json_rpc_and_still_has_its_page(tmp_path: Path) -> None:
-    message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": json.dumps(task())}]}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
-    with running(settings_for(tmp_path)) as server:
-        reply = httpx.post(server.url, json=body, headers=ONE, timeout=60)
-        page = httpx.get(server.url)
-    assert "COUNT" in sql_in(reply.json()["result"])
-    assert page.status_code == 200
-
-
 def test_json_rpc_that_a_web_page_could_send_is_refused(url: str) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": {}}
 
     reply = httpx.post(url, content=json.dumps(body), headers={"Content-Type": "text/plain", **ONE})
 
     assert (reply.status_code, reply.json()["error"]["code"]) == (415, -32005)
-
-
-def test_the_card_says_since_when_it_is_so(url: str) -> None:
-    assert httpx.get(f"{url}.well-known/agent-card.json").headers["last-modified"].endswith("GMT")
