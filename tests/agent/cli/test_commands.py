@@ -1,4 +1,4 @@
-"""`examples check`, `examples export` and `glossary check` on the command line."""
+"""`examples check`, `examples export`, `glossary check` and `profile` on the command line."""
 
 from __future__ import annotations
 
@@ -86,7 +86,39 @@ def test_what_people_confirmed_is_exported(tmp_path: Path) -> None:
     assert sorted(e["question"] for e in exported) == ["q0", "q2"]
 
 
-def test_the_words_alone_are_a_question(shop: Path, tmp_path: Path) -> None:
-    done = ran(tmp_path, "examples", "of", "customers", "--db", str(shop), "--model", "offline")
+# --- profile: what a database's rows look like, as text and as JSON ---
 
-    assert "Usage" not in done.stderr
+
+SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
+
+
+def profile(tmp_path: Path, *options: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "TEXT2SQL_CACHE_DIR": str(tmp_path), **settings}
+    return commands.run("-m", "agent.main", "profile", *options, env=env)
+
+
+def test_the_text_and_json_have_the_sections_within_the_budget(tmp_path: Path) -> None:
+    done = profile(tmp_path, "--db", "shop", "--budget", "1500")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n## ") + done.stdout.startswith("## ") == 10
+    assert "more lines not shown" in done.stdout
+    assert "orders: 3,600 rows" in done.stdout
+
+    reply = json.loads(profile(tmp_path, "--db", "shop", "--json").stdout)
+
+    assert list(reply["sections"]) == SECTIONS
+    assert (reply["database"], reply["dialect"], reply["privacy"]) == ("shop", "sqlite", "full")
+    assert reply["tables_profiled"] == len(reply["facts"]["tables"]) == 8
+
+
+def test_the_privacy_mode_holds_for_the_command_and_a_missing_database_is_exit_code_3(tmp_path: Path) -> None:
+    done = profile(tmp_path, "--db", "shop", TEXT2SQL_PRIVACY="masked")
+
+    assert "orders.status TEXT: 5 distinct of 3,600 -- processing" in done.stdout  # as the schema itself says
+    assert "'shipped'" not in done.stdout
+
+    done = profile(tmp_path, "--db", str(tmp_path / "gone.sqlite"))
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.strip()

@@ -16,7 +16,9 @@ from agent.cli.output import FIELDS
 from agent.config import settings
 from agent.main import app
 from agent.runtime.catalogue import close_all
-from tests.openai_server import Behaviour, OpenAIServer, Reply, Request, completion, error
+from tests.agent.cli.conftest import DIMENSIONS
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.pairs import rows
 from tests.settings import PLACES
 
 Type = Callable[..., Result]
@@ -57,26 +59,13 @@ def judged_or_summed_up(answer: str, relevance: float = 1.0) -> Callable[[Reques
     return lambda request: completion(judged if "response_format" in request.body else answer)
 
 
-def scripted(server: OpenAIServer, *sql: str, relevance: float = 1.0, answer: str = "Here it is.") -> dict[str, str]:
-    """Let the server plan, write each SQL in turn with its judgement, and sum up; the variables that point to it."""
-    replies: list[Behaviour] = [completion(PLAN | {"reasoning": "one step"})]
-    for statement in sql:
-        replies += [completion({"sql": statement, "reasoning": "as asked"}), judged_or_summed_up(answer, relevance)]
-    server.script(*replies, judged_or_summed_up(answer, relevance))
-    return {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "sk-test-secret", "TEXT2SQL_MODEL": "small"}
-
-
-def test_a_question_is_answered_without_any_key(type_: Type, shop_file: Path) -> None:
+def test_a_question_is_answered_without_any_key_and_its_steps_told_apart(type_: Type, shop_file: Path) -> None:
     done = type_("--db", str(shop_file), "How many customers are there?")
 
     assert done.exit_code == 0
     assert done.stdout.startswith("SELECT COUNT(*) AS customers FROM customers\n")
     assert "|         4 |" in done.stdout
     assert "How sure: very likely right. About 9 in 10 such answers are right." in done.stdout
-
-
-def test_steps_go_to_standard_error_and_the_missing_key_is_said_once(type_: Type, shop_file: Path) -> None:
-    done = type_("--db", str(shop_file), "How many customers are there?")
 
     assert done.stderr.splitlines()[0] == "· starting"
     assert "✓ read the schema · 4 tables, 15 columns" in done.stderr
@@ -85,34 +74,27 @@ def test_steps_go_to_standard_error_and_the_missing_key_is_said_once(type_: Type
     assert "✓" not in done.stdout
 
 
-def test_asking_for_the_offline_engine_needs_no_remark(type_: Type, shop_file: Path) -> None:
+def test_the_offline_engine_by_name_needs_no_remark_and_quiet_says_nothing(type_: Type, shop_file: Path) -> None:
     done = type_("--db", str(shop_file), "--model", "offline", "How many customers are there?")
 
     assert "OPENAI_API_KEY" not in done.stderr
 
-
-def test_quiet_leaves_standard_error_empty(type_: Type, shop_file: Path) -> None:
     done = type_("-q", "--db", str(shop_file), "How many customers are there?")
 
     assert (done.exit_code, done.stderr) == (0, "")
 
 
-def test_json_prints_exactly_one_object_with_the_promised_fields(type_: Type, shop_file: Path) -> None:
+def test_json_prints_exactly_one_object_with_the_promised_fields_and_rows(type_: Type, shop_file: Path) -> None:
     done = type_("--json", "--db", str(shop_file), "How many customers are there?")
 
     (line,) = done.stdout.splitlines()
     answer = json.loads(line)
     assert tuple(answer)[: len(FIELDS)] == FIELDS
     assert (answer["status"], answer["rows"], answer["model"]) == ("success", [[4]], "offline")
-    assert set(answer["dimensions"]) == {
-        "correctness",
-        "safety",
-        "efficiency",
-        "completeness",
-        "semantic_accuracy",
-        "best_practices",
-        "plan_quality",
-    }
+    assert answer["dimensions"].keys() == DIMENSIONS.keys()
+
+    cut = json.loads(type_("--json", "--max-rows", "2", "--db", str(shop_file), "List all customers").stdout)
+    assert (len(cut["rows"]), cut["truncated"]) == (2, True)
 
 
 def test_json_holds_a_failure_too(type_: Type) -> None:
@@ -123,14 +105,6 @@ def test_json_holds_a_failure_too(type_: Type) -> None:
     assert tuple(answer)[: len(FIELDS)] == FIELDS
     assert (answer["status"], answer["error_kind"]) == ("error", "database")
     assert "missing.sqlite" in answer["answer"]
-
-
-def test_json_can_be_cut_to_so_many_rows(type_: Type, shop_file: Path) -> None:
-    done = type_("--json", "--max-rows", "2", "--db", str(shop_file), "List all customers")
-
-    answer = json.loads(done.stdout)
-    assert len(answer["rows"]) == 2
-    assert answer["truncated"] is True
 
 
 def test_a_dry_run_prints_the_sql_alone(type_: Type, shop_file: Path) -> None:
@@ -162,22 +136,15 @@ def test_a_question_that_makes_no_sense_is_declined(type_: Type, shop_file: Path
     assert "“wibble”" in done.stdout
 
 
-@pytest.mark.parametrize("words", [[""], ["   "], ["-"], []])
-def test_an_empty_question_is_said(type_: Type, words: list[str]) -> None:
-    done = type_("-q", *words)
-
-    assert (done.exit_code, done.stdout, done.stderr) == (2, "", "The question is empty.\n")
+def test_an_empty_question_is_said(type_: Type) -> None:
+    for words in ([""], ["   "], ["-"], []):
+        done = type_("-q", *words)
+        assert (done.exit_code, done.stdout, done.stderr) == (2, "", "The question is empty.\n")
 
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [
-        ("missing.sqlite", "no database file at missing.sqlite (none was created)\n"),
-        ("shopp", "There is no file and no preset named 'shopp'. Presets: shop, enterprise.\n"),
-        ("oracle://x/y", "unknown database URL scheme 'oracle'; known: "),
-        ("postgresql://ann:hunter2@127.0.0.1:1/sales", "cannot connect to PostgreSQL at 127.0.0.1:1"),
-        ("mysql://ann:hunter2@127.0.0.1:1/sales", "cannot connect to MySQL at 127.0.0.1:1"),
-    ],
+    rows("databases/unopened.jsonl"),
 )
 def test_a_database_that_cannot_be_opened_is_one_clear_line(type_: Type, target: str, message: str) -> None:
     done = type_("-q", "--db", target, "How many?")
@@ -217,15 +184,8 @@ def test_a_model_answers_and_its_failed_attempt_is_seen(type_: Type, shop_file: 
         judged_or_summed_up("There are **4** customers."),
     )
 
-    done = type_(
-        "--explain",
-        "--db",
-        str(shop_file),
-        "How many customers are there?",
-        OPENAI_BASE_URL=server.url,
-        OPENAI_API_KEY="sk-test",
-        TEXT2SQL_MODEL="small",
-    )
+    there = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "sk-test", "TEXT2SQL_MODEL": "small"}
+    done = type_("--explain", "--db", str(shop_file), "How many customers are there?", **there)
 
     assert done.exit_code == 0, done.stderr
     assert "There are **4** customers." in done.stdout
@@ -247,16 +207,8 @@ def test_a_wrong_key_is_one_clear_line(type_: Type, shop_file: Path, server: Ope
 
 
 def test_a_model_server_that_is_not_there(type_: Type, shop_file: Path) -> None:
-    done = type_(
-        "-q",
-        "--timeout",
-        "3",
-        "--db",
-        str(shop_file),
-        "How many?",
-        OPENAI_BASE_URL="http://127.0.0.1:1/v1",
-        OPENAI_API_KEY="x",
-    )
+    nowhere = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "x"}
+    done = type_("-q", "--timeout", "3", "--db", str(shop_file), "How many?", **nowhere)
 
     assert done.exit_code in (4, 6)
     assert done.stdout == ""
@@ -276,14 +228,12 @@ def test_hostile_cells_do_not_reach_the_terminal(type_: Type, tmp_path: Path) ->
         assert "[red]x[/red]" in done.stdout
 
 
-def test_the_version(type_: Type) -> None:
+def test_the_version_and_a_help_with_examples_and_every_exit_code(type_: Type) -> None:
     done = type_("--version")
 
     assert done.exit_code == 0
     assert done.stdout.startswith("text2sql")
 
-
-def test_help_has_examples_and_every_exit_code(type_: Type) -> None:
     from agent.cli.exits import MEANING
 
     done = type_("--help")
@@ -294,19 +244,10 @@ def test_help_has_examples_and_every_exit_code(type_: Type) -> None:
 
 
 def test_a_session_answers_line_after_line(type_: Type, shop_file: Path) -> None:
-    lines = "\n".join(
-        [
-            "How many customers are there?",
-            r"\sql",
-            r"\schema",
-            r"\schema orders",
-            r"\nonsense",
-            r"\db nowhere",
-            r"\quit",
-        ]
-    )
+    commands = (r"\sql", r"\schema", r"\schema orders", r"\nonsense", r"\db nowhere", r"\quit")
+    lines = "\n".join(["How many customers are there?", *commands, "How many cities are there?\n"])
 
-    done = type_("-q", "-i", "--db", str(shop_file), stdin=lines + "\nHow many cities are there?\n")
+    done = type_("-q", "-i", "--db", str(shop_file), stdin=lines)
 
     assert done.exit_code == 0
     assert done.stdout.count("SELECT COUNT(*) AS customers FROM customers\n") == 2

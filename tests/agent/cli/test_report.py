@@ -28,15 +28,13 @@ def test_a_terminal_gets_colours_and_laid_out_markdown(terminal: Screen, make_an
     assert "**42**" not in terminal.text
 
 
-def test_only_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_answer: Make) -> None:
+def test_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_answer: Make) -> None:
     show_answer(pipe.console, make_answer(rows=[[n] for n in range(3401)]), rows=12)
 
     assert "12 of 3,401 rows shown" in pipe.lines
     assert "| 11 |" in pipe.lines
     assert "| 12 |" not in pipe.lines
 
-
-def test_no_rows_is_said(pipe: Screen, make_answer: Make) -> None:
     show_answer(pipe.console, make_answer(rows=[]))
 
     assert "0 rows" in pipe.lines

@@ -53,11 +53,15 @@ def events() -> Iterator[Event]:
     yield NodeEvent(node="summarizer", status="done", elapsed_ms=5)
 
 
-def test_each_step_is_a_line_with_its_time(pipe: Screen) -> None:
-    with Steps(pipe.console) as steps:
+def shown(steps: Steps) -> None:
+    with steps:
         steps.start()
         for event in events():
             steps.show(event)
+
+
+def test_each_step_is_a_line_with_its_time_and_a_terminal_is_left_clean(pipe: Screen, terminal: Screen) -> None:
+    shown(Steps(pipe.console))
 
     assert re.fullmatch(r"✓ started · [\d.]+ ms", pipe.lines[1])
     assert pipe.lines[:1] + pipe.lines[2:] == [
@@ -72,12 +76,7 @@ def test_each_step_is_a_line_with_its_time(pipe: Screen) -> None:
         "✓ summed up · 5.0 ms",
     ]
 
-
-def test_a_terminal_shows_the_same_lines_and_is_left_clean(terminal: Screen) -> None:
-    with Steps(terminal.console) as steps:
-        steps.start()
-        for event in events():
-            steps.show(event)
+    shown(Steps(terminal.console))
 
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.text)
     assert "✓ read the schema · 8 tables, 60 columns · 12 ms" in text
@@ -95,10 +94,7 @@ def test_a_score_below_the_threshold_is_marked(pipe: Screen) -> None:
 
 
 def test_quiet_shows_nothing(pipe: Screen) -> None:
-    with Steps(pipe.console, quiet=True) as steps:
-        steps.start()
-        for event in events():
-            steps.show(event)
+    shown(Steps(pipe.console, quiet=True))
 
     assert pipe.text == ""
 

@@ -8,6 +8,7 @@ import pytest
 
 from agent.cli.table import rows_shown, rows_table
 from tests.agent.cli.conftest import Screen
+from tests.pairs import rows
 
 
 def printed(screen: Screen, columns: list[str], rows: list[list[object]]) -> list[str]:
@@ -32,18 +33,7 @@ def test_null_is_told_apart_from_an_empty_text_and_from_the_word(pipe: Screen) -
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [
-        (0.1 + 0.2, "0.3"),
-        (1e100, "1e+100"),
-        (12.5, "12.5"),
-        (2**63, "9223372036854775808"),
-        (True, "true"),
-        ({"$blob": "AAE=", "size": 2}, "<2 bytes>"),
-        ({"k": [1, None]}, '{"k": [1, null]}'),
-        ("two\nlines", "two⏎lines"),
-        ("[bold]not markup[/bold]", "[bold]not markup[/bold]"),
-        (":smile:", ":smile:"),
-    ],
+    rows("kinds/cells.jsonl"),
 )
 def test_a_cell_is_shown_as_it_is(pipe: Screen, value: object, shown: str) -> None:
     assert printed(pipe, ["a"], [[value]])[3].strip("| ") == shown
@@ -67,7 +57,7 @@ def test_a_long_cell_is_cut_on_a_terminal_and_whole_in_a_pipe(terminal: Screen, 
     assert "x" * 500 in "\n".join(printed(pipe, ["a"], [["x" * 500]]))
 
 
-def test_columns_that_do_not_fit_become_blocks_of_lines() -> None:
+def test_columns_that_do_not_fit_become_blocks_and_a_number_is_never_cut_short() -> None:
     narrow = Screen(terminal=True, width=60)
 
     lines = printed(narrow, [f"column_{n}" for n in range(20)], [list(range(20)), list(range(20, 40))])
@@ -77,8 +67,6 @@ def test_columns_that_do_not_fit_become_blocks_of_lines() -> None:
     assert "─ row 2 ─" in lines
     assert "column_19  39" in lines
 
-
-def test_a_number_is_never_cut_short() -> None:
     narrow = Screen(terminal=True, width=40)
 
     text = "\n".join(printed(narrow, ["name", "amount"], [["a long name that must give way to it", 123456789012345]]))
@@ -89,13 +77,7 @@ def test_a_number_is_never_cut_short() -> None:
 
 @pytest.mark.parametrize(
     ("shown", "returned", "truncated", "text"),
-    [
-        (1, 1, False, "1 row"),
-        (0, 0, False, "0 rows"),
-        (12, 12, False, "12 rows"),
-        (12, 3401, False, "12 of 3,401 rows shown"),
-        (20, 10_000, True, "20 of more than 10,000 rows shown"),
-    ],
+    rows("kinds/row_counts.jsonl"),
 )
 def test_the_line_under_the_table_says_what_is_missing(shown: int, returned: int, truncated: bool, text: str) -> None:
     assert rows_shown(shown, returned, truncated) == text

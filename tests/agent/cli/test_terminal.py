@@ -109,8 +109,9 @@ def test_a_session_survives_ctrl_c(tmp_path: Path, shop_file: Path, slow_server:
     assert (tmp_path / "cache" / "history").read_text().count("how many customers") >= 1
 
 
-def test_a_session_is_a_conversation_that_asks_back(tmp_path: Path, shop_file: Path) -> None:
-    with Terminal(tmp_path, "--interactive", "--db", str(shop_file), "--model", "offline") as terminal:
+def test_nothing_said_opens_a_session_which_is_a_conversation_that_asks_back(tmp_path: Path, shop_file: Path) -> None:
+    with Terminal(tmp_path, "--db", str(shop_file), "--model", "offline") as terminal:
+        terminal.wait_for("Ask a question")
         terminal.wait_for("> ")
         terminal.type("how many orders are there?\n")
         terminal.wait_for("How sure:")
@@ -202,18 +203,9 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path, shop_file: Path) 
 
 def test_a_terminal_that_lacks_letters_gets_their_numbers(tmp_path: Path, shop_file: Path) -> None:
     plain = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    words = ("--db", str(shop_file), "--model", "offline", "--json", "List all customers")
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "agent.main",
-            "--db",
-            str(shop_file),
-            "--model",
-            "offline",
-            "--json",
-            "List all customers",
-        ],
+        [sys.executable, "-m", "agent.main", *words],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=tmp_path,
@@ -224,10 +216,3 @@ def test_a_terminal_that_lacks_letters_gets_their_numbers(tmp_path: Path, shop_f
     assert done.returncode in (0, 5)
     assert done.stderr.startswith(b"\\xb7 starting")
     assert "Chloé" in done.stdout.decode("utf-8")
-
-
-def test_nothing_said_opens_the_prompt(tmp_path: Path, shop_file: Path) -> None:
-    with Terminal(tmp_path, "--db", str(shop_file), "--model", "offline") as terminal:
-        terminal.wait_for("Ask a question")
-        terminal.type("\\quit\n")
-        assert terminal.end() == 0
