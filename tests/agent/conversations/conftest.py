@@ -26,7 +26,14 @@ def kept(config: Settings, tmp_path: Path) -> Settings:
     return overridden(config, state_dir=str(tmp_path / "state"))
 
 
-@pytest.fixture(params=["file", "postgres", "memory"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """On every store, unless the module names its `STORES`."""
+    if "checkpointer" in metafunc.fixturenames:
+        stores = getattr(metafunc.module, "STORES", ["file", "postgres", "memory"])
+        metafunc.parametrize("checkpointer", stores, indirect=True)
+
+
+@pytest.fixture
 async def checkpointer(request: pytest.FixtureRequest, kept: Settings) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     if request.param == "memory":
         yield memory_checkpointer()

@@ -23,18 +23,12 @@ from eval.databases.base import Database
 from eval.tasks import demo_path
 from tests.agent.a2a.conftest import serving
 from tests.agent.server.running import Running, running, settings_for
+from tests.pairs import sections
 from text2sql import Thread, Turn, build_graph
 
 Talk = Callable[[list[str]], Awaitable[list[str]]]
 
-CONVERSATIONS = [
-    ["How many customers are there?", "and per city?", "only the top 3"],
-    ["What is the total amount of orders?", "and in 2024?", "and in 2023?"],
-    ["How many customers live in Berlin?", "who are they?", "and in Munich?"],
-    ["How many orders were cancelled?", "and in 2024?", "and in 2023?"],
-    ["List all products", "only those that cost more than 100", "how many are there?"],
-    ["How many orders were placed in 2024?", "and in 2023?", "per month"],
-]
+CONVERSATIONS = sections("conversations/doors.txt")["three turns"]
 
 
 @pytest.fixture(scope="module")

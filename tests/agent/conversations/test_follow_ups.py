@@ -16,6 +16,9 @@ from text2sql.testing import ScriptedModel
 
 OUTAGE = ModelError("the endpoint is away")
 
+STORES = ["file"]
+"""How a follow-up is read depends on the store by nothing but what it keeps, which `test_threads` tries on each."""
+
 COUNT = "SELECT COUNT(*) FROM customers"
 BY_CITY = "SELECT t.name, COUNT(*) FROM customers AS c JOIN cities AS t ON t.id = c.city_id GROUP BY t.name"
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import select
 import sqlite3
 import stat
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, empty_checkpoint
+from psycopg.rows import dict_row
 
 from agent.config import Settings
 from agent.conversations import Conversation
 from agent.conversations.checkpointer import open_checkpointer
+from agent.conversations.read_once import forget_read, one_turn, read_once
 from agent.conversations.serialization import PREVIEW_CELL, PREVIEW_ROWS, STATE_TYPES, StateSerializer
+from agent.conversations.shared import _alive
 from agent.runner import run
 from agent.state import QueryResult, Turn
 from agent.store import StateUnavailable, StateUnusable, open_store
@@ -168,7 +173,10 @@ async def test_threads_in_a_damaged_file_are_refused_and_left_as_they_are(kept: 
     assert await asyncio.to_thread(file.read_bytes) == content
 
 
-async def test_threads_on_a_server_that_is_away_are_unavailable(kept: Settings) -> None:
+async def test_threads_on_a_server_that_is_away_are_unavailable(
+    kept: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.conversations.shared.CONNECT_SECONDS", 1.0)
     away = overridden(kept, state_url="postgresql://me:hunter2@127.0.0.1:9/state")
     with pytest.raises(StateUnavailable, match="does not answer") as refused:
         async with open_checkpointer(away.state):
@@ -197,3 +205,71 @@ async def test_nobody_else_may_read_the_threads(kept: Settings) -> None:
         with sqlite3.connect(file) as connection:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         connection.close()
+
+
+# --- threads in PostgreSQL ---
+
+
+CONFIG: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+
+
+async def test_a_connection_that_the_server_has_closed_is_not_handed_out_again(
+    kept: Settings, postgres_url: str
+) -> None:
+    async with await psycopg.AsyncConnection.connect(postgres_url, row_factory=dict_row) as connection:
+        await connection.execute("SELECT 1")
+        await connection.rollback()
+        await _alive(connection)
+        with psycopg.connect(postgres_url, autocommit=True) as admin:
+            admin.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
+        await asyncio.to_thread(select.select, [connection], [], [], 30)
+        with pytest.raises(psycopg.OperationalError):
+            await _alive(connection)
+        assert connection.closed
+
+
+async def test_a_thread_keeps_its_latest_checkpoint_alone(kept: Settings, postgres_url: str) -> None:
+    async with open_checkpointer(overridden(kept, state_url=postgres_url).state) as threads:
+        config: Any = {"configurable": {"thread_id": f"latest {Path(__file__).name}", "checkpoint_ns": ""}}
+        for turn in (1, 2, 3):
+            checkpoint = empty_checkpoint()
+            checkpoint["channel_values"] = {"history": [f"turn {turn}"]}
+            checkpoint["channel_versions"] = {"history": f"{turn:032}.0"}
+            versions = dict(checkpoint["channel_versions"])
+            config = await threads.aput(config, checkpoint, {"source": "loop", "step": turn, "parents": {}}, versions)
+        found = await threads.aget_tuple(
+            {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
+        )
+        with psycopg.connect(postgres_url) as direct:
+            name = (config["configurable"]["thread_id"],)
+            counts = [
+                direct.execute(f"SELECT COUNT(*) FROM {table} WHERE thread_id = %s", name).fetchone()
+                for table in ("checkpoints", "checkpoint_blobs")
+            ]
+        await threads.adelete_thread(name[0])
+
+    assert found is not None
+    assert found.checkpoint["channel_values"] == {"history": ["turn 3"]}
+    assert counts == [(1,), (1,)]
+
+
+async def test_a_turn_reads_its_thread_once_until_it_writes() -> None:
+    reads = 0
+
+    async def read() -> CheckpointTuple | None:
+        nonlocal reads
+        reads += 1
+        return CheckpointTuple(CONFIG, empty_checkpoint(), {})
+
+    await read_once(CONFIG, read)
+    await read_once(CONFIG, read)
+    assert reads == 2
+    with one_turn():
+        first, second = await read_once(CONFIG, read), await read_once(CONFIG, read)
+        assert (reads, first == second) == (3, True)
+        forget_read(CONFIG)
+        await read_once(CONFIG, read)
+        assert reads == 4
+    with one_turn("t"):
+        assert await read_once(CONFIG, read) is None
+    assert reads == 4
