@@ -13,15 +13,9 @@ import pytest
 
 from tests.agent.server.running import Running, raw_query, read_until, running, scripted, settings_for, wait_until
 from tests.openai_server import OpenAIServer
+from tests.pairs import sections
 
-INJECTIONS = [
-    "customers; DROP TABLE customers",
-    'customers"; --',
-    "' OR '1'='1",
-    "..%2F..%2Fetc%2Fpasswd",
-    "%00",
-    "ö" * 90,
-]
+INJECTIONS = sections("server/requests.txt")["injections"][0]
 
 
 def refused(answer: httpx.Response) -> tuple[int, str]:
@@ -46,35 +40,6 @@ def test_a_body_that_is_no_json(server: Running) -> None:
     assert refused(answer) == (400, "bad_request")
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        None,
-        [],
-        {},
-        {"question": 7},
-        {"question": ["x"]},
-        {"question": "x", "preset": 7},
-        {"question": "x", "model": "\n"},
-    ],
-)
-def test_a_body_of_the_wrong_form(server: Running, body: object) -> None:
-    assert refused(server.post("/query", body)) == (422, "bad_request")
-
-
-@pytest.mark.parametrize(
-    ("question", "refusal"),
-    [
-        ("", (400, "bad_request")),
-        ("\n\t", (400, "bad_request")),
-        ("x" * 30_000, (413, "too_large")),
-        ("x" * 1_000_000, (413, "too_large")),
-    ],
-)
-def test_a_question_that_is_empty_or_too_long(server: Running, question: str, refusal: tuple[int, str]) -> None:
-    assert refused(server.post("/query", {"question": question})) == refusal
-
-
 def test_a_question_with_half_a_character(server: Running) -> None:
     body = b'{"question": "how many \\ud800 customers"}'
     answer = httpx.post(f"{server.url}/query", content=body, headers={"Content-Type": "application/json"})
@@ -82,11 +47,6 @@ def test_a_question_with_half_a_character(server: Running) -> None:
     assert answer.status_code in (200, 422)
     if answer.status_code == 200:
         assert json.loads(answer.text.split("data: ")[-1])["event"] == "done"
-
-
-@pytest.mark.parametrize("preset", ["nope", "/etc/passwd", "sqlite:////etc/passwd", ":memory:", "../shop", *INJECTIONS])
-def test_an_unknown_preset(server: Running, preset: str) -> None:
-    assert refused(server.post("/query", {"question": "x", "preset": preset})) == (404, "not_found")
 
 
 @pytest.mark.parametrize("name", INJECTIONS)
@@ -102,32 +62,35 @@ def test_hostile_names_in_paths(server: Running, name: str) -> None:
     assert server.get("/schema/shop/customers/sample?limit=1").status_code == 200
 
 
-@pytest.mark.parametrize("cursor", ["x", "%00", "a" * 299])
-def test_a_cursor_that_was_never_given_out(server: Running, cursor: str) -> None:
-    assert refused(server.get(f"/runs?before={cursor}")) == (400, "bad_request")
+BAD, MISSING, TOO_LARGE = (422, "bad_request"), (404, "not_found"), (413, "too_large")
+NO_QUESTIONS: list[Any] = [None, [], {}, {"question": 7}, {"question": ["x"]}]
+PRESETS = ["nope", "/etc/passwd", "sqlite:////etc/passwd", ":memory:", "../shop", *INJECTIONS]
 
 
-def test_runs_and_threads_that_are_not_there(server: Running) -> None:
-    for answer in (
-        server.get("/runs/none"),
-        server.get("/runs/none/events"),
-        server.get("/runs/none/rows"),
-        server.get("/runs/none/export"),
-        server.post("/runs/none/cancel"),
-        server.post("/runs/none/again"),
-        server.get("/threads/none"),
-        server.get("/threads/none/markdown"),
-        httpx.delete(f"{server.url}/threads/none"),
-        httpx.delete(f"{server.url}/databases/none"),
-        server.post("/feedback", {"run_id": "none", "verdict": "right"}),
-        server.post("/query", {"question": "x", "thread_id": "none"}),
-        server.get("/nothing/here"),
-    ):
-        assert refused(answer) == (404, "not_found")
-
-
-def test_a_method_that_a_path_lacks(server: Running) -> None:
-    assert refused(server.get("/query")) == (405, "bad_request")
+@pytest.mark.parametrize(
+    ("method", "path", "body", "refusal"),
+    [
+        *(("POST", "/query", body, BAD) for body in NO_QUESTIONS),
+        ("POST", "/query", {"question": "x", "preset": 7}, BAD),
+        ("POST", "/query", {"question": "x", "model": "\n"}, BAD),
+        *(("POST", "/query", {"question": question}, (400, "bad_request")) for question in ("", "\n\t")),
+        *(("POST", "/query", {"question": "x" * length}, TOO_LARGE) for length in (30_000, 1_000_000)),
+        *(("POST", "/query", {"question": "x", "preset": preset}, MISSING) for preset in PRESETS),
+        ("POST", "/query", {"question": "x", "thread_id": "none"}, MISSING),
+        *(("GET", f"/runs?before={cursor}", None, (400, "bad_request")) for cursor in ("x", "%00", "a" * 299)),
+        ("GET", "/query", None, (405, "bad_request")),
+        *(("GET", f"/runs/none{part}", None, MISSING) for part in ("", "/events", "/rows", "/export")),
+        *(("POST", f"/runs/none{part}", None, MISSING) for part in ("/cancel", "/again")),
+        *(("GET", f"/threads/none{part}", None, MISSING) for part in ("", "/markdown")),
+        *(("DELETE", path, None, MISSING) for path in ("/threads/none", "/databases/none")),
+        ("POST", "/feedback", {"run_id": "none", "verdict": "right"}, MISSING),
+        ("GET", "/nothing/here", None, MISSING),
+    ],
+)
+def test_what_is_of_the_wrong_form_or_not_there(
+    server: Running, method: str, path: str, body: object, refusal: tuple[int, str]
+) -> None:
+    assert refused(httpx.request(method, server.url + path, json=body, timeout=30)) == refusal
 
 
 @pytest.mark.parametrize(
@@ -141,19 +104,21 @@ def test_sql_that_may_not_run(server: Running, sql: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["file:///etc/passwd", "http://127.0.0.1", "postgresql://u:p@169.254.169.254/x", "sqlite:////etc/passwd", ""]
+    "url",
+    [
+        "file:///etc/passwd",
+        "http://127.0.0.1",
+        "postgresql://u:p@169.254.169.254/x",
+        "sqlite:////etc/passwd",
+        "",
+        "postgresql://ana:s3cr3t-word@127.0.0.1:59999/none",
+    ],
 )
 def test_a_database_that_may_not_be_connected(server: Running, url: str) -> None:
-    status, kind = refused(server.post("/databases", {"url": url}))
+    answer = server.post("/databases", {"url": url})
 
-    assert (status, kind) in ((403, "forbidden"), (400, "bad_request"))
-
-
-def test_a_password_is_never_said_again(server: Running) -> None:
-    answer = server.post("/databases", {"url": "postgresql://ana:s3cr3t-word@127.0.0.1:59999/none"})
-
-    assert refused(answer)[0] in (400, 403)
     assert "s3cr3t-word" not in answer.text
+    assert refused(answer) in ((403, "forbidden"), (400, "bad_request"))
 
 
 @pytest.mark.parametrize(

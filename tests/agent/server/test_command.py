@@ -35,39 +35,23 @@ def test_help_names_every_option_and_exit_code(tmp_path: Path) -> None:
     assert all(word in done.stdout for word in ("--host", "--port", "--url", "--reload", "Exit codes:"))
 
 
-def test_a_taken_port_is_told(tmp_path: Path) -> None:
+def test_a_start_that_cannot_be_is_told_and_leaves_a_damaged_state_alone(tmp_path: Path) -> None:
+    state = tmp_path / "state" / "state.sqlite"
+    state.parent.mkdir(mode=0o700)
+    state.write_bytes(b"not a database " * 100)
     with socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))
         busy.listen()
-        done = failed(tmp_path, "--port", str(busy.getsockname()[1]))
+        taken = failed(tmp_path, "--port", str(busy.getsockname()[1]))
+    open_to_all = failed(tmp_path, "--host", "0.0.0.0")
+    wrong_setting = failed(tmp_path, TEXT2SQL_MAX_RUNS="none")
+    damaged = failed(tmp_path, "--port", "0")
 
-    assert done.returncode == 3
-    assert "cannot listen" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_other_machines_need_tokens(tmp_path: Path) -> None:
-    done = failed(tmp_path, "--host", "0.0.0.0")
-
-    assert done.returncode == 2
-    assert "TEXT2SQL_TOKENS" in done.stderr
-
-
-def test_a_bad_setting_is_named(tmp_path: Path) -> None:
-    done = failed(tmp_path, TEXT2SQL_MAX_RUNS="none")
-
-    assert done.returncode == 2
-    assert "TEXT2SQL_MAX_RUNS" in done.stderr
-
-
-def test_a_damaged_state_is_told_and_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "state").mkdir(mode=0o700)
-    state = tmp_path / "state" / "state.sqlite"
-    state.write_bytes(b"not a database " * 100)
-
-    done = failed(tmp_path, "--port", "0")
-
-    assert done.returncode == 3
+    assert (taken.returncode, open_to_all.returncode, wrong_setting.returncode, damaged.returncode) == (3, 2, 2, 3)
+    assert "cannot listen" in taken.stderr
+    assert "Traceback" not in taken.stderr
+    assert "TEXT2SQL_TOKENS" in open_to_all.stderr
+    assert "TEXT2SQL_MAX_RUNS" in wrong_setting.stderr
     assert state.read_bytes() == b"not a database " * 100
 
 

@@ -18,8 +18,9 @@ from tests.writing import sqlite_file
 QUESTION = "How many customers are there?"
 
 
-def test_runs_are_listed_latest_first_and_by_the_page(server: Running) -> None:
-    asked = [server.ask(QUESTION).run_id for _ in range(3)]
+def test_runs_are_listed_latest_first_by_the_page_and_kept_whole(server: Running) -> None:
+    streams = [server.ask(QUESTION) for _ in range(3)]
+    asked = [streamed.run_id for streamed in streams]
 
     first = server.get("/runs?limit=2").json()
     second = server.get(f"/runs?limit=2&before={first['next']}").json()
@@ -32,18 +33,12 @@ def test_runs_are_listed_latest_first_and_by_the_page(server: Running) -> None:
     assert run["answer"].startswith("There are **480** customers.")
     assert run["seconds"] > 0
 
-
-def test_a_run_is_kept_whole(server: Running) -> None:
-    streamed = server.ask(QUESTION)
-
-    run = server.get(f"/runs/{streamed.run_id}").json()
-
-    assert run["answer"]["rows"] == [[480]]
-    assert run["answer"]["attempts"][0]["data"] == [[480]]
-    assert set(run["answer"]["dimensions"]) == set(streamed.of("answer")[0]["dimensions"])
+    answer = server.get(f"/runs/{asked[0]}").json()["answer"]
+    assert (answer["rows"], answer["attempts"][0]["data"]) == ([[480]], [[480]])
+    assert set(answer["dimensions"]) == set(streams[0].of("answer")[0]["dimensions"])
 
 
-def test_a_thread_holds_its_turns_in_order(server: Running) -> None:
+def test_a_thread_holds_its_turns_in_order_until_it_is_forgotten(server: Running) -> None:
     first = server.ask(QUESTION)
     second = server.ask("How many products are there?", thread_id=first.thread_id)
 
@@ -56,6 +51,10 @@ def test_a_thread_holds_its_turns_in_order(server: Running) -> None:
     assert listed["threads"][0]["thread_id"] == first.thread_id
     assert listed["threads"][0]["turns"] == 2
 
+    assert httpx.delete(f"{server.url}/threads/{first.thread_id}").status_code == 204
+    for path in (f"/threads/{first.thread_id}", f"/runs/{first.run_id}", f"/runs/{first.run_id}/events"):
+        assert server.get(path).status_code == 404
+
 
 def test_a_follow_up_leans_on_what_was_said(server: Running) -> None:
     first = server.ask("How many customers are there in each country?")
@@ -63,16 +62,6 @@ def test_a_follow_up_leans_on_what_was_said(server: Running) -> None:
 
     assert len(second.of("answer")[0]["rows"]) == 1
     assert "Germany" in second.of("answer")[0]["sql"]
-
-
-def test_a_thread_can_be_forgotten(server: Running) -> None:
-    streamed = server.ask(QUESTION)
-
-    assert httpx.delete(f"{server.url}/threads/{streamed.thread_id}").status_code == 204
-
-    assert server.get(f"/threads/{streamed.thread_id}").status_code == 404
-    assert server.get(f"/runs/{streamed.run_id}").status_code == 404
-    assert server.get(f"/runs/{streamed.run_id}/events").status_code == 404
 
 
 def test_a_thread_as_markdown_shows_rows_as_a_table_and_no_markup_of_others(server: Running) -> None:
@@ -100,7 +89,7 @@ def test_the_latest_verdict_stands(server: Running) -> None:
     assert server.get("/feedback?preset=enterprise").json() == []
 
 
-def test_sql_of_ones_own_runs_under_the_guard_and_is_kept(server: Running) -> None:
+def test_sql_of_ones_own_runs_under_the_guard_is_kept_and_nearest_names_are_told(server: Running) -> None:
     ran = server.post("/sql", {"preset": "shop", "sql": "SELECT * FROM customers -- all", "question": "all"}).json()
 
     assert (ran["status"], ran["rows_returned"], len(ran["rows"])) == ("success", 480, 200)
@@ -108,8 +97,6 @@ def test_sql_of_ones_own_runs_under_the_guard_and_is_kept(server: Running) -> No
     run = server.get(f"/runs/{ran['run_id']}").json()
     assert (run["kind"], run["question"], run["status"]) == ("sql", "all", "success")
 
-
-def test_unknown_names_come_with_the_nearest_real_ones(server: Running) -> None:
     ran = server.post("/sql", {"preset": "shop", "sql": "SELECT citty FROM customers"}).json()
 
     assert ran["status"] == "error"
@@ -117,7 +104,7 @@ def test_unknown_names_come_with_the_nearest_real_ones(server: Running) -> None:
     assert "city" in ran["phantoms"]["columns"][0]["nearest"]
 
 
-def test_a_whole_result_by_the_page_sorted_and_filtered(server: Running) -> None:
+def test_a_whole_result_by_the_page_sorted_filtered_and_as_a_file(server: Running) -> None:
     run_id = server.post("/sql", {"preset": "shop", "sql": "SELECT * FROM customers"}).json()["run_id"]
 
     page = server.get(f"/runs/{run_id}/rows?offset=470&limit=100").json()
@@ -129,23 +116,19 @@ def test_a_whole_result_by_the_page_sorted_and_filtered(server: Running) -> None
     assert {row[city] for row in berlin["rows"]} == {"Berlin"}
     assert [row[0] for row in berlin["rows"]] == sorted((row[0] for row in berlin["rows"]), reverse=True)
 
-
-@pytest.mark.parametrize("query", ["sort=x", "sort=0:up", "filter=0", "filter=0:like:x", "sort=99", "filter=99:=:1"])
-def test_a_page_that_makes_no_sense(server: Running, query: str) -> None:
-    run_id = server.ask(QUESTION).run_id
-
-    assert server.get(f"/runs/{run_id}/rows?{query}").status_code == 400
-
-
-def test_a_whole_result_as_a_file(server: Running) -> None:
-    run_id = server.ask("Show all customers.").run_id
-
     as_csv = server.get(f"/runs/{run_id}/export?format=csv")
     as_lines = server.get(f"/runs/{run_id}/export?format=jsonl")
 
     assert "attachment" in as_csv.headers["content-disposition"]
     assert len(list(csv.reader(io.StringIO(as_csv.text)))) == 481
     assert len([json.loads(line) for line in as_lines.text.splitlines()]) == 480
+
+
+def test_a_page_that_makes_no_sense(server: Running) -> None:
+    run_id = server.ask(QUESTION).run_id
+
+    for query in ("sort=x", "sort=0:up", "filter=0", "filter=0:like:x", "sort=99", "filter=99:=:1"):
+        assert server.get(f"/runs/{run_id}/rows?{query}").status_code == 400, query
 
 
 def test_an_uploaded_database_is_asked_and_taken_away(server: Running, tmp_path: Path) -> None:
@@ -215,7 +198,7 @@ def test_what_one_client_made_is_not_there_for_another(tmp_path: Path) -> None:
         assert server.get("/health").json()["auth"] is True
 
 
-def test_the_structure_of_a_database(server: Running) -> None:
+def test_the_presets_and_the_structure_rows_and_values_of_a_database(server: Running) -> None:
     schema = server.get("/schema/shop").json()
     orders = next(t for t in schema["tables"] if t["name"] == "orders")
     customer = next(c for c in orders["columns"] if c["name"] == "customer_id")
@@ -224,8 +207,6 @@ def test_the_structure_of_a_database(server: Running) -> None:
     assert orders["row_count"] > 0
     assert (customer["foreign_key"], customer["primary_key"]) == ("customers.customer_id", False)
 
-
-def test_a_tables_rows_and_a_columns_values(server: Running) -> None:
     sample = server.get("/schema/shop/customers/sample?limit=3").json()
     values = server.get("/schema/shop/customers/city/values?limit=5").json()
 
@@ -234,18 +215,10 @@ def test_a_tables_rows_and_a_columns_values(server: Running) -> None:
     assert values["distinct"] == 57
     assert values["nulls"] == 0
 
-
-def test_the_presets_begin_with_the_default(server: Running) -> None:
     presets = server.get("/presets").json()
 
     assert [(p["id"], p["default"]) for p in presets[:2]] == [("shop", True), ("enterprise", False)]
     assert QUESTION in presets[0]["examples"]
-
-
-def test_figures_for_prometheus(server: Running) -> None:
-    server.ask(QUESTION)
-
-    assert 'text2sql_runs_total{status="success"}' in server.get("/metrics").text
 
 
 def test_a_state_that_takes_no_writes_is_not_ready_and_is_not_named_to_clients(
@@ -262,11 +235,6 @@ def test_a_state_that_takes_no_writes_is_not_ready_and_is_not_named_to_clients(
         assert {ready.headers["Retry-After"], asked.headers["Retry-After"]} == {"5"}
         assert str(tmp_path) not in asked.text
         assert "log says why" in asked.text
-        wait_until(lambda: server.get("/ready").json()["ready"])
-
-
-def test_a_state_whose_disk_is_full_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with running(settings_for(tmp_path)) as server:
         wait_until(lambda: server.get("/ready").json()["ready"])
         monkeypatch.setattr("agent.store.store.LEAST_FREE_BYTES", 1 << 62)
         full = server.get("/ready")

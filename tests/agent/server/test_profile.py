@@ -28,15 +28,13 @@ def test_a_databases_profile_has_its_sections_and_its_facts(server: Running) -> 
     assert reply["fingerprint"] == server.get("/schema/shop").json()["fingerprint"]
 
 
-def test_a_budget_shortens_the_text_and_says_so(server: Running) -> None:
+def test_a_budget_shortens_the_text_and_a_profile_of_nothing_is_not_found(server: Running) -> None:
     reply = server.get("/schema/shop/profile?budget=900").json()
 
     assert reply["tokens"] <= 900
     assert any(s["left_out"] for s in reply["sections"])
     assert server.get("/schema/shop/profile?budget=-1").status_code == 422
 
-
-def test_no_profile_of_what_is_not_there(server: Running) -> None:
     answer = server.get("/schema/nothing/profile")
 
     assert answer.status_code == 404

@@ -23,12 +23,11 @@ from tests.agent.server.running import (
 from tests.openai_server import OpenAIServer
 
 QUESTION = "How many customers are there?"
+Two = tuple[Running, Running]
 
 
 @pytest.fixture
-def two(
-    tmp_path: Path, endpoint: OpenAIServer, shop_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Running, Running]]:
+def two(tmp_path: Path, endpoint: OpenAIServer, shop_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Two]:
     monkeypatch.setattr(live_runs, "PULSE_SECONDS", 0.2)
     config = settings_for(
         tmp_path, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="k", TEXT2SQL_DB_PATH=shop_file, TEXT2SQL_MODEL="m"
@@ -37,7 +36,7 @@ def two(
         yield one, other
 
 
-def test_a_run_is_followed_through_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer) -> None:
+def test_a_run_is_followed_through_the_other_server(two: Two, endpoint: OpenAIServer) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.3)
     with raw_query(one.port, {"question": QUESTION}) as connection:
@@ -51,7 +50,7 @@ def test_a_run_is_followed_through_the_other_server(two: tuple[Running, Running]
     assert seen.names[-2:] == ["answer", "done"]
 
 
-def test_a_run_is_cancelled_through_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer) -> None:
+def test_a_run_is_cancelled_through_the_other_server(two: Two, endpoint: OpenAIServer) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
     with raw_query(one.port, {"question": QUESTION}) as connection:
@@ -65,7 +64,7 @@ def test_a_run_is_cancelled_through_the_other_server(two: tuple[Running, Running
     assert one.get(f"/runs/{run_id}").json()["status"] == "cancelled"
 
 
-def test_a_thread_goes_on_at_the_other_server(two: tuple[Running, Running], endpoint: OpenAIServer) -> None:
+def test_a_thread_goes_on_at_the_other_server(two: Two, endpoint: OpenAIServer) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
     streamed = one.ask(QUESTION)
@@ -77,7 +76,7 @@ def test_a_thread_goes_on_at_the_other_server(two: tuple[Running, Running], endp
 
 
 def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
-    two: tuple[Running, Running], endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+    two: Two, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)

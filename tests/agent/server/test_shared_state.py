@@ -45,6 +45,7 @@ from tests.agent.server.running import (
 from tests.openai_server import OpenAIServer
 
 QUESTION = "How many customers are there?"
+Two = tuple[Running, Running]
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +55,7 @@ def model() -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture(scope="module")
-def two(
-    tmp_path_factory: pytest.TempPathFactory, model: OpenAIServer, postgres_url: str
-) -> Iterator[tuple[Running, Running]]:
+def two(tmp_path_factory: pytest.TempPathFactory, model: OpenAIServer, postgres_url: str) -> Iterator[Two]:
     folder = tmp_path_factory.mktemp("shared")
     sqlite_file(folder / "shop.sqlite", TABLES)
     config = settings_for(
@@ -78,7 +77,7 @@ async def _nothing(_: LiveRuns) -> None:
 
 
 def test_a_cancelled_run_of_the_other_server_stops_without_waiting_for_the_pulse(
-    two: tuple[Running, Running], model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+    two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = two
     monkeypatch.setattr(LiveRuns, "_heed", _nothing)
@@ -95,9 +94,7 @@ def test_a_cancelled_run_of_the_other_server_stops_without_waiting_for_the_pulse
     assert model.disconnected.wait(30)
 
 
-def test_a_resumable_run_goes_on_while_it_is_read_at_the_other_server(
-    two: tuple[Running, Running], model: OpenAIServer
-) -> None:
+def test_a_resumable_run_goes_on_while_it_is_read_at_the_other_server(two: Two, model: OpenAIServer) -> None:
     one, other = two
     model.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=1.2)  # longer than it waits for a reader
     with raw_query(one.port, {"question": QUESTION, "resumable": True}) as connection:
@@ -110,7 +107,7 @@ def test_a_resumable_run_goes_on_while_it_is_read_at_the_other_server(
 
 
 def test_a_stopped_thread_can_be_asked_at_the_other_server_at_once(
-    two: tuple[Running, Running], model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+    two: Two, model: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = two
     model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120)
@@ -130,9 +127,7 @@ def test_a_stopped_thread_can_be_asked_at_the_other_server_at_once(
     assert again.of("answer")[0]["rows"] == [[4]]
 
 
-def test_verified_questions_boards_and_the_model_are_the_same_at_both(
-    two: tuple[Running, Running], model: OpenAIServer
-) -> None:
+def test_verified_questions_boards_and_the_model_are_the_same_at_both(two: Two, model: OpenAIServer) -> None:
     one, other = two
     model.otherwise = scripted("SELECT COUNT(*) FROM customers")
     run_id = one.ask(QUESTION).run_id
@@ -150,7 +145,7 @@ def test_verified_questions_boards_and_the_model_are_the_same_at_both(
     wait_until(lambda: one.get("/health").json()["model"] == "m", 30)
 
 
-def test_a_changed_structure_is_seen_by_both(two: tuple[Running, Running], tmp_path: Path) -> None:
+def test_a_changed_structure_is_seen_by_both(two: Two, tmp_path: Path) -> None:
     one, other = two
     file = Path(one.services.settings.database.path or "")
     assert [len(s.get("/schema/configured").json()["tables"]) for s in two] == [4, 4]
@@ -161,7 +156,7 @@ def test_a_changed_structure_is_seen_by_both(two: tuple[Running, Running], tmp_p
     assert [len(s.get("/schema/configured").json()["tables"]) for s in (one, other)] == [5, 5]
 
 
-def test_an_upload_is_asked_and_removed_at_the_other_server(two: tuple[Running, Running]) -> None:
+def test_an_upload_is_asked_and_removed_at_the_other_server(two: Two) -> None:
     one, other = two
     files = {"file": ("fruit.csv", b"name,price\napple,1\npear,2\n", "text/csv")}
     sent = httpx.post(f"{one.url}/databases/upload", files=files, timeout=60)
@@ -176,7 +171,7 @@ def test_an_upload_is_asked_and_removed_at_the_other_server(two: tuple[Running, 
     wait_until(lambda: preset not in one.services.sources._open, 30)
 
 
-def test_a_result_is_paged_at_the_other_server(two: tuple[Running, Running]) -> None:
+def test_a_result_is_paged_at_the_other_server(two: Two) -> None:
     one, other = two
     run_id = one.post("/sql", {"preset": "configured", "sql": "SELECT name FROM customers ORDER BY id"}).json()[
         "run_id"
@@ -235,9 +230,7 @@ def loop_of(server: Running) -> asyncio.AbstractEventLoop:
     return task.get_loop()
 
 
-def test_a_finished_task_and_its_context_are_known_at_the_other_server(
-    two: tuple[Running, Running], model: OpenAIServer
-) -> None:
+def test_a_finished_task_and_its_context_are_known_at_the_other_server(two: Two, model: OpenAIServer) -> None:
     one, other = two
     model.otherwise = scripted("SELECT COUNT(*) FROM customers")
     done = call(one, "message/send", message(TASK))["result"]
@@ -248,9 +241,7 @@ def test_a_finished_task_and_its_context_are_known_at_the_other_server(
     assert answer["sql"] == "SELECT COUNT(*) FROM customers"  # the schema came from the earlier task
 
 
-def test_a_running_task_is_followed_and_cancelled_at_the_other_server(
-    two: tuple[Running, Running], model: OpenAIServer
-) -> None:
+def test_a_running_task_is_followed_and_cancelled_at_the_other_server(two: Two, model: OpenAIServer) -> None:
     one, other = two
     model.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=120, delay=120)
     model.disconnected.clear()
@@ -305,9 +296,7 @@ def mcp_call(server: Running, body: dict[str, Any], session: str = "") -> httpx.
     return httpx.post(f"{server.url}/mcp", json={"jsonrpc": "2.0", **body}, headers=headers, timeout=120)
 
 
-def test_an_mcp_session_goes_on_and_its_call_is_cancelled_at_the_other_server(
-    two: tuple[Running, Running], model: OpenAIServer
-) -> None:
+def test_an_mcp_session_goes_on_and_its_call_is_cancelled_at_the_other_server(two: Two, model: OpenAIServer) -> None:
     one, other = two
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     began = mcp_call(one, {"id": 0, "method": "initialize", "params": about})

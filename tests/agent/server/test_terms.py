@@ -11,9 +11,8 @@ import yaml
 from tests.agent.server.running import Running, running, settings_for
 from tests.writing import sqlite_file
 
-TUBS = "how many tubs are there"
 ASKED = [
-    (TUBS, "tubs", "vessels", [[3]]),
+    ("how many tubs are there", "tubs", "vessels", [[3]]),
     ("average heft of the vessels", "heft", "vessels.grt", [[20.0]]),
     ("how many dinghies are there", "dinghies", "vessels.grt < 15", [[1]]),
 ]
@@ -37,42 +36,33 @@ def preset(server: Running) -> str:
     return str(next(p["id"] for p in server.get("/presets").json() if p["default"]))
 
 
-@pytest.mark.parametrize(("question", "term", "means", "rows"), ASKED)
-def test_a_taught_word_is_understood_until_it_is_forgotten(
-    harbour: Running, question: str, term: str, means: str, rows: list[list[object]]
-) -> None:
+def test_a_taught_word_is_understood_until_it_is_forgotten(harbour: Running) -> None:
     of = preset(harbour)
 
-    def answered() -> list[list[object]]:
+    def answered(question: str) -> list[list[object]]:
         (answer,) = harbour.ask(question, preset=of).of("answer")
         return list(answer["rows"]) if answer["status"] == "success" else []
 
-    assert answered() == []
-    taught = harbour.post("/terms", {"preset": of, "term": term, "means": means})
-    assert taught.status_code == 201, taught.text
-    assert answered() == rows
-    assert [(t["term"], t["means"]) for t in harbour.get(f"/terms?preset={of}").json()] == [(term, means)]
+    for question, term, means, rows in ASKED:
+        assert answered(question) == []
+        taught = harbour.post("/terms", {"preset": of, "term": term, "means": means})
+        assert taught.status_code == 201, taught.text
+        assert answered(question) == rows
+        assert [(t["term"], t["means"]) for t in harbour.get(f"/terms?preset={of}").json()] == [(term, means)]
 
-    with harbour.client() as client:
-        assert client.delete(f"/terms/{taught.json()['term_id']}").status_code == 204
-        assert client.delete(f"/terms/{taught.json()['term_id']}").status_code == 404
-    assert answered() == []
+        with harbour.client() as client:
+            assert client.delete(f"/terms/{taught.json()['term_id']}").status_code == 204
+            assert client.delete(f"/terms/{taught.json()['term_id']}").status_code == 404
+        assert answered(question) == []
 
 
-def test_a_term_is_taught_anew_in_place_of_what_it_meant(harbour: Running) -> None:
+def test_what_fits_nothing_is_refused_with_the_reason(harbour: Running) -> None:
     of = preset(harbour)
-    for means in ("berths", "vessels"):
-        harbour.post("/terms", {"preset": of, "term": "Tubs", "means": means})
-    assert [t["means"] for t in harbour.get(f"/terms?preset={of}").json()] == ["vessels"]
-
-
-@pytest.mark.parametrize("means", ["boats", "vessels.weight", "vessels.grt <", "1 = 1", "vessels.grt); DROP TABLE x"])
-def test_what_fits_nothing_is_refused_with_the_reason(harbour: Running, means: str) -> None:
-    refused = harbour.post("/terms", {"preset": preset(harbour), "term": "tub", "means": means})
-    assert refused.status_code == 409
-    assert means in refused.json()["error"]["message"]
-    assert refused.json()["error"]["kind"] == "bad_request"
-    assert harbour.post("/terms", {"preset": preset(harbour), "term": "?", "means": "vessels"}).status_code == 409
+    for means in ("boats", "vessels.weight", "vessels.grt <", "1 = 1", "vessels.grt); DROP TABLE x"):
+        refused = harbour.post("/terms", {"preset": of, "term": "tub", "means": means})
+        assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "bad_request")
+        assert means in refused.json()["error"]["message"]
+    assert harbour.post("/terms", {"preset": of, "term": "?", "means": "vessels"}).status_code == 409
     assert harbour.post("/terms", {"preset": "none", "term": "tub", "means": "vessels"}).status_code == 404
 
 
@@ -97,7 +87,7 @@ def test_a_forgotten_term_is_in_the_history_and_can_be_restored(harbour: Running
     assert harbour.post("/terms/none/restore", {}).status_code == 404
 
 
-def test_a_term_is_tried_without_being_kept(harbour: Running) -> None:
+def test_a_term_is_taught_anew_and_tried_without_being_kept(harbour: Running) -> None:
     of = preset(harbour)
     asked = {"preset": of, "kind": "hidden", "term": "vessels", "means": "vessels.grt < 15"}
     tried = harbour.post("/terms/try", asked)
@@ -113,23 +103,20 @@ def test_a_term_is_tried_without_being_kept(harbour: Running) -> None:
     assert harbour.post("/terms/try", {**asked, "kind": "rumour"}).status_code == 422
     assert harbour.get(f"/terms?preset={of}&history=true").json() == []
 
+    for means in ("berths", "vessels"):
+        harbour.post("/terms", {"preset": of, "term": "Tubs", "means": means})
+    assert [t["means"] for t in harbour.get(f"/terms?preset={of}").json()] == ["vessels"]
 
-@pytest.mark.parametrize(
-    ("word", "first"),
-    [
-        ("vesel", "vessels"),
-        ("ships", "vessels"),
-        ("Ada", "vessels.name = 'Ada'"),
-        ("tonnage", None),
-        ("taken", "berths.taken_on"),
-    ],
-)
-def test_a_word_may_mean_what_is_like_it(harbour: Running, word: str, first: str | None) -> None:
-    found = harbour.get(f"/terms/likely?preset={preset(harbour)}&word={word}").json()
-    assert len(found) <= 6
-    assert (found[0]["means"] if found else None) == first
-    of_question = harbour.get(f"/terms/likely?preset={preset(harbour)}&word={word}&question={word} of vessels").json()
-    assert "vessels" in [one["means"] for one in of_question]
+
+def test_a_word_may_mean_what_is_like_it(harbour: Running) -> None:
+    likely = f"/terms/likely?preset={preset(harbour)}"
+    firsts = {"vesel": "vessels", "ships": "vessels", "Ada": "vessels.name = 'Ada'", "tonnage": None}
+    for word, first in {**firsts, "taken": "berths.taken_on"}.items():
+        found = harbour.get(f"{likely}&word={word}").json()
+        assert len(found) <= 6
+        assert (found[0]["means"] if found else None) == first
+        of_question = harbour.get(f"{likely}&word={word}&question={word} of vessels").json()
+        assert "vessels" in [one["means"] for one in of_question]
 
 
 def test_what_was_taught_is_exported_as_a_model(harbour: Running) -> None:

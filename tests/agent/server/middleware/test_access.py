@@ -9,6 +9,7 @@ from agent.config import ServerSettings
 from agent.server.middleware import TokensInvalid, host_problem
 from agent.server.middleware.tokens import Tokens
 from tests.agent.server.middleware.conftest import ANA, BO, TOKENS, Serve
+from tests.pairs import rows, sections
 
 
 def error_of(reply: httpx.Response) -> tuple[int, str]:
@@ -113,37 +114,7 @@ def test_open_paths_need_no_token(serve: Serve, path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "//runs",
-        "/assets/../runs",
-        "/assets/..%2fruns",
-        "/assets/%2e%2e/runs",
-        "/assets/%2e%2e%2fruns",
-        "/assets/..\\runs",
-        "/assets/..%5cruns",
-        "/assets//runs",
-        "/t/../runs",
-        "/t/..;/runs",
-        "/health/../runs",
-        "/health/",
-        "/health%2f..%2fruns",
-        "/health%00",
-        "/HEALTH",
-        "/./runs",
-        "/.well-known/../runs",
-        "/runs;/health",
-        "/runs%3f/health",
-        "/runs%23/health",
-        "/mcp",
-        "/mcp/",
-        "/mcp/../health",
-        "/metrics",
-        "/docs",
-        "/openapi.json",
-        "http://127.0.0.1/runs",
-        "runs",
-        "*",
-    ],
+    sections("server/requests.txt")["paths behind the token"][0],
 )
 def test_no_spelling_of_a_path_gets_past_the_token(serve: Serve, path: str) -> None:
     server = serve(TEXT2SQL_TOKENS=TOKENS)
@@ -276,15 +247,7 @@ def test_what_is_no_origin_is_refused_at_the_start(serve: Serve, origins: str) -
 
 @pytest.mark.parametrize(
     ("tokens", "problem"),
-    [
-        ("ana", "entry 1 is not written as name=token"),
-        ("ana=short", "at least 16 characters"),
-        ("ana=ana-token-0123456789,bo=bo token 0123456789", "the token of 'bo'"),
-        ("ana=tökentökentökentöken", "the token of 'ana'"),
-        ("=ana-token-0123456789", "entry 1"),
-        ("a b=ana-token-0123456789", "entry 1"),
-        ("ana=same-token-0123456789,bo=same-token-0123456789", "the token of another name"),
-    ],
+    sections("server/requests.txt")["bad tokens"],
 )
 def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str) -> None:
     settings = ServerSettings.model_validate({"TEXT2SQL_TOKENS": tokens})
@@ -301,18 +264,7 @@ def test_bad_tokens_are_named_without_being_repeated(tokens: str, problem: str) 
 
 @pytest.mark.parametrize(
     ("host", "variables", "problem"),
-    [
-        ("127.0.0.1", {}, None),
-        ("::1", {}, None),
-        ("localhost", {}, None),
-        ("0.0.0.0", {}, "TEXT2SQL_TOKENS"),
-        ("::", {}, "TEXT2SQL_TOKENS"),
-        ("192.168.1.5", {}, "TEXT2SQL_TOKENS"),
-        ("0.0.0.0", {"TEXT2SQL_TOKENS": TOKENS}, None),
-        ("0.0.0.0", {"TEXT2SQL_AUTH": "off"}, None),
-        ("127.0.0.1", {"TEXT2SQL_AUTH": "required"}, "there is no token"),
-        ("127.0.0.1", {"TEXT2SQL_AUTH": "required", "TEXT2SQL_TOKENS": TOKENS}, None),
-    ],
+    rows("server/hosts.jsonl"),
 )
 def test_where_a_server_may_listen(host: str, variables: dict[str, str], problem: str | None) -> None:
     refusal = host_problem(host, ServerSettings.model_validate(variables))

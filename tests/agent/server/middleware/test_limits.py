@@ -12,6 +12,7 @@ import pytest
 
 from agent.server.limits import TokenBuckets
 from tests.agent.server.middleware.conftest import Serve
+from tests.pairs import rows
 
 MB = 1_000_000
 
@@ -76,18 +77,7 @@ def test_a_client_that_sends_one_byte_at_a_time_is_given_up(serve: Serve) -> Non
 
 @pytest.mark.parametrize(
     "head",
-    [
-        "Content-Length: 5\r\nContent-Length: 50\r\n",
-        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
-        "Transfer-Encoding: identity, chunked\r\n",
-        "Transfer-Encoding: xchunked\r\n",
-        "Transfer-Encoding : chunked\r\n",
-        "Content-Length: +5\r\n",
-        "Content-Length: -5\r\n",
-        "Content-Length: 0x5\r\n",
-        "X-Name\x00: 1\r\n",
-        " Folded: 1\r\n",
-    ],
+    [value for (value,) in rows("server/heads.jsonl")],
 )
 def test_two_readings_of_one_request_are_refused_or_read_as_one(serve: Serve, head: str) -> None:
     """The smuggled GET must never be answered as a second request."""

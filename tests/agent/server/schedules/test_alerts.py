@@ -9,6 +9,7 @@ import pytest
 from agent.server.schedules.conditions import CannotTell, seen
 from agent.store.records import Condition
 from tests.agent.server.schedules.conftest import Desk
+from tests.pairs import rows
 from tests.receivers import Mails, Webhook
 
 
@@ -138,19 +139,7 @@ async def test_a_board_has_no_condition(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "rows", "before", "tells"),
-    [
-        ("above", [[1], [11]], {}, True),
-        ("above", [[None], ["12"]], {}, True),
-        ("above", [[None]], {"held": True}, False),
-        ("above", [["Infinity"]], {}, True),
-        ("above", [["NaN"], [True]], {}, False),
-        ("above", [], {}, False),
-        ("below", [[11], [9]], {"held": False}, True),
-        ("changes", [[21]], {"value": 10}, True),
-        ("changes", [[15]], {"value": 10}, False),
-        ("changes", [[None]], {"value": 10}, False),
-        ("new rows", [[1], [1]], {"rows": []}, True),
-    ],
+    rows("server/alerts.jsonl"),
 )
 def test_the_numbers_that_count(kind: Any, rows: list[list[Any]], before: dict[str, Any], tells: bool) -> None:
     condition = Condition(kind=kind, column="n", value=10)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent.server.schedules.cron import BadTimes, checked, following, latest
+from tests.pairs import rows, sections
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -53,10 +54,7 @@ def test_a_daily_time_comes_once_every_day_of_a_year(zone: str, hour: int) -> No
 
 @pytest.mark.parametrize(
     ("field", "days"),
-    [
-        ("0", "Sun"), ("7", "Sun"), ("1-5", "Mon Tue Wed Thu Fri"), ("5-7", "Fri Sat Sun"), ("MON,3", "Mon Wed"),
-        ("*/2", "Tue Thu Sat Sun"), ("1-5/2", "Mon Wed Fri"),
-    ],
+    sections("server/schedules.txt")["weekdays"],
 )  # fmt: skip
 def test_weekdays_are_counted_as_cron_counts_them(field: str, days: str) -> None:
     at, found = datetime(2026, 6, 1, tzinfo=UTC), set()
@@ -68,19 +66,7 @@ def test_weekdays_are_counted_as_cron_counts_them(field: str, days: str) -> None
 
 @pytest.mark.parametrize(
     ("cron", "zone", "why"),
-    [
-        ("* * * * *", "UTC", "5 minutes apart"),
-        ("0,2 8 * * *", "UTC", "5 minutes apart"),
-        ("0 0 30 2 *", "UTC", "never comes"),
-        ("0 8 1 * 1", "UTC", "not both"),
-        ("0 8 * *", "UTC", "five fields"),
-        ("0 25 * * *", "UTC", "no cron expression"),
-        ("0 8 * * monday-x", "UTC", "no cron expression"),
-        ("x; rm * * *", "UTC", "no cron expression"),
-        ("0 8 * * *", "Europe/Nowhere", "no time zone"),
-        ("0 8 * * *", "../../etc/passwd", "no time zone"),
-        ("0 8 * * *", "", "no time zone"),
-    ],
+    rows("server/times.jsonl"),
 )
 def test_what_is_no_time_is_refused(cron: str, zone: str, why: str) -> None:
     with pytest.raises(BadTimes, match=why):
