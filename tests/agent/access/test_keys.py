@@ -198,7 +198,10 @@ def test_keys_are_not_believed_for_ever(provider: Provider, monkeypatch: pytest.
         asyncio.run(aged())
 
 
-def test_a_server_answers_beside_a_provider_that_stalls(provider: Provider, tmp_path: Path) -> None:
+def test_a_server_answers_beside_a_provider_that_stalls(
+    provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "WAIT_SECONDS", 1.0)
     provider.going.clear()
     policies = tmp_path / "access.yaml"
     policies.write_text(f"jwt: {{issuer: i, audience: a, keys: '{provider.address}'}}\nrules: []")

@@ -121,12 +121,12 @@ HOSTILE = [
 
 @pytest.mark.parametrize("part", HOSTILE)
 def test_time_grows_with_length_and_no_faster(part: str) -> None:
-    text = (part * (100_000 // len(part)))[:100_000]
+    text = (part * (50_000 // len(part)))[:50_000]
     for read in (extract_sql, extract_json, visible_text):
         started = time.process_time()
         with contextlib.suppress(UnusableReply):
             read(text)
-        assert time.process_time() - started < 30 * unit(), read.__name__
+        assert time.process_time() - started < 15 * unit(), read.__name__
 
 
 def test_deep_nesting_is_refused() -> None:

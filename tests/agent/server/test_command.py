@@ -79,7 +79,7 @@ def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServe
 def test_told_to_stop_it_lets_a_running_question_finish(
     tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]
 ) -> None:
-    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=2)
+    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=1)
     with started(tmp_path, **model) as (process, port, _):
         with raw_query(port, {"question": QUESTION}) as connection:
             read_until(connection, b'"event":"run"')

@@ -39,8 +39,10 @@ def test_the_model_call_is_given_up_within_200_ms(model_server: Running, endpoin
         left = time.monotonic()
         assert endpoint.disconnected.wait(5)
         times.append(time.monotonic() - left)
+        if times[-1] < 0.2:  # a busy machine gets other tries
+            break
 
-    assert min(times) < 0.2, times  # a busy machine gets other tries
+    assert min(times) < 0.2, times
     wait_until(lambda: len(model_server.services.runs) == 0)
     assert {run["status"] for run in model_server.get("/runs").json()["runs"]} == {"cancelled"}
 
@@ -112,6 +114,8 @@ def test_a_postgresql_statement_is_gone_within_200_ms(
                     read_until(connection, b'"event":"run"')
                     wait_until(busy, 20)
                 times.append(wait_until(lambda: not busy(), 20))
+                if times[-1] < by_hand[-1] + 0.2:
+                    break
         assert min(times) < min(by_hand) + 0.2, (times, by_hand)
 
 

@@ -55,17 +55,6 @@ def test_several_workers_are_refused_on_sqlite_with_the_reason(tmp_path: Path) -
     assert not (tmp_path / "state").exists()
 
 
-def test_a_taken_port_is_told_before_any_worker_starts(
-    two: tuple[Server, int], tmp_path: Path, shared: dict[str, str]
-) -> None:
-    _, port = two
-
-    done = failed(tmp_path, *WORKERS, "--port", str(port), **shared)
-
-    assert done.returncode == 3
-    assert "cannot listen" in done.stderr
-
-
 def test_a_state_that_is_away_is_told_by_the_exit_code(tmp_path: Path) -> None:
     done = failed(tmp_path, *WORKERS, "--port", "0", TEXT2SQL_STATE_URL="postgresql://nobody@127.0.0.1:9/none")
 
@@ -73,8 +62,8 @@ def test_a_state_that_is_away_is_told_by_the_exit_code(tmp_path: Path) -> None:
     assert "does not answer" in done.stderr
 
 
-def test_each_worker_says_whether_it_is_ready_and_any_answers_for_all_figures(
-    two: tuple[Server, int],
+def test_each_worker_is_ready_any_answers_for_all_figures_and_a_taken_port_is_told(
+    two: tuple[Server, int], tmp_path: Path, shared: dict[str, str]
 ) -> None:
     process, port = two
     for number in (1, 2):
@@ -87,11 +76,14 @@ def test_each_worker_says_whether_it_is_ready_and_any_answers_for_all_figures(
             re.search(r'text2sql_runs_total\{status="success"\} (\S+)', c.get("/metrics").text) for c in (one, other)
         ]
     assert [match and match[1] for match in counted] == ["2.0", "2.0"]
+    done = failed(tmp_path, *WORKERS, "--port", str(port), **shared)
+    assert done.returncode == 3
+    assert "cannot listen" in done.stderr
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0
 
 
-def test_a_killed_worker_is_replaced_and_its_run_becomes_interrupted_at_once(
+def test_a_killed_worker_is_replaced_and_a_killed_supervisor_takes_its_workers_along(
     two: tuple[Server, int], endpoint: OpenAIServer
 ) -> None:
     process, port = two
@@ -117,12 +109,18 @@ def test_a_killed_worker_is_replaced_and_its_run_becomes_interrupted_at_once(
         again = client.post(f"/runs/{runs[0]}/again").text
         assert '"status":"success"' in again
 
+    workers = pids(process)
+    process.kill()
+    process.wait(20)
+
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), 60)
+
 
 def test_told_to_stop_the_workers_let_running_questions_finish(
     tmp_path: Path, endpoint: OpenAIServer, shared: dict[str, str]
 ) -> None:
     with started(tmp_path, *WORKERS, **shared, TEXT2SQL_DRAIN_SECONDS="60") as (process, port, _):
-        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=3)
+        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=1.5)
         under_way = [raw_query(port, {"question": QUESTION}) for _ in range(4)]
         for connection in under_way:
             read_until(connection, b'"event":"run"')
@@ -134,12 +132,3 @@ def test_told_to_stop_the_workers_let_running_questions_finish(
         assert process.wait(60) == 0
     assert all(b'"status":"success"' in end for end in ends)
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
-
-
-def test_a_killed_supervisor_takes_its_workers_along(two: tuple[Server, int]) -> None:
-    process, _ = two
-    workers = pids(process)
-    process.kill()
-    process.wait(20)
-
-    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), 60)

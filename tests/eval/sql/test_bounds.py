@@ -18,6 +18,7 @@ from eval.sql import check, facts, parse, parse_type, resolve
 from eval.sql.bounds import MAX_DEPTH
 from eval.sql.parse_budget import REREAD_TOKENS
 from tests.eval.sql.fixture_files import FIXTURES, cases
+from tests.pairs import rows
 from tests.samples import ALL, sampled
 
 Reading = tuple[bool, str | None, int]
@@ -72,38 +73,13 @@ def by_dialect(names: Iterable[str]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("name", "dialect"), [(name, one) for name, dialects in turns for one in dialects])
 
 
-def _chain(part: str, start: str = "SELECT a", end: str = " FROM t") -> Callable[[int], str]:
+def _chain(part: str, start: str, end: str) -> Callable[[int], str]:
     """A text with as many repetitions as make up so many tokens, roughly."""
     size = max(len(part.replace("(", " ( ").replace(")", " ) ").split()), 1)
     return lambda tokens: start + part * (tokens // size - 10) + end
 
 
-CHAINS: dict[str, Callable[[int], str]] = {
-    "and": _chain(" AND a", "SELECT 1 FROM t WHERE a", ""),
-    "or of ands": _chain(" AND b OR a", "SELECT 1 FROM t WHERE a", ""),
-    "plus": _chain(" + a"),
-    "concat": _chain(" || a"),
-    "caret": _chain(" ^ a"),
-    "equals": _chain(" = a"),
-    "less or equal mixed": _chain(" < a = 1"),
-    "between": _chain(" BETWEEN 1 AND 2"),
-    "like": _chain(" LIKE a"),
-    "like escape": _chain(" LIKE a ESCAPE 'x'"),
-    "is null": _chain(" IS NULL"),
-    "is not null": _chain(" IS NOT NULL"),
-    "in": _chain(" IN (1)"),
-    "cast": _chain("::int"),
-    "subscript": _chain("[1]"),
-    "arrow": _chain(" -> 'x'"),
-    "lambda": _chain("x -> ", "SELECT ", "1 FROM t"),
-    "interval": _chain("INTERVAL ", "SELECT ", "1 FROM t"),
-    "collate": _chain(' COLLATE "C"'),
-    "alias": _chain(" AS b"),
-    "not": _chain("NOT ", "SELECT ", "a FROM t"),
-    "wide case": _chain(" WHEN a THEN 1", "SELECT CASE", " END FROM t"),
-    "unions": _chain(" UNION SELECT a FROM t", "SELECT a FROM t", " ORDER BY a, b, c"),
-    "joins": _chain(" JOIN u", "SELECT 1 FROM t", ""),
-}
+CHAINS = {name: _chain(part, start, end) for name, part, start, end in rows("guard/chains.jsonl")}
 
 LONG = {
     "nested case": "SELECT " + "CASE WHEN a THEN " * MAX_DEPTH + "1" + " END" * MAX_DEPTH + " FROM t",

@@ -83,17 +83,9 @@ async def test_a_host_that_is_no_longer_allowed_gets_nothing_more(opened: Open, 
     assert "secret" not in stored.model_dump_json()
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "ana@evil.example", "ana@example.org.evil.example", "ana@sub.example.org", "ana", "@example.org",
-        "ana@example.org\r\nBcc: x@evil.example", "ana@evil.example,ana@example.org", '"a b"@example.org',
-        "<ana@example.org>", "ana@evil.example@example.org", "ana@[127.0.0.1]", "ana@exämple.org", "",
-        "a..b@example.org", ".a@example.org",
-    ],
-)  # fmt: skip
-async def test_an_address_that_gets_no_mail(desk: Desk, address: str) -> None:
-    await desk.plan(await desk.keep(), channel="mail", recipients=[address], status=409)
+async def test_an_address_that_gets_no_mail(desk: Desk) -> None:
+    for (address,) in rows("server/addresses.jsonl"):
+        await desk.plan(await desk.keep(), channel="mail", recipients=[address], status=409)
 
 
 async def test_no_title_becomes_a_header(desk: Desk, post_office: Mails) -> None:
