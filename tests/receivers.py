@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import json
 import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 
 @dataclass
@@ -24,6 +30,7 @@ class Post:
     path: str
     headers: dict[str, str]
     body: Any
+    """What its JSON holds, or its bytes."""
 
 
 @dataclass
@@ -45,7 +52,11 @@ def webhook() -> Iterator[Webhook]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers["Content-Length"]))
-            post = Post(self.path, dict(self.headers), json.loads(data))
+            post = Post(
+                self.path,
+                dict(self.headers),
+                json.loads(data) if self.headers["Content-Type"] == "application/json" else data,
+            )
             made.posts.append(post)
             if (status := made.answer(post)) == 0:
                 self.close_connection = True
@@ -125,3 +136,19 @@ def mails(tls: ssl.SSLContext | None = None) -> Iterator[Mails]:
         yield made
     finally:
         controller.stop()
+
+
+def certificate(folder: Path) -> Path:
+    """A certificate for 127.0.0.1 with its key, signed by itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")]), datetime.now(UTC)
+    day, number = timedelta(days=1), x509.random_serial_number()
+    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = x509.CertificateBuilder(name, name, key.public_key(), number, now - day, now + day)
+    made = made.add_extension(here, False).add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = folder / "certificate.pem"
+    file.write_bytes(made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM) + private)
+    return file

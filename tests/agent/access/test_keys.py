@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
-import ipaddress
 import json
 import ssl
 import threading
@@ -16,14 +14,13 @@ from typing import Any
 
 import jwt
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from agent.access import KeysUnavailable
 from agent.access import keys as room
 from agent.access.keys import ProviderKeys
 from tests.agent.server.running import running, settings_for
+from tests.receivers import certificate
 
 
 def published(*names: str) -> bytes:
@@ -72,30 +69,14 @@ class Provider:
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    now = dt.datetime.now(dt.UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("provider") / "certificate.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
-    return path
+def signed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certificate(tmp_path_factory.mktemp("provider"))
 
 
 @pytest.fixture
-def provider(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    made = Provider(certificate)
+def provider(signed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    monkeypatch.setenv("SSL_CERT_FILE", str(signed))
+    made = Provider(signed)
     yield made
     made.close()
 
@@ -198,10 +179,7 @@ def test_keys_are_not_believed_for_ever(provider: Provider, monkeypatch: pytest.
         asyncio.run(aged())
 
 
-def test_a_server_answers_beside_a_provider_that_stalls(
-    provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(room, "WAIT_SECONDS", 1.0)
+def test_a_server_answers_beside_a_provider_that_stalls(provider: Provider, tmp_path: Path) -> None:
     provider.going.clear()
     policies = tmp_path / "access.yaml"
     policies.write_text(f"jwt: {{issuer: i, audience: a, keys: '{provider.address}'}}\nrules: []")

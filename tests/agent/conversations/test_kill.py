@@ -25,8 +25,9 @@ import httpx
 import pytest
 
 from eval.tasks import demo_path
+from tests.agent.server.running import scripted
 from tests.commands import Process
-from tests.openai_server import OpenAIServer, Reply, Request, completion
+from tests.openai_server import OpenAIServer
 from tests.samples import sampled
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -85,23 +86,6 @@ class Talker:
         return events
 
 
-def _model(request: Request) -> Reply:
-    """A model that takes its time and counts."""
-    text = request.prompt
-    if "Plan how to answer" in text:
-        task = {"id": "t", "description": "How many?", "depends_on": []}
-        more = {
-            "standalone_question": "How many customers are there?",
-            "clarification": {"question": "", "options": []},
-        }
-        return completion({**more, "plan_type": "single", "confidence": 0.9, "tasks": [task]}, delay=0.1)
-    if "Write one read-only" in text:
-        return completion({"reasoning": "r", "sql": "SELECT COUNT(*) FROM customers"}, delay=0.1)
-    if "Judge whether" in text:
-        return completion({"reasoning": "r", "score": 0.9}, delay=0.1)
-    return completion("There are some customers.", delay=0.1)
-
-
 @dataclass
 class Server:
     environment: dict[str, str]
@@ -148,7 +132,7 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     shutil.copy(demo_path("shop"), tmp_path / "shop.sqlite")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
     with OpenAIServer() as model:
-        model.otherwise = _model
+        model.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.1)
         own = {
             "PYTHONPATH": str(ROOT),
             "TEXT2SQL_STATE_DIR": str(tmp_path / "state"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import socket
 import threading
@@ -155,19 +156,24 @@ def run_and_thread(head: bytes) -> tuple[str, str]:
     return lines["x-run-id"], lines["x-thread-id"]
 
 
-def scripted(sql: str, *, delay: float = 0.0, plan_delay: float | None = None) -> Behaviour:
-    """An endpoint that plans one task, writes this SQL, likes it, and says so word by word."""
+ANSWER = "The answer is in the rows, all of them, one by one."
+
+
+def scripted(*sql: str, delay: float = 0.0, plan_delay: float | None = None, answer: str = ANSWER) -> Behaviour:
+    """An endpoint that plans one task, writes these statements one after the other and then the last, likes them, and
+    says its answer word by word."""
+    statements = itertools.chain(sql, itertools.repeat(sql[-1]))
 
     def behave(request: Request) -> Reply:
         wanted = json.dumps(request.body.get("response_format", {}))
         if "response_format" not in request.body:
-            return completion("The answer is in the rows, all of them, one by one.", delay=delay)
+            return completion(answer, delay=delay)
         if '"tasks"' in wanted:
             task = {"id": "t1", "description": "count", "sql": "", "depends_on": []}
             plan = {"plan_type": "single", "confidence": 0.9, "tasks": [task]}
             return completion(plan, delay=delay if plan_delay is None else plan_delay)
         if '"sql"' in wanted:
-            return completion({"reasoning": "as asked", "sql": sql}, delay=delay)
+            return completion({"reasoning": "as asked", "sql": next(statements)}, delay=delay)
         return completion({"score": 0.95, "reasoning": "it fits"}, delay=delay)
 
     return behave

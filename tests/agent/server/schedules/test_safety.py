@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import ssl
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from agent.config import DeliverySettings, Settings
 from agent.server.documents import Document
@@ -21,7 +16,7 @@ from agent.server.schedules.mail import send_mail
 from agent.server.schedules.webhook import checked_webhook
 from tests.agent.server.schedules.conftest import Desk, Open
 from tests.pairs import rows, sections
-from tests.receivers import Mails, Webhook, mails
+from tests.receivers import Mails, Webhook, certificate, mails
 
 DEFAULT = "hooks.slack.com,*.webhook.office.com"
 
@@ -112,33 +107,16 @@ def test_no_password_goes_over_a_line_without_tls(post_office: Mails, monkeypatc
     assert "secret" not in str(refused.value)
 
 
-@pytest.fixture
-def certificate(tmp_path: Path) -> Path:
-    """A certificate for 127.0.0.1 with its key, signed by itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name, now = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")]), datetime.now(UTC)
-    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    made = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(days=1))
-    signed = made.add_extension(here, critical=False).sign(key, hashes.SHA256())
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file = tmp_path / "certificate.pem"
-    file.write_bytes(signed.public_bytes(serialization.Encoding.PEM) + private)
-    return file
-
-
-def test_a_login_goes_over_tls_to_a_server_that_can_be_trusted(
-    certificate: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_login_goes_over_tls_to_a_server_that_can_be_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.server.schedules.mail.is_loopback", lambda _: False)
     own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    own.load_cert_chain(certificate)
+    signed = certificate(tmp_path)
+    own.load_cert_chain(signed)
     document, to = Document("t", "a"), ["ana@example.org"]
     with mails(own) as post_office:
         with pytest.raises(NotDelivered, match="cannot be trusted"):
             send_mail(mail_settings(post_office, "user:right"), to, "k", document, [])
-        trusting = ssl.create_default_context(cafile=str(certificate))
+        trusting = ssl.create_default_context(cafile=str(signed))
         monkeypatch.setattr(ssl, "create_default_context", lambda: trusting)
         with pytest.raises(NotDelivered, match=r"refuses the login \(535\)"):
             send_mail(mail_settings(post_office, "user:wrong"), to, "k", document, [])

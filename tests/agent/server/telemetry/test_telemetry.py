@@ -9,10 +9,8 @@ import re
 import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,9 @@ import pytest
 from agent.config import Settings
 from agent.runtime.tracing import start_tracing, stop_tracing
 from agent.server.telemetry import configure_logging
-from tests.agent.server.running import running, settings_for
-from tests.openai_server import OpenAIServer, Reply, Request, completion
+from tests.agent.server.running import running, scripted, settings_for
+from tests.openai_server import OpenAIServer
+from tests.receivers import Webhook, webhook
 
 TOKEN = "marker-token-0123456789"
 KEY = "sk-marker-key-0123456789"
@@ -80,25 +79,6 @@ def test_each_record_is_written_once_however_often_logging_is_set_up(lines: io.S
     assert lines.getvalue().count('"once"') == 1
 
 
-class Endpoint:
-    """Writes bad SQL first, then good; its answers hold row values."""
-
-    def __init__(self, server: OpenAIServer) -> None:
-        self.attempts = iter(["SELECT nam FROM people", "SELECT name FROM people"])
-        server.otherwise = self
-
-    def __call__(self, request: Request) -> Reply:
-        asked = json.dumps(request.body.get("response_format", {}))
-        if '"tasks"' in asked:
-            task = {"id": "a", "description": "List the names.", "depends_on": []}
-            return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
-        if '"sql"' in asked:
-            return completion({"reasoning": "because", "sql": next(self.attempts)})
-        if '"score"' in asked:
-            return completion({"reasoning": "good", "score": 0.9})
-        return completion(f"The names are {ROW}.")
-
-
 @contextmanager
 def served(folder: Path, **more: Any) -> Iterator[Any]:
     """A server over a database that is full of markers, with a model that answers after one retry."""
@@ -108,7 +88,9 @@ def served(folder: Path, **more: Any) -> Iterator[Any]:
         connection.executemany("INSERT INTO people (name) VALUES (?)", [(f"{ROW}{i}",) for i in range(3)])
     connection.close()
     with OpenAIServer() as endpoint:
-        Endpoint(endpoint)
+        endpoint.otherwise = scripted(
+            "SELECT nam FROM people", "SELECT name FROM people", answer=f"The names are {ROW}."
+        )
         variables = {"OPENAI_BASE_URL": endpoint.url, "TEXT2SQL_MODEL": "m", "OPENAI_API_KEY": KEY}
         variables |= {"TEXT2SQL_DB_PATH": str(path), "TEXT2SQL_TOKENS": f"ana={TOKEN}"}
         with running(settings_for(folder, **variables, **more)) as server:
@@ -186,65 +168,37 @@ def test_the_figures_count_what_happened(tmp_path: Path) -> None:
     assert unsigned == 401
 
 
-class Receiver:
-    """Takes OTLP over HTTP and keeps what came."""
-
-    def __init__(self) -> None:
-        self.bodies: list[bytes] = []
-        received = self.bodies
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                received.append(self.rfile.read(int(self.headers["Content-Length"])))
-                self.send_response(200)
-                self.send_header("Content-Type", "application/x-protobuf")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-
-    def spans(self) -> list[Any]:
-        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
-        return [
-            span
-            for body in self.bodies
-            for resource in ExportTraceServiceRequest.FromString(body).resource_spans
-            for scope in resource.scope_spans
-            for span in scope.spans
-        ]
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
-
-
 @pytest.fixture
-def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook]:
+    """Takes OTLP over HTTP and keeps what came."""
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
-    made = Receiver()
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", made.url)
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
-    yield made
-    stop_tracing()
-    made.close()
+    with webhook() as made:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{made.port}")
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
+        yield made
+        stop_tracing()
 
 
-def test_a_question_is_traced_from_the_request_to_the_statement(tmp_path: Path, receiver: Receiver) -> None:
+def spans_of(receiver: Webhook) -> list[Any]:
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    return [
+        span
+        for post in receiver.posts
+        for resource in ExportTraceServiceRequest.FromString(post.body).resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+
+
+def test_a_question_is_traced_from_the_request_to_the_statement(tmp_path: Path, receiver: Webhook) -> None:
     with served(tmp_path) as server:
         trace = "0af7651916cd43dd8448eb211c80319c"
         body = {"question": "List the name of all people"}
         headers = {**BEARER, "traceparent": f"00-{trace}-b7ad6b7169203331-01"}
         assert httpx.post(f"{server.url}/query", json=body, headers=headers, timeout=30).is_success
 
-    spans = receiver.spans()
+    spans = spans_of(receiver)
     by_id = {span.span_id: span for span in spans}
     names = [span.name for span in spans]
     assert {"POST /query", "invoke_agent text2sql", "planner", "executor_eval", "statement"} <= set(names)
@@ -256,7 +210,7 @@ def test_a_question_is_traced_from_the_request_to_the_statement(tmp_path: Path, 
     assert parents["planner"] == "invoke_agent text2sql"
     assert parents["statement"] == "executor_eval"
     assert {by_id[call.parent_span_id].name for call in calls} >= {"planner", "query_generator"}
-    sent = b"".join(receiver.bodies)
+    sent = b"".join(post.body for post in receiver.posts)
     for secret in (ROW, TOKEN, KEY, "SELECT", "List the name"):
         assert secret.encode() not in sent
 
