@@ -26,9 +26,9 @@ Kind = Literal["contradiction", "agreement", "confirmation", "habit", "context"]
 
 _NAMES: Mapping[Kind, str] = {
     "contradiction": """
-        aggregate_missing all_null bound_on_rows cartesian comparison_direction comparison_missing contradiction
+        aggregate_missing all_null bound_on_rows cartesian comparison_direction comparison_missing
         count_missing count_several_rows distinct_missing double_negation empty_result extreme_of_other_column
-        fewer_than_top group_missing group_single_row having_bare_column join_off_keys limit_differs
+        fewer_than_top group_missing group_single_row join_off_keys limit_differs
         limit_missing more_rows_than_tables negation_missing denied_value_kept bare_beside_total given_returned
         nothing_found_respelled nothing_linked null_column number_missing order_direction_wrong order_missing
         other_table_named pattern_missing quoted_missing rank_direction_wrong repeated_rows repeated_rows_joined
@@ -36,7 +36,7 @@ _NAMES: Mapping[Kind, str] = {
         value_stored_otherwise value_stored_padded aggregate_of_key aggregate_of_text and_before_or
         average_multiplied compared_with_null count_multiplied count_of_others count_of_outer_rows
         limit_without_order not_in_nulls outer_join_undone share_not_divided sum_multiplied versions_counted
-        whole_number_division window_not_partitioned year_foreign year_missing zero_in_average join_against_key
+        whole_number_division window_not_partitioned year_missing zero_in_average join_against_key
         value_missing order_reversed
     """,
     "agreement": """
@@ -48,7 +48,7 @@ _NAMES: Mapping[Kind, str] = {
     "confirmation": "number_matched quoted_matched tables_linked value_matched",
     "context": """
         columns_unlinked count_over_join count_zero cut_at_limit familiar empty_with_negation empty_with_text
-        grouped_by_key grouped_by_value membership_subquery pattern_unquoted several_values
+        grouped_by_key grouped_by_value membership_subquery pattern_unquoted
         than_any words_unused words_unused_count table_only_joined
     """,
 }

@@ -78,7 +78,6 @@ SURELY = frozenset(
     {
         "bare_beside_total",
         "compared_with_null",
-        "contradiction",
         "count_of_outer_rows",
         "denied_value_kept",
         "double_negation",

@@ -18,7 +18,7 @@ from eval.scoring.evidence.question_reading import Reading, Sentences
 from eval.sql.traversal import every
 from eval.sql.types import Constant
 
-_YEAR = re.compile(r"(1[89]\d\d|20\d\d)(?=$|-\d\d)")
+_YEAR = re.compile(r"(1[89]\d\d|20\d\d)(?=$|%|-\d\d)")
 _DATE_KEY = re.compile(r"(?:1[89]|20)\d\d(?:[01]\d(?:[0-3]\d)?)?$")
 """A year, a month or a day written as one number."""
 NAMED_YEAR = re.compile(r"(?<![\w.,$-])(1[89]\d\d|20\d\d)(?![\w.,]\d|\w)")

@@ -60,10 +60,10 @@ _EQUALS = frozenset({"=", "in", "like"})
 
 
 def never_true(r: Reading) -> Sentences:
-    """One column that is to equal two texts at once, or a text that it must not equal."""
+    """One column that is to equal two values at once, or a value that it must not equal."""
     texts = frozenset(c.value for c in r.constants if c.is_string)
     for where in every(r.tree, exp.Where, exp.Having):
-        tests = [t for t in _terms(where.this) if _equals_text(t, texts)]
+        tests = [t for t in _terms(where.this) if _equals_value(t, texts)]
         for one, other in combinations(tests, 2):
             both = isinstance(one, exp.EQ), isinstance(other, exp.EQ)
             same = one.expression.name.casefold() == other.expression.name.casefold()
@@ -123,11 +123,12 @@ def _terms(condition: exp.Expr) -> list[exp.Expr]:
     return [term for side in (plain.this, plain.expression) for term in _terms(side)]
 
 
-def _equals_text(test: exp.Expr, texts: frozenset[str]) -> bool:
-    """A text may be written between double quotes, as a name is."""
+def _equals_value(test: exp.Expr, texts: frozenset[str]) -> bool:
+    """A value; a text may be written between double quotes, as a name is."""
     if not isinstance(test, exp.EQ | exp.NEQ) or not isinstance(test.this, exp.Column):
         return False
-    return isinstance(test.expression, exp.Literal | exp.Column) and test.expression.name in texts
+    value = test.expression
+    return isinstance(value, exp.Literal) or (isinstance(value, exp.Column) and value.name in texts)
 
 
 def value_named(r: Reading) -> Sentences:

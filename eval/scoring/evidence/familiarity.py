@@ -92,5 +92,5 @@ WORDED = word_set(
     """
 )
 """Contradictions that rest on the question's words."""
-NAMED = frozenset({"quoted_missing", "value_missing", "year_foreign", "year_missing"})
+NAMED = frozenset({"quoted_missing", "value_missing", "year_missing"})
 """Contradictions that rest on a value or a year that the question names: they count in long questions, too."""

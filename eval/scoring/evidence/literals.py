@@ -122,13 +122,7 @@ def _used(proper: str, constants: str, schema_words: set[str]) -> bool:
 
 
 def _query_side(r: Reading) -> Observations:
-    years = _years(r)
-    dated = [(c, year) for c in r.constants if (year := _year_of(c)) is not None]
-    other_years = [c for c, year in dated if years and all(abs(year - y) > 1 for y in years)]
-    if other_years:
-        text = f"The query looks at {other_years[0].value}, a year that the question does not name."
-        yield Observation("year_foreign", 1, text)
-    dates = {c.value for c, _ in dated}
+    dates = {c.value for c in r.constants if _year_of(c) is not None}
     texts = [c for c in r.constants if c.is_string and c.value.strip("% ") and c.value not in dates]
     compared = [c for c in texts if c.operator is not None and not c.value.strip("% ").isdecimal()]
     foreign = [c for c in compared if not _in_question(c.value.strip("% "), r)]
@@ -159,8 +153,6 @@ def _query_side(r: Reading) -> Observations:
         yield Observation("pattern_unquoted", 1)
     if any(len(c.value) <= 2 for c in foreign):
         yield Observation("code_foreign", 1)
-    if len(texts) >= 2:
-        yield Observation("several_values", 1)
 
 
 def _stored(r: Reading) -> Observations:

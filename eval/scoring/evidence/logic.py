@@ -17,8 +17,6 @@ _THAN_ANY = re.compile(r"\bthan (?:that of )?any\b")
 
 
 def observe(reading: Reading) -> Observations:
-    if _contradicts(reading):
-        yield Observation("contradiction", 1, "One column would have to equal two different values at once.")
     if any(n.find(exp.NEQ) for n in every(reading.tree, exp.Not) if isinstance(n.this, exp.In)):
         text = "The query excludes those that are excluded: two negations undo each other."
         yield Observation("double_negation", 1, text)
@@ -29,8 +27,6 @@ def observe(reading: Reading) -> Observations:
     if facts.group_by and not facts.having and _AGGREGATE_BOUND.search(reading.question) and bounds:
         text = "The question bounds a group's total or average; the query bounds single rows."
         yield Observation("bound_on_rows", 1, text)
-    if _bare_having(reading.tree):
-        yield Observation("having_bare_column", 1, "A group is chosen by a column that differs within the group.")
     bare = next((c for s in reading.selects if (c := _beside_a_total(s)) is not None), None)
     of_one = any(c.is_string and c.operator == "=" for c in reading.constants)
     if bare is not None and not of_one:
@@ -69,23 +65,6 @@ def _only_what_is_given(r: Reading) -> bool:
     return bool(r.output_places) and r.output_places <= given
 
 
-def _contradicts(r: Reading) -> bool:
-    for select in r.selects:
-        where = select.args.get("where")
-        if where is None or where.find(exp.Or) is not None:
-            continue
-        seen: dict[str, str] = {}
-        for equality in every(where, exp.EQ):
-            if equality.find_ancestor(exp.Select) is not select or not isinstance(equality.left, exp.Column):
-                continue
-            if not isinstance(equality.right, exp.Literal):
-                continue
-            column = equality.left.sql().casefold()
-            if seen.setdefault(column, equality.right.name) != equality.right.name:
-                return True
-    return False
-
-
 def _other_extreme(tree: exp.Expr) -> bool:
     for equality in every(tree, exp.EQ):
         query = equality.right.find(exp.Select) if isinstance(equality.right, exp.Subquery) else None
@@ -94,17 +73,4 @@ def _other_extreme(tree: exp.Expr) -> bool:
         inner = query.expressions[0].unalias()
         if isinstance(inner, exp.Max | exp.Min) and isinstance(inner.this, exp.Column):
             return inner.this.name.casefold() != equality.left.name.casefold()
-    return False
-
-
-def _bare_having(tree: exp.Expr) -> bool:
-    for having in every(tree, exp.Having):
-        select = having.parent
-        group = select.args.get("group") if select is not None else None
-        grouped = {e.name.casefold() for e in group.expressions} if group is not None else set()
-        names = {e.alias.casefold() for e in select.expressions if e.alias} if select is not None else set()
-        for column in every(having, exp.Column):
-            outside = column.find_ancestor(exp.AggFunc, exp.Subquery) is None
-            if outside and column.name.casefold() not in grouped | names:
-                return True
     return False
