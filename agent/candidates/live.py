@@ -72,7 +72,8 @@ class Estimate:
 
 def evidence_of(case: Case) -> Ran | None:
     """What is needed of a query to be an `Answer`; None where it did not run."""
-    outcome = ran_or_problem(Candidate("", case.parsed.text), replace(case, own_confidence=None, second_opinion=None))
+    alone = replace(case, own_confidence=None, second_opinion=None, prior=None)  # the weights know such writers
+    outcome = ran_or_problem(Candidate("", case.parsed.text), alone)
     return outcome if isinstance(outcome, Ran) else None
 
 

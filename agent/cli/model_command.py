@@ -61,12 +61,20 @@ def check_model(
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="The language model. Default: the first that the server lists.")
     ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Verified questions, {question, sql} a line: how many of up to 40 the language model writes right, "
+            "and the TEXT2SQL_WRITER_PRIOR that this shows.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """With a FILE: check a semantic model's names, types, joins that multiply rows, and that metrics and verified
     questions run. Without: find the model servers of this machine, and try what the language model is good for."""
     if file is None:
-        _check_language_model(base_url, model, db, as_json=as_json)
+        _check_language_model(base_url, model, db, questions, as_json=as_json)
         return
     from agent.inspection.semantics import check_model
 
@@ -82,7 +90,9 @@ def check_model(
     typer.echo(f"{file.name}: {report.datasets} datasets and {report.metrics} metrics fit {database.name}.")
 
 
-def _check_language_model(base_url: str | None, name: str | None, db: str | None, *, as_json: bool) -> None:
+def _check_language_model(
+    base_url: str | None, name: str | None, db: str | None, questions: Path | None, *, as_json: bool
+) -> None:
     """Probe the endpoint that is named, else the configured one, else the first that is found on this machine.
 
     Raises typer.Exit: 0 a model that can be used, 4 none that answers, 5 one that answers but serves no better than the
@@ -90,7 +100,9 @@ def _check_language_model(base_url: str | None, name: str | None, db: str | None
     with errors_reported():
         from agent.config import settings
         from agent.inspection.model_probe import probed
+        from agent.knowledge.memory.examples import read_examples
 
+        verified = read_examples(questions) if questions else ()
         known = settings()
         found = () if base_url or not known.model.offline else asyncio.run(_here())
         model = _chosen(known, found, base_url, name)
@@ -98,7 +110,7 @@ def _check_language_model(base_url: str | None, name: str | None, db: str | None
             typer.echo(json.dumps({"servers": [], "probe": None}) if as_json else NONE_HERE)
             raise typer.Exit(exits.MODEL)
         database = opened(db or "shop")
-        probe = asyncio.run(probed(model, database, known.privacy.mode))
+        probe = asyncio.run(probed(model, database, known.privacy.mode, verified))
         servers = [{"base_url": s.base_url, "kind": s.kind, "models": list(s.models)} for s in found]
         if as_json:
             told = asdict(probe) | {"base_url": model.base_url, "database": database.name}
@@ -161,7 +173,8 @@ def _show(probe: Probe, model: ModelSettings, database: str) -> None:
         typer.echo(f"{name:<{width}}  {value}")
     if trial.ok and probe.strategy != "offline":
         address = f"OPENAI_BASE_URL={model.base_url} " if model.base_url else ""
-        typer.echo(f"\n{address}TEXT2SQL_MODEL={trial.name} TEXT2SQL_STRATEGY={probe.strategy}")
+        prior = f" TEXT2SQL_WRITER_PRIOR={probe.prior:.2f}" if probe.prior is not None else ""
+        typer.echo(f"\n{address}TEXT2SQL_MODEL={trial.name} TEXT2SQL_STRATEGY={probe.strategy}{prior}")
 
 
 @model.command("get")

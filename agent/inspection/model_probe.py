@@ -1,9 +1,10 @@
 """What a model is good for here: it is tried at its endpoint and on a database, and a strategy is recommended.
 
 In: settings of a model and an open database. Out: a `Probe`. The questions are made from the database's names and are
-such as the built-in engine reads for certain, so that its rows are the right ones. At most 13 short calls, none begun
-after SECONDS. The model sees what the privacy mode allows. An endpoint that fails is the outcome, and nothing is raised
-but a DatabaseError.
+such as the built-in engine reads for certain, so that its rows are the right ones; at most 13 short calls, none begun
+after SECONDS. Or they are a team's verified questions, at most VERIFIED, which tell the model's prior as a writer, too.
+The model sees what the privacy mode allows. An endpoint that fails is the outcome, and nothing is raised but a
+DatabaseError.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 
 from pydantic import SecretStr
@@ -20,6 +21,7 @@ from pydantic import SecretStr
 from agent.config import ModelSettings
 from agent.inspection.examples import example_questions
 from agent.inspection.judge_trial import tried as judge_tried
+from agent.knowledge.memory.examples import Example, usable
 from agent.knowledge.model_view import model_view
 from agent.knowledge.privacy import Privacy, private
 from agent.models import OFFLINE, shared_model
@@ -30,10 +32,14 @@ from agent.parser.second_opinion import second_opinion
 from agent.state import QueryTask
 from agent.strategies import CASCADE, CASCADE_TOKENS
 from eval.databases.base import Database
-from eval.databases.types import Limits
+from eval.databases.types import ExecutionResult, Limits
+from eval.examination import Query, examine_async
 from eval.metrics.comparison import same_result
 from eval.schema import Schema
-from eval.scoring.types import SecondOpinion
+from eval.scoring import observed
+from eval.scoring.correctness import coefficients
+from eval.scoring.vetoes import vetoes
+from eval.scoring.writer_prior import Answered, prior_of
 from eval.sql import check, parse
 from eval.threads import in_turn
 
@@ -44,6 +50,10 @@ SECONDS = 180.0
 CALL_SECONDS = 90.0
 """A small model on one core reads the description of a database for a minute, once."""
 QUESTIONS = 3
+VERIFIED = 40
+"""Verified questions that are asked; that many tell a share to within a sixth."""
+VERIFIED_SECONDS = 1_800.0
+"""After which no further one is asked."""
 CERTAIN = 0.8
 """The engine's confidence from which its rows count as the right ones."""
 SLOW = 15.0
@@ -69,9 +79,30 @@ class Probe:
     """The recommended one, or `offline` where the built-in engine serves better."""
     reason: str
     """One sentence."""
+    prior: float | None = None
+    """Of its queries as a writer (`TEXT2SQL_WRITER_PRIOR`), where verified questions were asked."""
 
 
-async def probed(settings: ModelSettings, database: Database, privacy: Privacy = "full") -> Probe:
+@dataclass(frozen=True, slots=True)
+class _Question:
+    text: str
+    known: ExecutionResult
+    """The right rows."""
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    right: bool
+    seconds: float
+    features: dict[str, float] | None
+    """What is observed of its query; None where it wrote none, or one that something forbids."""
+
+
+async def probed(
+    settings: ModelSettings, database: Database, privacy: Privacy = "full", verified: Sequence[Example] = ()
+) -> Probe:
+    """`verified`: questions whose query a person holds right, asked in place of questions made from the structure."""
     if (local := settings.local) is not None:
         from agent.models.local.serving import served
 
@@ -80,7 +111,7 @@ async def probed(settings: ModelSettings, database: Database, privacy: Privacy =
         except ModelError as error:
             return Probe(Trial(False, str(error), 0.0, (), local.stem), 0, 0, None, None, OFFLINE, _SILENT)
         settings = settings.model_copy(update={"base_url": base_url, "api_key": SecretStr(key), "name": local.stem})
-    until = time.monotonic() + SECONDS
+    until = time.monotonic() + (VERIFIED_SECONDS if verified else SECONDS)
     trial = await tried(settings)
     if not trial.ok:
         return Probe(trial, 0, 0, None, None, OFFLINE, _SILENT)
@@ -91,8 +122,10 @@ async def probed(settings: ModelSettings, database: Database, privacy: Privacy =
     model = private(shared, privacy)
     try:
         schema = await asyncio.to_thread(database.schema)
-        asked, right, seconds = await _queries(model, database, schema, privacy, until)
-        middle = round(median(seconds), 2) if seconds else None
+        questions = _verified(verified, database, schema) if verified else _plain(database, schema)
+        queries = await _queries(model, database, schema, privacy, questions, until)
+        asked, right = len(queries), sum(one.right for one in queries)
+        middle = round(median(one.seconds for one in queries), 2) if queries else None
         is_small = await small(chosen)
         judges = None
         undecided = right and not any(_concerns(trial, asked, right, middle, small=is_small))
@@ -101,7 +134,9 @@ async def probed(settings: ModelSettings, database: Database, privacy: Privacy =
     finally:
         await model.close()
     strategy, reason = recommended(trial, asked, right, middle, judges=judges, small=is_small)
-    return Probe(trial, asked, right, middle, judges, strategy, reason)
+    known = [Answered(one.features, one.right) for one in queries if one.features is not None]
+    prior = prior_of(known, coefficients()) if verified and known else None
+    return Probe(trial, asked, right, middle, judges, strategy, reason, prior)
 
 
 def recommended(
@@ -109,7 +144,7 @@ def recommended(
 ) -> tuple[str, str]:
     """The strategy and the first reason for it."""
     if asked and not right:
-        return OFFLINE, f"It wrote none of {asked} plain queries right; the built-in engine has them all."
+        return OFFLINE, f"It wrote none of {asked} queries right; the built-in engine needs no model."
     for concern in _concerns(trial, asked, right, seconds, small=small):
         return CASCADE, f"{concern}: the built-in engine first, then short calls."
     if judges is False:
@@ -119,7 +154,7 @@ def recommended(
 
 def _concerns(trial: Trial, asked: int, right: int, seconds: float | None, *, small: bool) -> Iterator[str]:
     if right < asked:
-        yield f"It wrote {right} of {asked} plain queries right"
+        yield f"It wrote {right} of {asked} queries right"
     if trial.copies_example:
         yield "It copies examples from its prompt"
     if seconds is not None and seconds > SLOW:
@@ -132,31 +167,61 @@ def _concerns(trial: Trial, asked: int, right: int, seconds: float | None, *, sm
         yield "Nothing of this database could be tried"
 
 
-async def _queries(
-    model: Model, database: Database, schema: Schema, privacy: Privacy, until: float
-) -> tuple[int, int, list[float]]:
-    """(questions asked, answered with the right rows, seconds of each call)."""
-    asked, right = 0, 0
-    seconds: list[float] = []
-    for question in await in_turn(example_questions, schema):
-        known = await second_opinion(question, database, schema)
-        if known is None or known.confidence < CERTAIN or known.result is None or not known.result.rows:
+async def _plain(database: Database, schema: Schema) -> AsyncIterator[_Question]:
+    """A few questions that the engine reads for certain."""
+    left = QUESTIONS
+    for text in await in_turn(example_questions, schema):
+        known = await second_opinion(text, database, schema)
+        if known is not None and known.confidence >= CERTAIN and known.result is not None and known.result.rows:
+            yield _Question(text, known.result)
+            left -= 1
+        if not left:
+            return
+
+
+async def _verified(examples: Sequence[Example], database: Database, schema: Schema) -> AsyncIterator[_Question]:
+    """Questions whose verified query runs here, from the first on."""
+    left = VERIFIED
+    for example in examples:
+        parsed = parse(example.sql, schema.dialect)
+        statement = check(parsed, schema).statement
+        if example.db not in ("", database.name) or statement is None or usable(example, schema):
             continue
-        if asked == QUESTIONS or time.monotonic() >= until:
+        known = await database.execute_async(statement, limits=_LIMITS)
+        if known.ok and not known.truncated:
+            yield _Question(
+                example.question, known, ordered=parsed.tree is not None and bool(parsed.tree.args.get("order"))
+            )
+            left -= 1
+        if not left:
+            return
+
+
+async def _queries(
+    model: Model,
+    database: Database,
+    schema: Schema,
+    privacy: Privacy,
+    questions: AsyncIterator[_Question],
+    until: float,
+) -> list[_Tried]:
+    queries = []
+    async for question in questions:
+        if time.monotonic() >= until:
             break
-        asked += 1
         began = time.monotonic()
-        right += await _is_right(model, question, known, database, schema, privacy)
-        seconds.append(time.monotonic() - began)
-    return asked, right, seconds
+        right, features = await _query(model, question, database, schema, privacy)
+        queries.append(_Tried(right, time.monotonic() - began, features))
+    return queries
 
 
-async def _is_right(
-    model: Model, question: str, known: SecondOpinion, database: Database, schema: Schema, privacy: Privacy
-) -> bool:
+async def _query(
+    model: Model, question: _Question, database: Database, schema: Schema, privacy: Privacy
+) -> tuple[bool, dict[str, float] | None]:
+    """Whether the model's query returns the known rows, and what is observed of it."""
     view = await in_turn(
         model_view,
-        question,
+        question.text,
         database,
         schema,
         privacy=privacy,
@@ -164,18 +229,23 @@ async def _is_right(
         note_tokens=0,
         as_ddl=True,
     )
-    task = QueryTask(id="t1", description=question)
+    task = QueryTask(id="t1", description=question.text)
     try:
         async with asyncio.timeout(CALL_SECONDS):
-            reply = await model.write_sql(SqlRequest(question, task, schema.dialect, view.text, schema, cascade=True))
+            request = SqlRequest(question.text, task, schema.dialect, view.text, schema, cascade=True)
+            reply = await model.write_sql(request)
     except (ModelError, TimeoutError) as error:
-        log.info("No query for %r: %s", question, str(error) or "too slow")
-        return False
-    statement = check(parse(reply.sql, schema.dialect), schema).statement if reply.sql else None
-    if statement is None or known.result is None:
-        return False
-    result = await database.execute_async(statement, limits=_LIMITS)
-    return result.ok and same_result(known.result, result, ordered=False)
+        log.info("No query for %r: %s", question.text, str(error) or "too slow")
+        return False, None
+    case = await examine_async(Query(question.text, reply.sql), database, schema=schema, limits=_LIMITS)
+    result = case.result
+    if result is None or vetoes(case):
+        return False, None
+    case = replace(case, second_opinion=await second_opinion(question.text, database, schema))
+    features: dict[str, float] = {}
+    for seen in await in_turn(observed, case):
+        features[seen.name] = features.get(seen.name, 0.0) + seen.value
+    return same_result(question.known, result, ordered=question.ordered), features
 
 
 async def _judged(model: Model, database: Database, schema: Schema, until: float) -> bool | None:

@@ -31,9 +31,9 @@ from eval.scoring.penalties import charged
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.scorer import SURE_RELEVANCE
 from eval.scoring.semantic_accuracy import SIGNS as OTHER_MEANING
+from eval.scoring.writer_prior import Answered, prior_of
 from experiments.judge.fit_measures import auc, calibration_error
 from experiments.judge.samples import GOLD, Sample
-from experiments.judge.writer_prior import Answered, prior_of
 from experiments.logistic_regression import fit
 
 PRIOR = 0.80

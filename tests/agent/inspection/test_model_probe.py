@@ -11,9 +11,11 @@ import pytest
 from agent.config import ModelSettings
 from agent.inspection.examples import example_questions
 from agent.inspection.model_probe import probed, recommended
+from agent.knowledge.memory.examples import Example
 from agent.models.trial import Trial
 from agent.parser.engine import read
 from eval.databases.base import Database
+from eval.scoring.correctness import coefficients
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error, raw
 
 COUNTING = " ".join(str(n) for n in range(1, 31))
@@ -140,3 +142,29 @@ def test_slow_models_and_small_contexts_get_short_prompts(
 ) -> None:
     trial = Trial(True, "1 2 3", 1.0, (), "m", context_tokens=context)
     assert recommended(trial, 3, 3, seconds, judges=True)[0] == strategy
+
+
+@pytest.mark.parametrize("able", [True, False])
+async def test_verified_questions_tell_a_writers_prior(endpoint: OpenAIServer, shop: Database, *, able: bool) -> None:
+    verified = [
+        Example("How many are there of all that was ordered?", "SELECT COUNT(*) FROM orders"),
+        Example("Lands, please", "SELECT DISTINCT name FROM customers"),
+        Example("Of another database", "SELECT COUNT(*) FROM orders", db="other"),
+        Example("What is not there", "SELECT nothing FROM orders"),
+    ]
+    asked = []
+
+    def reply(request: Request) -> Reply:
+        known = next((one for one in verified if request.prompt.endswith(one.question)), None)
+        if known is None:
+            return completion(COUNTING)
+        asked.append(known)
+        return completion(f"```sql\n{known.sql if able else 'SELECT email FROM customers'}\n```")
+
+    endpoint.otherwise = reply
+    probe = await probed(settings(endpoint), shop, verified=verified)
+    assert asked == verified[:2]
+    assert (probe.asked, probe.right) == (2, 2 if able else 0)
+    assert probe.prior is not None
+    assert (probe.prior > coefficients().prior) is able
+    assert (await probed(settings(endpoint), shop)).prior is None

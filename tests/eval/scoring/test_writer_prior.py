@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval.scoring.correctness import Coefficients
-from experiments.judge.writer_prior import Answered, prior_of
+from eval.scoring.writer_prior import Answered, prior_of
 
 
 def test_a_writers_prior_takes_the_evidence_into_account() -> None:
