@@ -100,9 +100,7 @@ def _check_language_model(
     with errors_reported():
         from agent.config import settings
         from agent.inspection.model_probe import probed
-        from agent.knowledge.memory.examples import read_examples
 
-        verified = read_examples(questions) if questions else ()
         known = settings()
         found = () if base_url or not known.model.offline else asyncio.run(_here())
         model = _chosen(known, found, base_url, name)
@@ -110,7 +108,7 @@ def _check_language_model(
             typer.echo(json.dumps({"servers": [], "probe": None}) if as_json else NONE_HERE)
             raise typer.Exit(exits.MODEL)
         database = opened(db or "shop")
-        probe = asyncio.run(probed(model, database, known.privacy.mode, verified))
+        probe = asyncio.run(probed(model, database, known.privacy.mode, questions))
         servers = [{"base_url": s.base_url, "kind": s.kind, "models": list(s.models)} for s in found]
         if as_json:
             told = asdict(probe) | {"base_url": model.base_url, "database": database.name}

@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
 
 from pydantic import SecretStr
@@ -21,7 +22,7 @@ from pydantic import SecretStr
 from agent.config import ModelSettings
 from agent.inspection.examples import example_questions
 from agent.inspection.judge_trial import tried as judge_tried
-from agent.knowledge.memory.examples import Example, usable
+from agent.knowledge.memory.examples import Example, read_examples, usable
 from agent.knowledge.model_view import model_view
 from agent.knowledge.privacy import Privacy, private
 from agent.models import OFFLINE, shared_model
@@ -100,9 +101,11 @@ class _Tried:
 
 
 async def probed(
-    settings: ModelSettings, database: Database, privacy: Privacy = "full", verified: Sequence[Example] = ()
+    settings: ModelSettings, database: Database, privacy: Privacy = "full", verified: Path | None = None
 ) -> Probe:
-    """`verified`: questions whose query a person holds right, asked in place of questions made from the structure."""
+    """`verified`: a file of questions whose query a person holds right, asked in place of those made from the
+    structure. Raises BadMemory where it cannot be read."""
+    examples = read_examples(verified) if verified else ()
     if (local := settings.local) is not None:
         from agent.models.local.serving import served
 
@@ -122,7 +125,7 @@ async def probed(
     model = private(shared, privacy)
     try:
         schema = await asyncio.to_thread(database.schema)
-        questions = _verified(verified, database, schema) if verified else _plain(database, schema)
+        questions = _verified(examples, database, schema) if verified else _plain(database, schema)
         queries = await _queries(model, database, schema, privacy, questions, until)
         asked, right = len(queries), sum(one.right for one in queries)
         middle = round(median(one.seconds for one in queries), 2) if queries else None

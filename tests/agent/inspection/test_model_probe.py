@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from agent.config import ModelSettings
 from agent.inspection.examples import example_questions
 from agent.inspection.model_probe import probed, recommended
-from agent.knowledge.memory.examples import Example
 from agent.models.trial import Trial
 from agent.parser.engine import read
 from eval.databases.base import Database
@@ -145,25 +145,30 @@ def test_slow_models_and_small_contexts_get_short_prompts(
 
 
 @pytest.mark.parametrize("able", [True, False])
-async def test_verified_questions_tell_a_writers_prior(endpoint: OpenAIServer, shop: Database, *, able: bool) -> None:
-    verified = [
-        Example("How many are there of all that was ordered?", "SELECT COUNT(*) FROM orders"),
-        Example("Lands, please", "SELECT DISTINCT name FROM customers"),
-        Example("Of another database", "SELECT COUNT(*) FROM orders", db="other"),
-        Example("What is not there", "SELECT nothing FROM orders"),
-    ]
+async def test_verified_questions_tell_a_writers_prior(
+    endpoint: OpenAIServer, shop: Database, tmp_path: Path, *, able: bool
+) -> None:
+    verified = {
+        "How many are there of all that was ordered?": "SELECT COUNT(*) FROM orders",
+        "Lands, please": "SELECT DISTINCT country FROM cities",
+        "What is not there": "SELECT nothing FROM orders",
+    }
+    lines = [{"question": question, "sql": sql} for question, sql in verified.items()]
+    lines.append({"question": "Of another database", "sql": "SELECT COUNT(*) FROM orders", "db": "other"})
+    file = tmp_path / "verified.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     asked = []
 
     def reply(request: Request) -> Reply:
-        known = next((one for one in verified if request.prompt.endswith(one.question)), None)
-        if known is None:
+        question = next((one for one in verified if request.prompt.endswith(one)), None)
+        if question is None:
             return completion(COUNTING)
-        asked.append(known)
-        return completion(f"```sql\n{known.sql if able else 'SELECT email FROM customers'}\n```")
+        asked.append(question)
+        return completion(f"```sql\n{verified[question] if able else 'SELECT email FROM customers'}\n```")
 
     endpoint.otherwise = reply
-    probe = await probed(settings(endpoint), shop, verified=verified)
-    assert asked == verified[:2]
+    probe = await probed(settings(endpoint), shop, verified=file)
+    assert asked == list(verified)[:2]
     assert (probe.asked, probe.right) == (2, 2 if able else 0)
     assert probe.prior is not None
     assert (probe.prior > coefficients().prior) is able
