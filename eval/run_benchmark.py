@@ -148,8 +148,8 @@ def _run(
     retry: bool,
     quiet: bool,
 ) -> int:
+    from eval.assessment.records import TaskResult
     from eval.assessment.subprocesses import SpawnError
-    from eval.assessment.types import TaskResult
     from eval.run_folder import RunFolder, RunFolderError
 
     places = [*(_named(a) for a in agents), *(_named(c) for c in commands)]
@@ -322,7 +322,7 @@ def _compare(first: Path, second: Path, out: Path) -> None:
 
 def _one_participant(place: Path) -> tuple[str, list[TaskResult]]:
     """A folder with one participant, or `FOLDER:NAME` for one of several. Raises RunFolderError, ValueError."""
-    from eval.assessment.types import TaskResult
+    from eval.assessment.records import TaskResult
     from eval.run_folder import load_run
 
     folder, name = place, ""

@@ -9,7 +9,7 @@ from collections import Counter
 from itertools import islice
 from typing import Any
 
-from eval.assessment.types import Difference
+from eval.assessment.records import Difference
 from eval.databases import ExecutionResult
 from eval.databases.values import json_value
 from eval.metrics.comparison import same_result

@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from eval.assessment.difference import difference
+from eval.assessment.records import Judgement, Mistake
 from eval.assessment.taxonomy import mistakes
-from eval.assessment.types import Judgement, Mistake
 from eval.databases import Database, DatabaseError, ExecutionResult, Limits, open_database
 from eval.examination import Query, examine
 from eval.metrics.comparison import same_result, same_set

@@ -18,9 +18,9 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
+from eval.assessment.agent_replies import read_answer
 from eval.assessment.interfaces import Interface, interface_in, parts, state, task_in
-from eval.assessment.replies import read_answer
-from eval.assessment.types import Answer
+from eval.assessment.records import Answer
 from eval.errors import InputError, Text2SQLError
 
 MAX_REPLY = 4 * 1024 * 1024

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from eval.assessment.judgement import JudgeRequest, judge, nothing_right
-from eval.assessment.types import Judgement, Mistake
+from eval.assessment.records import Judgement, Mistake
 
 MEMORY_BYTES = 3 * 1024**3
 """Memory that one worker may use beyond its own start, on platforms that can limit it."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from eval.assessment.types import GROUPS, TaskResult
+from eval.assessment.records import GROUPS, TaskResult
 from eval.metrics.intervals import Rate
 from eval.scoring import DIMENSIONS
 

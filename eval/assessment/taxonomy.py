@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from eval.assessment.types import Category, Mistake
+from eval.assessment.records import Category, Mistake
 from eval.databases import ExecutionResult
 from eval.schema import Schema
 from eval.sql import Constant, ParsedQuery, QueryFacts, References, Verdict, facts, resolve

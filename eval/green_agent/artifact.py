@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from eval.assessment import Figures, TaskResult, ranked
-from eval.assessment.types import GROUPS
+from eval.assessment.records import GROUPS
 from eval.metrics.intervals import Rate
 
 

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from eval.assessment import Filters, Options, Participant, ParticipantUnusable, participant
-from eval.assessment.replies import objects_in
+from eval.assessment.agent_replies import objects_in
 from eval.engines import dialect_named
 from eval.errors import InputError
 from eval.scoring import PRESETS

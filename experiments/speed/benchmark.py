@@ -27,8 +27,8 @@ from rich.table import Table
 from sqlglot import exp
 
 from eval.assessment import Options, Selection, assess, participant, select_tasks
+from eval.assessment.records import TaskResult
 from eval.assessment.selection import Assignment
-from eval.assessment.types import TaskResult
 from eval.databases import ExecutionResult, open_database
 from eval.databases.types import Value
 from eval.metrics.comparison import same_result

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.assessment.types import TaskResult
+from eval.assessment.records import TaskResult
 from eval.run_benchmark import app
 from eval.run_folder import RunFolder, RunFolderError, load_run
 from experiments.reference_participants import serving

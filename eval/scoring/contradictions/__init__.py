@@ -12,7 +12,22 @@ import re
 from collections.abc import Callable, Sequence
 
 from eval.language.lexicon import word_set
-from eval.scoring.contradictions.columns import (
+from eval.scoring.contradictions.comparisons import comparison_flipped, rank_from_behind
+from eval.scoring.contradictions.figures import (
+    FURTHER_SENTENCE,
+    aggregate_differs,
+    figure_missing,
+    measure_not_summed,
+)
+from eval.scoring.contradictions.foreign_numbers import number_foreign, period_open, year_foreign, year_unused
+from eval.scoring.contradictions.foreign_texts import (
+    idle_condition,
+    name_unused,
+    never_true,
+    value_foreign,
+    value_named,
+)
+from eval.scoring.contradictions.missing_columns import (
     column_missing,
     companion_missing,
     figure_untold,
@@ -22,16 +37,7 @@ from eval.scoring.contradictions.columns import (
     half_a_name,
     thing_untold,
 )
-from eval.scoring.contradictions.comparisons import comparison_flipped, rank_from_behind
-from eval.scoring.contradictions.figures import (
-    FURTHER_SENTENCE,
-    aggregate_differs,
-    figure_missing,
-    measure_not_summed,
-)
-from eval.scoring.contradictions.numbers import number_foreign, period_open, year_foreign, year_unused
 from eval.scoring.contradictions.shown import limit_unasked, order_wrong, superlative_unmet, unconditioned
-from eval.scoring.contradictions.values import idle_condition, name_unused, never_true, value_foreign, value_named
 from eval.scoring.evidence.familiarity import supposes
 from eval.scoring.evidence.question_reading import Observation, Reading, Sentences
 

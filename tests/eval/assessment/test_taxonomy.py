@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval.assessment.judgement import JudgeRequest, judge
-from eval.assessment.types import GROUPS, Judgement
+from eval.assessment.records import GROUPS, Judgement
 from eval.tasks.demos import demo_path
 from eval.tasks.library import tasks
 

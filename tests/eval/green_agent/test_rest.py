@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
+from eval.assessment.records import GROUPS
 from eval.assessment.subprocesses import free_port
-from eval.assessment.types import GROUPS
 from eval.scoring import DIMENSIONS
 from experiments.reference_participants import Raw, Reply, RunningParticipant, serving
 from tests.eval.green_agent.conftest import KEYS

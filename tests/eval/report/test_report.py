@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from eval.assessment import Answer, Judgement, Mistake, TaskResult, figures
-from eval.assessment.types import Difference
+from eval.assessment.records import Difference
 from eval.report import compare, comparison_markdown, results_csv, summary_markdown
 
 EVIL = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\x00 | `x` **b** [a](javascript:alert(1))"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from eval.assessment.types import Answer
+from eval.assessment.records import Answer
 
 MAX_SQL = 100_000
 """Characters; a longer statement does not count as an answer."""
