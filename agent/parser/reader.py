@@ -14,6 +14,7 @@ from agent.parser import (
     finalization,
     numbers,
     order_by,
+    periods,
     projection,
     qualifiers,
     signals,
@@ -150,7 +151,7 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         return following is not None and stores_number(q, c, following)
     named = following == i + 1 and q.sorts[i + 1] in ("column", "table") and i > 0
     if named and (_counted_rows(q, i) or (i == 1 and q.sorts[0] == "value")):  # `emergencies by outcome`
-        ends = i + 2 >= len(q.items) or not _compared(q, c.in_head, i + 1)
+        ends = i + 2 >= len(q.items) or not _compared(q, c.in_head, i + 1) or _year_behind(q, i + 1)
         if ends and not c.query.select and not c.functions:
             return True
     if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i) or _figure_per_thing(q, c, i)):
@@ -210,6 +211,15 @@ def _of_own_rows(q: LinkedQuestion, c: Context, i: int) -> bool:
 def _compared(q: LinkedQuestion, in_head: bool, i: int) -> bool:
     """`albums by artist "X"`: the name after `by` is a condition, not a group."""
     return conditions.condition_follows(q, in_head, i) or q.next_mention(i) == i + 1
+
+
+def _year_behind(q: LinkedQuestion, i: int) -> bool:
+    """`orders by status in 2024`: no status is 2024."""
+    if i + 2 >= len(q.items) or q.items[i + 1].lower not in ("in", "during", "for"):
+        return False
+    named = periods.period_at(q.tokens, q.items[i + 2].start, q.today)
+    words = all(column.role in ("text", "name", "flag") for column, _ in q.mention(i).columns[:1])
+    return words and named is not None and named.year_only is not None
 
 
 def _whole_rows(q: LinkedQuestion, i: int) -> bool:
