@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
 from agent.server.access import Client, client_in
-from agent.server.services import Services
+from agent.server.services import ClientServices, Services
 
 SESSION_HEADER = b"mcp-session-id"
 
@@ -20,7 +20,7 @@ def session_of(scope: Any) -> str:
 
 def call_name(client: Client, session: str, request_id: object) -> str:
     """The name of a call for its cancellation; empty without a session, in which alone its id is unique."""
-    return f"mcp {client.owner} {session} {request_id}"[:1000] if session else ""
+    return f"mcp {client.name} {session} {request_id}"[:1000] if session else ""
 
 
 def call_of(context: Context, client: Client) -> str:
@@ -28,12 +28,11 @@ def call_of(context: Context, client: Client) -> str:
     return "" if request is None else call_name(client, session_of(request.scope), context.request_id)
 
 
-def caller(context: Context, services: Services) -> Client:
-    """The client of the HTTP request behind a call; over standard input, the user of this machine. Raises ToolError."""
+def caller(context: Context, services: Services) -> ClientServices:
+    """The services for the client of the HTTP request behind a call; over standard input, for the user of this machine.
+    Raises ToolError."""
     request = context.request_context.request
-    if request is None:
-        return services.presets.local()
-    client = client_in(request.scope)
+    client = services.presets.local() if request is None else client_in(request.scope)
     if client is None:
         raise ToolError("A bearer token is needed.")
-    return client
+    return services.on_behalf_of(client)

@@ -83,7 +83,7 @@ class McpEndpoint:
             await error_response(status, message)(scope, receive, send)
             return
         # The SDK lets only this user continue the session that it started.
-        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=client.owner, scopes=[]))
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=client.name, scopes=[]))
         if self._stateless and scope["method"] == "POST":
             receive, send = await self._heeded(client, scope, receive, send)
         await self._manager.handle_request(scope, receive, _with_time_to_return(send))

@@ -19,9 +19,8 @@ from pydantic import Field
 
 from agent.mcp.callers import caller
 from agent.mcp.replies import ColumnInfo, SchemaInfo, TableInfo
-from agent.server.access import Client
 from agent.server.errors import ApiError
-from agent.server.services import Services
+from agent.server.services import ClientServices, Services
 from agent.store import StoreError, client_message
 from eval.databases.types import DatabaseError
 from eval.schema import Table
@@ -36,7 +35,7 @@ def offer_structures(server: MCPServer[Any], services: Callable[[], Services]) -
 
     async def described(context: Context, database: str, table: str = "") -> str:
         try:
-            info = await structure(services(), caller(context, services()), database, table)
+            info = await structure(caller(context, services()), database, table)
         except StoreError as error:
             raise MCPError(INVALID_PARAMS, client_message(error)) from error
         except (ApiError, DatabaseError) as error:
@@ -68,7 +67,7 @@ def offer_structures(server: MCPServer[Any], services: Callable[[], Services]) -
         )
 
 
-async def listed_resources(services: Services, client: Client) -> list[Resource]:
+async def listed_resources(here: ClientServices) -> list[Resource]:
     """The structure of each database that the client may ask."""
     return [
         Resource(
@@ -78,15 +77,14 @@ async def listed_resources(services: Services, client: Client) -> list[Resource]
             description=preset.description,
             mime_type=_JSON,
         )
-        for preset in await services.presets.listed(client)
+        for preset in await here.presets.listed(here.client)
     ]
 
 
-async def structure(services: Services, client: Client, database: str, table: str = "") -> SchemaInfo:
-    """The structure of a database, or of one of its tables. Raises ApiError, StoreError,
-    DatabaseError."""
-    preset = await services.presets.find(client, database or None)
-    _, schema = await services.presets.schema(preset)
+async def structure(here: ClientServices, database: str, table: str = "") -> SchemaInfo:
+    """The structure of a database, or of one of its tables. Raises ApiError, StoreError, DatabaseError."""
+    preset = await here.presets.find(here.client, database or None)
+    _, schema = await here.presets.schema(preset)
     if table:
         place = schema.table(table)
         if place is None:

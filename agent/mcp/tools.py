@@ -52,7 +52,7 @@ class _Tools(MCPServer[Any]):
 
     async def _handle_list_resources(self, ctx: Any, params: Any) -> ListResourcesResult:
         context = Context(request_context=ctx, mcp_server=self, input_params=params, subscriptions=self._subscriptions)
-        return ListResourcesResult(resources=await listed_resources(self.services(), caller(context, self.services())))
+        return ListResourcesResult(resources=await listed_resources(caller(context, self.services())))
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         try:
@@ -103,7 +103,8 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
     async def list_databases(context: Context) -> Databases:
         """List the databases that can be asked."""
         with _errors_reported():
-            presets = await services().presets.listed(caller(context, services()))
+            here = caller(context, services())
+            presets = await here.presets.listed(here.client)
         return Databases(databases=[DatabaseInfo.model_validate(preset, from_attributes=True) for preset in presets])
 
     @server.tool(annotations=_READS)
@@ -114,7 +115,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
     ) -> SchemaInfo:
         """Tables, columns, keys and comments of a database."""
         with _errors_reported():
-            return await structure(services(), caller(context, services()), database, table)
+            return await structure(caller(context, services()), database, table)
 
     @server.tool(annotations=_READS)
     async def run_sql(
@@ -123,12 +124,11 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         database: _Database = "",
     ) -> SqlAnswer:
         """Run one read-only SQL statement. Anything but a single SELECT is refused."""
-        here = services()
-        hidden = here.settings.privacy.mode != "full"
         with _errors_reported():
-            preset = await here.presets.find(caller(context, here), database or None)
-            opened = await preset.opened()
-            done = await ran(here, opened, sql)
+            here = caller(context, services())
+            hidden = here.settings.privacy.mode != "full"
+            preset = await here.presets.find(here.client, database or None)
+            done = await ran(here, await preset.opened(), sql)
         if not done.allowed:
             raise ToolError(f"The statement was refused: it {done.reason}.")
         if done.status != "success":
@@ -153,11 +153,10 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
         thread: Annotated[str, Field(max_length=200, description="From an earlier answer, to follow it up.")] = "",
     ) -> Answered:
         """Answer a question about a database: writes SQL, runs it read-only, checks it and says how sure it is."""
-        here = services()
         with _errors_reported():
             asked = QuestionIn(question=question, preset=database or None, thread_id=thread or None)
-            client = caller(context, here)
-            run = await begin(here, client, asked, call=call_of(context, client))
+            here = caller(context, services())
+            run = await begin(here, asked, call=call_of(context, here.client))
             return await _answer(run, context, here)
 
     return server

@@ -23,20 +23,15 @@ class Client:
     """Someone who may ask."""
 
     name: str
-    """The name of the token or of the person; `local` where no token is asked for."""
+    """The name of the token or of the person, who owns what it makes; `local` where no token is asked for."""
     person: Person | None = None
     """Who it is for the policies; None where there are none."""
     rights: str = ""
     """A digest of what the person may see."""
 
-    @property
-    def owner(self) -> str:
-        """The owner of runs, threads and feedback."""
-        return self.name
-
     def saw(self, record: RunRecord | KeptRecord) -> bool:
         """Whether it is the client's own and was seen with the rights that the client has now."""
-        return not self.rights or (record.owner == self.owner and record.rights == self.rights)
+        return not self.rights or (record.owner == self.name and record.rights == self.rights)
 
     def sees(self, run: RunRecord) -> RunRecord:
         """A run of the client's, without what its answer showed where that was seen with other rights."""

@@ -10,29 +10,31 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
+from pydantic import TypeAdapter
 
 from agent.config import Settings
 from agent.config import settings as process_settings
 from agent.conversations.checkpointer import open_checkpointer
+from agent.events import Event
 from agent.results import ResultStore
-from agent.server.errors import install_errors
+from agent.server.errors import ErrorReply, install_errors
 from agent.server.instance import Instance
 from agent.server.late_routes import LateRoutes
 from agent.server.limits import Limits
 from agent.server.middleware import protect
 from agent.server.middleware.tokens import Tokens, tokens_needed
 from agent.server.models import SharedModels
-from agent.server.openapi import describe
 from agent.server.presets import Presets
 from agent.server.routes import data, databases, kept, lab, model, page, presets, query, runs, schedules, status, terms
 from agent.server.runs import LiveRuns
 from agent.server.schedules import Scheduler
 from agent.server.services import Services
 from agent.server.sources import Sources
+from agent.server.submission import RunEvent
 from agent.server.telemetry import configure_logging, observed
 from agent.server.warmup import Warmup
 from agent.sources.connections import ConnectionPolicy
@@ -53,6 +55,9 @@ THREADS = 32
 threads."""
 FORM_BYTES = 64 * 1024
 """Size allowed for an upload's body in addition to its files."""
+
+
+_REF = "#/components/schemas/{model}"
 
 
 def create_app(
@@ -101,7 +106,7 @@ def create_app(
     page_router, otherwise = page.page_routes(page.page_folder(config.server.page_dir), below)
     app.include_router(page_router)
     app.router.default = otherwise
-    describe(app)
+    _describe(app)
     limits = Limits(config.server)
     app.state.limits = limits
     upload = (config.limits.upload_mb << 20) + FORM_BYTES
@@ -157,6 +162,27 @@ def _model_context_protocol(app: FastAPI, *, shared: bool) -> Iterator[LateRoute
         return McpEndpoint(lambda: app.state.services, stateless=shared)
 
     yield LateRoutes(app, [("/mcp", None), ("/mcp/", None)], opening)
+
+
+def _describe(app: FastAPI) -> None:
+    """Add `StreamEvent`, the type of each `data:` line of a stream, and the common error form to the app's
+    description."""
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            described = plain()
+            schemas = described.setdefault("components", {}).setdefault("schemas", {})
+            error = ErrorReply.model_json_schema(ref_template=_REF, mode="serialization")
+            schemas |= {**error.pop("$defs", {}), "ErrorReply": error}
+            event: Any = TypeAdapter(RunEvent | Event).json_schema(ref_template=_REF, mode="serialization")
+            for name, schema in event.pop("$defs", {}).items():
+                schemas.setdefault(name, schema)
+            schemas["StreamEvent"] = event | {"description": "One event of a stream; `event` names its kind."}
+            app.openapi_schema = described
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
 @contextlib.asynccontextmanager

@@ -108,58 +108,47 @@ _OF_RESULTS = {ResultGone: 404, ExtraMissing: 501, BadRequest: 400, StatementFai
 
 def install_errors(app: FastAPI) -> None:
     """Install a handler for every exception."""
-
-    @app.exception_handler(ApiError)
-    async def refused(request: Request, error: ApiError) -> JSONResponse:
-        return _refusal(request, error.status, str(error), kind=error.kind, headers=error.headers)
-
-    @app.exception_handler(HTTPException)
-    async def http_error(request: Request, error: HTTPException) -> JSONResponse:
-        headers = dict(error.headers) if error.headers else None
-        if error.status_code == 405:  # the router names the methods of the first route at this path only
-            at = [r for r in request.app.routes if r.matches(request.scope)[0] is not Match.NONE]
-            headers = {"Allow": ", ".join(sorted({m for r in at for m in getattr(r, "methods", None) or ()}))}
-        return _refusal(request, error.status_code, str(error.detail), headers=headers)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        if any(e["type"] == "json_invalid" for e in error.errors()):
-            return _refusal(request, 400, "The body is no valid JSON.")
-        problems = "; ".join(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
-        return _refusal(request, 422, problems)
-
-    @app.exception_handler(StoreError)
-    async def store_failed(request: Request, error: StoreError) -> JSONResponse:
-        if isinstance(error, NotFound):
-            return _refusal(request, 404, str(error))
-        if isinstance(error, TooMany):
-            return _refusal(request, 409, str(error), kind="too_large")
-        if isinstance(error, ThreadBusy):
-            return _refusal(request, 409, str(error), headers={"Retry-After": "2"})
-        log.warning("The state cannot be used: %s", error)  # names its place, which is not for clients
-        return _refusal(request, 503, client_message(error))
-
-    @app.exception_handler(InputError)
-    async def unusable(request: Request, error: InputError) -> JSONResponse:
-        return _refusal(request, 400, str(error))
-
-    @app.exception_handler(ResultError)
-    async def no_result(request: Request, error: ResultError) -> JSONResponse:
-        return _refusal(request, _OF_RESULTS.get(type(error), 503), str(error))
-
-    @app.exception_handler(DatabaseError)
-    async def unreadable(request: Request, error: DatabaseError) -> JSONResponse:
-        return _refusal(request, 503, str(error))
-
-    @app.exception_handler(Exception)
-    async def failed(request: Request, error: Exception) -> JSONResponse:
-        log.exception("A request failed inside", exc_info=error)
-        return _refusal(request, 500, "Something went wrong inside.")
+    ours = (ApiError, StoreError, InputError, ResultError, DatabaseError)
+    for kind in (*ours, HTTPException, RequestValidationError, Exception):
+        app.exception_handler(kind)(_refused)
 
 
-def _refusal(
-    request: Request, status: int, message: str, *, kind: Kind | None = None, headers: dict[str, str] | None = None
-) -> JSONResponse:
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    kind: Kind | None = None
+    headers: dict[str, str] = {}
+    message = str(error)
+    match error:
+        case ApiError():
+            status, kind, headers = error.status, error.kind, error.headers
+        case HTTPException():
+            status, message, headers = error.status_code, str(error.detail), dict(error.headers or {})
+            if status == 405:  # the router names the methods of the first route at this path only
+                at = [r for r in request.app.routes if r.matches(request.scope)[0] is not Match.NONE]
+                headers = {"Allow": ", ".join(sorted({m for r in at for m in getattr(r, "methods", None) or ()}))}
+        case RequestValidationError():
+            if any(e["type"] == "json_invalid" for e in error.errors()):
+                status, message = 400, "The body is no valid JSON."
+            else:
+                problems = [f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors()[:5]]
+                status, message = 422, "; ".join(problems)
+        case NotFound():
+            status = 404
+        case TooMany():
+            status, kind = 409, "too_large"
+        case ThreadBusy():
+            status, headers = 409, {"Retry-After": "2"}
+        case StoreError():
+            log.warning("The state cannot be used: %s", error)  # names its place, which is not for clients
+            status, message = 503, client_message(error)
+        case InputError():
+            status = 400
+        case ResultError():
+            status = _OF_RESULTS.get(type(error), 503)
+        case DatabaseError():
+            status = 503
+        case _:
+            log.exception("A request failed inside", exc_info=error)
+            status, message = 500, "Something went wrong inside."
     return error_response(status, message, kind=kind, request_id=request_id(request.scope), headers=headers)
 
 

@@ -13,10 +13,9 @@ from datetime import UTC, date, datetime
 from sqlglot import exp
 
 from agent.results import SqlOutcome
-from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.replies import ValuesReply
-from agent.server.services import Services
+from agent.server.services import ClientServices
 from agent.server.statements import first_rows, ran
 from agent.server.table_lookups import values
 from agent.statements.filtering import Filter, FilterKind, filterable, filtered
@@ -26,26 +25,19 @@ from eval.sql import BadParameter, parameters, parse, parsed_from_tree, with_val
 from eval.sql.quoted_names import quoted_column, table_source
 
 
-async def database_of(services: Services, client: Client, preset_id: str, owner: str | None = None) -> Database:
-    """The database with the client's rights, or one that the owner brought. Raises ApiError (404 there is none, 503 it
-    does not open)."""
-    preset = await services.presets.find(client, preset_id, owner)
-    return await preset.database()
-
-
 def parameters_of(sql: str, database: Database) -> list[KeptParameter]:
     """The constants of a statement that may be set anew."""
     declared = parameters(parse(sql, database.dialect))
     return [KeptParameter(name=p.name, value=p.value, kind=p.kind) for p in declared]
 
 
-async def as_seen(services: Services, client: Client, answer: KeptRecord) -> KeptRecord | None:
+async def as_seen(here: ClientServices, answer: KeptRecord) -> KeptRecord | None:
     """The answer as the client may see it: what somebody else shares, or what was kept with other rights, without its
     rows; None where its SQL, or what that names, is not the client's to see."""
-    if client.saw(answer):
+    if here.client.saw(answer):
         return answer
     try:
-        database = await database_of(services, client, answer.preset, answer.owner)
+        database = await here.database(answer.preset, answer.owner)
     except ApiError:
         return None
     parsed = parse(answer.sql, database.dialect)
@@ -54,14 +46,13 @@ async def as_seen(services: Services, client: Client, answer: KeptRecord) -> Kep
 
 
 async def refreshed(
-    services: Services,
-    client: Client,
+    here: ClientServices,
     answer: KeptRecord,
     values: Sequence[str] | None = None,
     filters: Sequence[BoardFilter] = (),
 ) -> KeptRows:
     """The first rows of a kept answer, now. Raises as `rerun`."""
-    outcome, held = await rerun(services, client, answer, values, filters)
+    outcome, held = await rerun(here, answer, values, filters)
     return shortened(outcome).model_copy(update={"filtered": held})
 
 
@@ -71,15 +62,14 @@ def shortened(outcome: SqlOutcome) -> KeptRows:
 
 
 async def rerun(
-    services: Services,
-    client: Client,
+    here: ClientServices,
     answer: KeptRecord,
     values: Sequence[str] | None = None,
     filters: Sequence[BoardFilter] = (),
 ) -> tuple[SqlOutcome, list[bool]]:
     """All rows of a kept answer, now, and which of a board's filters that have a value found their place. Raises
     BadParameter, BadFilter, ApiError (404, 503)."""
-    database = await database_of(services, client, answer.preset, answer.owner)
+    database = await here.database(answer.preset, answer.owner)
     given = [parameter.value for parameter in answer.parameters] if values is None else values
     narrowing = [
         Filter(one.kind, tuple((c.table, c.column) for c in one.columns if c.preset == answer.preset), tuple(one.value))
@@ -87,7 +77,7 @@ async def rerun(
         if one.value
     ]
     sql, held = await asyncio.to_thread(_statement, answer.sql, database, given, narrowing)
-    outcome = await ran(services, database, sql)
+    outcome = await ran(here, database, sql)
     return (outcome if outcome.sql else outcome.model_copy(update={"sql": sql})), held
 
 
@@ -105,23 +95,23 @@ def _statement(
 
 
 async def filter_columns(
-    services: Services, client: Client, answers: Iterable[KeptRecord]
+    here: ClientServices, answers: Iterable[KeptRecord]
 ) -> list[tuple[FilterColumn, FilterKind, int]]:
     """What these answers can be narrowed by, with how many of them each column narrows, the most first."""
     counted: Counter[tuple[FilterColumn, FilterKind]] = Counter()
     for answer in answers:
-        database = await database_of(services, client, answer.preset, answer.owner)
+        database = await here.database(answer.preset, answer.owner)
         found = await asyncio.to_thread(lambda a, d: [*filterable(parse(a.sql, d.dialect), d)], answer, database)
         counted.update((FilterColumn(preset=answer.preset, table=t, column=c), kind) for t, c, kind in found)
     return [(column, kind, count) for (column, kind), count in counted.most_common()]
 
 
 async def filter_values(
-    services: Services, client: Client, owner: str, given: BoardFilter, search: str | None, limit: int
+    here: ClientServices, owner: str, given: BoardFilter, search: str | None, limit: int
 ) -> ValuesReply:
     """The most frequent values of a filter's first column that the client may see. Raises ApiError."""
     for one in given.columns:
-        database = await database_of(services, client, one.preset, owner)
+        database = await here.database(one.preset, owner)
         schema = await asyncio.to_thread(database.schema)
         table = schema.table(one.table)
         if table is not None and (column := table.column(one.column)) is not None:
@@ -129,9 +119,9 @@ async def filter_values(
     raise ApiError(404, "There is no such filter.")
 
 
-async def as_shown(services: Services, client: Client, board: BoardRecord) -> list[BoardFilter | None]:
+async def as_shown(here: ClientServices, board: BoardRecord) -> list[BoardFilter | None]:
     """The filters of a board, None in place of each whose columns or values the client may not see."""
-    if not client.rights:
+    if not here.client.rights:
         return list(board.filters)
 
     def shown(database: Database, one: BoardFilter, column: FilterColumn) -> bool:
@@ -145,7 +135,7 @@ async def as_shown(services: Services, client: Client, board: BoardRecord) -> li
 
     async def seen(one: BoardFilter, column: FilterColumn) -> bool:
         try:
-            database = await database_of(services, client, column.preset, board.owner)
+            database = await here.database(column.preset, board.owner)
         except ApiError:
             return False
         return await asyncio.to_thread(shown, database, one, column)

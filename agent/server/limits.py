@@ -38,7 +38,8 @@ class TokenBuckets:
     def take(self, key: str) -> int:
         """Take a token. Returns 0 when there was one, else the whole seconds until the next."""
         now = time.monotonic()
-        level = self._level(key, now)
+        level, at = self._levels.get(key, (self.burst, now))
+        level = min(self.burst, level + (now - at) * self.per_second)
         if level < 1.0:
             return max(1, math.ceil((1.0 - level) / self.per_second))
         self._levels[key] = (level - 1.0, now)
@@ -46,10 +47,6 @@ class TokenBuckets:
         while len(self._levels) > self.KEPT:
             self._levels.popitem(last=False)
         return 0
-
-    def _level(self, key: str, now: float) -> float:
-        level, at = self._levels.get(key, (self.burst, now))
-        return min(self.burst, level + (now - at) * self.per_second)
 
 
 class _SharedBuckets:

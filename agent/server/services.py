@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
 from agent.config import Settings
 from agent.results import ResultStore
+from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError
 from agent.server.middleware.tokens import Tokens
 from agent.server.models import SharedModels
@@ -18,6 +19,7 @@ from agent.server.runs import LiveRuns
 from agent.server.sources import Sources
 from agent.server.warmup import Warmup
 from agent.store import Store
+from eval.databases.base import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,26 @@ class Services:
     look_for_due: asyncio.Event
     """Set when a delivery has become due before its time."""
 
+    def on_behalf_of(self, client: Client) -> ClientServices:
+        return ClientServices(**{field.name: getattr(self, field.name) for field in fields(Services)}, client=client)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientServices(Services):
+    """The services as one client uses them."""
+
+    client: Client
+
+    @property
+    def owner(self) -> str:
+        """The owner of what the client makes."""
+        return self.client.name
+
+    async def database(self, preset_id: str, owner: str | None = None) -> Database:
+        """The database with the client's rights, or one that the owner brought. Raises ApiError (404 there is none, 503
+        it does not open)."""
+        return await (await self.presets.find(self.client, preset_id, owner)).database()
+
 
 async def services(request: Request) -> Services:
     """Raises ApiError 503 while the app is starting or ending."""
@@ -48,3 +70,10 @@ async def services(request: Request) -> Services:
 
 
 CurrentServices = Annotated[Services, Depends(services)]
+
+
+async def client_services(services: CurrentServices, client: CurrentClient) -> ClientServices:
+    return services.on_behalf_of(client)
+
+
+Here = Annotated[ClientServices, Depends(client_services)]

@@ -120,7 +120,14 @@ class Sources:
         key = record.source_id
         async with self._opening.setdefault(key, asyncio.Lock()):
             if key not in self._open:
-                self._open[key] = await self._reopened(record)
+                try:  # the address is checked again each time, because its name may have changed its target
+                    if record.kind == "connected":
+                        self._open[key] = (await connect(record.location, self.policy)).database
+                    else:
+                        opened = asyncio.to_thread(self.uploads.open, record.location, owner=record.owner)
+                        self._open[key] = await opened
+                except SourceError as error:
+                    raise DatabaseNotFound(str(error)) from error
             elif record.kind == "uploaded":
                 try:
                     await asyncio.to_thread(self.uploads.require, record.location, owner=record.owner)
@@ -155,15 +162,6 @@ class Sources:
         await asyncio.gather(*self._closing, return_exceptions=True)
         while self._open:
             await asyncio.to_thread(self._open.popitem()[1].close)
-
-    async def _reopened(self, record: SourceRecord) -> Database:
-        """The address is checked again each time, because its name may have changed its target."""
-        try:
-            if record.kind == "connected":
-                return (await connect(record.location, self.policy)).database
-            return await asyncio.to_thread(self.uploads.open, record.location, owner=record.owner)
-        except SourceError as error:
-            raise DatabaseNotFound(str(error)) from error
 
     def _record(self, owner: str, kind: str, name: str, dialect: str, location: str) -> SourceRecord:
         return SourceRecord.model_validate(

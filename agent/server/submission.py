@@ -6,6 +6,7 @@ happens before that event; the database is opened inside the run.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import uuid
 from collections.abc import AsyncGenerator
@@ -19,12 +20,11 @@ from agent.conversations import Conversation
 from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event
 from agent.models.protocol import Model
 from agent.runner import question_problem, stream
-from agent.server.access import Client
 from agent.server.errors import ApiError
 from agent.server.presets import Preset
 from agent.server.replies import QuestionIn
 from agent.server.runs import LiveRun
-from agent.server.services import Services
+from agent.server.services import ClientServices, Services
 from agent.state import Term
 from agent.store import StoreError
 from agent.store.records import RunRecord
@@ -57,8 +57,7 @@ class RunEvent(BaseModel):
 
 
 async def begin(
-    services: Services,
-    client: Client,
+    here: ClientServices,
     asked: QuestionIn,
     *,
     before: int | None = None,
@@ -75,20 +74,20 @@ async def begin(
     if problem := question_problem(question):
         raise ApiError(413 if question else 400, problem)
     try:
-        services.runs.require_room()
+        here.runs.require_room()
     except Busy:
         raise _busy() from None
     preset_id = asked.preset
     if asked.thread_id and not preset_id:
-        thread = await services.store.thread(client.owner, asked.thread_id)
+        thread = await here.store.thread(here.owner, asked.thread_id)
         preset_id = thread.preset if thread else None
-    preset = await services.presets.find(client, preset_id)
-    await services.models.refresh()
-    model = services.models.named(asked.model)
+    preset = await here.presets.find(here.client, preset_id)
+    await here.models.refresh()
+    model = here.models.named(asked.model)
     record = RunRecord(
         run_id=uuid.uuid4().hex,
-        owner=client.owner,
-        rights=client.rights,
+        owner=here.owner,
+        rights=here.client.rights,
         thread_id=asked.thread_id or new_thread_id(),
         preset=preset.id,
         question=question,
@@ -96,10 +95,10 @@ async def begin(
         model=model if isinstance(model, str) else model.name,
     )
     try:
-        return await services.runs.start(
+        return await here.runs.start(
             record,
             lambda begun: RunEvent(data=RunInfo.model_validate(begun, from_attributes=True)),
-            lambda begun: functools.partial(_answering, services, begun, preset, model, before, go_on),
+            lambda begun: functools.partial(_answering, here, begun, preset, model, before, go_on),
             resumable=asked.resumable,
             fresh=asked.thread_id is None,
             call=call,
@@ -111,23 +110,6 @@ async def begin(
 def _busy() -> ApiError:
     message = "The server is working on as many questions as it takes at once. Try again in a moment."
     return ApiError(503, message, "busy", {"Retry-After": str(BUSY_SECONDS)})
-
-
-async def _confirmed(services: Services, record: RunRecord) -> list[tuple[str, str]]:
-    """The questions on this database whose SQL the client confirmed or corrected; empty if the state cannot be read."""
-    try:
-        return await services.store.confirmed(record.owner, record.preset, rights=record.rights)
-    except StoreError:
-        return []
-
-
-async def _taught(services: Services, record: RunRecord) -> list[Term]:
-    """What the client taught of this database; empty if the state cannot be read."""
-    try:
-        known = await services.store.terms(record.owner, record.preset, rights=record.rights)
-    except StoreError:
-        return []
-    return [one.said for one in known]
 
 
 async def _answering(
@@ -150,14 +132,21 @@ async def _answering(
             go_on=go_on,
             fresh=record.turn == 1 and before is None,
         )
+    confirmed: list[tuple[str, str]] = []
+    taught: list[Term] = []
+    with contextlib.suppress(StoreError):
+        confirmed = await services.store.confirmed(record.owner, record.preset, rights=record.rights)
+    with contextlib.suppress(StoreError):
+        known = await services.store.terms(record.owner, record.preset, rights=record.rights)
+        taught = [one.said for one in known]
     events = stream(
         record.question,
         database=database,
         model=model,
         settings=services.models.in_force(services.settings),
         conversation=conversation,
-        confirmed=await _confirmed(services, record),
-        taught=await _taught(services, record),
+        confirmed=confirmed,
+        taught=taught,
     )
     async with aclosing(cast("AsyncGenerator[Event, None]", events)) as happening:
         async for event in happening:

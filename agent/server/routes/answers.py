@@ -10,10 +10,13 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from fastapi import Header, Query, Response
+from fastapi import Header, Path, Query, Response
 from pydantic import BaseModel
 
 from agent.server.documents import Document, as_html, as_markdown
+
+Id = Annotated[str, Path(max_length=200)]
+"""The id of a record in a path."""
 
 _MEANING = {
     400: "The request makes no sense as it is.",

@@ -12,7 +12,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from agent.results import (
@@ -24,11 +24,10 @@ from agent.results import (
     check_sql,
     export,
 )
-from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError, required
 from agent.server.replies import DrillIn, DrillReply, DrillWay, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
-from agent.server.routes.answers import disposition, refusals
-from agent.server.services import CurrentServices, Services
+from agent.server.routes.answers import Id, disposition, refusals
+from agent.server.services import ClientServices, Here
 from agent.server.statements import first_rows, ran, run_limits
 from agent.statements.drill_down import NotDrillable, drills
 from agent.store.records import RunRecord
@@ -36,7 +35,6 @@ from eval.sql import parse
 
 router = APIRouter(tags=["results"])
 
-RunId = Annotated[str, Path(max_length=200)]
 Task = Annotated[str | None, Query(max_length=200, description="A task of the plan; without it, the last one.")]
 SortBy = Annotated[
     list[str] | None,
@@ -52,14 +50,14 @@ _OPS = ("contains", "=", "!=", "<", "<=", ">", ">=", "is null", "not null")
 
 
 @router.post("/sql", responses=refusals(404))
-async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) -> SqlReply:
+async def sql(here: Here, asked: SqlIn) -> SqlReply:
     """Run SQL of your own under the same guard and limits as everything else. It is kept as a run."""
-    preset = await services.presets.find(client, asked.preset)
+    preset = await here.presets.find(here.client, asked.preset)
     if asked.thread_id:
-        required(await services.store.thread(client.owner, asked.thread_id), "thread")
+        required(await here.store.thread(here.owner, asked.thread_id), "thread")
     started = datetime.now(UTC)
     database = await preset.database()
-    outcome = await ran(services, database, asked.sql)
+    outcome = await ran(here, database, asked.sql)
     named: dict[str, list[UnknownName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
     for phantom in outcome.phantoms:
         named[phantom.kind].append(phantom)
@@ -72,11 +70,11 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
         **first_rows(outcome),
         run_id=uuid.uuid4().hex,
     )
-    await services.store.begin_run(
+    await here.store.begin_run(
         RunRecord(
             run_id=reply.run_id,
-            owner=client.owner,
-            rights=client.rights,
+            owner=here.owner,
+            rights=here.client.rights,
             thread_id=asked.thread_id,
             kind="sql",
             preset=preset.id,
@@ -92,11 +90,11 @@ async def sql(services: CurrentServices, client: CurrentClient, asked: SqlIn) ->
 
 
 @router.post("/drill", responses=refusals(404))
-async def drill(services: CurrentServices, client: CurrentClient, asked: DrillIn) -> DrillReply:
+async def drill(here: Here, asked: DrillIn) -> DrillReply:
     """The ways on from a figure or a cell of a result: its rows, the same by another column, only this, without this.
     Each is SQL of its own, to be run by `POST /sql`."""
-    database = await (await services.presets.find(client, asked.preset)).database()
-    limits = run_limits(services)
+    database = await here.database(asked.preset)
+    limits = run_limits(here)
     parsed = parse(asked.sql, database.dialect)
     try:
         found = await asyncio.to_thread(drills, parsed, database, asked.columns, asked.rows, asked.column, limits)
@@ -107,9 +105,8 @@ async def drill(services: CurrentServices, client: CurrentClient, asked: DrillIn
 
 @router.get("/runs/{run_id}/rows", responses=refusals(404))
 async def rows(
-    services: CurrentServices,
-    client: CurrentClient,
-    run_id: RunId,
+    here: Here,
+    run_id: Id,
     task: Task = None,
     offset: Annotated[int, Query(ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -117,7 +114,7 @@ async def rows(
     filters: FilterBy = None,
 ) -> RowsReply:
     """A page of a run's whole result, sorted and filtered."""
-    result = await _kept(services, client, run_id, task)
+    result = await _kept(here, run_id, task)
     page = await asyncio.to_thread(result.page, offset, limit, _sorts(sort), _filters(filters))
     return RowsReply(
         columns=[ResultColumn.of(c) for c in result.columns],
@@ -146,9 +143,8 @@ _FILES: dict[int | str, dict[str, Any]] = {
 
 @router.get("/runs/{run_id}/export", response_class=StreamingResponse, responses={**_FILES, **refusals(404, 501)})
 async def export_rows(
-    services: CurrentServices,
-    client: CurrentClient,
-    run_id: RunId,
+    here: Here,
+    run_id: Id,
     wanted: Annotated[Format, Query(alias="format")] = "csv",
     task: Task = None,
     sort: SortBy = None,
@@ -156,8 +152,8 @@ async def export_rows(
     bom: Annotated[bool, Query(description="CSV begins with a byte order mark, which Excel needs.")] = False,
 ) -> StreamingResponse:
     """A run's whole result as a file, made while it is sent. In CSV, cells that a spreadsheet would run are quoted."""
-    result = await _kept(services, client, run_id, task)
-    run = await services.store.run(client.owner, run_id)
+    result = await _kept(here, run_id, task)
+    run = await here.store.run(here.owner, run_id)
     made = await asyncio.to_thread(
         lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), bom=bom, guard_formulas=True)
     )
@@ -165,9 +161,9 @@ async def export_rows(
     return StreamingResponse(made.__aiter__(), media_type=made.media_type, headers=headers)
 
 
-async def _kept(services: Services, client: Client, run_id: str, task: str | None) -> KeptResult:
+async def _kept(here: ClientServices, run_id: str, task: str | None) -> KeptResult:
     """The whole result behind a run. Raises ApiError (404 no such run, task or result; 400 its statement fails)."""
-    record = client.sees(required(await services.store.run(client.owner, run_id), "run"))
+    record = here.client.sees(required(await here.store.run(here.owner, run_id), "run"))
     answer = record.answer or {}
     if task is None:
         sql = record.sql if record.status in ("success", "doubtful") else ""
@@ -179,11 +175,11 @@ async def _kept(services: Services, client: Client, run_id: str, task: str | Non
         sql = str(best.get("sql") or "") if best else ""
     if not sql:
         raise ApiError(404, "This run has no result.")
-    database = await (await services.presets.find(client, record.preset)).opened()
-    checked = await check_sql(database, sql, schema_ttl=services.settings.database.schema_ttl)
+    database = await (await here.presets.find(here.client, record.preset)).opened()
+    checked = await check_sql(database, sql, schema_ttl=here.settings.database.schema_ttl)
     if checked.statement is None:
         raise ApiError(404, f"This run has no result: {checked.reason}")
-    return await services.results.keep(database, checked.statement, owner=client.owner)
+    return await here.results.keep(database, checked.statement, owner=here.owner)
 
 
 def _sorts(given: list[str] | None) -> list[Sort]:

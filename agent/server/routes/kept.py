@@ -9,13 +9,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
-from agent.server.access import Client, CurrentClient
 from agent.server.documents import of_board
 from agent.server.errors import ApiError, required
 from agent.server.kept import (
     as_seen,
     as_shown,
-    database_of,
     filter_columns,
     filter_values,
     parameters_of,
@@ -34,14 +32,12 @@ from agent.server.kept_replies import (
     ShareReply,
 )
 from agent.server.replies import ValuesReply
-from agent.server.routes.answers import DOCUMENTS, DocumentFormat, document_response, refusals
-from agent.server.services import CurrentServices, Services
+from agent.server.routes.answers import DOCUMENTS, DocumentFormat, Id, document_response, refusals
+from agent.server.services import ClientServices, Here, Services
 from agent.store.records import BoardRecord, KeptParameter, KeptRecord, RunRecord, Tile
 
 router = APIRouter(tags=["boards"])
 
-KeptId = Annotated[str, Path(max_length=200)]
-BoardId = Annotated[str, Path(max_length=200)]
 Share = Annotated[str, Path(max_length=200, description="The secret part of a board's link.")]
 Place = Annotated[int, Path(ge=0, le=11)]
 Search = Annotated[str | None, Query(max_length=200, description="Only values that contain it.")]
@@ -53,214 +49,196 @@ MOST_PINNED = 50
 
 
 @router.get("/kept", responses=refusals())
-async def kept(services: CurrentServices, client: CurrentClient) -> list[KeptReply]:
+async def kept(here: Here) -> list[KeptReply]:
     """The answers that you keep, the latest first."""
-    return [KeptReply.of(record) for record in await _visible(services, client, client.owner)]
+    return [KeptReply.of(record) for record in await _visible(here, here.owner)]
 
 
 @router.post("/kept", status_code=201, responses=refusals(404, 409))
-async def keep(services: CurrentServices, client: CurrentClient, asked: KeepIn) -> KeptReply:
+async def keep(here: Here, asked: KeepIn) -> KeptReply:
     """Keep the answer of a run: its question, its SQL with the constants that may be set anew, and how it is shown."""
-    run = client.sees(required(await services.store.run(client.owner, asked.run_id), "run"))
+    run = here.client.sees(required(await here.store.run(here.owner, asked.run_id), "run"))
     if not _has_result(run):
         raise ApiError(409, "This run has no result to keep.")
     chart = asked.chart.model_dump() if asked.chart else {}
-    return KeptReply.of(await _keep(services, client, run, asked.title, chart))
+    return KeptReply.of(await _keep(here, run, asked.title, chart))
 
 
 @router.get("/kept/{kept_id}", responses=refusals(404))
-async def kept_answer(services: CurrentServices, client: CurrentClient, kept_id: KeptId) -> KeptReply:
+async def kept_answer(here: Here, kept_id: Id) -> KeptReply:
     """An answer that you keep, with the rows that it returned last."""
-    return KeptReply.of(await _answer(services, client, client.owner, kept_id))
+    return KeptReply.of(await _answer(here, here.owner, kept_id))
 
 
 @router.patch("/kept/{kept_id}", responses=refusals(404))
-async def change_kept(
-    services: CurrentServices, client: CurrentClient, kept_id: KeptId, asked: KeptChange
-) -> KeptReply:
+async def change_kept(here: Here, kept_id: Id, asked: KeptChange) -> KeptReply:
     """Rename a kept answer, show it in another form, or let another statement answer its question."""
-    record = await _answer(services, client, client.owner, kept_id)
+    record = await _answer(here, here.owner, kept_id)
     changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
     if asked.chart or asked.as_table:
         changed["chart"] = asked.chart.model_dump() if asked.chart and not asked.as_table else {}
     if asked.sql is not None:
-        database = await database_of(services, client, record.preset)
-        changed |= {"sql": asked.sql, "parameters": parameters_of(asked.sql, database), "rights": client.rights}
-        changed["result"] = await refreshed(services, client, record.model_copy(update=changed))
+        database = await here.database(record.preset)
+        changed |= {"sql": asked.sql, "parameters": parameters_of(asked.sql, database), "rights": here.client.rights}
+        changed["result"] = await refreshed(here, record.model_copy(update=changed))
         if changed["result"].status != "success":
             raise ApiError(400, changed["result"].error or "This statement may not be run.")
-    return KeptReply.of(await services.store.change_kept(record, **changed) if changed else record)
+    return KeptReply.of(await here.store.change_kept(record, **changed) if changed else record)
 
 
 @router.delete("/kept/{kept_id}", status_code=204, responses=refusals(404))
-async def remove_kept(services: CurrentServices, client: CurrentClient, kept_id: KeptId) -> None:
+async def remove_kept(here: Here, kept_id: Id) -> None:
     """Keep an answer no longer; it also leaves your boards."""
-    required(await services.store.remove_kept(client.owner, kept_id), "kept answer")
+    required(await here.store.remove_kept(here.owner, kept_id), "kept answer")
 
 
 @router.post("/kept/{kept_id}/refresh", responses=refusals(404))
-async def refresh_kept(
-    services: CurrentServices, client: CurrentClient, kept_id: KeptId, asked: RefreshIn
-) -> KeptReply:
+async def refresh_kept(here: Here, kept_id: Id, asked: RefreshIn) -> KeptReply:
     """Run a kept answer's statement again. Values that are given for its parameters are kept, too."""
-    record = await _answer(services, client, client.owner, kept_id)
-    return KeptReply.of(await _rerun(services, client, record, asked.values))
+    record = await _answer(here, here.owner, kept_id)
+    return KeptReply.of(await _rerun(here, record, asked.values))
 
 
 @router.get("/boards", responses=refusals())
-async def boards(services: CurrentServices, client: CurrentClient) -> list[BoardSummary]:
+async def boards(here: Here) -> list[BoardSummary]:
     """Your boards, the one changed last first."""
-    return [BoardSummary.of(record) for record in await services.store.boards(client.owner)]
+    return [BoardSummary.of(record) for record in await here.store.boards(here.owner)]
 
 
 @router.post("/boards", status_code=201, responses=refusals(404, 409))
-async def add_board(services: CurrentServices, client: CurrentClient, asked: BoardIn) -> BoardSummary:
+async def add_board(here: Here, asked: BoardIn) -> BoardSummary:
     """Begin a board, empty or with the results of a conversation."""
     at = datetime.now(UTC)
     tiles = []
     if asked.thread_id is not None:
-        thread = required(await services.store.thread(client.owner, asked.thread_id), "thread")
-        runs, _ = await services.store.runs(client.owner, thread_id=thread.thread_id, limit=MOST_PINNED)
-        with_result = [run for one in reversed(runs) if _has_result(run := client.sees(one))]
+        thread = required(await here.store.thread(here.owner, asked.thread_id), "thread")
+        runs, _ = await here.store.runs(here.owner, thread_id=thread.thread_id, limit=MOST_PINNED)
+        with_result = [run for one in reversed(runs) if _has_result(run := here.client.sees(one))]
         if not with_result:
             raise ApiError(409, "This conversation has no result to keep.")
-        tiles = [Tile(kept_id=(await _keep(services, client, run)).kept_id) for run in with_result]
+        tiles = [Tile(kept_id=(await _keep(here, run)).kept_id) for run in with_result]
     record = BoardRecord(
         board_id=secrets.token_urlsafe(12),
-        owner=client.owner,
+        owner=here.owner,
         title=_title(asked.title),
         tiles=tiles,
         created=at,
         updated=at,
     )
-    await services.store.add_board(record)
+    await here.store.add_board(record)
     return BoardSummary.of(record)
 
 
 @router.get("/boards/{board_id}", responses=refusals(404))
-async def board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> BoardReply:
+async def board(here: Here, board_id: Id) -> BoardReply:
     """A board with its answers and the rows that they returned last."""
-    return await _whole(services, client, await _board(services, client.owner, board_id), mine=True)
+    return await _whole(here, await _board(here, board_id), mine=True)
 
 
 @router.patch("/boards/{board_id}", responses=refusals(404))
-async def change_board(
-    services: CurrentServices, client: CurrentClient, board_id: BoardId, asked: BoardChange
-) -> BoardReply:
+async def change_board(here: Here, board_id: Id, asked: BoardChange) -> BoardReply:
     """Rename a board, pin, unpin and arrange its tiles, or change its filters."""
-    record = await _board(services, client.owner, board_id)
+    record = await _board(here, board_id)
     changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
     if asked.tiles is not None:
-        own = {answer.kept_id for answer in await services.store.kept(client.owner)}
+        own = {answer.kept_id for answer in await here.store.kept(here.owner)}
         if any(tile.kept_id and tile.kept_id not in own for tile in asked.tiles):
             raise ApiError(404, "There is no such kept answer.")
         holding = [tile for tile in asked.tiles if tile.kept_id or tile.text.strip()]
         changed["tiles"] = list({tile.kept_id or i: tile for i, tile in enumerate(holding)}.values())
     if asked.filters is not None:
         changed["filters"] = asked.filters
-    return await _whole(services, client, await services.store.change_board(record, **changed), mine=True)
+    return await _whole(here, await here.store.change_board(record, **changed), mine=True)
 
 
 @router.delete("/boards/{board_id}", status_code=204, responses=refusals(404))
-async def remove_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> None:
+async def remove_board(here: Here, board_id: Id) -> None:
     """Remove a board; its answers stay kept."""
-    required(await services.store.remove_board(client.owner, board_id), "board")
+    required(await here.store.remove_board(here.owner, board_id), "board")
 
 
 @router.post("/boards/{board_id}/share", responses=refusals(404))
-async def share_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> ShareReply:
+async def share_board(here: Here, board_id: Id) -> ShareReply:
     """Share a board: every client of this server who has the link may look at it and refresh it; where there are
     policies, with rights of their own. A board that is shared already keeps its link."""
-    record = await _board(services, client.owner, board_id)
+    record = await _board(here, board_id)
     share = record.share or secrets.token_urlsafe(24)
     if record.share is None:
-        await services.store.change_board(record, share=share)
+        await here.store.change_board(record, share=share)
     return ShareReply(share=share)
 
 
 @router.delete("/boards/{board_id}/share", status_code=204, responses=refusals(404))
-async def unshare_board(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> None:
+async def unshare_board(here: Here, board_id: Id) -> None:
     """End sharing: the link leads nowhere any more."""
-    await services.store.change_board(await _board(services, client.owner, board_id), share=None)
+    await here.store.change_board(await _board(here, board_id), share=None)
 
 
 @router.get("/boards/{board_id}/export", response_class=Response, responses={**DOCUMENTS, **refusals(404)})
-async def export_board(
-    services: CurrentServices, client: CurrentClient, board_id: BoardId, wanted: DocumentFormat = "html"
-) -> Response:
+async def export_board(here: Here, board_id: Id, wanted: DocumentFormat = "html") -> Response:
     """A board as a document with the rows that its answers returned last; of one with filters, with those of now."""
-    record = await _board(services, client.owner, board_id)
-    answers = await _visible(services, client, client.owner)
+    record = await _board(here, board_id)
+    answers = await _visible(here, here.owner)
     if any(one.value for one in record.filters):
         pinned = {tile.kept_id for tile in record.tiles}
-        answers = [
-            await _narrowed(services, client, record, one, RefreshIn()) for one in answers if one.kept_id in pinned
-        ]
+        answers = [await _narrowed(here, record, one, RefreshIn()) for one in answers if one.kept_id in pinned]
     return document_response(of_board(record, answers), wanted)
 
 
 @router.get("/boards/{board_id}/columns", responses=refusals(404))
-async def board_columns(services: CurrentServices, client: CurrentClient, board_id: BoardId) -> list[FilterColumnReply]:
+async def board_columns(here: Here, board_id: Id) -> list[FilterColumnReply]:
     """The columns that a board's answers can be narrowed by, those of the most answers first."""
-    record = await _board(services, client.owner, board_id)
-    answers = await _visible(services, client, client.owner, {tile.kept_id for tile in record.tiles})
-    found = await filter_columns(services, client, answers)
+    record = await _board(here, board_id)
+    answers = await _visible(here, here.owner, {tile.kept_id for tile in record.tiles})
+    found = await filter_columns(here, answers)
     return [FilterColumnReply(**c.model_dump(), kind=kind, answers=n) for c, kind, n in found]
 
 
 @router.get("/boards/{board_id}/filters/{place}/values", responses=refusals(404))
-async def board_values(
-    services: CurrentServices, client: CurrentClient, board_id: BoardId, place: Place, search: Search = None
-) -> ValuesReply:
+async def board_values(here: Here, board_id: Id, place: Place, search: Search = None) -> ValuesReply:
     """The most frequent values that a filter of a board can take (`place`: 0 for the first)."""
-    return await _values(services, client, await _board(services, client.owner, board_id), place, search)
+    return await _values(here, await _board(here, board_id), place, search)
 
 
 @router.post("/boards/{board_id}/{kept_id}/refresh", responses=refusals(404))
-async def refresh_on_board(
-    services: CurrentServices, client: CurrentClient, board_id: BoardId, kept_id: KeptId, asked: RefreshIn
-) -> KeptReply:
+async def refresh_on_board(here: Here, board_id: Id, kept_id: Id, asked: RefreshIn) -> KeptReply:
     """Run the statement of an answer on your board again, under the board's filters. Without any, its rows are kept."""
-    record = await _board(services, client.owner, board_id)
-    answer = await _pinned(services, client, record, kept_id)
+    record = await _board(here, board_id)
+    answer = await _pinned(here, record, kept_id)
     if any(one.value for one in record.filters) if asked.filters is None else any(asked.filters):
-        narrowed = await _narrowed(services, client, record, answer, asked)
+        narrowed = await _narrowed(here, record, answer, asked)
         if asked.values is not None:
-            await services.store.change_kept(answer, parameters=narrowed.parameters)
+            await here.store.change_kept(answer, parameters=narrowed.parameters)
         return KeptReply.of(narrowed)
-    return KeptReply.of(await _rerun(services, client, answer, asked.values))
+    return KeptReply.of(await _rerun(here, answer, asked.values))
 
 
 @router.get("/shared/{share}", responses=refusals(404))
 async def shared_board(
-    services: CurrentServices,
-    client: CurrentClient,
+    here: Here,
     share: Share,
 ) -> BoardReply:
     """A board that somebody shares, as all but its owner see it."""
-    return await _whole(services, client, await _shared(services, share), mine=False)
+    return await _whole(here, await _shared(here, share), mine=False)
 
 
 @router.post("/shared/{share}/{kept_id}/refresh", responses=refusals(404))
 async def refresh_shared(
-    services: CurrentServices,
-    client: CurrentClient,
+    here: Here,
     share: Share,
-    kept_id: KeptId,
+    kept_id: Id,
     asked: RefreshIn,
 ) -> KeptReply:
     """Run the statement of an answer on a shared board again; nothing of its owner's is changed."""
-    record = await _shared(services, share)
-    answer = await _pinned(services, client, record, kept_id)
-    return KeptReply.of(await _narrowed(services, client, record, answer, asked))
+    record = await _shared(here, share)
+    answer = await _pinned(here, record, kept_id)
+    return KeptReply.of(await _narrowed(here, record, answer, asked))
 
 
 @router.get("/shared/{share}/filters/{place}/values", responses=refusals(404))
-async def shared_values(
-    services: CurrentServices, client: CurrentClient, share: Share, place: Place, search: Search = None
-) -> ValuesReply:
+async def shared_values(here: Here, share: Share, place: Place, search: Search = None) -> ValuesReply:
     """The most frequent values that a filter of a shared board can take, as far as you may see them."""
-    return await _values(services, client, await _shared(services, share), place, search)
+    return await _values(here, await _shared(here, share), place, search)
 
 
 def _has_result(run: RunRecord) -> bool:
@@ -268,13 +246,13 @@ def _has_result(run: RunRecord) -> bool:
 
 
 async def _keep(
-    services: Services, client: Client, run: RunRecord, title: str | None = None, chart: dict[str, Any] | None = None
+    here: ClientServices, run: RunRecord, title: str | None = None, chart: dict[str, Any] | None = None
 ) -> KeptRecord:
-    database = await database_of(services, client, run.preset)
+    database = await here.database(run.preset)
     record = KeptRecord(
         kept_id=secrets.token_urlsafe(12),
-        owner=client.owner,
-        rights=client.rights,
+        owner=here.owner,
+        rights=here.client.rights,
         title=_title(title or run.question or "SQL"),
         question=run.question,
         preset=run.preset,
@@ -284,16 +262,16 @@ async def _keep(
         parameters=parameters_of(run.sql, database),
         created=datetime.now(UTC),
     )
-    record = record.model_copy(update={"result": await refreshed(services, client, record)})
-    await services.store.keep(record)
+    record = record.model_copy(update={"result": await refreshed(here, record)})
+    await here.store.keep(record)
     return record
 
 
-async def _rerun(services: Services, client: Client, record: KeptRecord, values: Sequence[str] | None) -> KeptRecord:
+async def _rerun(here: ClientServices, record: KeptRecord, values: Sequence[str] | None) -> KeptRecord:
     """The client's own answer with the rows of now, which are kept; so are values that are given."""
-    rows = await refreshed(services, client, record, values)
-    return await services.store.change_kept(
-        record, result=rows, rights=client.rights, parameters=_with_values(record, values)
+    rows = await refreshed(here, record, values)
+    return await here.store.change_kept(
+        record, result=rows, rights=here.client.rights, parameters=_with_values(record, values)
     )
 
 
@@ -304,73 +282,60 @@ def _with_values(answer: KeptRecord, values: Sequence[str] | None) -> list[KeptP
     return [parameter.model_copy(update={"value": value}) for parameter, value in pairs]
 
 
-async def _narrowed(
-    services: Services, client: Client, board: BoardRecord, answer: KeptRecord, asked: RefreshIn
-) -> KeptRecord:
+async def _narrowed(here: ClientServices, board: BoardRecord, answer: KeptRecord, asked: RefreshIn) -> KeptRecord:
     """The answer with its rows under the filters of a board; nothing of it is kept."""
-    filters = await as_shown(services, client, board)
+    filters = await as_shown(here, board)
     if asked.filters is not None:
         if len(asked.filters) != len(filters):
             raise ApiError(400, f"This board has {len(filters)} filters.")
         given = zip(filters, asked.filters, strict=True)
         filters = [one and one.model_copy(update={"value": value}) for one, value in given]
-    rows = await refreshed(services, client, answer, asked.values, [one for one in filters if one is not None])
+    rows = await refreshed(here, answer, asked.values, [one for one in filters if one is not None])
     return answer.model_copy(update={"result": rows, "parameters": _with_values(answer, asked.values)})
 
 
-async def _pinned(services: Services, client: Client, board: BoardRecord, kept_id: str) -> KeptRecord:
+async def _pinned(here: ClientServices, board: BoardRecord, kept_id: str) -> KeptRecord:
     """An answer of a board, as the client may see it."""
     if all(tile.kept_id != kept_id for tile in board.tiles):
         raise ApiError(404, "There is no such answer on this board.")
-    return await _answer(services, client, board.owner, kept_id)
+    return await _answer(here, board.owner, kept_id)
 
 
-async def _values(
-    services: Services, client: Client, board: BoardRecord, place: int, search: str | None
-) -> ValuesReply:
-    filters = await as_shown(services, client, board)
+async def _values(here: ClientServices, board: BoardRecord, place: int, search: str | None) -> ValuesReply:
+    filters = await as_shown(here, board)
     one = required(filters[place] if place < len(filters) else None, "filter")
-    return await filter_values(services, client, board.owner, one, search, VALUES)
+    return await filter_values(here, board.owner, one, search, VALUES)
 
 
-async def _answer(services: Services, client: Client, owner: str, kept_id: str) -> KeptRecord:
+async def _answer(here: ClientServices, owner: str, kept_id: str) -> KeptRecord:
     """An answer as the client may see it."""
-    answer = required(await services.store.kept_answer(owner, kept_id), "kept answer")
-    return required(await as_seen(services, client, answer), "kept answer")
+    answer = required(await here.store.kept_answer(owner, kept_id), "kept answer")
+    return required(await as_seen(here, answer), "kept answer")
 
 
-async def _visible(
-    services: Services, client: Client, owner: str, among: Collection[str] | None = None
-) -> list[KeptRecord]:
+async def _visible(here: ClientServices, owner: str, among: Collection[str] | None = None) -> list[KeptRecord]:
     """The owner's answers as the client may see them; `among`: only those of these ids."""
-    answers = [a for a in await services.store.kept(owner) if among is None or a.kept_id in among]
-    return [seen for answer in answers if (seen := await as_seen(services, client, answer)) is not None]
+    answers = [a for a in await here.store.kept(owner) if among is None or a.kept_id in among]
+    return [seen for answer in answers if (seen := await as_seen(here, answer)) is not None]
 
 
-async def _board(services: Services, owner: str, board_id: str) -> BoardRecord:
-    return required(await services.store.board(owner, board_id), "board")
+async def _board(here: ClientServices, board_id: str) -> BoardRecord:
+    return required(await here.store.board(here.owner, board_id), "board")
 
 
 async def _shared(services: Services, share: str) -> BoardRecord:
     return required(await services.store.shared_board(share), "board, or it is no longer shared")
 
 
-async def _whole(services: Services, client: Client, record: BoardRecord, *, mine: bool) -> BoardReply:
+async def _whole(here: ClientServices, record: BoardRecord, *, mine: bool) -> BoardReply:
     """The board as the client may see it: without rows that its owner saw with other rights, and without answers whose
     SQL names what the client may not see."""
     on_board = {tile.kept_id for tile in record.tiles}
-    by_id = {answer.kept_id: answer for answer in await _visible(services, client, record.owner, on_board)}
+    by_id = {answer.kept_id: answer for answer in await _visible(here, record.owner, on_board)}
     tiles = [tile for tile in record.tiles if not tile.kept_id or tile.kept_id in by_id]
-    return BoardReply(
-        board_id=record.board_id,
-        title=record.title,
-        tiles=tiles,
-        answers=[KeptReply.of(by_id[tile.kept_id]) for tile in tiles if tile.kept_id],
-        filters=await as_shown(services, client, record),
-        share=record.share if mine else None,
-        updated=record.updated,
-        mine=mine,
-    )
+    answers = [KeptReply.of(by_id[tile.kept_id]) for tile in tiles if tile.kept_id]
+    seen = {"tiles": tiles, "filters": await as_shown(here, record), "share": record.share if mine else None}
+    return BoardReply.of({**dict(record), **seen, "answers": answers, "mine": mine})
 
 
 def _title(text: str) -> str:

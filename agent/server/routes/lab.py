@@ -13,12 +13,11 @@ from pathlib import Path
 from fastapi import APIRouter
 from pydantic import ValidationError
 
-from agent.server.access import CurrentClient
 from agent.server.errors import ApiError
 from agent.server.replies import Reply
 from agent.server.routes.answers import refusals
 from agent.server.routes.model import may_change
-from agent.server.services import CurrentServices
+from agent.server.services import Here
 
 log = logging.getLogger(__name__)
 
@@ -85,12 +84,12 @@ class LabRun(LabSummary):
 
 
 @router.get("/lab/runs", responses=refusals(404))
-async def lab_runs(services: CurrentServices, client: CurrentClient) -> list[LabRun]:
+async def lab_runs(here: Here) -> list[LabRun]:
     """The runs of the lab, the latest first, at most 100."""
-    folder = services.settings.server.lab_dir
+    folder = here.settings.server.lab_dir
     if not folder:
         raise ApiError(404, "This server shows no runs of the lab: TEXT2SQL_LAB_DIR is not set.")
-    if not may_change(services, client):
+    if not may_change(here):
         raise ApiError(403, "Runs of the lab are shown to those whom TEXT2SQL_ADMINS names.")
     return await asyncio.to_thread(_runs, Path(folder))
 
@@ -105,14 +104,12 @@ def _runs(folder: Path) -> list[LabRun]:
         if found.st_size <= MOST_BYTES:
             times[file] = found.st_mtime
     latest = sorted(times, key=lambda file: -times[file])[:MOST_RUNS]
-    return [run for file in latest if (run := _run(file)) is not None]
-
-
-def _run(file: Path) -> LabRun | None:
-    """None for a file that is no summary, or of another version."""
-    try:
-        summary = LabSummary.model_validate_json(file.read_bytes())
-    except (OSError, ValidationError) as error:
-        log.warning("%s is no summary of a run: %s", file, type(error).__name__)
-        return None
-    return LabRun(name=file.parent.name, **dict(summary))
+    runs = []
+    for file in latest:
+        try:
+            summary = LabSummary.model_validate_json(file.read_bytes())
+        except (OSError, ValidationError) as error:  # no summary, or of another version
+            log.warning("%s is no summary of a run: %s", file, type(error).__name__)
+        else:
+            runs.append(LabRun(name=file.parent.name, **dict(summary)))
+    return runs

@@ -17,13 +17,12 @@ from agent.models.discovery import PORTS, servers_here
 from agent.models.protocol import ModelError
 from agent.runtime.catalogue import DEFAULT_DEMO, resolve_database
 from agent.runtime.preparation import judging_with
-from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError
 from agent.server.middleware.addresses import listed
 from agent.server.models import KeptModel
 from agent.server.replies import Reply
 from agent.server.routes.answers import refusals
-from agent.server.services import CurrentServices, Services
+from agent.server.services import ClientServices, Here, Services
 from agent.sources.connections import check_host
 from agent.sources.errors import SourceRefused
 from agent.strategies import STRATEGIES, SWITCHES, strategy
@@ -41,10 +40,6 @@ _NAME = r"^[\w./:@+ -]*$"
 
 _STRATEGY = rf"^(?:(?:{'|'.join(STRATEGIES)})(?:/(?:no-)?(?:{'|'.join(SWITCHES)}))*)?$"
 """What programs are told; `strategy` also takes numbers and other spellings."""
-
-
-def _strategy(name: str | None) -> str | None:
-    return strategy(name).name if name else None
 
 
 def _address(url: str | None) -> str | None:
@@ -69,7 +64,7 @@ class EndpointIn(BaseModel):
 
 class ModelIn(EndpointIn):
     name: str = Field(min_length=1, max_length=200, pattern=_NAME)
-    strategy: Annotated[str | None, AfterValidator(_strategy)] = Field(
+    strategy: Annotated[str | None, AfterValidator(lambda name: strategy(name).name if name else None)] = Field(
         None, max_length=200, json_schema_extra={"pattern": _STRATEGY}
     )
     """How questions are worked on with it; None: as the server is configured."""
@@ -151,72 +146,70 @@ class LocalModelIn(BaseModel):
 
 
 @router.get("/model", responses=refusals())
-async def model(services: CurrentServices, client: CurrentClient) -> ModelReply:
+async def model(here: Here) -> ModelReply:
     """The model in force. Its key is never shown."""
-    await services.models.refresh()
-    return await _reply(services, client)
+    await here.models.refresh()
+    return await _reply(here)
 
 
 @router.put("/model", responses=refusals())
-async def choose_model(services: CurrentServices, client: CurrentClient, asked: ModelIn) -> ModelReply:
+async def choose_model(here: Here, asked: ModelIn) -> ModelReply:
     """Choose the model for all questions from now on. The key is sealed in the state and leaves it only to be used."""
-    _require(services, client)
-    await _reachable(services, asked)
-    await services.models.keep(_chosen(services, asked))
-    return await _reply(services, client)
+    _require(here)
+    await _reachable(here, asked)
+    await here.models.keep(_chosen(here, asked))
+    return await _reply(here)
 
 
 @router.delete("/model", responses=refusals())
-async def configured_model(services: CurrentServices, client: CurrentClient) -> ModelReply:
+async def configured_model(here: Here) -> ModelReply:
     """Go back to the model of the server's environment."""
-    _require(services, client)
-    await services.models.keep(None)
-    return await _reply(services, client)
+    _require(here)
+    await here.models.keep(None)
+    return await _reply(here)
 
 
 @router.post("/model/test", responses=refusals())
-async def try_model(services: CurrentServices, client: CurrentClient, asked: EndpointIn) -> TrialReply:
+async def try_model(here: Here, asked: EndpointIn) -> TrialReply:
     """Try what a model is good for, on the demo database, and recommend a strategy. At most 13 short calls, none begun
     after three minutes. Nothing of other databases is sent, and nothing is kept."""
-    _require(services, client)
-    await _reachable(services, asked)
-    settings = services.settings
+    _require(here)
+    await _reachable(here, asked)
+    settings = here.settings
     demo = await asyncio.to_thread(resolve_database, DEFAULT_DEMO, settings.database, whole=True)
-    probe = await probed(services.models.changed(_chosen(services, asked)), demo, settings.privacy.mode)
+    probe = await probed(here.models.changed(_chosen(here, asked)), demo, settings.privacy.mode)
     return TrialReply(**_plain(probe.trial), **{k: v for k, v in _plain(probe).items() if k != "trial"})
 
 
 @router.get("/model/servers", responses=refusals())
-async def model_servers(services: CurrentServices, client: CurrentClient) -> list[ServerReply]:
+async def model_servers(here: Here) -> list[ServerReply]:
     """The model servers on the server's own machine, at their default ports; those that may be chosen."""
-    _require(services, client)
+    _require(here)
     try:
-        await check_host("127.0.0.1", next(iter(PORTS)), services.settings.server.model_hosts)
+        await check_host("127.0.0.1", next(iter(PORTS)), here.settings.server.model_hosts)
     except (SourceRefused, DatabaseUnreachable):
         return []
     return [ServerReply.of(server) for server in await servers_here()]
 
 
 @router.get("/model/local", responses=refusals())
-async def local_models(services: CurrentServices, client: CurrentClient) -> list[LocalModelReply]:
+async def local_models(here: Here) -> list[LocalModelReply]:
     """The small models that can be fetched to the server's own machine and answer there, and how far they have come.
     None where TEXT2SQL_LOCAL_MODEL is `off`."""
-    _require(services, client)
-    return await asyncio.to_thread(_local_models, services)
+    _require(here)
+    return await asyncio.to_thread(_local_models, here)
 
 
 @router.post("/model/local", responses=refusals(404))
-async def get_local_model(
-    services: CurrentServices, client: CurrentClient, asked: LocalModelIn
-) -> list[LocalModelReply]:
+async def get_local_model(here: Here, asked: LocalModelIn) -> list[LocalModelReply]:
     """Begin to download a model, or go on with it. Once it is there, it answers where no other model is configured."""
-    _require(services, client)
-    if asked.name not in {known.name for known in await asyncio.to_thread(_local_models, services)}:
+    _require(here)
+    if asked.name not in {known.name for known in await asyncio.to_thread(_local_models, here)}:
         raise ApiError(404, "There is no such model; GET /model/local lists those there are.")
     from agent.models.local.catalogue import model_named
     from agent.models.local.download import get_model, state_of
 
-    wanted, folder = model_named(asked.name), services.settings.model.models_folder
+    wanted, folder = model_named(asked.name), here.settings.model.models_folder
 
     def get() -> None:
         with contextlib.suppress(ModelError):  # what it says is kept beside the file
@@ -227,21 +220,21 @@ async def get_local_model(
         thread.start()
         while thread.is_alive() and state_of(wanted, folder).state == "absent":
             thread.join(0.02)
-        return _local_models(services)
+        return _local_models(here)
 
     return await asyncio.to_thread(begin)
 
 
 @router.delete("/model/local", responses=refusals())
-async def stop_local_model(services: CurrentServices, client: CurrentClient) -> list[LocalModelReply]:
+async def stop_local_model(here: Here) -> list[LocalModelReply]:
     """Stop the download that is under way, in whatever process. What has come stays for the next one."""
     from agent.models.local.catalogue import model_named
     from agent.models.local.download import stop_getting
 
-    _require(services, client)
-    for known in await asyncio.to_thread(_local_models, services):
-        await asyncio.to_thread(stop_getting, model_named(known.name), services.settings.model.models_folder)
-    return await asyncio.to_thread(_local_models, services)
+    _require(here)
+    for known in await asyncio.to_thread(_local_models, here):
+        await asyncio.to_thread(stop_getting, model_named(known.name), here.settings.model.models_folder)
+    return await asyncio.to_thread(_local_models, here)
 
 
 def _local_models(services: Services) -> list[LocalModelReply]:
@@ -264,14 +257,14 @@ def _plain(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def may_change(services: Services, client: Client) -> bool:
+def may_change(here: ClientServices) -> bool:
     """The names in TEXT2SQL_ADMINS; also the own machine's user, where nobody else can reach the server."""
-    server = services.settings.server
-    return client.name in listed(server.admins) or not (services.auth or server.auth == "off")
+    server = here.settings.server
+    return here.client.name in listed(server.admins) or not (here.auth or server.auth == "off")
 
 
-def _require(services: Services, client: Client) -> None:
-    if not may_change(services, client):
+def _require(here: ClientServices) -> None:
+    if not may_change(here):
         raise ApiError(403, "The model is chosen by those whom TEXT2SQL_ADMINS names.")
 
 
@@ -298,15 +291,15 @@ def _chosen(services: Services, asked: EndpointIn) -> KeptModel:
     return kept.model_copy(update={"strategy": asked.strategy}) if isinstance(asked, ModelIn) else kept
 
 
-async def _reply(services: Services, client: Client) -> ModelReply:
-    settings, may = services.models.settings, may_change(services, client)
-    name = services.models.default_name
+async def _reply(here: ClientServices) -> ModelReply:
+    settings, may = here.models.settings, may_change(here)
+    name = here.models.default_name
     return ModelReply(
         name=name,
         base_url=settings.base_url if may else None,
         has_key=bool(settings.api_key and settings.api_key.get_secret_value()),
         offline=settings.offline,
-        kept=services.models.kept,
+        kept=here.models.kept,
         may_change=may,
-        strategy=(await judging_with(services.models.in_force(services.settings), name)).strategy,
+        strategy=(await judging_with(here.models.in_force(here.settings), name)).strategy,
     )

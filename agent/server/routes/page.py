@@ -65,13 +65,11 @@ class Page:
         built = index.stat().st_mtime if index.is_file() else None
         if built != self._built:
             self._built = built
-            self._files = self._files_inside() if built is not None else {}
+            folder = self._folder.resolve()
+            found = folder.rglob("*") if built is not None else ()
+            inside = (p for p in found if p.is_file() and p.resolve().is_relative_to(folder))
+            self._files = {p.relative_to(folder).as_posix(): p for p in inside}
         return self._files.get(name)
-
-    def _files_inside(self) -> dict[str, Path]:
-        folder = self._folder.resolve()
-        inside = (p for p in folder.rglob("*") if p.is_file() and p.resolve().is_relative_to(folder))
-        return {p.relative_to(folder).as_posix(): p for p in inside}
 
 
 def page_routes(folder: Path, below: str = "") -> tuple[APIRouter, ASGIApp]:
@@ -90,8 +88,10 @@ def page_routes(folder: Path, below: str = "") -> tuple[APIRouter, ASGIApp]:
 
     async def otherwise(scope: Scope, receive: Receive, send: Send) -> None:
         name = get_route_path(scope).lstrip("/")
-        path = page.file(name) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else None
-        if path is None and _wants_page(scope):
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        path = page.file(name) if reads else None
+        in_browser = reads and any(key == b"accept" and b"text/html" in value for key, value in scope["headers"])
+        if path is None and in_browser:  # somebody typed or followed an address
             await index(404)(scope, receive, send)
             return
         if path is None:
@@ -103,10 +103,3 @@ def page_routes(folder: Path, below: str = "") -> tuple[APIRouter, ASGIApp]:
     for route in PLACES:
         router.add_api_route(route, lambda: index(), methods=["GET", "HEAD"])
     return router, otherwise
-
-
-def _wants_page(scope: Scope) -> bool:
-    """Somebody typed or followed an address in a browser."""
-    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
-        return False
-    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])

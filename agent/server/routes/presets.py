@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated
 
@@ -11,7 +12,6 @@ from fastapi import APIRouter, Path, Query, Response
 from agent.inspection.examples import answered, examples_of
 from agent.inspection.schema import profile_report
 from agent.runner import run
-from agent.server.access import CurrentClient
 from agent.server.replies import (
     ColumnReply,
     PresetReply,
@@ -22,7 +22,7 @@ from agent.server.replies import (
     ValuesReply,
 )
 from agent.server.routes.answers import UNCHANGED, KnownTag, refusals, tagged_json
-from agent.server.services import CurrentServices
+from agent.server.services import Here
 from agent.server.table_lookups import column_named, sample, table_named, values
 from eval.schema import Table
 
@@ -34,22 +34,21 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 
 
 @router.get("/presets", responses=refusals())
-async def presets(services: CurrentServices, client: CurrentClient) -> list[PresetReply]:
+async def presets(here: Here) -> list[PresetReply]:
     """The databases that may be asked, the default one first."""
-    return await services.presets.listed(client)
+    return await here.presets.listed(here.client)
 
 
 @router.get("/schema/{preset_id}", response_model=SchemaReply, responses={**UNCHANGED, **refusals(404)})
 async def schema(
-    services: CurrentServices,
-    client: CurrentClient,
+    here: Here,
     preset_id: PresetId,
     offset: Annotated[int, Query(ge=0, le=2**31, description="Tables to skip.")] = 0,
     limit: Annotated[int | None, Query(ge=1, le=10_000, description="Tables at most; without it, all.")] = None,
     if_none_match: KnownTag = None,
 ) -> Response:
     """The tables and columns of a database, whole or by the page."""
-    _, structure = await services.presets.schema(await services.presets.find(client, preset_id))
+    _, structure = await here.presets.schema(await here.presets.find(here.client, preset_id))
     page = structure.tables[offset : None if limit is None else offset + limit]
 
     def made() -> SchemaReply:
@@ -62,31 +61,30 @@ async def schema(
 
 @router.get("/schema/{preset_id}/profile", response_model=ProfileReply, responses={**UNCHANGED, **refusals(404)})
 async def profile(
-    services: CurrentServices,
-    client: CurrentClient,
+    here: Here,
     preset_id: PresetId,
     budget: Annotated[int | None, Query(ge=0, le=1_000_000, description="Tokens of all sections together.")] = None,
     if_none_match: KnownTag = None,
 ) -> Response:
     """What a database's rows look like: the profile that a model gets hints from, within the privacy mode. The first
     one of a database is computed, within a minute; later ones are kept while its data is unchanged."""
-    database, structure = await services.presets.schema(await services.presets.find(client, preset_id))
-    privacy = services.settings.privacy.mode
+    database, structure = await here.presets.schema(await here.presets.find(here.client, preset_id))
+    privacy = here.settings.privacy.mode
     return await tagged_json(
         lambda: ProfileReply.of(profile_report(database, structure, budget, privacy)), if_none_match
     )
 
 
 @router.get("/schema/{preset_id}/examples", responses=refusals(404))
-async def examples(services: CurrentServices, client: CurrentClient, preset_id: PresetId) -> list[str]:
+async def examples(here: Here, preset_id: PresetId) -> list[str]:
     """Questions that this database can answer, made from the semantic model, its names and its profile. Those of an
     uploaded file, at most three, were asked offline first and are answered with rows and without a doubt."""
-    preset = await services.presets.find(client, preset_id)
+    preset = await here.presets.find(here.client, preset_id)
     if preset.reply.examples:
         return preset.reply.examples
-    database, structure = await services.presets.schema(preset)
-    settings = services.settings
-    judging = services.presets.judging(database)
+    database, structure = await here.presets.schema(preset)
+    settings = here.settings
+    judging = here.presets.judging(database)
     made = await asyncio.to_thread(examples_of, database, structure, settings.privacy.mode, judging)
     if preset.reply.kind != "uploaded":
         return made
@@ -94,20 +92,16 @@ async def examples(services: CurrentServices, client: CurrentClient, preset_id: 
 
 
 @router.get("/schema/{preset_id}/{table}/sample", responses=refusals(404))
-async def table_sample(
-    services: CurrentServices, client: CurrentClient, preset_id: PresetId, table: Name, limit: Limit = 20
-) -> SampleReply:
+async def table_sample(here: Here, preset_id: PresetId, table: Name, limit: Limit = 20) -> SampleReply:
     """The first rows of a table."""
-    database, structure = await services.presets.schema(await services.presets.find(client, preset_id))
+    database, structure = await here.presets.schema(await here.presets.find(here.client, preset_id))
     return await sample(database, structure, table_named(structure, table), limit)
 
 
 @router.get("/schema/{preset_id}/{table}/{column}/values", responses=refusals(404))
-async def column_values(
-    services: CurrentServices, client: CurrentClient, preset_id: PresetId, table: Name, column: Name, limit: Limit = 20
-) -> ValuesReply:
+async def column_values(here: Here, preset_id: PresetId, table: Name, column: Name, limit: Limit = 20) -> ValuesReply:
     """The most frequent values of a column, within a few seconds."""
-    database, structure = await services.presets.schema(await services.presets.find(client, preset_id))
+    database, structure = await here.presets.schema(await here.presets.find(here.client, preset_id))
     place = table_named(structure, table)
     return await values(database, structure, place, column_named(place, column), limit)
 
@@ -118,25 +112,10 @@ def _table(table: Table) -> TableReply:
         for key in reversed(table.foreign_keys)
         for column, ref in zip(key.columns, key.ref_columns, strict=False)
     }
-    columns = []
-    for c in table.columns:
-        foreign_key, inferred = keys.get(c.name, (None, False))
-        columns.append(
-            ColumnReply(
-                name=c.name,
-                type=c.type,
-                primary_key=c.primary_key,
-                foreign_key=foreign_key,
-                inferred=inferred,
-                nullable=c.nullable,
-                comment=c.comment,
-            )
-        )
-    return TableReply(
-        name=table.name,
-        kind=table.kind,
-        namespace=table.namespace,
-        comment=table.comment,
-        row_count=table.row_count,
-        columns=columns,
-    )
+    columns = [
+        ColumnReply(**asdict(c), foreign_key=foreign_key, inferred=inferred)
+        for c in table.columns
+        for foreign_key, inferred in [keys.get(c.name, (None, False))]
+    ]
+    own = {name: getattr(table, name) for name in TableReply.model_fields}
+    return TableReply(**{**own, "columns": columns})

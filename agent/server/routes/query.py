@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Header, Query, Response
 
-from agent.server.access import CurrentClient
 from agent.server.errors import ApiError, required
 from agent.server.replies import CancelReply, QuestionIn
-from agent.server.routes.answers import EVENTS, refusals
+from agent.server.routes.answers import EVENTS, Id, refusals
 from agent.server.runs.follow import has_seen_the_end
-from agent.server.services import CurrentServices
+from agent.server.services import Here
 from agent.server.sse import RunStream, stream_live, stream_stored
 from agent.server.submission import begin
 
 router = APIRouter(tags=["questions"])
 
-RunId = Annotated[str, Path(max_length=200)]
 Named = Annotated[
     bool, Query(description="Each event's name also in an `event:` field, for clients that listen by it.")
 ]
@@ -26,27 +24,27 @@ _ASKING: dict[str, Any] = {**_STREAM, "responses": {**EVENTS, **refusals(404, 40
 
 
 @router.post("/query", **_ASKING)
-async def query(services: CurrentServices, client: CurrentClient, asked: QuestionIn, named: Named = False) -> Any:
+async def query(here: Here, asked: QuestionIn, named: Named = False) -> Any:
     """Ask a question; what happens is streamed as it happens. A client that goes away stops the run, unless it asked
     for a `resumable` one."""
-    run = await begin(services, client, asked, before=1 if asked.alone else None)
-    return stream_live(run, services.store, services.runs, named=named)
+    run = await begin(here, asked, before=1 if asked.alone else None)
+    return stream_live(run, here.store, here.runs, named=named)
 
 
 @router.post("/runs/{run_id}/again", **_ASKING)
-async def again(services: CurrentServices, client: CurrentClient, run_id: RunId, named: Named = False) -> Any:
+async def again(here: Here, run_id: Id, named: Named = False) -> Any:
     """Ask the question of an earlier run again, on the same thread, with the turns before it as they were then. One
     that was interrupted goes on with the step that it did not end (event `resumed`)."""
-    record = await services.store.run(client.owner, run_id)
+    record = await here.store.run(here.owner, run_id)
     if record is None or record.kind != "question":
         raise ApiError(404, "There is no such run.")
-    goes_on = client.saw(record)  # else it begins a conversation of its own
+    goes_on = here.client.saw(record)  # else it begins a conversation of its own
     asked = QuestionIn(
         question=record.question, preset=record.preset, thread_id=record.thread_id if goes_on else None, model=None
     )
     interrupted = goes_on and record.status == "interrupted"
-    run = await begin(services, client, asked, before=(record.turn if goes_on else 1) or None, go_on=interrupted)
-    return stream_live(run, services.store, services.runs, named=named)
+    run = await begin(here, asked, before=(record.turn if goes_on else 1) or None, go_on=interrupted)
+    return stream_live(run, here.store, here.runs, named=named)
 
 
 _NO_MORE: dict[int | str, dict[str, Any]] = {204: {"description": "No event comes after this one."}}
@@ -54,9 +52,8 @@ _NO_MORE: dict[int | str, dict[str, Any]] = {204: {"description": "No event come
 
 @router.get("/runs/{run_id}/events", **_STREAM, responses={**EVENTS, **_NO_MORE, **refusals(404)})
 async def events(
-    services: CurrentServices,
-    client: CurrentClient,
-    run_id: RunId,
+    here: Here,
+    run_id: Id,
     after: Annotated[int | None, Query(ge=0, le=2**53)] = None,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
     named: Named = False,
@@ -66,27 +63,27 @@ async def events(
     reconnecting."""
     if after is None:
         after = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else 0
-    run = services.runs.get(client.owner, run_id)
-    record = run.record if run else required(await services.store.run(client.owner, run_id), "run")
-    if not client.saw(record):
+    run = here.runs.get(here.owner, run_id)
+    record = run.record if run else required(await here.store.run(here.owner, run_id), "run")
+    if not here.client.saw(record):
         raise ApiError(404, "This question was answered with other rights; ask again.")
     if run is not None:
         if run.log.ended and after >= run.log.last:
             return Response(status_code=204)
-        return stream_live(run, services.store, services.runs, after, named=named)
-    if after and await has_seen_the_end(record, services.store, after):
+        return stream_live(run, here.store, here.runs, after, named=named)
+    if after and await has_seen_the_end(record, here.store, after):
         return Response(status_code=204)
-    return stream_stored(record, services.store, services.runs, after, named=named)
+    return stream_stored(record, here.store, here.runs, after, named=named)
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202, responses=refusals(404))
-async def cancel(services: CurrentServices, client: CurrentClient, run_id: RunId) -> CancelReply:
+async def cancel(here: Here, run_id: Id) -> CancelReply:
     """Stop a run, its model call and its statement. Cancelling twice, or after the end, changes nothing."""
-    if (run := services.runs.get(client.owner, run_id)) is not None:
+    if (run := here.runs.get(here.owner, run_id)) is not None:
         run.stop("cancelled")
         return CancelReply(status="cancelled")
-    record = required(await services.store.run(client.owner, run_id), "run")
+    record = required(await here.store.run(here.owner, run_id), "run")
     if record.status != "running":
         return CancelReply(status=record.status)
-    await services.runs.cancel(run_id, record.model)
+    await here.runs.cancel(run_id, record.model)
     return CancelReply(status="cancelled")

@@ -6,10 +6,9 @@ import uuid
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import PlainTextResponse
 
-from agent.server.access import Client, CurrentClient
 from agent.server.documents import as_markdown, of_thread
 from agent.server.errors import ApiError, required
 from agent.server.replies import (
@@ -25,9 +24,9 @@ from agent.server.replies import (
     VerifiedPair,
     Waiting,
 )
-from agent.server.routes.answers import DOCUMENTS, DocumentFormat, document_response, refusals
-from agent.server.services import CurrentServices, Services
-from agent.server.taught import learned_from
+from agent.server.routes.answers import DOCUMENTS, DocumentFormat, Id, document_response, refusals
+from agent.server.routes.terms import learned_from
+from agent.server.services import ClientServices, Here
 from agent.store.base import CURSOR
 from agent.store.feedback import CONFIRMED
 from agent.store.records import FeedbackRecord, RunRecord, ThreadRecord
@@ -37,8 +36,6 @@ router = APIRouter(tags=["history"])
 THREAD_RUNS = 100
 """Number of latest turns that a thread's reply shows."""
 
-RunId = Annotated[str, Path(max_length=200)]
-ThreadId = Annotated[str, Path(max_length=200)]
 Limit = Annotated[int, Query(ge=1, le=200)]
 Before = Annotated[
     str | None,
@@ -48,53 +45,51 @@ Before = Annotated[
 
 @router.get("/runs", responses=refusals())
 async def runs(
-    services: CurrentServices,
-    client: CurrentClient,
+    here: Here,
     thread_id: Annotated[str | None, Query(max_length=200)] = None,
     limit: Limit = 50,
     before: Before = None,
 ) -> RunsReply:
     """Your runs, the latest first."""
-    records, following = await services.store.runs(client.owner, thread_id=thread_id, limit=limit, before=before)
-    return RunsReply(runs=[RunSummary.of(client.sees(r)) for r in records], next=following)
+    records, following = await here.store.runs(here.owner, thread_id=thread_id, limit=limit, before=before)
+    return RunsReply(runs=[RunSummary.of(here.client.sees(r)) for r in records], next=following)
 
 
 @router.get("/runs/{run_id}", responses=refusals(404))
-async def run(services: CurrentServices, client: CurrentClient, run_id: RunId) -> RunReply:
+async def run(here: Here, run_id: Id) -> RunReply:
     """One run with its whole answer."""
-    return RunReply.of(client.sees(required(await services.store.run(client.owner, run_id), "run")))
+    return RunReply.of(here.client.sees(required(await here.store.run(here.owner, run_id), "run")))
 
 
 @router.get("/threads", responses=refusals())
 async def threads(
-    services: CurrentServices,
-    client: CurrentClient,
+    here: Here,
     limit: Limit = 50,
     before: Before = None,
     search: Annotated[str | None, Query(max_length=200, description="Words of the titles and questions.")] = None,
 ) -> ThreadsReply:
     """Your conversations, the one last used first; those only that hold every word of `search`."""
-    records, following = await services.store.threads(client.owner, limit=limit, before=before, search=search)
+    records, following = await here.store.threads(here.owner, limit=limit, before=before, search=search)
     return ThreadsReply(threads=[ThreadSummary.of(t) for t in records], next=following)
 
 
 @router.get("/threads/{thread_id}", responses=refusals(404))
-async def thread(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> ThreadReply:
+async def thread(here: Here, thread_id: Id) -> ThreadReply:
     """A conversation with its turns, and what it is waiting for."""
-    record, turns = await _thread(services, client, thread_id)
-    return ThreadReply(
-        thread_id=record.thread_id,
-        title=record.title,
-        preset=record.preset,
-        runs=[RunReply.of(r) for r in turns],
-        waiting=_waiting(turns),
-    )
+    record, turns = await _thread(here, thread_id)
+    waiting = None
+    if turns and turns[-1].status == "waiting":
+        answer = turns[-1].answer or {}
+        asked = answer.get("clarification") or {}
+        question = str(asked.get("question") or answer.get("answer") or "")
+        waiting = Waiting(question=question, options=list(asked.get("options") or []))
+    return ThreadReply.of({**dict(record), "runs": [RunReply.of(r) for r in turns], "waiting": waiting})
 
 
 @router.delete("/threads/{thread_id}", status_code=204, responses=refusals(404, 409))
-async def forget_thread(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> None:
+async def forget_thread(here: Here, thread_id: Id) -> None:
     """Remove a conversation with all its runs."""
-    required(await services.store.delete_thread(client.owner, thread_id), "thread")
+    required(await here.store.delete_thread(here.owner, thread_id), "thread")
 
 
 @router.get(
@@ -102,41 +97,37 @@ async def forget_thread(services: CurrentServices, client: CurrentClient, thread
     response_class=PlainTextResponse,
     responses={200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}, **refusals(404)},
 )
-async def thread_markdown(services: CurrentServices, client: CurrentClient, thread_id: ThreadId) -> Response:
+async def thread_markdown(here: Here, thread_id: Id) -> Response:
     """A conversation as a Markdown document: questions, answers, SQL, and the first rows as tables."""
-    record, turns = await _thread(services, client, thread_id)
+    record, turns = await _thread(here, thread_id)
     return Response(as_markdown(of_thread(record, turns)), media_type="text/markdown; charset=utf-8")
 
 
 @router.get("/threads/{thread_id}/export", response_class=Response, responses={**DOCUMENTS, **refusals(404)})
-async def export_thread(
-    services: CurrentServices, client: CurrentClient, thread_id: ThreadId, wanted: DocumentFormat = "html"
-) -> Response:
+async def export_thread(here: Here, thread_id: Id, wanted: DocumentFormat = "html") -> Response:
     """A conversation as a document to take away, named after its title."""
-    record, turns = await _thread(services, client, thread_id)
+    record, turns = await _thread(here, thread_id)
     return document_response(of_thread(record, turns), wanted)
 
 
 @router.patch("/threads/{thread_id}", responses=refusals(404))
-async def rename_thread(
-    services: CurrentServices, client: CurrentClient, thread_id: ThreadId, asked: ThreadChange
-) -> ThreadSummary:
+async def rename_thread(here: Here, thread_id: Id, asked: ThreadChange) -> ThreadSummary:
     """Give a conversation another title."""
-    return ThreadSummary.of(await services.store.rename_thread(client.owner, thread_id, asked.title))
+    return ThreadSummary.of(await here.store.rename_thread(here.owner, thread_id, asked.title))
 
 
 @router.post("/feedback", status_code=201, responses=refusals(404, 409))
-async def feedback(services: CurrentServices, client: CurrentClient, verdict: FeedbackIn) -> FeedbackReply:
+async def feedback(here: Here, verdict: FeedbackIn) -> FeedbackReply:
     """Say whether a run's SQL was right, or what would have been. The latest word on a run stands."""
-    record = client.sees(required(await services.store.run(client.owner, verdict.run_id), "run"))
+    record = here.client.sees(required(await here.store.run(here.owner, verdict.run_id), "run"))
     if record.status == "running":
         raise ApiError(409, "The run has not ended yet.")
     if verdict.verdict == "corrected" and not (verdict.sql or "").strip():
         raise ApiError(400, "A correction needs the right SQL.")
     kept = FeedbackRecord(
         feedback_id=uuid.uuid4().hex,
-        owner=client.owner,
-        rights=client.rights,
+        owner=here.owner,
+        rights=here.client.rights,
         run_id=record.run_id,
         preset=record.preset,
         question=record.question,
@@ -145,45 +136,30 @@ async def feedback(services: CurrentServices, client: CurrentClient, verdict: Fe
         comment=verdict.comment or "",
         created=datetime.now(UTC),
     )
-    await services.store.add_feedback(kept)
-    learned = await learned_from(services, client, record, kept.sql) if verdict.verdict == "corrected" else []
+    await here.store.add_feedback(kept)
+    learned = await learned_from(here, record, kept.sql) if verdict.verdict == "corrected" else []
     return FeedbackReply(feedback_id=kept.feedback_id, learned=learned)
 
 
 @router.get("/feedback", responses=refusals())
-async def verified(
-    services: CurrentServices, client: CurrentClient, preset: Annotated[str | None, Query(max_length=200)] = None
-) -> list[VerifiedPair]:
+async def verified(here: Here, preset: Annotated[str | None, Query(max_length=200)] = None) -> list[VerifiedPair]:
     """The questions whose SQL you have held right or corrected."""
-    records = await services.store.feedback(client.owner, preset=preset, verdicts=CONFIRMED, rights=client.rights)
+    records = await here.store.feedback(here.owner, preset=preset, verdicts=CONFIRMED, rights=here.client.rights)
     return [VerifiedPair.of(record) for record in records]
 
 
 @router.delete("/feedback/{run_id}", status_code=204, responses=refusals(404))
-async def withdraw(services: CurrentServices, client: CurrentClient, run_id: RunId) -> None:
+async def withdraw(here: Here, run_id: Id) -> None:
     """Take your word on a run back: its question is verified no longer."""
-    required(await services.store.withdraw(client.owner, run_id), "verdict")
+    required(await here.store.withdraw(here.owner, run_id), "verdict")
 
 
-async def _thread(services: Services, client: Client, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
+async def _thread(here: ClientServices, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
     """The thread and its latest turns whole, oldest first."""
-    record = required(await services.store.thread(client.owner, thread_id), "thread")
-    listed, _ = await services.store.runs(client.owner, thread_id=thread_id, limit=THREAD_RUNS)
-    records = [await services.store.run(client.owner, r.run_id) for r in reversed(listed)]
-    return record, _in_turn([client.sees(r) for r in records if r is not None])
-
-
-def _in_turn(records: list[RunRecord]) -> list[RunRecord]:
-    """The turns by their numbers, whatever the clock did; statements run by hand stay where they are."""
-    turns = iter(sorted((r for r in records if r.turn), key=lambda r: r.turn))
-    return [next(turns) if r.turn else r for r in records]
-
-
-def _waiting(turns: list[RunRecord]) -> Waiting | None:
-    if not turns or turns[-1].status != "waiting":
-        return None
-    answer = turns[-1].answer or {}
-    asked = answer.get("clarification") or {}
-    return Waiting(
-        question=str(asked.get("question") or answer.get("answer") or ""), options=list(asked.get("options") or [])
-    )
+    record = required(await here.store.thread(here.owner, thread_id), "thread")
+    listed, _ = await here.store.runs(here.owner, thread_id=thread_id, limit=THREAD_RUNS)
+    records = [await here.store.run(here.owner, r.run_id) for r in reversed(listed)]
+    seen = [here.client.sees(r) for r in records if r is not None]
+    # the turns by their numbers, whatever the clock did; statements run by hand stay where they are
+    turns = iter(sorted((r for r in seen if r.turn), key=lambda r: r.turn))
+    return record, [next(turns) if r.turn else r for r in seen]

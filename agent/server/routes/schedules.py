@@ -6,28 +6,25 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError, required
 from agent.server.middleware.addresses import listed
 from agent.server.replies import Reply
-from agent.server.routes.answers import refusals
+from agent.server.routes.answers import Id, refusals
 from agent.server.schedules.cron import BadTimes, checked, following
 from agent.server.schedules.errors import NotDelivered
 from agent.server.schedules.mail import mail_domains, mail_problem, refused_address
 from agent.server.schedules.owners import proved
 from agent.server.schedules.pictures import can_draw
 from agent.server.schedules.webhook import checked_webhook
-from agent.server.services import CurrentServices, Services
+from agent.server.services import ClientServices, CurrentServices, Here
 from agent.store import SecretMissing
 from agent.store.records import Condition, DeliveryRecord, DeliveryState, ScheduleRecord
 
 router = APIRouter(tags=["schedules"])
 
-ScheduleId = Annotated[str, Path(max_length=200)]
-DeliveryId = Annotated[str, Path(max_length=200)]
 BY_OWNER = "Paused by its owner."
 SEEN_EVERY = timedelta(hours=1)
 
@@ -135,85 +132,81 @@ async def times(asked: Times) -> TimesReply:
 
 
 @router.get("/schedules", responses=refusals())
-async def schedules(services: CurrentServices, client: CurrentClient) -> list[ScheduleReply]:
+async def schedules(here: Here) -> list[ScheduleReply]:
     """Your schedules, the latest first, each with its last delivery."""
-    records = await services.store.schedules(client.owner)
-    person, now = proved(client, services.tokens), datetime.now(UTC)
+    records = await here.store.schedules(here.owner)
+    person, now = proved(here.client, here.tokens), datetime.now(UTC)
     if any(record.person != person or now - record.seen > SEEN_EVERY for record in records):
-        await services.store.owner_seen(client.owner, person, now)
-    last = await services.store.last_deliveries(client.owner)
+        await here.store.owner_seen(here.owner, person, now)
+    last = await here.store.last_deliveries(here.owner)
     return [_reply(record, last.get(record.schedule_id)) for record in records]
 
 
 @router.post("/schedules", status_code=201, responses=refusals(404, 409))
-async def add_schedule(services: CurrentServices, client: CurrentClient, asked: ScheduleIn) -> ScheduleReply:
+async def add_schedule(here: Here, asked: ScheduleIn) -> ScheduleReply:
     """Send a kept answer or a board of yours at certain times."""
     now = datetime.now(UTC)
-    values = await _values(services, client, asked, now)
-    record = ScheduleRecord(schedule_id=secrets.token_urlsafe(12), owner=client.owner, created=now, **values)
-    await services.store.add_schedule(record)
+    values = await _values(here, asked, now)
+    record = ScheduleRecord(schedule_id=secrets.token_urlsafe(12), owner=here.owner, created=now, **values)
+    await here.store.add_schedule(record)
     return _reply(record)
 
 
 @router.put("/schedules/{schedule_id}", responses=refusals(404, 409))
-async def change_schedule(
-    services: CurrentServices, client: CurrentClient, schedule_id: ScheduleId, asked: ScheduleIn
-) -> ScheduleReply:
+async def change_schedule(here: Here, schedule_id: Id, asked: ScheduleIn) -> ScheduleReply:
     """Change a schedule. With another condition, what it has seen so far is forgotten."""
-    record = await _schedule(services, client, schedule_id)
-    values = await _values(services, client, asked, datetime.now(UTC), record)
+    record = await _schedule(here, schedule_id)
+    values = await _values(here, asked, datetime.now(UTC), record)
     other = (values["condition"], asked.kept_id) != (record.condition, record.kept_id)
-    return _reply(await services.store.change_schedule(record, forget=other, **values))
+    return _reply(await here.store.change_schedule(record, forget=other, **values))
 
 
 @router.patch("/schedules/{schedule_id}", responses=refusals(404))
-async def pause_schedule(
-    services: CurrentServices, client: CurrentClient, schedule_id: ScheduleId, asked: PauseIn
-) -> ScheduleReply:
+async def pause_schedule(here: Here, schedule_id: Id, asked: PauseIn) -> ScheduleReply:
     """Pause a schedule, or go on with it: from its next time on."""
-    record = await _schedule(services, client, schedule_id)
+    record = await _schedule(here, schedule_id)
     now = datetime.now(UTC)
-    seen: dict[str, Any] = {"person": proved(client, services.tokens), "seen": now}
+    seen: dict[str, Any] = {"person": proved(here.client, here.tokens), "seen": now}
     following_run = following(record.cron, record.zone, now)
     changed = {**seen, "paused": BY_OWNER if asked.paused else "", "next_run": following_run}
-    return _reply(await services.store.change_schedule(record, **changed))
+    return _reply(await here.store.change_schedule(record, **changed))
 
 
 @router.delete("/schedules/{schedule_id}", status_code=204, responses=refusals(404))
-async def remove_schedule(services: CurrentServices, client: CurrentClient, schedule_id: ScheduleId) -> None:
+async def remove_schedule(here: Here, schedule_id: Id) -> None:
     """Remove a schedule with its history."""
-    required(await services.store.remove_schedule(client.owner, schedule_id), "schedule")
+    required(await here.store.remove_schedule(here.owner, schedule_id), "schedule")
 
 
 @router.post("/schedules/{schedule_id}/run", status_code=202, responses=refusals(404, 409))
-async def run_schedule(services: CurrentServices, client: CurrentClient, schedule_id: ScheduleId) -> DeliveryReply:
+async def run_schedule(here: Here, schedule_id: Id) -> DeliveryReply:
     """Send it now, whatever its condition says."""
-    record = await _schedule(services, client, schedule_id)
-    delivery = await services.store.deliver_now(record, datetime.now(UTC))
+    record = await _schedule(here, schedule_id)
+    delivery = await here.store.deliver_now(record, datetime.now(UTC))
     if delivery is None:
         raise ApiError(409, "It is being sent already.")
-    services.look_for_due.set()
+    here.look_for_due.set()
     return DeliveryReply.of(delivery)
 
 
 @router.get("/schedules/{schedule_id}/deliveries", responses=refusals(404))
-async def deliveries(services: CurrentServices, client: CurrentClient, schedule_id: ScheduleId) -> list[DeliveryReply]:
+async def deliveries(here: Here, schedule_id: Id) -> list[DeliveryReply]:
     """The deliveries of a schedule, the latest first, at most 50."""
-    record = await _schedule(services, client, schedule_id)
-    return [DeliveryReply.of(one) for one in await services.store.deliveries(client.owner, record.schedule_id)]
+    record = await _schedule(here, schedule_id)
+    return [DeliveryReply.of(one) for one in await here.store.deliveries(here.owner, record.schedule_id)]
 
 
 @router.post("/deliveries/{delivery_id}/again", status_code=202, responses=refusals(404))
-async def deliver_again(services: CurrentServices, client: CurrentClient, delivery_id: DeliveryId) -> DeliveryReply:
+async def deliver_again(here: Here, delivery_id: Id) -> DeliveryReply:
     """Send a delivery again that failed, or of which nobody knows whether it arrived."""
-    again = await services.store.deliver_again(client.owner, delivery_id, datetime.now(UTC))
+    again = await here.store.deliver_again(here.owner, delivery_id, datetime.now(UTC))
     delivery = required(again, "delivery that failed or is in doubt")
-    services.look_for_due.set()
+    here.look_for_due.set()
     return DeliveryReply.of(delivery)
 
 
-async def _schedule(services: Services, client: Client, schedule_id: str) -> ScheduleRecord:
-    return required(await services.store.schedule(client.owner, schedule_id), "schedule")
+async def _schedule(here: ClientServices, schedule_id: str) -> ScheduleRecord:
+    return required(await here.store.schedule(here.owner, schedule_id), "schedule")
 
 
 def _reply(record: ScheduleRecord, last: DeliveryRecord | None = None) -> ScheduleReply:
@@ -233,10 +226,10 @@ def _refusal(message: str) -> ApiError:
 
 
 async def _values(
-    services: Services, client: Client, asked: ScheduleIn, now: datetime, before: ScheduleRecord | None = None
+    here: ClientServices, asked: ScheduleIn, now: datetime, before: ScheduleRecord | None = None
 ) -> dict[str, Any]:
     """The fields of a record. Raises ApiError 409 for what cannot be sent, 404 for what is not the client's."""
-    settings, store = services.settings.deliveries, services.store
+    settings, store = here.settings.deliveries, here.store
     if (asked.kept_id is None) == (asked.board_id is None):
         raise _refusal("A schedule is for a kept answer or for a board.")
     if asked.condition and asked.board_id is not None:
@@ -244,12 +237,12 @@ async def _values(
     if asked.condition and asked.condition.kind != "new rows" and not asked.condition.column:
         raise _refusal("A condition on a value needs a column.")
     if asked.kept_id is not None:
-        required(await store.kept_answer(client.owner, asked.kept_id), "kept answer")
+        required(await store.kept_answer(here.owner, asked.kept_id), "kept answer")
     if asked.board_id is not None:
-        required(await store.board(client.owner, asked.board_id), "board")
+        required(await store.board(here.owner, asked.board_id), "board")
     values = asked.model_dump(exclude={"condition", "webhook"}) | {"condition": asked.condition}
     values |= {"title": " ".join(asked.title.split()) or "Untitled", "next_run": _first(asked, now)}
-    values |= {"person": proved(client, services.tokens), "seen": now, "webhook": before.webhook if before else ""}
+    values |= {"person": proved(here.client, here.tokens), "seen": now, "webhook": before.webhook if before else ""}
     if asked.channel == "mail":
         if problem := mail_problem(settings) or refused_address(settings, asked.recipients):
             raise _refusal(problem)

@@ -16,7 +16,6 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from agent.results import SqlOutcome
-from agent.server.access import Client
 from agent.server.documents import Document, Section, of_kept
 from agent.server.errors import ApiError
 from agent.server.kept import as_seen, as_shown, rerun, shortened
@@ -27,7 +26,7 @@ from agent.server.schedules.mail import send_mail
 from agent.server.schedules.owners import owner_of
 from agent.server.schedules.pictures import can_draw, drawn
 from agent.server.schedules.webhook import send_webhook
-from agent.server.services import Services
+from agent.server.services import ClientServices, Services
 from agent.store import SecretMissing, StoreError
 from agent.store.records import BoardFilter, DeliveryRecord, KeptRecord, ScheduleRecord
 from agent.store.schedules import TRIES
@@ -190,18 +189,18 @@ class Scheduler:
         self, schedule: ScheduleRecord, delivery: DeliveryRecord, memory: dict[str, Any]
     ) -> tuple[_Prepared | _Skipped, Seen | None]:
         """What is to be sent, or why nothing is; what the condition saw. Raises NotDelivered."""
-        client = owner_of(schedule, self._services.tokens, self._clock())
+        here = self._services.on_behalf_of(owner_of(schedule, self._services.tokens, self._clock()))
         shown: list[KeptRecord] = []
         sections: list[Section] = []
         problem = NotDelivered("There is nothing on this board to send.")
         saw: Seen | None = None
-        answers, filters = await self._answers(schedule, client)
+        answers, filters = await self._answers(schedule, here)
         for answer in answers:
-            if await as_seen(self._services, client, answer) is None:
+            if await as_seen(here, answer) is None:
                 problem = NotDelivered("Its owner may no longer see this answer.")
                 continue
             try:
-                outcome = await self._rerun(client, answer, filters)
+                outcome = await _rerun(here, answer, filters)
             except NotDelivered as error:
                 problem = error
                 sections.append(Section(answer.title, facts=str(error)))
@@ -234,7 +233,9 @@ class Scheduler:
             raise NotDelivered("The address of the webhook cannot be read any more: enter it again.") from None
         return _Prepared(document, why, pictures, url), saw
 
-    async def _answers(self, schedule: ScheduleRecord, client: Client) -> tuple[list[KeptRecord], list[BoardFilter]]:
+    async def _answers(
+        self, schedule: ScheduleRecord, here: ClientServices
+    ) -> tuple[list[KeptRecord], list[BoardFilter]]:
         """What is to be run, and what it is narrowed by, as far as the owner may see it."""
         if schedule.kept_id is not None:
             answer = await self._store.kept_answer(schedule.owner, schedule.kept_id)
@@ -244,21 +245,7 @@ class Scheduler:
             return [], []
         by_id = {answer.kept_id: answer for answer in await self._store.kept(schedule.owner)}
         answers = [by_id[tile.kept_id] for tile in board.tiles if tile.kept_id in by_id]
-        return answers, [one for one in await as_shown(self._services, client, board) if one is not None]
-
-    async def _rerun(self, client: Client, answer: KeptRecord, filters: list[BoardFilter]) -> SqlOutcome:
-        """Raises NotDelivered; its message repeats nothing of the database's."""
-        try:
-            outcome, _ = await rerun(self._services, client, answer, filters=filters)
-        except InputError:
-            raise NotDelivered("Its values or filters do not fit its query any more.") from None
-        except (ApiError, DatabaseError) as error:
-            again = isinstance(error, DatabaseError) or error.status == 503
-            raise NotDelivered("Its database does not open.", again=again) from None
-        if outcome.status != "success":
-            again = outcome.status == "timeout"
-            raise NotDelivered(f"Its query {_WORDS.get(outcome.status, 'fails')}.", again=again)
-        return outcome
+        return answers, [one for one in await as_shown(here, board) if one is not None]
 
     def _link(self, schedule: ScheduleRecord) -> str:
         base = self._services.settings.deliveries.public_url
@@ -266,6 +253,21 @@ class Scheduler:
             return ""
         place = f"b/{schedule.board_id}" if schedule.board_id else f"k/{schedule.kept_id}"
         return f"{base.rstrip('/')}/{place}"
+
+
+async def _rerun(here: ClientServices, answer: KeptRecord, filters: list[BoardFilter]) -> SqlOutcome:
+    """Raises NotDelivered; its message repeats nothing of the database's."""
+    try:
+        outcome, _ = await rerun(here, answer, filters=filters)
+    except InputError:
+        raise NotDelivered("Its values or filters do not fit its query any more.") from None
+    except (ApiError, DatabaseError) as error:
+        again = isinstance(error, DatabaseError) or error.status == 503
+        raise NotDelivered("Its database does not open.", again=again) from None
+    if outcome.status != "success":
+        again = outcome.status == "timeout"
+        raise NotDelivered(f"Its query {_WORDS.get(outcome.status, 'fails')}.", again=again)
+    return outcome
 
 
 async def _pictures(schedule: ScheduleRecord, answers: list[KeptRecord]) -> tuple[list[tuple[str, bytes]], str]:
