@@ -23,7 +23,7 @@ from agent.mcp.replies import Answered, DatabaseInfo, Databases, Rows, SchemaInf
 from agent.mcp.resources import listed_resources, offer_structures, structure
 from agent.server.errors import ApiError
 from agent.server.replies import QuestionIn
-from agent.server.runs import LiveRun
+from agent.server.runs.run import LiveRun
 from agent.server.services import Services
 from agent.server.statements import ran
 from agent.server.submission import begin

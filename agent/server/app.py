@@ -30,8 +30,8 @@ from agent.server.middleware.tokens import Tokens, tokens_needed
 from agent.server.models import SharedModels
 from agent.server.presets import Presets
 from agent.server.routes import data, databases, kept, lab, model, page, presets, query, runs, schedules, status, terms
-from agent.server.runs import LiveRuns
-from agent.server.schedules import Scheduler
+from agent.server.runs.registry import LiveRuns
+from agent.server.schedules.scheduler import Scheduler
 from agent.server.services import Services
 from agent.server.sources import Sources
 from agent.server.submission import RunEvent

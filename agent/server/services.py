@@ -15,7 +15,7 @@ from agent.server.errors import ApiError
 from agent.server.middleware.tokens import Tokens
 from agent.server.models import SharedModels
 from agent.server.presets import Presets
-from agent.server.runs import LiveRuns
+from agent.server.runs.registry import LiveRuns
 from agent.server.sources import Sources
 from agent.server.warmup import Warmup
 from agent.store import Store

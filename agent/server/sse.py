@@ -16,8 +16,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
-from agent.server.runs import LiveRun, LiveRuns
 from agent.server.runs.follow import live_events, stored_events
+from agent.server.runs.registry import LiveRuns
+from agent.server.runs.run import LiveRun
 from agent.store import Store
 from agent.store.records import RunRecord
 

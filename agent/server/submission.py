@@ -23,7 +23,7 @@ from agent.runner import question_problem, stream
 from agent.server.errors import ApiError
 from agent.server.presets import Preset
 from agent.server.replies import QuestionIn
-from agent.server.runs import LiveRun
+from agent.server.runs.run import LiveRun
 from agent.server.services import ClientServices, Services
 from agent.state import Term
 from agent.store import StoreError

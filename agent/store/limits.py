@@ -31,8 +31,10 @@ _HOLD = text(
 _RENEW = text(f"UPDATE text2sql_shares SET leased_until = {_NOW} + :micros WHERE instance = :instance")
 _RELEASE = text("DELETE FROM text2sql_shares WHERE instance = :instance")
 _DROP = text("DELETE FROM text2sql_shares WHERE instance = :instance AND key = :key")
-_OLD_SHARES = text(f"DELETE FROM text2sql_shares WHERE leased_until < {_NOW}")
-_OLD_RATES = text(f"DELETE FROM text2sql_rates WHERE at < {_NOW} - 3600000000")
+_OLD = (
+    text(f"DELETE FROM text2sql_shares WHERE leased_until < {_NOW}"),
+    text(f"DELETE FROM text2sql_rates WHERE at < {_NOW} - 3600000000"),
+)
 _ALONE = text("SELECT pg_advisory_xact_lock(hashtext(:key))")
 
 SHARE_SECONDS = 30.0
@@ -76,8 +78,4 @@ class LimitStore(Base):
         await self._write(lambda connection: connection.execute(_RELEASE, {"instance": instance}))
 
     async def prune_limits(self) -> None:
-        def pruned(connection: Connection) -> None:
-            connection.execute(_OLD_SHARES)
-            connection.execute(_OLD_RATES)
-
-        await self._write(pruned)
+        await self._write(lambda connection: [connection.execute(one) for one in _OLD])

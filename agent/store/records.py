@@ -33,11 +33,11 @@ FilterValue = list[Annotated[str, Field(max_length=1_000)] | None]
 """As `agent.statements.filtering.Filter`; empty: the filter narrows nothing."""
 
 
-class _Record(BaseModel):
+class Record(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class RunRecord(_Record):
+class RunRecord(Record):
     run_id: str
     owner: str
     rights: str = ""
@@ -63,7 +63,7 @@ class RunRecord(_Record):
     """The owner's latest verdict."""
 
 
-class ThreadRecord(_Record):
+class ThreadRecord(Record):
     thread_id: str
     owner: str
     rights: str = ""
@@ -75,7 +75,7 @@ class ThreadRecord(_Record):
     updated: datetime
 
 
-class FeedbackRecord(_Record):
+class FeedbackRecord(Record):
     feedback_id: str
     owner: str
     rights: str = ""
@@ -89,7 +89,7 @@ class FeedbackRecord(_Record):
     created: datetime
 
 
-class TermRecord(_Record):
+class TermRecord(Record):
     """What a word, or a table's rows, mean in a database, as somebody taught it."""
 
     term_id: str
@@ -109,7 +109,7 @@ class TermRecord(_Record):
         return Term(kind=self.kind, term=self.term, means=self.means)
 
 
-class SourceRecord(_Record):
+class SourceRecord(Record):
     """A database that a client connected or uploaded."""
 
     source_id: str
@@ -122,7 +122,7 @@ class SourceRecord(_Record):
     created: datetime
 
 
-class KeptParameter(_Record):
+class KeptParameter(Record):
     """A constant of a kept answer's SQL that may be set anew."""
 
     name: str
@@ -130,7 +130,7 @@ class KeptParameter(_Record):
     kind: Literal["text", "number"]
 
 
-class FirstRows(_Record):
+class FirstRows(Record):
     """What came of a statement, with its first rows."""
 
     status: Literal["success", "error", "timeout", "refused"]
@@ -152,7 +152,7 @@ class KeptRows(FirstRows):
     """Of each filter of the board that has a value, whether the statement reads what it is about."""
 
 
-class KeptRecord(_Record):
+class KeptRecord(Record):
     """An answer that its owner keeps: the question with its SQL, how it is shown, and its latest rows."""
 
     kept_id: str
@@ -170,7 +170,7 @@ class KeptRecord(_Record):
     created: datetime
 
 
-class Tile(_Record):
+class Tile(Record):
     """A kept answer or a text on a board; the order of a board's tiles is their arrangement."""
 
     kept_id: str = Field("", max_length=200)
@@ -193,13 +193,13 @@ class Tile(_Record):
         return given
 
 
-class FilterColumn(_Record):
+class FilterColumn(Record):
     preset: str = Field(max_length=200)
     table: str = Field(max_length=500)
     column: str = Field(max_length=500)
 
 
-class BoardFilter(_Record):
+class BoardFilter(Record):
     """What all answers of a board can be narrowed by at once."""
 
     label: str = Field(min_length=1, max_length=100)
@@ -209,7 +209,7 @@ class BoardFilter(_Record):
     value: FilterValue = Field([], max_length=200)
 
 
-class BoardRecord(_Record):
+class BoardRecord(Record):
     board_id: str
     owner: str
     title: str
@@ -221,7 +221,7 @@ class BoardRecord(_Record):
     filters: list[BoardFilter] = []
 
 
-class Condition(_Record):
+class Condition(Record):
     """When an alert is told. `above` looks at the column's largest value, `below` at its smallest, and both tell when
     it crosses; `changes` compares an answer of one row with what was told last; `new rows` with the rows seen last."""
 
@@ -232,7 +232,7 @@ class Condition(_Record):
     """`value` is in percent of what was told last; for `changes`."""
 
 
-class ScheduleRecord(_Record):
+class ScheduleRecord(Record):
     """When a kept answer or a board is sent, where to, and on which condition."""
 
     schedule_id: str
@@ -274,7 +274,7 @@ DeliveryState = Literal["due", "claimed", "sending", "sent", "skipped", "failed"
 left; `in doubt`: it may have arrived or not, and is sent again only by its owner."""
 
 
-class DeliveryRecord(_Record):
+class DeliveryRecord(Record):
     delivery_id: str
     """Made of the schedule and the time, so each occurrence exists once."""
     schedule_id: str
@@ -290,7 +290,7 @@ class DeliveryRecord(_Record):
     ended: datetime | None = None
 
 
-class StoredEvent(_Record):
+class StoredEvent(Record):
     """One event of a run as it was sent."""
 
     number: int

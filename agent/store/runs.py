@@ -2,31 +2,35 @@
 
 In: run records. Out: the same records, looked up by their owner. A running run is leased to the server instance that
 works on it. When the lease expires without renewal, the instance is taken to be gone and the run becomes `interrupted`.
-The lease also locks the run's thread: while one run of a thread is leased, no other can start.
+The lease also locks the run's thread: while one run of a thread is leased, no other can start. The events of a run are
+stored as they were sent, for readers that resume; its record is its answer, so they are pruned by age and by size.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from operator import methodcaller
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, literal_column, select, text, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, literal_column, select, text, update
 
 from agent.store.base import Base
 from agent.store.columns import now, storable
 from agent.store.records import RunRecord, RunStatus, StoredEvent
-from agent.store.tables import events as streamed
-from agent.store.tables import runs, threads
+from agent.store.tables import events, runs, threads
 
 LEASE_SECONDS = 30.0
 """Duration of a lease without renewal. The clocks of replicas must differ by much less than this."""
+EVENT_DAYS = 3.0
+EVENT_BYTES = 256 * 1024 * 1024
 SHORT = 300
 """Characters of an answer that a list shows."""
 
 _FINISHED = update(runs).where(runs.c.run_id == bindparam("of"))
 _EVENTS_AT_ONCE = text(
-    f"INSERT INTO {streamed.name} (run_id, number, data, size) SELECT :run_id, CAST(one->>0 AS integer), one->>1, "
+    f"INSERT INTO {events.name} (run_id, number, data, size) SELECT :run_id, CAST(one->>0 AS integer), one->>1, "
     "length(one->>1) FROM json_array_elements(CAST(:events AS json)) AS one"
 )
 _LISTED = [column for column in runs.c if column.name not in ("answer", "instance", "leased_until")]
@@ -53,7 +57,7 @@ class RunStore(Base):
         sql: str = "",
         model: str = "",
         answer: dict[str, Any] | None = None,
-        events: Sequence[StoredEvent] = (),
+        last: Sequence[StoredEvent] = (),
         again: bool = False,
     ) -> bool:
         """Store the outcome of a run together with its last events. False when there is no such run (any more).
@@ -71,11 +75,11 @@ class RunStore(Base):
 
         def finished(connection: Connection) -> bool:
             done = connection.execute(_FINISHED, {**values, "of": run_id})
-            if again and events:
-                same = and_(streamed.c.run_id == run_id, streamed.c.number >= events[0].number)
-                connection.execute(delete(streamed).where(same))
-            if events and done.rowcount:
-                insert_events(connection, run_id, events)
+            if again and last:
+                same = and_(events.c.run_id == run_id, events.c.number >= last[0].number)
+                connection.execute(delete(events).where(same))
+            if last and done.rowcount:
+                _insert_events(connection, run_id, last)
             return bool(done.rowcount)
 
         return await self._write(finished)
@@ -99,6 +103,45 @@ class RunStore(Base):
         query = update(runs).where(runs.c.status == "running", runs.c.leased_until < now())
         return await self._write(lambda connection: connection.execute(query.values(status="interrupted")).rowcount)
 
+    async def append_events(self, run_id: str, sent: Sequence[StoredEvent]) -> None:
+        """Store events in one transaction; several events cost little more than one. None are stored where an event of
+        these numbers is there: another process has found the run without its own and written its ending."""
+        if not sent:
+            return
+        await self._write(lambda connection: _insert_events(connection, run_id, sent))
+
+    async def events_after(self, run_id: str, number: int = 0) -> list[StoredEvent]:
+        """The events of a run from `number` + 1 on, in order."""
+        its = select(events.c.number, events.c.data).where(events.c.run_id == run_id, events.c.number > number)
+        return await self._all(StoredEvent, its.order_by(events.c.number))
+
+    async def last_event(self, run_id: str) -> StoredEvent | None:
+        """The event with the highest number; None where none is stored."""
+        its = select(events.c.number, events.c.data).where(events.c.run_id == run_id)
+        return await self._first(StoredEvent, its.order_by(events.c.number.desc()).limit(1))
+
+    async def prune_events(self, *, days: float = EVENT_DAYS, size: int = EVENT_BYTES) -> int:
+        """Delete the events of runs that began more than `days` ago, then those of the oldest runs while all events
+        together exceed `size` characters. Events of running runs are kept. Returns how many runs lost their events."""
+        per_run = (
+            select(runs.c.run_id, runs.c.started, runs.c.status, func.sum(events.c.size).label("size"))
+            .join(events, events.c.run_id == runs.c.run_id)
+            .group_by(runs.c.run_id, runs.c.started, runs.c.status)
+            .order_by(runs.c.started.desc())
+        )
+        oldest = datetime.now(UTC) - timedelta(days=days)
+        rows = await self._read(lambda connection: connection.execute(per_run).all())
+        total = 0
+        expired: list[str] = []
+        for one in rows:
+            total += int(one.size)
+            if one.status != "running" and (one.started < oldest or total > size):
+                expired.append(one.run_id)
+        for start in range(0, len(expired), 500):  # in batches, so that other writers get their turn
+            forgotten = delete(events).where(events.c.run_id.in_(expired[start : start + 500]))
+            await self._write(methodcaller("execute", forgotten))
+        return len(expired)
+
     def _busy(self, connection: Connection, thread_id: str) -> bool:
         """Whether a run of this thread is leased. Runs with an expired lease are marked as interrupted. Locks the
         thread's row, so two runs that start at once are serialised."""
@@ -111,10 +154,10 @@ class RunStore(Base):
         return False
 
 
-def insert_events(connection: Connection, run_id: str, sent: Sequence[StoredEvent]) -> None:
+def _insert_events(connection: Connection, run_id: str, sent: Sequence[StoredEvent]) -> None:
     """One statement for all: PostgreSQL would else be sent one for each row. A run whose ending is there gets no more
     events."""
-    taken = select(streamed.c.number).where(streamed.c.run_id == run_id, streamed.c.number >= sent[0].number)
+    taken = select(events.c.number).where(events.c.run_id == run_id, events.c.number >= sent[0].number)
     if connection.scalar(taken.limit(1)):
         return
     rows = [(one.number, storable(one.data)) for one in sent]
@@ -122,7 +165,7 @@ def insert_events(connection: Connection, run_id: str, sent: Sequence[StoredEven
         connection.execute(_EVENTS_AT_ONCE, {"run_id": run_id, "events": json.dumps(rows, ensure_ascii=False)})
         return
     connection.execute(
-        streamed.insert(),
+        events.insert(),
         [{"run_id": run_id, "number": number, "data": data, "size": len(data)} for number, data in rows],
     )
 

@@ -1,19 +1,20 @@
-"""Sources: clients' own databases, connected by URL or uploaded.
+"""What is sealed before it is written: clients' own databases, and preferences of the whole server.
 
-In: source records. Out: the same records, looked up by their owner. A location is sealed before it is written. The path
-of an uploaded file is not secret, so it is stored unsealed where there is no key.
+In: source records; a preference's name and text. Out: the same records, looked up by their owner; the text, as long as
+the key that sealed it is there. The path of an uploaded file is not secret, so it is stored unsealed where there is no
+key.
 """
 
 from __future__ import annotations
 
 import logging
 
-from sqlalchemy import delete, select
+from sqlalchemy import Connection, delete, select
 
 from agent.store.base import Base
 from agent.store.errors import SecretMissing
 from agent.store.records import SourceRecord
-from agent.store.tables import sources
+from agent.store.tables import preferences, sources
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +51,26 @@ class SourceStore(Base):
             return self._opened(removed_one)
         except SecretMissing:
             return removed_one.model_copy(update={"location": ""})
+
+    async def sealed_preference(self, name: str) -> str | None:
+        """The sealed text: it changes whenever the preference does. None where it is not set."""
+        query = select(preferences.c.sealed).where(preferences.c.name == name)
+        return await self._read(lambda connection: connection.scalar(query))
+
+    def unsealed(self, sealed: str) -> str:
+        """Raises SecretMissing when it was sealed with another key."""
+        return self._sealer.unseal(sealed)
+
+    async def set_preference(self, name: str, text: str | None) -> None:
+        """Keep a preference; None removes it. Raises SecretMissing when it cannot be sealed."""
+        sealed = None if text is None else self._sealer.seal(text)
+
+        def kept(connection: Connection) -> None:
+            connection.execute(delete(preferences).where(preferences.c.name == name))
+            if sealed is not None:
+                connection.execute(preferences.insert(), {"name": name, "sealed": sealed})
+
+        await self._write(kept)
 
     def _kept(self, source: SourceRecord) -> str:
         try:

@@ -23,12 +23,10 @@ from agent.store.feedback import FeedbackStore
 from agent.store.kept import KeptStore
 from agent.store.limits import LimitStore
 from agent.store.location import state_location
-from agent.store.preferences import PreferenceStore
 from agent.store.runs import LEASE_SECONDS
 from agent.store.schedules import ScheduleStore
 from agent.store.signals import SignalStore
 from agent.store.sources import SourceStore
-from agent.store.streamed import EventStore
 from agent.store.tables import deliveries, events, feedback, runs, shares, tasks, threads, version
 from agent.store.tasks import TaskStore
 from agent.store.terms import TermStore
@@ -43,13 +41,11 @@ LEAST_FREE_BYTES = 2 << 20
 
 class Store(
     ThreadStore,
-    EventStore,
     FeedbackStore,
     TermStore,
     SourceStore,
     KeptStore,
     ScheduleStore,
-    PreferenceStore,
     TaskStore,
     LimitStore,
     SignalStore,

@@ -54,6 +54,14 @@ def _table(record: type[BaseModel], name: str, *more: Column[Any] | Index, uniqu
     return Table(name, metadata, *columns, *more)
 
 
+def _simple(title: str, keys: int, /, *indexes: Index, **types: Any) -> Table:
+    """A table of these columns, none of which may be null; the first `keys` of them are its key."""
+    columns = [
+        Column(name, type_, primary_key=n < keys, nullable=False) for n, (name, type_) in enumerate(types.items())
+    ]
+    return Table(title, metadata, *columns, *indexes)
+
+
 threads = _table(ThreadRecord, "text2sql_threads", Index("text2sql_threads_latest", "owner", "updated", "thread_id"))
 
 runs = _table(
@@ -66,15 +74,7 @@ runs = _table(
     Index("text2sql_runs_by_status", "status", "leased_until"),
 )
 
-events = Table(
-    "text2sql_events",
-    metadata,
-    Column("run_id", Words, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("data", Words, nullable=False),
-    Column("size", Integer, nullable=False),
-)
-
+events = _simple("text2sql_events", 2, run_id=Words, number=Integer, data=Words, size=Integer)
 feedback = _table(FeedbackRecord, "text2sql_feedback", Index("text2sql_feedback_of_run", "owner", "run_id", "created"))
 sources = _table(SourceRecord, "text2sql_sources", Index("text2sql_sources_of_owner", "owner", "created"))
 kept = _table(KeptRecord, "text2sql_kept", Index("text2sql_kept_latest", "owner", "created", "kept_id"))
@@ -99,57 +99,26 @@ deliveries = _table(
     Index("text2sql_deliveries_of_schedule", "schedule_id", "due"),
 )
 
-preferences = Table(
-    "text2sql_preferences",
-    metadata,
-    Column("name", Text, primary_key=True),
-    Column("sealed", Text, nullable=False),
-)
+preferences = _simple("text2sql_preferences", 1, name=Text, sealed=Text)
 
-tasks = Table(
+tasks = _simple(
     "text2sql_tasks",
-    metadata,
-    Column("task_id", Words, primary_key=True),
-    Column("owner", Words, primary_key=True),
-    Column("context_id", Words, nullable=False),
-    Column("state", Integer, nullable=False),
-    Column("active", Integer, nullable=False),
-    Column("ended", Integer, nullable=False),
-    Column("updated", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("instance", Words, nullable=False),
-    Column("leased_until", BigInteger, nullable=False),
-    Column("saved", BigInteger, nullable=False),
+    2,
     Index("text2sql_tasks_latest", "owner", "context_id", "updated"),
     Index("text2sql_tasks_by_instance", "instance", "active"),
+    **dict.fromkeys(("task_id", "owner", "context_id"), Words),
+    **dict.fromkeys(("state", "active", "ended"), Integer),
+    updated=BigInteger,
+    data=LargeBinary,
+    version=Integer,
+    instance=Words,
+    leased_until=BigInteger,
+    saved=BigInteger,
 )
+task_events = _simple("text2sql_task_events", 3, task_id=Words, owner=Words, version=Integer, data=LargeBinary)
 
-task_events = Table(
-    "text2sql_task_events",
-    metadata,
-    Column("task_id", Words, primary_key=True),
-    Column("owner", Words, primary_key=True),
-    Column("version", Integer, primary_key=True),
-    Column("data", LargeBinary, nullable=False),
-)
-
-rates = Table(
-    "text2sql_rates",
-    metadata,
-    Column("key", Words, primary_key=True),
-    Column("level", Float, nullable=False),
-    Column("at", BigInteger, nullable=False),
-)
-
-shares = Table(
-    "text2sql_shares",
-    metadata,
-    Column("key", Words, primary_key=True),
-    Column("instance", Words, primary_key=True),
-    Column("held", Integer, nullable=False),
-    Column("leased_until", BigInteger, nullable=False),
-)
+rates = _simple("text2sql_rates", 1, key=Words, level=Float, at=BigInteger)
+shares = _simple("text2sql_shares", 2, key=Words, instance=Words, held=Integer, leased_until=BigInteger)
 
 
 def _made(*made: Table) -> Callable[[Connection], None]:
@@ -160,7 +129,7 @@ def _made(*made: Table) -> Callable[[Connection], None]:
 def _rights_beside_owners(connection: Connection) -> None:
     """Before, what a person might see was a part of the owner, behind a line break."""
     for table in (threads, runs, feedback, kept):
-        _add_column(connection, table, "rights")
+        _add_columns(connection, table, rights="TEXT NOT NULL DEFAULT ''")
     for table in (threads, runs, feedback, kept, boards):
         for owner in connection.scalars(select(table.c.owner).where(table.c.owner.contains("\n")).distinct()).all():
             name, _, rights = owner.partition("\n")
@@ -168,19 +137,17 @@ def _rights_beside_owners(connection: Connection) -> None:
             connection.execute(update(table).where(table.c.owner == owner).values(of_both))
 
 
-def _add_column(connection: Connection, table: Table, name: str) -> None:
-    if not any(column["name"] == name for column in inspect(connection).get_columns(table.name)):
-        default = table.c[name].server_default.arg  # type: ignore[union-attr]
-        connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {name} TEXT NOT NULL DEFAULT '{default}'"))
+def _add_columns(connection: Connection, table: Table, **forms: str) -> None:
+    known = {column["name"] for column in inspect(connection).get_columns(table.name)}
+    for name, form in forms.items():
+        if name not in known:
+            connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {name} {form}"))
 
 
 def _kinds_of_terms(connection: Connection) -> None:
     """Before, every term was a word, and what was forgotten was gone."""
-    known = {column["name"] for column in inspect(connection).get_columns(terms.name)}
-    added = {"kind": "TEXT NOT NULL DEFAULT 'word'", "run_id": "TEXT NOT NULL DEFAULT ''", "forgotten": "BIGINT"}
-    for name, form in added.items():
-        if name not in known:
-            connection.execute(text(f"ALTER TABLE {terms.name} ADD COLUMN {name} {form}"))
+    of_text = {"kind": "TEXT NOT NULL DEFAULT 'word'", "run_id": "TEXT NOT NULL DEFAULT ''"}
+    _add_columns(connection, terms, **of_text, forgotten="BIGINT")
 
 
 STEPS: tuple[Callable[[Connection], None], ...] = (
@@ -190,7 +157,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     _made(tasks, task_events, rates, shares),
     _rights_beside_owners,
     _made(terms),
-    lambda connection: _add_column(connection, boards, "filters"),
+    lambda connection: _add_columns(connection, boards, filters="TEXT NOT NULL DEFAULT '[]'"),
     _made(schedules, deliveries),
     _kinds_of_terms,
 )

@@ -7,21 +7,19 @@ fails where another process has written in between. An active task is leased to 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, and_, delete, func, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, or_, select, update
 
 from agent.store.base import Base
 from agent.store.columns import now
+from agent.store.records import Record
 from agent.store.runs import LEASE_SECONDS
 from agent.store.tables import task_events, tasks
 
 TASK_DAYS = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRecord:
+class TaskRecord(Record):
     owner: str
     task_id: str
     context_id: str
@@ -35,8 +33,12 @@ class TaskRecord:
     data: bytes
     version: int = 0
     """1 after the first write."""
-    left: bool = False
-    """It is active, but the instance that worked on it is gone."""
+    leased_until: int = 0
+
+    @property
+    def left(self) -> bool:
+        """It is active, but the instance that worked on it is gone."""
+        return self.active and self.leased_until < now()
 
 
 class TaskStore(Base):
@@ -45,13 +47,9 @@ class TaskStore(Base):
     ) -> int | None:
         """Store the task and the event behind its change; returns the new version. None where the stored version is
         not `task.version`, or, with `overwrite`, where the stored task has ended or is not there."""
-        values = {
-            "context_id": task.context_id,
-            "state": task.state,
+        values = task.model_dump(include={"context_id", "state", "updated", "data"}) | {
             "active": int(task.active),
             "ended": int(task.ended),
-            "updated": task.updated,
-            "data": task.data,
             "instance": instance,
             "leased_until": now() + int(LEASE_SECONDS * 1e6) if task.active else 0,
             "saved": now(),
@@ -78,12 +76,12 @@ class TaskStore(Base):
 
     async def task(self, owner: str, task_id: str) -> TaskRecord | None:
         query = select(tasks).where(tasks.c.owner == owner, tasks.c.task_id == task_id)
-        return await self._read(lambda connection: _first(connection, query))
+        return await self._first(TaskRecord, query)
 
     async def task_of_id(self, task_id: str) -> TaskRecord | None:
         """The task whoever owns it, for one who has been shown to; the server makes the ids."""
         query = select(tasks).where(tasks.c.task_id == task_id)
-        return await self._read(lambda connection: _first(connection, query))
+        return await self._first(TaskRecord, query)
 
     async def tasks(
         self,
@@ -112,7 +110,7 @@ class TaskStore(Base):
 
         def read(connection: Connection) -> tuple[list[TaskRecord], int]:
             rows = connection.execute(query).mappings().all()
-            return [_record(one) for one in rows], int(connection.scalar(counted) or 0)
+            return [TaskRecord.model_validate(dict(one)) for one in rows], int(connection.scalar(counted) or 0)
 
         return await self._read(read)
 
@@ -146,14 +144,3 @@ class TaskStore(Base):
                 connection.execute(delete(task_events).where(its))
 
         await self._write(pruned)
-
-
-def _first(connection: Connection, query: Select[Any]) -> TaskRecord | None:
-    row = connection.execute(query).mappings().first()
-    return None if row is None else _record(row)
-
-
-def _record(row: RowMapping) -> TaskRecord:
-    fields = {name: row[name] for name in ("owner", "task_id", "context_id", "state", "updated", "data", "version")}
-    active = bool(row["active"])
-    return TaskRecord(**fields, active=active, ended=bool(row["ended"]), left=active and row["leased_until"] < now())

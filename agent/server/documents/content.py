@@ -50,14 +50,13 @@ def of_board(board: BoardRecord, answers: Iterable[KeptRecord]) -> Document:
     """The tiles in their order: a text, or an answer with the rows that it returned last."""
     by_id = {answer.kept_id: answer for answer in answers}
     shown = [tile for tile in board.tiles if tile.text or tile.kept_id in by_id]
-    sections = [of_kept(by_id[tile.kept_id]) if tile.kept_id in by_id else _of_text(tile.text) for tile in shown]
+    sections = []
+    for tile in shown:
+        first, _, rest = plain_text(tile.text).partition("\n")
+        text = Section(first.lstrip("# "), rest.strip())
+        sections.append(of_kept(by_id[tile.kept_id]) if tile.kept_id in by_id else text)
     count = sum(1 for tile in shown if tile.kept_id)
     return Document(board.title, f"A board of {count} kept answer{'' if count == 1 else 's'}", sections)
-
-
-def _of_text(markdown: str) -> Section:
-    first, _, rest = plain_text(markdown).partition("\n")
-    return Section(first.lstrip("# "), rest.strip())
 
 
 def _of_run(run: RunRecord) -> Section:

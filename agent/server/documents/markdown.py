@@ -27,9 +27,12 @@ def _section(section: Section) -> list[str]:
     if section.text:
         parts.append("\n".join(f"> {escaped(line)}".rstrip() for line in section.text.splitlines()))
     if section.sql:
-        parts.append(_fenced(section.sql))
+        longest = max((len(m) for m in re.findall(r"`+", section.sql)), default=0)
+        fence = "`" * max(3, longest + 1)
+        parts.append(f"{fence}sql\n{section.sql.strip()}\n{fence}")
     if section.columns:
-        sides = " | ".join("---:" if _is_numeric(column) else "---" for column in _columns(section))
+        columns = [[row[place] for row in section.rows] for place in range(len(section.columns))]
+        sides = " | ".join("---:" if _is_numeric(column) else "---" for column in columns)
         lines = [_line(section.columns), f"| {sides} |", *map(_line, section.rows)]
         parts.append("\n".join(lines))
     parts += [f"*{escaped(line)}*" for line in (section.note, section.facts) if line]
@@ -38,10 +41,6 @@ def _section(section: Section) -> list[str]:
 
 def _line(cells: Iterable[Any]) -> str:
     return "| " + " | ".join(escaped(cell_text(c)).replace("|", "\\|") for c in cells) + " |"
-
-
-def _columns(section: Section) -> list[list[Any]]:
-    return [[row[place] for row in section.rows] for place in range(len(section.columns))]
 
 
 def _is_numeric(values: Iterable[Any]) -> bool:
@@ -73,9 +72,3 @@ def escaped(text: str) -> str:
     line = re.sub(r"^(>|#{1,6}(?= |$)|[+*-](?= |$)|[-=_*]+$|[~`]{3})", r"\\\1", line)
     line = re.sub(r"^(\d+)([.)])(?= |$)", r"\1\\\2", line)
     return line.replace("://", "&#58;//").replace("www.", "www&#46;")
-
-
-def _fenced(sql: str) -> str:
-    longest = max((len(m) for m in re.findall(r"`+", sql)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}sql\n{sql.strip()}\n{fence}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable
 from functools import lru_cache
 
 from starlette.types import Scope
@@ -103,29 +102,16 @@ def is_open(scope: Scope) -> bool:
     path that can be read in one way: no dot segments, empty segments, backslashes or encoded separators."""
     if scope["method"] not in ("GET", "HEAD"):
         return False
-    path = _route_path(scope)
-    if path in _OPEN_PATHS:
-        return _plain(scope, path)
-    return path.startswith(_OPEN_FOLDERS) and _plain(scope, path)
-
-
-def _plain(scope: Scope, path: str) -> bool:
+    path, root = scope["path"], scope.get("root_path", "")
+    path = path[len(root) :] if root and path.startswith(root + "/") else path
+    if path not in _OPEN_PATHS and not path.startswith(_OPEN_FOLDERS):
+        return False
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     segments = path.split("/")[1:]
     return (
         raw.count(b"/") == scope["path"].count("/")
         and "\\" not in path
         and path.isprintable()
-        and not _any_dots(segments)
+        and not {".", ".."}.intersection(segments)
         and all(segments[:-1])
     )
-
-
-def _any_dots(segments: Iterable[str]) -> bool:
-    return any(segment in (".", "..") for segment in segments)
-
-
-def _route_path(scope: Scope) -> str:
-    path: str = scope["path"]
-    root: str = scope.get("root_path", "")
-    return path[len(root) :] if root and path.startswith(root + "/") else path

@@ -31,7 +31,9 @@ class OriginCheck:
         if len(hosts) > 1:
             return "There is more than one Host header."
         host = hosts[0] if hosts else b""
-        if (self._hosts or not self._tokens.needed(scope)) and not self._is_own_host(host):
+        name = host_name(host)
+        own = name is not None and (name == "localhost" or is_loopback(name) or name in self._hosts)
+        if (self._hosts or not self._tokens.needed(scope)) and not own:
             return (
                 "The Host header names another machine. Call the server as localhost or 127.0.0.1, or add the name to "
                 "TEXT2SQL_SERVER_HOSTS."
@@ -39,16 +41,10 @@ class OriginCheck:
         origins = header_values(scope, b"origin")
         if len(origins) > 1:
             return "There is more than one Origin header."
-        if origins and not self._is_allowed_origin(origins[0], host):
-            return "Pages of another origin may not use this server; TEXT2SQL_CORS_ORIGINS can allow one."
+        if origins:
+            text = origins[0].decode("latin-1")
+            scheme, separator, netloc = text.partition("://")
+            same = bool(separator) and scheme in ("http", "https") and netloc.lower().encode("latin-1") == host.lower()
+            if not (same and host) and text not in self._origins:
+                return "Pages of another origin may not use this server; TEXT2SQL_CORS_ORIGINS can allow one."
         return None
-
-    def _is_own_host(self, host: bytes) -> bool:
-        name = host_name(host)
-        return name is not None and (name == "localhost" or is_loopback(name) or name in self._hosts)
-
-    def _is_allowed_origin(self, origin: bytes, host: bytes) -> bool:
-        text = origin.decode("latin-1")
-        scheme, separator, netloc = text.partition("://")
-        same = bool(separator) and scheme in ("http", "https") and netloc.lower().encode("latin-1") == host.lower()
-        return (same and bool(host)) or text in self._origins

@@ -67,7 +67,9 @@ class ResponseHeaders:
             await receive()
             await send({"type": "websocket.close", "code": 1008})
             return
-        own_id = _given_id(scope) or uuid.uuid4().hex
+        given_ids = header_values(scope, b"x-request-id")
+        valid = len(given_ids) == 1 and _VALID_ID.fullmatch(given_ids[0])
+        own_id = given_ids[0].decode("ascii") if valid else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = own_id
         added = [(b"x-request-id", own_id.encode()), *_HEADERS]
         if scope.get("scheme") == "https":
@@ -107,19 +109,9 @@ class ResponseHeaders:
         headers = scope["headers"]
         size = sum(len(name) + len(value) + 4 for name, value in headers)
         if len(headers) > MAX_HEADERS or size > self._max_header_bytes:
-            return (
-                431,
-                f"The headers are too many or too long; at most {MAX_HEADERS} of {self._max_header_bytes:,} bytes.",
-            )
+            most = f"at most {MAX_HEADERS} of {self._max_header_bytes:,} bytes"
+            return 431, f"The headers are too many or too long; {most}."
         if header_values(scope, b"transfer-encoding") and header_values(scope, b"content-length"):
-            return (
-                400,
-                "A body has either a Content-Length or a Transfer-Encoding.",
-            )  # a proxy could read the two differently
+            # a proxy could read the two differently
+            return 400, "A body has either a Content-Length or a Transfer-Encoding."
         return None
-
-
-def _given_id(scope: Scope) -> str | None:
-    """The caller's own id, if there is exactly one and it is valid."""
-    given = header_values(scope, b"x-request-id")
-    return given[0].decode("ascii") if len(given) == 1 and _VALID_ID.fullmatch(given[0]) else None

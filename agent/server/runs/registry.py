@@ -112,7 +112,10 @@ class LiveRuns:
         self.require_room()
         self._starting += 1
         try:
-            await self._make_way(record.thread_id)
+            for earlier in self:  # a user can stop a run and ask again on its thread at once
+                same = record.thread_id and earlier.record.thread_id == record.thread_id
+                if same and earlier.stopping and earlier.task is not None:
+                    await asyncio.wait({earlier.task}, timeout=STOP_SECONDS)
             patience = STOP_SECONDS if self._store.shared else 0.0
             record = await self._store.begin_turn(record, instance=self.instance.id, fresh=fresh, patience=patience)
         finally:
@@ -165,12 +168,6 @@ class LiveRuns:
         if (run := self._runs.get(run_id)) is not None:
             run.followed(FOLLOWED_SECONDS)
 
-    async def _make_way(self, thread_id: str | None) -> None:
-        """Wait for a stopping run of the thread, so that a user can stop a run and ask again at once."""
-        earlier = next((run for run in self if thread_id and run.record.thread_id == thread_id), None)
-        if earlier is not None and earlier.stopping and earlier.task is not None:
-            await asyncio.wait({earlier.task}, timeout=STOP_SECONDS)
-
     async def _beat(self) -> None:
         pruned = -PRUNE_SECONDS
         while True:
@@ -181,7 +178,12 @@ class LiveRuns:
             try:
                 if time.monotonic() - pruned > PRUNE_SECONDS:
                     pruned = time.monotonic()
-                    await self._prune()
+                    await self._store.prune_events()
+                    if self._store.shared:
+                        await self._store.prune_tasks()
+                        await self._store.prune_limits()
+                    if self._state_days is not None:
+                        await self._store.prune(self._state_days)
                 if self._runs or self._store.shared:
                     await self._store.renew(self.instance.id)
                     await self._heed()
@@ -190,14 +192,6 @@ class LiveRuns:
                 await self._store.mark_interrupted()
             except Exception as error:  # noqa: BLE001 - the state being away for a while must not end the pulse
                 log.warning("No sign of life could be left in the state database: %s", type(error).__name__)
-
-    async def _prune(self) -> None:
-        await self._store.prune_events()
-        if self._store.shared:
-            await self._store.prune_tasks()
-            await self._store.prune_limits()
-        if self._state_days is not None:
-            await self._store.prune(self._state_days)
 
     async def _heed(self) -> None:
         """Stop the runs that were ended elsewhere."""

@@ -13,16 +13,17 @@ import contextlib
 import json
 import logging
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event, TokenEvent
-from agent.server.runs.encoding import as_json
-from agent.server.runs.event_log import MAX_BYTES, EventLog
-from agent.server.runs.outcome import Outcome
+from agent.events import AnswerEvent, DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event, QueryResultEvent, TokenEvent
+from agent.server.runs.encoding import as_json, few_rows
 from agent.server.telemetry import RunTelemetry
+from agent.state import QueryResult
 from agent.store import StateUnavailable, Store
 from agent.store.records import RunRecord, RunStatus, StoredEvent
 
@@ -43,11 +44,101 @@ SOON_SECONDS = 0.2
 TOKEN_SECONDS = 0.04
 """Pieces of an answer that come within this time are sent as one event."""
 
+MAX_BYTES = 2 * 1024 * 1024
+"""Characters of JSON kept in memory for one run."""
+
 _SAID: dict[Stop, tuple[str, str]] = {
     "cancelled": ("cancelled", "The run was cancelled."),
     "left": ("cancelled", "The run was stopped because its last reader disconnected."),
     "interrupted": ("interrupted", "The server was stopped before this run had ended; it can be run again."),
 }
+
+
+class EventLog:
+    """The events of one run, numbered from 1, for any number of readers: one buffer per run and none per reader, so a
+    slow one costs only a number. What is no longer in the buffer is read from the store. Belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        """Number of the newest event; 0 before the first."""
+        self.ended = False
+        self._bytes = 0
+        self._events: deque[StoredEvent] = deque()
+        self._news = asyncio.Event()
+
+    def add(self, data: str) -> StoredEvent:
+        """Append an event; the oldest make room where there are too many."""
+        self.last += 1
+        event = StoredEvent(number=self.last, data=data)
+        self._events.append(event)
+        self._bytes += len(data)
+        while self._bytes > MAX_BYTES and len(self._events) > 1:
+            self._bytes -= len(self._events.popleft().data)
+        self._tell()
+        return event
+
+    def end(self) -> None:
+        """Mark the log as complete."""
+        self.ended = True
+        self._tell()
+
+    def holds_after(self, number: int) -> bool:
+        """Whether every event after this number is still in memory."""
+        return not self._events or number >= self._events[0].number - 1
+
+    def after(self, number: int) -> list[StoredEvent]:
+        """The events in memory with a higher number, oldest first."""
+        missing = self.last - number
+        if missing <= 0:
+            return []
+        if missing >= len(self._events):
+            return list(self._events)
+        return [self._events[i] for i in range(-missing, 0)]
+
+    async def beyond(self, number: int) -> None:
+        """Return once there is an event with a higher number, or the end."""
+        while self.last <= number and not self.ended:
+            await self._news.wait()
+
+    def _tell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Grows with the run. `status` stays `running` until something has ended it."""
+
+    status: RunStatus = "running"
+    score: float | None = None
+    sql: str = ""
+    model: str = ""
+    answer: dict[str, Any] | None = None
+    """The finished answer with few rows a result."""
+
+    def heard(self, event: Event) -> Event:
+        """Process an event; returns it in the form to be sent."""
+        if isinstance(event, QueryResultEvent):
+            return QueryResultEvent(data=_with_few_rows(event.data))
+        if isinstance(event, AnswerEvent):
+            attempts = [_with_few_rows(attempt) for attempt in event.data.attempts]
+            answer = event.data.model_copy(update={"rows": few_rows(event.data.rows), "attempts": attempts})
+            self.answer = answer.model_dump()
+            self.status, self.score, self.sql, self.model = answer.status, answer.score, answer.sql, answer.model
+            return AnswerEvent(data=answer)
+        if isinstance(event, ErrorEvent) and self.status == "running":
+            self.status = "error"
+            self.answer = self.answer or {
+                "status": "error",
+                "answer": event.data.message,
+                "reason": event.data.message,
+                "error_kind": event.data.kind,
+            }
+        return event
+
+
+def _with_few_rows(result: QueryResult) -> QueryResult:
+    return result.model_copy(update={"data": few_rows(result.data)})
 
 
 class LiveRun:
@@ -145,9 +236,7 @@ class LiveRun:
         started = time.monotonic()
         keeping = asyncio.create_task(self._keep())
         await asyncio.wait({self._working})
-        # Emit the reason for the end if the work has not done so; returns the record's status
-        assert self._working is not None
-        outcome = self._outcome
+        outcome = self._outcome  # the reason for the end is emitted where the work has not done so
         self._send_pending()
         if self._working.cancelled():
             stop = self._stop or "interrupted"
@@ -221,11 +310,21 @@ class LiveRun:
 
     async def _finish(self, status: RunStatus, done: DoneEvent) -> None:
         until = time.monotonic() + AWAY_SECONDS
-        again = False
+        again, outcome = False, self._outcome
         try:
             while True:
                 try:
-                    await self._store_outcome(status, done, again=again)
+                    await self._store.finish_run(
+                        self.record.run_id,
+                        status=status,
+                        seconds=done.data.elapsed,
+                        score=outcome.score,
+                        sql=outcome.sql,
+                        model=outcome.model or self.record.model,
+                        answer=None if outcome.answer is None else json.loads(as_json(outcome.answer)),
+                        last=[*self.log.after(self._stored), StoredEvent(number=self.log.last + 1, data=as_json(done))],
+                        again=again,
+                    )
                     return
                 except StateUnavailable:
                     if time.monotonic() > until:
@@ -234,17 +333,3 @@ class LiveRun:
                     await asyncio.sleep(AGAIN_SECONDS)
         except Exception:
             log.exception("The outcome of a run could not be kept")
-
-    async def _store_outcome(self, status: RunStatus, done: DoneEvent, *, again: bool) -> None:
-        outcome = self._outcome
-        await self._store.finish_run(
-            self.record.run_id,
-            status=status,
-            seconds=done.data.elapsed,
-            score=outcome.score,
-            sql=outcome.sql,
-            model=outcome.model or self.record.model,
-            answer=None if outcome.answer is None else json.loads(as_json(outcome.answer)),
-            events=[*self.log.after(self._stored), StoredEvent(number=self.log.last + 1, data=as_json(done))],
-            again=again,
-        )

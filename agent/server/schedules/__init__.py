@@ -5,8 +5,4 @@ In: schedules of the store. Out: deliveries, each claimed by one process, run wi
 and sent at most once unless its owner says so.
 """
 
-from __future__ import annotations
-
-from agent.server.schedules.scheduler import Scheduler
-
-__all__ = ["Scheduler"]
+__all__: list[str] = []

@@ -109,7 +109,14 @@ async def send_webhook(
                 continue
             except (httpx.HTTPError, TimeoutError):
                 raise Unsure("The webhook took the message and gave no answer.") from None
-            return _judge(status)
+            if 200 <= status < 300:
+                return
+            # busy, or refused by it (a redirect, too): it has surely not taken it; of any other failure nobody knows
+            if status in (408, 425, 429, 503):
+                raise NotDelivered(f"The webhook takes nothing now ({status}).", again=True)
+            if 300 <= status < 500:
+                raise NotDelivered(f"The webhook refuses the message ({status}).")
+            raise Unsure(f"The webhook failed ({status}).")
     raise NotDelivered("The webhook cannot be reached, or its certificate cannot be trusted.", again=True)
 
 
@@ -117,18 +124,6 @@ async def send_webhook(
 def _tls() -> ssl.SSLContext:
     """Reading the certificates takes longer than a delivery."""
     return httpx.create_ssl_context()
-
-
-def _judge(status: int) -> None:
-    """What a webhook that is busy (429, 503) or refuses (4xx, a redirect) has surely not taken; of any other failure
-    nobody knows."""
-    if 200 <= status < 300:
-        return
-    if status in (408, 425, 429, 503):
-        raise NotDelivered(f"The webhook takes nothing now ({status}).", again=True)
-    if 300 <= status < 500:
-        raise NotDelivered(f"The webhook refuses the message ({status}).")
-    raise Unsure(f"The webhook failed ({status}).")
 
 
 def _plain(document: Document, key: str) -> dict[str, Any]:

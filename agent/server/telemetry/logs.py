@@ -42,7 +42,6 @@ def configure_logging(settings: Settings, stream: IO[str] | None = None, *, leve
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
-        _without_doubles,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.stdlib.PositionalArgumentsFormatter(),
         where_it_failed,
@@ -74,15 +73,11 @@ def configure_logging(settings: Settings, stream: IO[str] | None = None, *, leve
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def _without_doubles(_: Any, __: str, event: EventDict) -> EventDict:
-    """Remove the copies of the message that other formatters leave on the record under other names."""
+def where_it_failed(_: Any, __: str, event: EventDict) -> EventDict:
+    """Put an exception's type and place into the line, never its message; remove the copies of the line's own message
+    that other formatters leave on the record under other names."""
     for name in ("message", "color_message"):
         event.pop(name, None)
-    return event
-
-
-def where_it_failed(_: Any, __: str, event: EventDict) -> EventDict:
-    """Put an exception's type and place into the line, never its message."""
     info = event.pop("exc_info", None)
     error = sys.exc_info()[1] if info is True else info[1] if isinstance(info, tuple) else info
     if isinstance(error, BaseException):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agent.runtime.tracing import tracer
 from agent.server.access import client_in
 from agent.server.telemetry import metrics
-from agent.server.telemetry.tracing import request_answered, request_span
 
 log = logging.getLogger("agent.server.requests")
 
@@ -48,17 +50,20 @@ class RequestTelemetry:
                 metrics.first_event_seconds.observe(time.perf_counter() - started)
             await send(message)
 
-        with request_span(scope) as span:
+        with _span(scope) as span:
             try:
                 await self._app(scope, receive, answer)
             except BaseException:
                 status = status or 500
                 raise
             finally:
-                request_answered(span, _template(scope), status)
                 seconds = time.perf_counter() - started
-                route = _template(scope)
+                path = getattr(scope.get("route"), "path", None)  # with its placeholders
+                route = path if isinstance(path, str) and path else "unmatched"
                 method = scope["method"] if scope["method"] in METHODS else "OTHER"
+                if span is not None:
+                    span.update_name(f"{span.attributes['http.request.method']} {route}")
+                    span.set_attributes({"http.route": route, "http.response.status_code": status})
                 metrics.requests.labels(method, route, str(status)).inc()
                 metrics.request_seconds.labels(route).observe(seconds)
                 client = client_in(scope)
@@ -74,7 +79,21 @@ class RequestTelemetry:
                 say("request", extra=fields)
 
 
-def _template(scope: Scope) -> str:
-    """The route's path with its placeholders; all paths without a route count as one."""
-    path = getattr(scope.get("route"), "path", None)
-    return path if isinstance(path, str) and path else "unmatched"
+def _span(scope: Scope) -> AbstractContextManager[Any]:
+    """A span around an HTTP request; continues the caller's trace (`traceparent`)."""
+    tracing = tracer()
+    if tracing is None:
+        return nullcontext()
+    from opentelemetry.propagate import extract
+    from opentelemetry.trace import SpanKind
+
+    carrier = {
+        name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name[:5] == b"trace"
+    }
+    return tracing.start_as_current_span(
+        str(scope["method"]),
+        context=extract(carrier),
+        kind=SpanKind.SERVER,
+        attributes={"http.request.method": str(scope["method"])},
+        record_exception=False,
+    )
