@@ -15,9 +15,8 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 
 from agent.a2a.answer import answered
-from agent.a2a.card import EXAMPLE
 from agent.a2a.rest import MAX_BYTES, rest_router
-from agent.a2a.rpc import rpc_routes
+from agent.a2a.rpc import EXAMPLE, rpc_routes
 from agent.a2a.task import TaskAnswer, read_task
 from agent.config import Settings
 from agent.models import OFFLINE

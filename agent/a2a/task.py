@@ -114,22 +114,14 @@ def read_task(given: Any, default_dialect: str = "sqlite") -> SqlTask:
     if structure is None:
         raise InputMissing(f"The task has no schema, and no other database is asked here. {WHAT_TO_SEND}", named)
     try:
-        dialect = dialect_named(_dialect(given, structure, default_dialect))
-        schema = read_structure(structure, dialect)
+        told = [place.get("dialect") for place in (given, structure) if isinstance(place, Mapping)]
+        dialect = next((one[:100] for one in told if isinstance(one, str) and one.strip()), default_dialect)
+        schema = read_structure(structure, dialect_named(dialect))
     except ValueError as error:
         text = str(error)
         raise TaskUnusable(f"{text[:1].upper()}{text[1:]}.", named) from None
     evidence = given.get("evidence")
     return SqlTask(question.strip(), schema, named, evidence.strip() if isinstance(evidence, str) else "")
-
-
-def _dialect(given: Mapping[str, Any], structure: Any, default: str) -> str:
-    """The task's own, else its schema's, else the one configured."""
-    for place in (given, structure):
-        dialect = place.get("dialect") if isinstance(place, Mapping) else None
-        if isinstance(dialect, str) and dialect.strip():
-            return dialect[:100]
-    return default
 
 
 @dataclass(slots=True)

@@ -51,10 +51,8 @@ class AuditLog:
                 os.close(file)
 
 
+_logs = lru_cache(maxsize=8)(AuditLog)
+
+
 def audit_of(settings: DatabaseSettings) -> AuditLog | None:
-    return _log(settings.audit_log) if settings.audit_log else None
-
-
-@lru_cache(maxsize=8)
-def _log(path: str) -> AuditLog:
-    return AuditLog(Path(path))
+    return _logs(Path(settings.audit_log)) if settings.audit_log else None

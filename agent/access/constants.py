@@ -65,13 +65,18 @@ def _conditions(tree: exp.Expr, binding: Binding, schema: Schema) -> Iterator[ex
     for node in tree.dfs(prune=lambda n: isinstance(n, _APART)):
         if not isinstance(node, exp.Literal):
             continue
-        child, holder = _holder(node)
+        child: exp.Expr = node
+        while isinstance(child.parent, _WRAPPED):
+            child = child.parent
+        holder = child.parent
         table = None
         if isinstance(holder, _COMPARISONS):
             other = holder.expression if child.arg_key == "this" and isinstance(holder, exp.Binary) else holder.this
             cell, table = _of_one_table(other, binding, schema)
         if table is not None:
-            for kind in _kinds(holder):
+            # a constant of a range need not be stored itself: it has to lie among what is
+            same: type[exp.Binary] = type(holder) if isinstance(holder, exp.Like | exp.ILike) else exp.EQ
+            for kind in (exp.LTE, exp.GTE) if isinstance(holder, _RANGES) else (same,):
                 value = (child if isinstance(child, exp.Neg | exp.Cast) else node).copy()
                 found = exp.Where(this=kind(this=cell.copy(), expression=value))
                 one = exp.Literal.number(1)
@@ -79,19 +84,6 @@ def _conditions(tree: exp.Expr, binding: Binding, schema: Schema) -> Iterator[ex
                 yield select.limit(1, copy=False)
         elif not (_FORMAT.fullmatch(node.name) if node.is_string else _is_small(node.name)):
             raise Unseen
-
-
-def _holder(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
-    while isinstance(node.parent, _WRAPPED):
-        node = node.parent
-    return node, node.parent
-
-
-def _kinds(holder: exp.Expr | None) -> tuple[type[exp.Binary], ...]:
-    """A constant of a range need not be stored itself: it has to lie among what is."""
-    if isinstance(holder, _RANGES):
-        return exp.LTE, exp.GTE
-    return (type(holder),) if isinstance(holder, exp.Like | exp.ILike) else (exp.EQ,)
 
 
 def _of_one_table(node: exp.Expr, binding: Binding, schema: Schema) -> tuple[exp.Expr, Table | None]:

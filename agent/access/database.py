@@ -156,8 +156,11 @@ class PersonalDatabase(Database):
                 yield OpenStatement(opened.columns, counted(opened.rows), opened.truncated)
         except Exception as problem:
             error = type(problem).__name__
-            if unknown := self._unknown(asked):
-                raise unknown from None
+            if not self.sees_all:  # the first name that is not visible; the engine's message might tell more
+                phantoms = resolve(parse(asked.sql, self.dialect), self._restriction().schema).phantoms
+                for phantom in phantoms:
+                    if phantom.kind in ("table", "column"):
+                        raise NotVisible(phantom.kind, phantom.name) from None
             raise
         finally:
             if self._audit is not None:
@@ -206,14 +209,6 @@ class PersonalDatabase(Database):
         read = restrict(tree, self._restriction())
         partly = dict.fromkeys(view.source.name for view in read if view.rows is not None)
         return _Rewritten(ReadStatement(render(tree, self.dialect), self.dialect, tree), tuple(partly))
-
-    def _unknown(self, statement: ReadStatement) -> NotVisible | None:
-        """The first name of a failed statement that is not visible; the engine's message might tell more."""
-        if self.sees_all:
-            return None
-        phantoms = resolve(parse(statement.sql, self.dialect), self._restriction().schema).phantoms
-        named = next((p for p in phantoms if p.kind in ("table", "column")), None)
-        return NotVisible(named.kind, named.name) if named else None
 
     def _discreet(self, message: str) -> str:
         """The engine's message, unless it names something hidden."""

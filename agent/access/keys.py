@@ -59,10 +59,15 @@ def keys_of(place: str) -> Keys:
 class FileKeys:
     def __init__(self, path: Path) -> None:
         """Raises BadPolicies."""
+        import jwt
+
         try:
-            self._keys = _read(path.read_bytes())
+            self._keys = _usable(jwt.PyJWKSet.from_dict(json.loads(path.read_bytes())))
         except (OSError, ValueError) as error:
             raise BadPolicies(f"The keys of `jwt` cannot be read from {path.name}: {error}") from None
+        except (jwt.PyJWTError, RecursionError, AttributeError, TypeError) as error:
+            why = f"no set of keys ({type(error).__name__})"
+            raise BadPolicies(f"The keys of `jwt` cannot be read from {path.name}: {why}") from None
 
     async def key(self, name: str | None) -> jwt.PyJWK:
         return _named(self._keys, name)
@@ -100,16 +105,6 @@ class ProviderKeys:
             self._fetched = time.monotonic()
         except (TimeoutError, OSError, ValueError, RecursionError, jwt.PyJWTError) as error:
             log.warning("the identity provider's keys could not be fetched: %s", type(error).__name__)
-
-
-def _read(text: bytes) -> dict[str | None, jwt.PyJWK]:
-    """Raises ValueError."""
-    import jwt
-
-    try:
-        return _usable(jwt.PyJWKSet.from_dict(json.loads(text)))
-    except (jwt.PyJWTError, RecursionError, AttributeError, TypeError) as error:
-        raise ValueError(f"no set of keys ({type(error).__name__})") from None
 
 
 def _usable(published: jwt.PyJWKSet) -> dict[str | None, jwt.PyJWK]:

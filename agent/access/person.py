@@ -26,10 +26,9 @@ class Person:
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """The person as PostgreSQL settings, for the database's own row-level security."""
-        values = {key: _text(value) for key, value in self.attributes.items()}
+        values = {
+            key: ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            for key, value in self.attributes.items()
+        }
         values |= {"person": self.name, "groups": ",".join(sorted(self.groups))}
         return tuple((f"text2sql.{key}", value) for key, value in sorted(values.items()))
-
-
-def _text(value: Attribute) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

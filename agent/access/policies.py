@@ -58,15 +58,12 @@ class Who(_Part):
 
     def matches(self, person: Person) -> bool:
         """Everything that is named has to hold; `who: {}` matches everybody."""
+        has = person.attributes
         return (
             (self.name is None or self.name == person.name)
             and (self.group is None or self.group in person.groups)
-            and all(_holds(person.attributes.get(key), value) for key, value in self.claims.items())
+            and all(v in own if isinstance(own := has.get(k), tuple) else own == v for k, v in self.claims.items())
         )
-
-
-def _holds(has: Attribute | None, wanted: Value) -> bool:
-    return wanted in has if isinstance(has, tuple) else has == wanted
 
 
 class Rule(_Part):
@@ -195,13 +192,11 @@ def _read(path: str) -> Access:
     asked = {key for rule in file.rules for key in rule.who.claims}
     if file.jwt and (unlisted := sorted(asked - named)):
         raise BadPolicies(f"{place.name} cannot be used: a rule asks for the claim {unlisted[0]!r}; list it in `jwt`.")
-    people = {name: _person(name, entry) for name, entry in file.people.items()}
+    people = {}
+    for name, entry in file.people.items():
+        attributes = {key: attribute(value) for key, value in (entry.__pydantic_extra__ or {}).items()}
+        people[name] = Person(name, frozenset(entry.groups), attributes)
     return Access(tuple(file.rules), people, file.jwt, file.proxy)
-
-
-def _person(name: str, entry: _PersonEntry) -> Person:
-    extra = entry.__pydantic_extra__ or {}
-    return Person(name, frozenset(entry.groups), {key: attribute(value) for key, value in extra.items()})
 
 
 def attribute(value: Value | list[Value]) -> Attribute:

@@ -14,7 +14,6 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from agent.access.person import Attribute
 from agent.access.policies import BadPolicies, Grant, Mask, TableRule
 from eval.databases.types import DatabaseError
 from eval.language.inflection import light_stem
@@ -86,34 +85,30 @@ class Restriction:
 
     schema: Schema
     """What is visible of it."""
-    views: tuple[TableView, ...]
+    views: Mapping[tuple[str | None, str], TableView]
+    """By namespace and name."""
     hidden: Mapping[str, tuple[str, ...]]
     """Names of hidden tables and columns that nothing visible shares, with the stems of their words."""
 
     def view(self, name: str, namespace: str | None) -> TableView | None:
         table = self.schema.table(name, namespace)
-        return None if table is None else self._by_name[table.namespace, table.name]
-
-    @cached_property
-    def _by_name(self) -> dict[tuple[str | None, str], TableView]:
-        return {(view.source.namespace, view.source.name): view for view in self.views}
+        return None if table is None else self.views[table.namespace, table.name]
 
 
 def restriction(grant: Grant, schema: Schema) -> Restriction:
     """Raises BadPolicies where a rule does not fit the schema."""
     _check_names(grant, schema)
-    views = []
+    views: dict[tuple[str | None, str], TableView] = {}
     for table in schema.tables:
         rule = grant.table(table.name, table.namespace)
         view = _view(table, rule, grant, schema) if rule else None
         if view is not None and view.columns:
-            views.append(view)
-    by_name = {(v.source.namespace, v.source.name): v for v in views}
-    tables = tuple(_visible(view, schema, by_name) for view in views)
+            views[table.namespace, table.name] = view
+    tables = tuple(_visible(view, schema, views) for view in views.values())
     visible = Schema(schema.dialect, tables)
     seen = {stems(name) for name in _names(visible)}
     hidden = {name: words for name in _names(schema) if (words := stems(name)) and words not in seen}
-    return Restriction(visible, tuple(views), hidden)
+    return Restriction(visible, views, hidden)
 
 
 def _names(schema: Schema) -> Iterator[str]:
@@ -166,7 +161,8 @@ def _expression(text: str, table: Table, grant: Grant, schema: Schema) -> exp.Ex
     BadPolicies."""
     parsed = parse(f"SELECT {text}", schema.dialect)
     tree = parsed.tree
-    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or set(_said(tree)) - {"expressions"}:
+    parts = [part for part, value in tree.args.items() if value] if tree else []
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or parts != ["expressions"]:
         raise BadPolicies(f"The policies on {table.name} hold {text!r}, which is not one SQL expression.")
     for placeholder in list(tree.find_all(exp.Placeholder)):
         value = grant.person.attribute(placeholder.name)
@@ -174,7 +170,8 @@ def _expression(text: str, table: Table, grant: Grant, schema: Schema) -> exp.Ex
             return None
         if isinstance(value, tuple) and not isinstance(placeholder.parent, exp.In):
             raise BadPolicies(f"The policies on {table.name} use the list :{placeholder.name} outside of IN (...).")
-        literals = _literals(value)
+        values = value if isinstance(value, tuple) else (value,)
+        literals = [exp.convert(one) for one in values] or [exp.null()]
         placeholder.replace(literals if isinstance(placeholder.parent, exp.In) else literals[0])
     query = tree.copy()
     query.set("from_", exp.From(this=table_source(table)))
@@ -186,27 +183,17 @@ def _expression(text: str, table: Table, grant: Grant, schema: Schema) -> exp.Ex
     return exp.paren(tree.expressions[0].pop(), copy=False)
 
 
-def _said(tree: exp.Expr) -> Iterator[str]:
-    return (key for key, value in tree.args.items() if value)
-
-
-def _literals(value: Attribute) -> list[exp.Expr]:
-    if isinstance(value, tuple):
-        return [_literal(one) for one in value] or [exp.null()]
-    return [_literal(value)]
-
-
-def _literal(value: str | int | float | bool) -> exp.Expr:
-    if isinstance(value, str):
-        return exp.Literal.string(value)
-    return exp.convert(value)
-
-
 def _visible(view: TableView, schema: Schema, views: dict[tuple[str | None, str], TableView]) -> Table:
     """The table's structure without what is hidden. A masked column is no key, because its values are not."""
     seen = view.open_columns
     table = view.source
     key = table.primary_key if set(table.primary_key) <= seen else ()
+
+    def reaches(foreign: ForeignKey) -> bool:
+        target = schema.table(foreign.ref_table)
+        view = views.get((target.namespace, target.name)) if target else None
+        return view is not None and set(foreign.ref_columns) <= view.open_columns
+
     return replace(
         table,
         columns=tuple(
@@ -214,16 +201,10 @@ def _visible(view: TableView, schema: Schema, views: dict[tuple[str | None, str]
             for c, _ in view.columns
         ),
         primary_key=key,
-        foreign_keys=tuple(k for k in table.foreign_keys if set(k.columns) <= seen and _reaches(k, schema, views)),
+        foreign_keys=tuple(k for k in table.foreign_keys if set(k.columns) <= seen and reaches(k)),
         indexes=tuple(i for i in table.indexes if set(i.columns) <= seen),
         row_count=table.row_count if view.rows is None else None,
     )
-
-
-def _reaches(key: ForeignKey, schema: Schema, views: dict[tuple[str | None, str], TableView]) -> bool:
-    target = schema.table(key.ref_table)
-    view = views.get((target.namespace, target.name)) if target else None
-    return view is not None and set(key.ref_columns) <= view.open_columns
 
 
 def restrict(tree: exp.Expr, allowed: Restriction) -> list[TableView]:

@@ -28,7 +28,7 @@ from agent.conversations.read_once import forget_read, read_once
 from agent.conversations.serialization import StateSerializer
 from agent.store.base import BUSY_SECONDS
 from agent.store.errors import StateUnusable
-from agent.store.location import Location, private_file, state_location
+from agent.store.location import private_file, state_location
 
 THREADS_FILE = "threads.sqlite"
 
@@ -42,9 +42,19 @@ async def open_checkpointer(settings: StateSettings) -> AsyncIterator[BaseCheckp
     """The checkpointer for threads, ready for use: `threads.sqlite` beside a SQLite state, else tables in the
     PostgreSQL of TEXT2SQL_STATE_URL. Raises StoreError when it cannot be opened."""
     location = state_location(settings)
-    opened = _in_file(location) if location.sqlite else _in_postgres(location)
-    async with opened as checkpointer:
-        yield checkpointer
+    if location.sqlite:
+        saver = await asyncio.to_thread(_opened, location.folder / THREADS_FILE)
+        try:
+            yield saver
+        finally:
+            await saver.close()
+        return
+    try:
+        from agent.conversations.shared import shared_threads
+    except ImportError as error:
+        raise StateUnusable(f"For PostgreSQL, install the extra `postgres` ({error.name} is missing).") from error
+    async with shared_threads(location) as shared:
+        yield shared
 
 
 def memory_checkpointer() -> BaseCheckpointSaver[Any]:
@@ -70,7 +80,7 @@ class _ThreadFile(SqliteSaver):
         new_versions: ChannelVersions,
     ) -> Config:
         put = super().put(config, checkpoint, metadata, new_versions)
-        its = (*_thread(put), checkpoint["id"])
+        its = (str(put["configurable"]["thread_id"]), str(put["configurable"]["checkpoint_ns"]), checkpoint["id"])
         with self.cursor() as cursor:
             for table in ("checkpoints", "writes"):
                 cursor.execute(
@@ -120,16 +130,6 @@ class _ThreadFile(SqliteSaver):
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
 
 
-@contextlib.asynccontextmanager
-async def _in_file(location: Location) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    path = location.folder / THREADS_FILE
-    saver = await asyncio.to_thread(_opened, path)
-    try:
-        yield saver
-    finally:
-        await saver.close()
-
-
 def _opened(path: Path) -> _ThreadFile:
     private_file(path)
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
@@ -145,17 +145,3 @@ def _opened(path: Path) -> _ThreadFile:
             "away, or name another place by TEXT2SQL_STATE_DIR."
         ) from error
     return saver
-
-
-@contextlib.asynccontextmanager
-async def _in_postgres(location: Location) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    try:
-        from agent.conversations.shared import shared_threads
-    except ImportError as error:
-        raise StateUnusable(f"For PostgreSQL, install the extra `postgres` ({error.name} is missing).") from error
-    async with shared_threads(location) as saver:
-        yield saver
-
-
-def _thread(config: Config) -> tuple[str, str]:
-    return str(config["configurable"]["thread_id"]), str(config["configurable"]["checkpoint_ns"])

@@ -8,12 +8,10 @@ on with the step that it did not end; else once, when the turn ends.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import re
 import sys
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from agent.conversations.conversation import (
@@ -55,8 +53,14 @@ async def take_turn(text: str, conversation: Conversation, context: RunContext, 
     try:
         from agent.conversations.read_once import one_turn
 
-        with _told_plainly(), one_turn(conversation.thread_id if conversation.fresh else None):
+        with one_turn(conversation.thread_id if conversation.fresh else None):
             return await _turn_taken(text, conversation, context, evidence)
+    except Exception as error:  # of the checkpointer's driver: the nodes themselves never raise such errors
+        driver = type(error).__module__.partition(".")[0]
+        if driver not in ("sqlite3", "psycopg", "psycopg_pool"):
+            raise
+        message = f"The state of this conversation could not be read or written ({type(error).__name__}). "
+        raise RunFailed("state", message + "Its earlier turns are as they were; try again later.") from error
     finally:
         _running.discard(key)
 
@@ -128,16 +132,3 @@ def _asked_again(text: str, thread: ThreadState, conversation: Conversation) -> 
     if thread.turn == conversation.before and thread.clarified and thread.clarified.reply == text:
         return thread.question, thread.clarified
     return text, None
-
-
-@contextlib.contextmanager
-def _told_plainly() -> Iterator[None]:
-    """Turn an error of the checkpointer's driver into RunFailed; the nodes themselves never raise such errors."""
-    try:
-        yield
-    except Exception as error:
-        driver = type(error).__module__.partition(".")[0]
-        if driver not in ("sqlite3", "psycopg", "psycopg_pool"):
-            raise
-        message = f"The state of this conversation could not be read or written ({type(error).__name__}). "
-        raise RunFailed("state", message + "Its earlier turns are as they were; try again later.") from error

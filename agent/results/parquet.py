@@ -42,7 +42,10 @@ def parquet_chunks(facts: Sequence[ColumnFacts], batches: Batches, *, folder: Pa
     with tempfile.TemporaryFile(prefix=".parquet-", dir=folder) as file:
         with pq.ParquetWriter(file, schema, compression="snappy") as writer:
             for batch in batches:
-                arrays = [_array(cells, *column) for column, cells in zip(columns, batch, strict=True)]
+                arrays = []
+                for (kind, convert), cells in zip(columns, batch, strict=True):
+                    converted = [None if c is None else convert(c) for c in cells] if convert else cells
+                    arrays.append(pa.array(converted, type=kind))
                 writer.write_batch(pa.record_batch(arrays, schema=schema))
                 yield b""
         file.seek(0)
@@ -75,14 +78,6 @@ def _stored_as(facts: ColumnFacts) -> tuple[Any, Callable[[Value], Any] | None]:
     if types and types <= {"int", "float"} and facts.digits <= 15:
         return pa.float64(), float  # type: ignore[return-value]
     return pa.string(), text_of
-
-
-def _array(cells: Sequence[Value], kind: Any, convert: Callable[[Value], Any] | None) -> Any:
-    import pyarrow as pa
-
-    if convert is not None:
-        cells = [None if cell is None else convert(cell) for cell in cells]
-    return pa.array(cells, type=kind)
 
 
 def _decimal(cell: Value) -> Decimal | None:

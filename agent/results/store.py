@@ -88,19 +88,19 @@ class KeptResult(BaseModel):
 
     def opened(self) -> closing[sqlite3.Connection]:
         """The file, opened read-only. Raises ResultGone."""
-        return closing(_opened(self._path))
+        return _opened(self._path)
 
     @classmethod
     def read(cls, result_id: str, path: Path) -> KeptResult:
         """Raises ResultGone."""
-        with closing(_opened(path)) as file:
+        with _opened(path) as file:
             about = json.loads(file.execute("SELECT json FROM about").fetchone()[0])
         result = cls(id=result_id, **about)
         result._path = path
         return result
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _opened(path: Path) -> closing[sqlite3.Connection]:
     try:
         file = sqlite3.connect(
             f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1", uri=True, check_same_thread=False
@@ -109,7 +109,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     except (sqlite3.Error, OSError):
         raise ResultGone(_GONE) from None
     file.create_function("holds", 2, holds, deterministic=True)
-    return file
+    return closing(file)
 
 
 class ResultStore:
