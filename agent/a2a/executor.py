@@ -66,7 +66,13 @@ class SqlExecutor(AgentExecutor):
         earlier = [*context.current_task.history] if context.current_task else []
         updater = await begun_task(context, event_queue)
         try:
-            known = await self._earlier(updater, context)
+            known = TaskContext()  # what the earlier tasks of this context leave for the next one
+            tasks = await self._store.of_context(updater.context_id, context.call_context)
+            for task_before in reversed([one for one in tasks if one.id != updater.task_id]):
+                given: dict[str, Any] = (
+                    json.loads(task_before.artifacts[0].parts[0].text) if task_before.artifacts else {}
+                )
+                known.heard(_parts([*task_before.history]), given)
             task = read_parts(_parts([*earlier, context.message]), self._config.database.dialect, known)
         except InputMissing as problem:
             await updater.requires_input(updater.new_agent_message([_part(problem.answer)]))
@@ -81,15 +87,6 @@ class SqlExecutor(AgentExecutor):
             log.exception("A task failed inside")
             failure = TaskAnswer(sql="", error="Something went wrong inside.", task_id=task.task_id)
             await updater.failed(updater.new_agent_message([_part(failure)]))
-
-    async def _earlier(self, updater: TaskUpdater, context: RequestContext) -> TaskContext:
-        """What the earlier tasks of this context leave for the next one."""
-        earlier = TaskContext()
-        tasks = await self._store.of_context(updater.context_id, context.call_context)
-        for task in reversed([task for task in tasks if task.id != updater.task_id]):
-            answer: dict[str, Any] = json.loads(task.artifacts[0].parts[0].text) if task.artifacts else {}
-            earlier.heard(_parts([*task.history]), answer)
-        return earlier
 
     async def _work(self, task: SqlTask, updater: TaskUpdater) -> None:
         await updater.start_work()

@@ -9,8 +9,7 @@ from agent.access.audit import audit_of
 from agent.access.database import PersonalDatabase, personal
 from agent.access.identity import Identity, IdentityRefused
 from agent.access.keys import KeysUnavailable
-from agent.access.person import Person
-from agent.access.policies import Access, BadPolicies, access_of
+from agent.access.policies import Access, BadPolicies, Person, access_of
 
 __all__ = [
     "Access",

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.access.person import Person
+from agent.access.policies import Person
 from agent.models.prompt_log import current_run
 
 if TYPE_CHECKING:

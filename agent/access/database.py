@@ -17,8 +17,7 @@ from threading import Lock
 
 from agent.access.audit import AuditLog
 from agent.access.constants import Unseen, look_up, says_only
-from agent.access.person import Person
-from agent.access.policies import Access, BadPolicies, Grant
+from agent.access.policies import Access, BadPolicies, Grant, Person
 from agent.access.restriction import NotVisible, Restriction, restrict, restriction, stems
 from eval.databases.base import Database
 from eval.databases.statement_run import OpenStatement, StatementRun

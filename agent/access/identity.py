@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agent.access.keys import KeyUnknown, keys_of
-from agent.access.person import Attribute, Person
-from agent.access.policies import Access, Claim
+from agent.access.policies import Access, Attribute, Claim, Person
 from eval.errors import Text2SQLError
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

@@ -1,4 +1,4 @@
-"""The policy file: rules that say who sees which tables, columns and rows.
+"""The person behind a request, and the policy file: rules that say who sees which tables, columns and rows.
 
 In: a YAML file. Out: `Access`, which gives the grant of one person on one database. The first rule that matches both
 decides; without a matching rule nothing is visible. A rule that does not fit the database is an error, never ignored.
@@ -15,11 +15,39 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent.access.person import Attribute, Person, Value
 from eval.errors import InputError
 
 if TYPE_CHECKING:
     from agent.config import DatabaseSettings
+
+Value = str | int | float | bool
+Attribute = Value | tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    name: str
+    groups: frozenset[str] = frozenset()
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    """What the policy file or verified claims say of the person (`region`, `customer_id`)."""
+
+    def attribute(self, name: str) -> Attribute | None:
+        """`name` and `groups` are attributes of everybody."""
+        if name == "name":
+            return self.name
+        if name == "groups":
+            return tuple(sorted(self.groups))
+        return self.attributes.get(name)
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """The person as PostgreSQL settings, for the database's own row-level security."""
+        values = {
+            key: ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            for key, value in self.attributes.items()
+        }
+        values |= {"person": self.name, "groups": ",".join(sorted(self.groups))}
+        return tuple((f"text2sql.{key}", value) for key, value in sorted(values.items()))
+
 
 MAX_BYTES = 1_000_000
 _KEY = r"^[a-z][a-z0-9_]{0,62}$"

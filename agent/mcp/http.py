@@ -84,12 +84,22 @@ class McpEndpoint:
             return
         # The SDK lets only this user continue the session that it started.
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=client.name, scopes=[]))
+        begins = False
         if self._stateless and scope["method"] == "POST":
-            receive, send = await self._heeded(client, scope, receive, send)
-        await self._manager.handle_request(scope, receive, _with_time_to_return(send))
+            receive, begins = await self._heeded(client, scope, receive)
 
-    async def _heeded(self, client: Client, scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
-        """Give an id to a session that begins, and cancel the call that a notification names."""
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 503:
+                # the SDK's 503 (no more sessions) does not say when to try again
+                message["headers"] = [*message["headers"], (b"retry-after", str(AGAIN_SECONDS).encode())]
+            if message["type"] == "http.response.start" and message["status"] == 200 and begins:
+                message["headers"] = [*message["headers"], (SESSION_HEADER, uuid.uuid4().hex.encode())]
+            await send(message)
+
+        await self._manager.handle_request(scope, receive, told)
+
+    async def _heeded(self, client: Client, scope: Scope, receive: Receive) -> tuple[Receive, bool]:
+        """Read the body, cancel the call that a notification names, and tell whether a session begins."""
         body, call = b"", None
         with contextlib.suppress(ClientDisconnect, ValueError, RecursionError):
             body = await Request(scope, receive).body()
@@ -108,20 +118,4 @@ class McpEndpoint:
             read = True
             return {"type": "http.request", "body": body, "more_body": False}
 
-        async def named(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 200:
-                message["headers"] = [*message["headers"], (SESSION_HEADER, uuid.uuid4().hex.encode())]
-            await send(message)
-
-        return again, named if call.get("method") == "initialize" else send
-
-
-def _with_time_to_return(send: Send) -> Send:
-    """The SDK's 503 (no more sessions) does not say when to try again."""
-
-    async def told(message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] == 503:
-            message["headers"] = [*message["headers"], (b"retry-after", str(AGAIN_SECONDS).encode())]
-        await send(message)
-
-    return told
+        return again, call.get("method") == "initialize"

@@ -25,7 +25,6 @@ from agent.server.errors import ApiError
 from agent.server.replies import QuestionIn
 from agent.server.runs.run import LiveRun
 from agent.server.services import Services
-from agent.server.statements import ran
 from agent.server.submission import begin
 from agent.store import StoreError, client_message
 from eval.databases.types import DatabaseError
@@ -128,7 +127,7 @@ def make_server(services: Callable[[], Services]) -> MCPServer[Any]:
             here = caller(context, services())
             hidden = here.settings.privacy.mode != "full"
             preset = await here.presets.find(here.client, database or None)
-            done = await ran(here, await preset.opened(), sql)
+            done = await here.ran(await preset.opened(), sql)
         if not done.allowed:
             raise ToolError(f"The statement was refused: it {done.reason}.")
         if done.status != "success":

@@ -3,24 +3,19 @@
 In: a database and a statement. Out: pages as JSON values, files as chunks of bytes, or a `ResultError` for the user.
 """
 
-from agent.results.edited import CheckedSql, SqlOutcome, UnknownName, check_sql, run_sql
+from agent.results.edited import SqlOutcome, UnknownName, check_sql, run_sql
 from agent.results.errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
-from agent.results.export import MEDIA_TYPES, Export, Format, export
-from agent.results.facts import ColumnFacts
-from agent.results.pages import Filter, Page, Sort
+from agent.results.export import MEDIA_TYPES, Format, export
+from agent.results.pages import Filter, Sort
 from agent.results.store import KeptResult, ResultStore
 
 __all__ = [
     "MEDIA_TYPES",
     "BadRequest",
-    "CheckedSql",
-    "ColumnFacts",
-    "Export",
     "ExtraMissing",
     "Filter",
     "Format",
     "KeptResult",
-    "Page",
     "ResultError",
     "ResultGone",
     "ResultStore",

@@ -16,7 +16,7 @@ from agent.server.instance import Instance
 from agent.server.server_process import NOT_STARTED, USAGE, AddressUnusable, address_of, announce, bound, options, serve
 
 if TYPE_CHECKING:
-    from agent.config import Settings
+    pass
 
 MEANING = {
     0: "stopped as asked",
@@ -83,23 +83,15 @@ def serve_command(
         uvicorn.run("agent.server:app", host=host, port=port, reload=True, **options(config.server))
         return
     try:
-        raise typer.Exit(_serve(host, port, url, config) if count == 1 else run_workers(host, port, url, config, count))
+        if count > 1:
+            raise typer.Exit(run_workers(host, port, url, config, count))
+        listening = bound(host, port)
+        address = address_of(listening)
+        there, started = (url or address).rstrip("/"), lambda: announce(address, config)
+        raise typer.Exit(serve(listening, config, url=there, instance=Instance(), started=started))
     except AddressUnusable as error:
         sys.stderr.write(f"text2sql: {error}\n")
         raise typer.Exit(NOT_STARTED) from None
-
-
-def _serve(host: str, port: int, url: str | None, config: Settings) -> int:
-    listening = bound(host, port)
-    address = address_of(listening)
-    try:
-        return serve(
-            listening,
-            config,
-            url=(url or address).rstrip("/"),
-            instance=Instance(),
-            started=lambda: announce(address, config),
-        )
     except ValueError as error:
         _refuse(str(error))
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.types import Scope
 
-from agent.access.person import Person
+from agent.access.policies import Person
 from agent.server.errors import ApiError
 from agent.store.records import KeptRecord, RunRecord
 

@@ -14,9 +14,8 @@ from sqlglot import exp
 
 from agent.results import SqlOutcome
 from agent.server.errors import ApiError
-from agent.server.replies import ValuesReply
+from agent.server.replies import ValuesReply, first_rows
 from agent.server.services import ClientServices
-from agent.server.statements import first_rows, ran
 from agent.server.table_lookups import values
 from agent.statements.filtering import Filter, FilterKind, filterable, filtered
 from agent.store.records import BoardFilter, BoardRecord, FilterColumn, KeptParameter, KeptRecord, KeptRows
@@ -77,7 +76,7 @@ async def rerun(
         if one.value
     ]
     sql, held = await asyncio.to_thread(_statement, answer.sql, database, given, narrowing)
-    outcome = await ran(here, database, sql)
+    outcome = await here.ran(database, sql)
     return (outcome if outcome.sql else outcome.model_copy(update={"sql": sql})), held
 
 

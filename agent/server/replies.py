@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.inspection.schema import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
+from agent.results import SqlOutcome
+from agent.server.runs.encoding import few_rows
 from agent.state import TermKind
 from agent.store.records import FirstRows, RunRecord, RunStatus, Verdict, Whole
 
@@ -321,6 +323,19 @@ class Phantoms(Reply):
     columns: list[PhantomName] = Field(default_factory=list)
     functions: list[PhantomName] = Field(default_factory=list)
     ambiguous: list[PhantomName] = Field(default_factory=list)
+
+
+def first_rows(outcome: SqlOutcome) -> dict[str, Any]:
+    """The fields of `FirstRows`, with as many rows as a reply holds. A statement that was cancelled has failed."""
+    return {
+        "status": "error" if outcome.status == "cancelled" else outcome.status,
+        "columns": outcome.columns,
+        "rows": [list(row) for row in few_rows(outcome.rows)],
+        "rows_returned": len(outcome.rows),
+        "truncated": outcome.truncated,
+        "error": outcome.error,
+        "execution_time_ms": outcome.execution_time_ms,
+    }
 
 
 class SqlReply(FirstRows):

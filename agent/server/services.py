@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from agent.config import Settings
-from agent.results import ResultStore
+from agent.results import ResultStore, SqlOutcome, run_sql
 from agent.server.access import Client, CurrentClient
 from agent.server.errors import ApiError
 from agent.server.middleware.tokens import Tokens
@@ -20,6 +20,7 @@ from agent.server.sources import Sources
 from agent.server.warmup import Warmup
 from agent.store import Store
 from eval.databases.base import Database
+from eval.databases.types import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,16 @@ class Services:
     tokens: Tokens
     look_for_due: asyncio.Event
     """Set when a delivery has become due before its time."""
+
+    @property
+    def run_limits(self) -> Limits:
+        """Of a statement that a client gives or has kept."""
+        limits = self.settings.limits
+        return Limits(seconds=limits.query_seconds, rows=limits.max_rows)
+
+    async def ran(self, database: Database, sql: str) -> SqlOutcome:
+        """The outcome of a statement within the server's limits."""
+        return await run_sql(database, sql, limits=self.run_limits, schema_ttl=self.settings.database.schema_ttl)
 
     def on_behalf_of(self, client: Client) -> ClientServices:
         return ClientServices(**{field.name: getattr(self, field.name) for field in fields(Services)}, client=client)

@@ -33,23 +33,21 @@ class Warmup:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _warm(self, presets: Presets, offline: bool) -> None:
+        def imported() -> None:
+            import agent.graph
+            import agent.parser  # gives a second opinion on every other model's query
+
+            if not offline:
+                import agent.models.chat  # noqa: F401
+
         try:
             await presets.schema(presets.default())
         except ApiError as error:
             log.warning("The default database cannot be used: %s", error)
         try:
-            await asyncio.to_thread(import_all, offline)
+            await asyncio.to_thread(imported)
             answer_many()
             self.graph = "ok"
         except Exception:
             log.exception("The graph could not be loaded")
             self.graph = "could not be loaded"
-
-
-def import_all(offline: bool) -> None:
-    """What the first question would otherwise wait for."""
-    import agent.graph
-    import agent.parser  # gives a second opinion on every other model's query
-
-    if not offline:
-        import agent.models.chat  # noqa: F401

@@ -2,15 +2,15 @@
 
 In: the app and the settings. Out: the app behind plain ASGI layers, none of which buffers a stream. From the outside
 in: `responses` (request id, security headers, internal errors), `telemetry` (log line, metrics), `origin_check` (Host
-and Origin), CORS, `tokens` (authentication), `rate_limit` (requests per minute and at once), `body_limit` (size and
-time). A request that one layer refuses reaches no layer behind it. WebSockets are always refused.
+and Origin), CORS, `tokens` (authentication), `request_limits` (requests per minute and at once, then size and
+time of the body). A request that one layer refuses reaches no layer behind it. WebSockets are always refused.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.server.middleware.addresses import is_loopback, listed
+from agent.server.middleware.addresses import Below, is_loopback, listed
 from agent.server.middleware.tokens import Tokens, TokensInvalid
 
 if TYPE_CHECKING:
@@ -60,10 +60,8 @@ def protect(
     from starlette.middleware.cors import CORSMiddleware
 
     from agent.server import limits as counting
-    from agent.server.middleware.below import Below
-    from agent.server.middleware.body_limit import BodyLimit
     from agent.server.middleware.origin_check import OriginCheck
-    from agent.server.middleware.rate_limit import RateLimit
+    from agent.server.middleware.request_limits import BodyLimit, RateLimit
     from agent.server.middleware.responses import ResponseHeaders
     from agent.server.middleware.tokens import Authentication
     from agent.server.telemetry.requests import RequestTelemetry

@@ -15,20 +15,21 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
-from agent.results import (
-    Filter,
-    Format,
-    KeptResult,
-    Sort,
-    UnknownName,
-    check_sql,
-    export,
-)
+from agent.results import MEDIA_TYPES, Filter, Format, KeptResult, Sort, UnknownName, check_sql, export
 from agent.server.errors import ApiError, required
-from agent.server.replies import DrillIn, DrillReply, DrillWay, Phantoms, ResultColumn, RowsReply, SqlIn, SqlReply
+from agent.server.replies import (
+    DrillIn,
+    DrillReply,
+    DrillWay,
+    Phantoms,
+    ResultColumn,
+    RowsReply,
+    SqlIn,
+    SqlReply,
+    first_rows,
+)
 from agent.server.routes.answers import Id, disposition, refusals
 from agent.server.services import ClientServices, Here
-from agent.server.statements import first_rows, ran, run_limits
 from agent.statements.drill_down import NotDrillable, drills
 from agent.store.records import RunRecord
 from eval.sql import parse
@@ -57,7 +58,7 @@ async def sql(here: Here, asked: SqlIn) -> SqlReply:
         required(await here.store.thread(here.owner, asked.thread_id), "thread")
     started = datetime.now(UTC)
     database = await preset.database()
-    outcome = await ran(here, database, asked.sql)
+    outcome = await here.ran(database, asked.sql)
     named: dict[str, list[UnknownName]] = {"table": [], "column": [], "function": [], "ambiguous": []}
     for phantom in outcome.phantoms:
         named[phantom.kind].append(phantom)
@@ -94,10 +95,11 @@ async def drill(here: Here, asked: DrillIn) -> DrillReply:
     """The ways on from a figure or a cell of a result: its rows, the same by another column, only this, without this.
     Each is SQL of its own, to be run by `POST /sql`."""
     database = await here.database(asked.preset)
-    limits = run_limits(here)
     parsed = parse(asked.sql, database.dialect)
     try:
-        found = await asyncio.to_thread(drills, parsed, database, asked.columns, asked.rows, asked.column, limits)
+        found = await asyncio.to_thread(
+            drills, parsed, database, asked.columns, asked.rows, asked.column, here.run_limits
+        )
     except NotDrillable as error:
         return DrillReply(ways=[], reason=str(error))
     return DrillReply(ways=[DrillWay(kind=one.kind, label=one.label, sql=one.sql) for one in found])
@@ -126,19 +128,12 @@ async def rows(
     )
 
 
-_FILES: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The file.",
-        "content": {
-            "text/csv": {"schema": {"type": "string"}},
-            "application/x-ndjson": {"schema": {"type": "string"}},
-            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": {
-                "schema": {"type": "string", "format": "binary"}
-            },
-            "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
-        },
-    }
+_BINARY = {"xlsx", "parquet"}
+_CONTENT = {
+    media.partition(";")[0]: {"schema": {"type": "string"} | ({"format": "binary"} if name in _BINARY else {})}
+    for name, media in MEDIA_TYPES.items()
 }
+_FILES: dict[int | str, dict[str, Any]] = {200: {"description": "The file.", "content": _CONTENT}}
 
 
 @router.get("/runs/{run_id}/export", response_class=StreamingResponse, responses={**_FILES, **refusals(404, 501)})

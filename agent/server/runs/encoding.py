@@ -45,22 +45,15 @@ def few_rows(rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
     kept: list[Sequence[Any]] = []
     size = 0
     for row in rows[:STREAM_ROWS]:
-        size += sum(_size(cell) for cell in row)
+        for cell in row:  # its approximate length as JSON
+            if isinstance(cell, str):
+                size += len(cell) + 3
+            else:
+                size += 12 if cell is None or isinstance(cell, bool | int | float) else len(as_json(cell))
         if size > STREAM_BYTES:
             break
         kept.append(row)
     if rows and not kept:
-        kept.append([_cut(cell) for cell in rows[0]])
+        texts = [(cell, cell if isinstance(cell, str) else as_json(cell)) for cell in rows[0]]
+        kept.append([cell if len(text) <= _CELL else text[:_CELL] + "…" for cell, text in texts])
     return kept
-
-
-def _size(cell: object) -> int:
-    """Approximate length of a cell as JSON."""
-    if isinstance(cell, str):
-        return len(cell) + 3
-    return 12 if cell is None or isinstance(cell, bool | int | float) else len(as_json(cell))
-
-
-def _cut(cell: object) -> object:
-    text = cell if isinstance(cell, str) else as_json(cell)
-    return cell if len(text) <= _CELL else text[:_CELL] + "…"

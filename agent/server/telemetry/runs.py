@@ -22,8 +22,7 @@ log = logging.getLogger("agent.server.runs")
 
 
 class RunTelemetry:
-    """Created when a run starts; `current` brackets its work, `observe` receives its events, `ended` its status. Ending
-    twice counts once."""
+    """Created when a run starts; `current` brackets its work, `observe` receives its events, `ended` its status."""
 
     show_sql: ClassVar[bool] = False
     """Whether the log line at a run's end has its SQL."""
@@ -34,7 +33,6 @@ class RunTelemetry:
         self._kind = kind
         self._sql = ""
         self._started = time.perf_counter()
-        self._open = True
         self._tokens = Tokens()
         self._retries = 0
         metrics.running.inc()
@@ -56,9 +54,6 @@ class RunTelemetry:
             self._tokens = event.data.tokens
 
     def ended(self, status: str) -> None:
-        if not self._open:
-            return
-        self._open = False
         seconds = time.perf_counter() - self._started
         metrics.running.dec()
         metrics.runs.labels(status).inc()

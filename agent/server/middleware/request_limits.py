@@ -1,7 +1,7 @@
-"""Limits for the size of a request body and for the time in which it arrives, checked while it streams.
+"""Limits of requests: of each client a minute and at once; for the size of a body and for the time in which it arrives.
 
-In: the messages of a request. Out: the same messages, or 413 or 408. A Content-Length over the limit is refused before
-anything is read.
+In: a request whose client is known; its messages. Out: the same messages, or 429 with Retry-After, 413 or 408. A
+Content-Length over the limit is refused before anything is read; the rest is checked while it streams.
 """
 
 from __future__ import annotations
@@ -12,12 +12,39 @@ import time
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agent.server.access import client_in
 from agent.server.errors import refuse
-from agent.server.middleware.addresses import header_values
+from agent.server.limits import Limits
+from agent.server.middleware.addresses import header_values, is_open, peer
 
 UPLOAD_PATH = "/databases/upload"
 UPLOAD_TIME_FACTOR = 20
 """An upload may take this many times longer than another body."""
+
+
+class RateLimit:
+    def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
+        self._app = app
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = client_in(scope) if scope["type"] == "http" else None
+        if client is None or is_open(scope):  # health checks and the page's files are not limited
+            await self._app(scope, receive, send)
+            return
+        key = f"{client.name} {peer(scope)}" if client.name == "local" else client.name
+        if wait := await self._limits.take(key):
+            message = f"Too many requests; the next one is answered in {wait} s."
+            await refuse(scope, receive, send, 429, message, headers={"Retry-After": str(wait)})
+            return
+        if not await self._limits.enter(key):
+            message = f"Too many requests of yours are in progress; the limit is {self._limits.at_once}."
+            await refuse(scope, receive, send, 429, message, headers={"Retry-After": "1"})
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._limits.leave(key)
 
 
 class BodyLimit:
