@@ -7,7 +7,7 @@ export to choose a type before the first row is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
 
@@ -22,16 +22,12 @@ _KIND_OF: dict[type, Kind] = {
     int: "number",
     float: "number",
     Decimal: "number",
-    str: "text",
     date: "date",
     datetime: "datetime",
     bool: "boolean",
     bytes: "blob",
-    time: "text",
-    timedelta: "text",
-    list: "text",
-    dict: "text",
 }
+"""All others are text."""
 
 
 class ColumnFacts(BaseModel):

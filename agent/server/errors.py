@@ -37,24 +37,25 @@ Kind = Literal[
     "internal",
 ]
 
-_KIND_OF: dict[int, Kind] = {
-    400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "bad_request",
-    408: "bad_request",
-    409: "busy",
-    413: "too_large",
-    414: "too_large",
-    415: "bad_request",
-    422: "bad_request",
-    429: "rate_limited",
-    431: "too_large",
-    501: "unavailable",
-    503: "unavailable",
+STATUSES: dict[int, tuple[Kind, str]] = {
+    400: ("bad_request", "The request makes no sense as it is."),
+    401: ("unauthorized", "A bearer token is needed."),
+    403: ("forbidden", "That is not allowed here."),
+    404: ("not_found", "There is no such thing, or it is not yours."),
+    405: ("bad_request", "The path has no such method."),
+    408: ("bad_request", "The body did not arrive in time."),
+    409: ("busy", "It cannot be done now: a question is still running on this thread, or the run has no result."),
+    413: ("too_large", "The body, the question or the file is too large."),
+    414: ("too_large", "The address is too long."),
+    415: ("bad_request", "The body is not sent as it has to be."),
+    422: ("bad_request", "A parameter or the body is not as described."),
+    429: ("rate_limited", "Too many requests; `Retry-After` says when to come back."),
+    431: ("too_large", "The headers are too large."),
+    500: ("internal", "A fault inside; the request id finds it in the log."),
+    501: ("unavailable", "An optional package is not installed."),
+    503: ("unavailable", "The server is busy, starting or stopping, or a database that it needs is unreachable."),
 }
-
+"""The kind of a refusal with this status, and what the description of the API says of it."""
 
 AGAIN_SECONDS = 5
 """After which a client may try again what is not available now, unless the refusal knows better."""
@@ -81,7 +82,7 @@ class ApiError(Text2SQLError):
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.kind: Kind = kind or _KIND_OF.get(status, "internal")
+        self.kind: Kind = kind or STATUSES.get(status, STATUSES[500])[0]
         self.headers = headers or {}
 
 
@@ -97,7 +98,7 @@ def error_response(
 ) -> JSONResponse:
     """The one form of a refusal."""
     body = ErrorReply(
-        error=ErrorBody(kind=kind or _KIND_OF.get(status, "internal"), message=message, request_id=request_id)
+        error=ErrorBody(kind=kind or STATUSES.get(status, STATUSES[500])[0], message=message, request_id=request_id)
     )
     wait = {"Retry-After": str(AGAIN_SECONDS)} if status == 503 else {}
     return JSONResponse(body.model_dump(), status_code=status, headers={**wait, **(headers or {})})

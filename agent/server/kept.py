@@ -57,7 +57,7 @@ async def refreshed(
 
 def shortened(outcome: SqlOutcome) -> KeptRows:
     """The first rows of an outcome."""
-    return KeptRows(**first_rows(outcome), sql=outcome.sql, refreshed=datetime.now(UTC))
+    return KeptRows(**first_rows(outcome), refreshed=datetime.now(UTC))
 
 
 async def rerun(

@@ -326,16 +326,10 @@ class Phantoms(Reply):
 
 
 def first_rows(outcome: SqlOutcome) -> dict[str, Any]:
-    """The fields of `FirstRows`, with as many rows as a reply holds. A statement that was cancelled has failed."""
-    return {
-        "status": "error" if outcome.status == "cancelled" else outcome.status,
-        "columns": outcome.columns,
-        "rows": [list(row) for row in few_rows(outcome.rows)],
-        "rows_returned": len(outcome.rows),
-        "truncated": outcome.truncated,
-        "error": outcome.error,
-        "execution_time_ms": outcome.execution_time_ms,
-    }
+    """The outcome with as many rows as a reply holds. A statement that was cancelled has failed."""
+    status = "error" if outcome.status == "cancelled" else outcome.status
+    rows = [list(row) for row in few_rows(outcome.rows)]
+    return {**dict(outcome), "status": status, "rows": rows, "rows_returned": len(outcome.rows)}
 
 
 class SqlReply(FirstRows):

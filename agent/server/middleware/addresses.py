@@ -22,12 +22,15 @@ _PROXY_HEADERS = frozenset(
     }
 )
 
+PLACES = (
+    "/", "/t/{thread_id}", "/r/{run_id}", "/d/{preset_id}", "/data/{preset_id}", "/data/{preset_id}/{view}",
+    "/q/{preset_id}", "/b", "/b/{board}", "/s/{share}", "/k/{kept}", "/lab", "/activity",
+)  # fmt: skip
+"""The page's own addresses: threads, runs, a database to ask, the data and its views, SQL without a
+question, boards, a board that is shared, a kept answer, the lab's runs, what runs, ran and is scheduled."""
 _OPEN_PATHS = frozenset(
     {
-        "/",
-        "/activity",
-        "/b",
-        "/lab",
+        *(place for place in PLACES if "{" not in place),
         "/health",
         "/ready",
         "/.well-known/agent.json",
@@ -38,7 +41,7 @@ _OPEN_PATHS = frozenset(
         "/icon.svg",
     }
 )
-_OPEN_FOLDERS = ("/assets/", "/t/", "/r/", "/d/", "/data/", "/q/", "/b/", "/s/", "/k/")
+_OPEN_FOLDERS = ("/assets/", *(place.partition("{")[0] for place in PLACES if "{" in place))
 """The page's files, and the addresses that the page itself makes; all of them hold no data."""
 
 

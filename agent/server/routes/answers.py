@@ -14,27 +14,10 @@ from fastapi import Header, Path, Query, Response
 from pydantic import BaseModel
 
 from agent.server.documents import Document, as_html, as_markdown
+from agent.server.errors import STATUSES
 
 Id = Annotated[str, Path(max_length=200)]
 """The id of a record in a path."""
-
-_MEANING = {
-    400: "The request makes no sense as it is.",
-    401: "A bearer token is needed.",
-    403: "That is not allowed here.",
-    404: "There is no such thing, or it is not yours.",
-    408: "The body did not arrive in time.",
-    409: "It cannot be done now: a question is still running on this thread, or the run has no result.",
-    413: "The body, the question or the file is too large.",
-    414: "The address is too long.",
-    415: "The body is not sent as it has to be.",
-    422: "A parameter or the body is not as described.",
-    429: "Too many requests; `Retry-After` says when to come back.",
-    431: "The headers are too large.",
-    500: "A fault inside; the request id finds it in the log.",
-    501: "An optional package is not installed.",
-    503: "The server is busy, starting or stopping, or a database that it needs is unreachable.",
-}
 
 _ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorReply"}}}
 
@@ -44,7 +27,7 @@ ALWAYS = (400, 401, 403, 408, 413, 414, 422, 429, 431, 503)
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The error responses of a route: the common ones and its own."""
-    return {s: {"description": _MEANING[s], "content": _ERROR} for s in sorted({*ALWAYS, *statuses})}
+    return {s: {"description": STATUSES[s][1], "content": _ERROR} for s in sorted({*ALWAYS, *statuses})}
 
 
 DOCUMENTS: dict[int | str, dict[str, Any]] = {

@@ -63,14 +63,7 @@ async def sql(here: Here, asked: SqlIn) -> SqlReply:
     for phantom in outcome.phantoms:
         named[phantom.kind].append(phantom)
     phantoms = Phantoms.of({kind if kind == "ambiguous" else f"{kind}s": names for kind, names in named.items()})
-    reply = SqlReply(
-        allowed=outcome.allowed,
-        reason=outcome.reason,
-        sql=outcome.sql,
-        phantoms=phantoms,
-        **first_rows(outcome),
-        run_id=uuid.uuid4().hex,
-    )
+    reply = SqlReply(**{**first_rows(outcome), "phantoms": phantoms, "run_id": uuid.uuid4().hex})
     await here.store.begin_run(
         RunRecord(
             run_id=reply.run_id,
@@ -118,14 +111,8 @@ async def rows(
     """A page of a run's whole result, sorted and filtered."""
     result = await _kept(here, run_id, task)
     page = await asyncio.to_thread(result.page, offset, limit, _sorts(sort), _filters(filters))
-    return RowsReply(
-        columns=[ResultColumn.of(c) for c in result.columns],
-        rows=page.rows,
-        total=page.total,
-        offset=offset,
-        limit=limit,
-        truncated=not page.total_exact,
-    )
+    columns = [ResultColumn.of(c) for c in result.columns]
+    return RowsReply(**dict(page), columns=columns, limit=limit, truncated=not page.total_exact)
 
 
 _BINARY = {"xlsx", "parquet"}

@@ -16,14 +16,9 @@ from starlette._utils import get_route_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.server.errors import ApiError
+from agent.server.middleware.addresses import PLACES
 
 INDEX = "index.html"
-PLACES = (
-    "/", "/t/{thread_id}", "/r/{run_id}", "/d/{preset_id}", "/data/{preset_id}", "/data/{preset_id}/{view}",
-    "/q/{preset_id}", "/b", "/b/{board}", "/s/{share}", "/k/{kept}", "/lab", "/activity",
-)  # fmt: skip
-"""The page's own addresses: threads, runs, a database to ask, the data and its views, SQL without a
-question, boards, a board that is shared, a kept answer, the lab's runs, what runs, ran and is scheduled."""
 _FOREVER = "public, max-age=31536000, immutable"
 _NEVER = "no-cache"
 _HERE = Path(__file__).resolve()
