@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from agent.access.keys import KeyUnknown, keys_of
-from agent.access.policies import Access, Attribute, Claim, Person
+from agent.access.policies import Access, Attribute, Claim, Person, attribute
 from eval.errors import Text2SQLError
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -78,7 +80,13 @@ class Identity:
         return Person(name, known.groups | {str(g) for g in groups}, {**attributes, **known.attributes})
 
 
-_TYPES: dict[Claim, tuple[type, ...]] = {"text": (str,), "number": (int, float), "truth": (bool,)}
+_KINDS: dict[Claim, Any] = {
+    "text": str,
+    "number": int | float,
+    "truth": bool,
+    "texts": list[str],
+    "numbers": list[int | float],
+}
 
 
 def _attributes(claims: Mapping[str, Any], listed: Mapping[str, Claim]) -> dict[str, Attribute]:
@@ -86,15 +94,9 @@ def _attributes(claims: Mapping[str, Any], listed: Mapping[str, Claim]) -> dict[
     of another type, so that no rule meets a value that it was not written for."""
     found: dict[str, Attribute] = {}
     for name, kind in listed.items():
-        value = claims.get(name)
-        if value is None:
-            continue
-        several = kind.endswith("s")
-        values = value if several and isinstance(value, list) else [value]
-        types = _TYPES[kind.removesuffix("s")]  # type: ignore[index]
-        if (several and not isinstance(value, list)) or not all(
-            isinstance(v, types) and (bool in types or not isinstance(v, bool)) for v in values
-        ):
-            raise IdentityRefused(f"The token is refused: its claim {name} is not of the kind {kind}.")
-        found[name] = tuple(values) if several else value
+        if claims.get(name) is not None:
+            try:
+                found[name] = attribute(TypeAdapter(_KINDS[kind]).validate_python(claims[name], strict=True))
+            except ValidationError:
+                raise IdentityRefused(f"The token is refused: its claim {name} is not of the kind {kind}.") from None
     return found

@@ -77,12 +77,8 @@ class Base:
 
     async def close(self) -> None:
         """Work that has started is finished first."""
-        await asyncio.to_thread(self._closed)
-
-    def _closed(self) -> None:
-        self._writing.shutdown()
-        self._reading.shutdown()
-        self._engine.dispose()
+        for end in (self._writing.shutdown, self._reading.shutdown, self._engine.dispose):
+            await asyncio.to_thread(end)
 
     async def _read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` and return its result. Raises StoreError."""

@@ -8,6 +8,7 @@ and exports are read from that file while the data is unchanged.
 from __future__ import annotations
 
 import asyncio
+import re
 import uuid
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -48,6 +49,8 @@ FilterBy = Annotated[
     ),
 ]
 _OPS = ("contains", "=", "!=", "<", "<=", ">", ">=", "is null", "not null")
+_SORT = re.compile(r"([0-9]{1,9})(?::(asc|desc|))?")
+_FILTER = re.compile(rf"([0-9]{{1,9}}):({'|'.join(_OPS)})(?::(.*))?", re.DOTALL)
 
 
 @router.post("/sql", responses=refusals(404))
@@ -165,25 +168,18 @@ async def _kept(here: ClientServices, run_id: str, task: str | None) -> KeptResu
 
 
 def _sorts(given: list[str] | None) -> list[Sort]:
-    sorts = []
-    for text in given or []:
-        number, _, way = text.partition(":")
-        if not _is_number(number) or way not in ("", "asc", "desc"):
-            raise ApiError(400, "A sort is written N or N:desc, N the column's number from 0.")
-        sorts.append(Sort(column=int(number), descending=way == "desc"))
-    return sorts
+    sorts = [_SORT.fullmatch(text) for text in given or []]
+    if None in sorts:
+        raise ApiError(400, "A sort is written N or N:desc, N the column's number from 0.")
+    return [Sort(column=int(match[1]), descending=match[2] == "desc") for match in sorts if match]
 
 
 def _filters(given: list[str] | None) -> list[Filter]:
     filters = []
     for text in given or []:
-        number, _, rest = text.partition(":")
-        op, _, value = rest.partition(":")
-        if not _is_number(number) or op not in _OPS:
+        if (match := _FILTER.fullmatch(text)) is None:
             raise ApiError(400, f"A filter is written N:op:value; op is one of {', '.join(_OPS)}.")
-        filters.append(Filter(column=int(number), op=op, value=None if op in ("is null", "not null") else value))
+        column, op, value = match.groups("")
+        unary = op in ("is null", "not null")
+        filters.append(Filter.model_validate({"column": int(column), "op": op, "value": None if unary else value}))
     return filters
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 10

@@ -11,14 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from agent.server.documents import of_board
 from agent.server.errors import ApiError, required
-from agent.server.kept import (
-    as_seen,
-    as_shown,
-    filter_columns,
-    filter_values,
-    parameters_of,
-    refreshed,
-)
+from agent.server.kept import as_seen, as_shown, filter_columns, filter_values, parameters_of, refreshed
 from agent.server.kept_replies import (
     BoardChange,
     BoardIn,
@@ -214,21 +207,13 @@ async def refresh_on_board(here: Here, board_id: Id, kept_id: Id, asked: Refresh
 
 
 @router.get("/shared/{share}", responses=refusals(404))
-async def shared_board(
-    here: Here,
-    share: Share,
-) -> BoardReply:
+async def shared_board(here: Here, share: Share) -> BoardReply:
     """A board that somebody shares, as all but its owner see it."""
     return await _whole(here, await _shared(here, share), mine=False)
 
 
 @router.post("/shared/{share}/{kept_id}/refresh", responses=refusals(404))
-async def refresh_shared(
-    here: Here,
-    share: Share,
-    kept_id: Id,
-    asked: RefreshIn,
-) -> KeptReply:
+async def refresh_shared(here: Here, share: Share, kept_id: Id, asked: RefreshIn) -> KeptReply:
     """Run the statement of an answer on a shared board again; nothing of its owner's is changed."""
     record = await _shared(here, share)
     answer = await _pinned(here, record, kept_id)
