@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from dataclasses import fields
-from typing import Annotated, Any, Literal
+from dataclasses import asdict
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
@@ -178,7 +178,7 @@ async def try_model(here: Here, asked: EndpointIn) -> TrialReply:
     settings = here.settings
     demo = await asyncio.to_thread(resolve_database, DEFAULT_DEMO, settings.database, whole=True)
     probe = await probed(here.models.changed(_chosen(here, asked)), demo, settings.privacy.mode)
-    return TrialReply(**_plain(probe.trial), **{k: v for k, v in _plain(probe).items() if k != "trial"})
+    return TrialReply(**asdict(probe.trial), **asdict(probe))
 
 
 @router.get("/model/servers", responses=refusals())
@@ -250,11 +250,7 @@ def _local_models(services: Services) -> list[LocalModelReply]:
         states = [(known, state_of(known, settings.models_folder)) for known in CATALOGUE]
     except OSError as error:
         raise ApiError(503, f"The folder of models cannot be read: {error}.") from None
-    return [LocalModelReply(**_plain(known), **_plain(state), needs=needs) for known, state in states]
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    return [LocalModelReply(**asdict(known), **asdict(state), needs=needs) for known, state in states]
 
 
 def may_change(here: ClientServices) -> bool:
