@@ -62,6 +62,8 @@ def test_quoted_texts_are_found_whatever_their_marks(question: str, quoted: list
 
 def test_numbers_are_read_from_words_and_digits() -> None:
     assert [number_of(t) for t in ("seven", "1,200", "$5", "12%", "3.5", "many")] == [7, 1200, 5, 12, 3.5, None]
+    assert numerals("over 1.5M, under 40k, 20m long") == (1_500_000.0, 40_000.0)
+    assert [token.number for token in tokenize("1.5k items")] == [1_500, None]
     assert numerals("over 1,200.50 of 3 million, not v2 or 12345678901234567890") == (1200.5, 3_000_000.0)
 
 
