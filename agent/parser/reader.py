@@ -173,8 +173,9 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
 
 
 def _counted_rows(q: LinkedQuestion, i: int) -> bool:
-    """Rows named before item i, or what was done to them (`lots sold by grade`, and no doer)."""
-    if q.sorts[i - 1] == "table":
+    """Rows named before item i (`orders by status`, `orders in 2024 by status`), or what was done to them (`lots sold
+    by grade`, and no doer)."""
+    if q.sorts[i - 1] == "table" or (i == 3 and q.sorts[0] == "table" and _in_a_year(q, 0)):
         return True
     done = participle(q.items[i - 1].lower) and i > 1 and q.sorts[i - 2] == "table"
     return done and q.sorts[i + 1] == "column" and not q.plural(i + 1) and i + 2 == len(q.items)
@@ -215,11 +216,15 @@ def _compared(q: LinkedQuestion, in_head: bool, i: int) -> bool:
 
 def _year_behind(q: LinkedQuestion, i: int) -> bool:
     """`orders by status in 2024`: no status is 2024."""
+    return _in_a_year(q, i) and all(c.role in ("text", "name", "flag") for c, _ in q.mention(i).columns[:1])
+
+
+def _in_a_year(q: LinkedQuestion, i: int) -> bool:
+    """Whether `in 2024` follows item i."""
     if i + 2 >= len(q.items) or q.items[i + 1].lower not in ("in", "during", "for"):
         return False
     named = periods.period_at(q.tokens, q.items[i + 2].start, q.today)
-    words = all(column.role in ("text", "name", "flag") for column, _ in q.mention(i).columns[:1])
-    return words and named is not None and named.year_only is not None
+    return named is not None and named.year_only is not None
 
 
 def _whole_rows(q: LinkedQuestion, i: int) -> bool:
