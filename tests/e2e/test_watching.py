@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.agent.server.running import Running
+from tests.agent.server.running import Running, wait_until
 from tests.e2e.conftest import OpenPage
 from tests.e2e.scripted import Script
 from tests.e2e.states import PER_COUNTRY, TWO_TASKS, answered, ask
@@ -54,9 +54,11 @@ def test_escape_stops_a_run_and_its_model_call(
 ) -> None:
     endpoint.otherwise = Script(sql=COUNT, answer="", slow_from=1)
     endpoint.disconnected.clear()
+    asked = len(endpoint.requests)
     page = open_page(with_model)
     ask(page, "How many customers are there?")
     expect(page.get_by_role("status").filter(has_text="Writing SQL")).to_be_visible()
+    wait_until(lambda: len(endpoint.requests) > asked + 1)  # the step is told before its call is sent
     page.keyboard.press("Escape")
     expect(page.get_by_text("Stopped. Nothing is running any more.")).to_be_visible()
     assert endpoint.disconnected.wait(5), "the model's reply was still awaited"
