@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from eval.scoring.correctness import coefficients
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import kind_of
+from eval.scoring.evidence_kinds import PROVED, kind_of
 
 PER_LOG_ODDS = 0.1
 MOST = 0.3
@@ -27,7 +27,9 @@ def charged(
     charges = [
         (cost, o.text)
         for o in seen
-        if o.name in names and kind_of(o.name) == "contradiction" and (cost := _cost(o, weights.get(o.name, 0.0))) > 0
+        if o.name.removeprefix(PROVED) in names
+        and kind_of(o.name) == "contradiction"
+        and (cost := _cost(o, weights.get(o.name, 0.0))) > 0
     ]
     if not charges:
         return 1.0, ""

@@ -44,6 +44,13 @@ def test_a_favourable_judge_lifts_no_contradicted_query(shop: Database, question
     assert not passes(scored, 1.0)
 
 
+def test_what_is_proved_costs_its_dimensions(shop: Database) -> None:
+    scored = score(examine(Query("How many customers are there?", "SELECT name FROM customers"), shop))
+    assert scored.proved
+    assert scored.dimensions["semantic_accuracy"] < 1
+    assert scored.dimensions["completeness"] < 1
+
+
 @pytest.mark.parametrize(("question", "sql"), RIGHT)
 def test_nothing_is_proved_against_a_right_query(shop: Database, question: str, sql: str) -> None:
     assert score(examine(Query(question, sql), shop)).proved == ()
