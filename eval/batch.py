@@ -237,8 +237,8 @@ def _audited(databases: str, record: Record) -> Record:
     query = Query(text_field(record, "question"), sql, taught=taught)
     scored = score(examine(query, _collection(databases).database(name), schema=_schema(databases, name)))
     return {
-        "contradicted": bool(scored.vetoes or scored.proved),
-        "proofs": [*scored.vetoes, *scored.proved],
+        "contradicted": bool(scored.conflicts),
+        "proofs": list(scored.conflicts),
         "probability": None if scored.probability is None else round(scored.probability, 4),
     }
 

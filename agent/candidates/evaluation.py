@@ -87,5 +87,4 @@ def ran_or_problem(candidate: Candidate, case: Case) -> Ran | str:
         return (case.result.error if case.result else None) or "; ".join(scored.vetoes) or "it did not run"
     sent = case.verdict.statement.sql if case.verdict.statement else candidate.sql
     probability = scored.probability or 0.0
-    contradicted = bool(scored.vetoes or scored.proved)
-    return Ran(candidate, sent, probability, case.result, bool(case.facts.order_by), contradicted)
+    return Ran(candidate, sent, probability, case.result, bool(case.facts.order_by), bool(scored.conflicts))

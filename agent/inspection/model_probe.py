@@ -40,8 +40,8 @@ from eval.schema import Schema
 from eval.scoring import observed
 from eval.scoring.correctness import coefficients
 from eval.scoring.vetoes import vetoes
-from eval.scoring.writer_prior import Answered, prior_of
-from eval.sql import check, parse
+from eval.scoring.writer_prior import Answered, features_of, prior_of
+from eval.sql import check, orders_rows, parse
 from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
@@ -192,9 +192,7 @@ async def _verified(examples: Sequence[Example], database: Database, schema: Sch
             continue
         known = await database.execute_async(statement, limits=_LIMITS)
         if known.ok and not known.truncated:
-            yield _Question(
-                example.question, known, ordered=parsed.tree is not None and bool(parsed.tree.args.get("order"))
-            )
+            yield _Question(example.question, known, orders_rows(parsed))
             left -= 1
         if not left:
             return
@@ -245,9 +243,7 @@ async def _query(
     if result is None or vetoes(case):
         return False, None
     case = replace(case, second_opinion=await second_opinion(question.text, database, schema))
-    features: dict[str, float] = {}
-    for seen in await in_turn(observed, case):
-        features[seen.name] = features.get(seen.name, 0.0) + seen.value
+    features = features_of(await in_turn(observed, case))
     return same_result(question.known, result, ordered=question.ordered), features
 
 

@@ -22,7 +22,7 @@ _NUMERAL = re.compile(
     r"(?<![\w.])[$€£]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?:(?:\s*(?i:(thousand|million|billion))\b|(k|K|M|bn)\b)|(?!\w|\.\d))"
 )
-_SCALES = {"k": 10**3, "m": 10**6, "bn": 10**9}
+_SCALES = MULTIPLIERS | {"m": 10**6, "bn": 10**9}
 _DIGITS = 18
 """Longer numerals are codes, not quantities."""
 
@@ -46,5 +46,4 @@ def quantity(text: str) -> int | float | None:
 def numerals(text: str) -> tuple[float, ...]:
     """The numbers that a text writes in digits, multiplied out: `2 million`, `1.5M`, `40k`."""
     numerals = ((match[1].replace(",", ""), match[2] or match[3]) for match in _NUMERAL.finditer(text))
-    known = MULTIPLIERS | _SCALES
-    return tuple(float(d) * float(known.get((scale or "").lower(), 1)) for d, scale in numerals if len(d) <= _DIGITS)
+    return tuple(float(d) * float(_SCALES.get((scale or "").lower(), 1)) for d, scale in numerals if len(d) <= _DIGITS)

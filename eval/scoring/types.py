@@ -182,3 +182,8 @@ class Score:
     def proved(self) -> tuple[str, ...]:
         """The sentences that prove a conflict between question and query."""
         return tuple(e.text for e in self.evidence if e.name.startswith(PROVED))
+
+    @property
+    def conflicts(self) -> tuple[str, ...]:
+        """What forbids the query, and what is proved against it."""
+        return (*self.vetoes, *self.proved)

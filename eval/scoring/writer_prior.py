@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.scoring.correctness import Coefficients
@@ -19,6 +19,14 @@ class Answered:
     features: Mapping[str, float]
     """The observations of its query."""
     right: bool
+
+
+def features_of(seen: Iterable[Observation]) -> dict[str, float]:
+    """The observations by name; what was seen several times adds up."""
+    features: dict[str, float] = {}
+    for one in seen:
+        features[one.name] = round(features.get(one.name, 0.0) + one.value, 4)
+    return features
 
 
 def prior_of(answers: Sequence[Answered], judge: Coefficients) -> float:

@@ -49,7 +49,7 @@ def main(
                     examine(Query(question, sql, taught=evidence.lower()), database, schema=database.schema())
                 )
                 unlikely = scored.probability is not None and scored.probability < EVEN_ODDS
-                for kind, holds in (("all", True), ("proof", bool(scored.vetoes or scored.proved)), ("odds", unlikely)):
+                for kind, holds in (("all", True), ("proof", bool(scored.conflicts)), ("odds", unlikely)):
                     seen[kind, right] += holds
         wrong = {kind: seen[kind, False] for kind in ("all", "proof", "odds")}
         total = {kind: seen[kind, True] + wrong[kind] for kind in wrong}

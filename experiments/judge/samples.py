@@ -27,6 +27,7 @@ from eval.scoring.presets import weights
 from eval.scoring.scorer import observed
 from eval.scoring.types import Case
 from eval.scoring.vetoes import vetoes
+from eval.scoring.writer_prior import features_of
 from eval.sql import check, parse
 from experiments.json_lines import read_lines, write_lines
 from experiments.judge.sources import MOST_ANSWERS, SEED, Question, Source, sampled
@@ -74,9 +75,6 @@ class Answer:
 def sample_of(answer: Answer) -> Sample:
     """The answer as the judge sees it."""
     case = answer.case
-    features: dict[str, float] = {}
-    for seen in observed(case):
-        features[seen.name] = round(features.get(seen.name, 0.0) + seen.value, 4)
     by_name = weights("default")
     fixed = by_name["safety"] + by_name["efficiency"] * efficiency(case)[0]
     fixed += by_name["best_practices"] * best_practices(case)[0] + by_name["plan_quality"] * plan_quality(case)[0]
@@ -87,7 +85,7 @@ def sample_of(answer: Answer) -> Sample:
         system=answer.system,
         right=answer.right,
         vetoed=bool(vetoes(case)),
-        features=features,
+        features=features_of(observed(case)),
         fixed=fixed,
         text=case.question,
         sql=case.parsed.text,

@@ -127,14 +127,7 @@ def _judged(source: str, question: Question, kind: str, case: Case) -> Judged:
     refused = tuple(not passes(scored, r) for scored, r in scores)
     first = scores[0][0]
     return Judged(
-        source,
-        question.id,
-        kind,
-        question.text,
-        case.parsed.text,
-        refused,
-        first.probability or 0.0,
-        (*first.vetoes, *first.proved),
+        source, question.id, kind, question.text, case.parsed.text, refused, first.probability or 0.0, first.conflicts
     )
 
 
