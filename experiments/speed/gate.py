@@ -6,8 +6,8 @@
 
 Each kind of work (`scenarios`) runs in a process of its own, with different questions. What decides is counted, and so
 is the same on every machine: the calls of functions, parses, generated texts, copies of trees, statements, hops between
-threads, and imports. Processor time is measured beside it, in units of a fixed piece of work of the same moment; on a
-busy machine it doubles, so it fails only far beyond what is stored. What seems to have grown is counted once more.
+threads, and imports. Processor time is told beside it, in units of a fixed piece of work of the same moment; it decides
+nothing, since one commit took 1 to 4.4 times its stored units within a day. What seems to have grown is counted again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any
 Figures = dict[str, float]
 
 STORED = Path(__file__).with_name("stored.json")
-ALLOWED = {"imports": 1.05, "units": 2.5}
+ALLOWED = {"imports": 1.05, "units": float("inf")}
 """How much more than stored is let through; other counts: `MORE`."""
 MORE = 1.10
 FEW = 0.35

@@ -20,8 +20,7 @@ from experiments.speed.scenarios import SCENARIOS
         ("hops between threads", 0, 1.0, False),
         ("imports", 824, 860, True),
         ("imports", 824, 900, False),
-        ("units", 40.0, 90.0, True),
-        ("units", 40.0, 110.0, False),
+        ("units", 40.0, 300.0, True),
         ("calls", 100_000, 50_000, True),
     ],
 )
