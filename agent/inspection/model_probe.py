@@ -31,7 +31,7 @@ from agent.models.protocol import Model, ModelError, SqlRequest
 from agent.models.trial import Trial, tried
 from agent.parser.second_opinion import second_opinion
 from agent.state import QueryTask
-from agent.strategies import CASCADE, CASCADE_TOKENS
+from agent.strategies import CASCADE, SHORT_TOKENS
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.examination import Query, examine_async
@@ -226,14 +226,14 @@ async def _query(
         database,
         schema,
         privacy=privacy,
-        schema_tokens=CASCADE_TOKENS,
+        schema_tokens=SHORT_TOKENS,
         note_tokens=0,
         as_ddl=True,
     )
     task = QueryTask(id="t1", description=question.text)
     try:
         async with asyncio.timeout(CALL_SECONDS):
-            request = SqlRequest(question.text, task, schema.dialect, view.text, schema, cascade=True)
+            request = SqlRequest(question.text, task, schema.dialect, view.text, schema, short=True)
             reply = await model.write_sql(request)
     except (ModelError, TimeoutError) as error:
         log.info("No query for %r: %s", question.text, str(error) or "too slow")

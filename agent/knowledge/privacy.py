@@ -83,7 +83,7 @@ def privacy_of(model: Model) -> Privacy:
 _PASSED_ON: dict[type, frozenset[str]] = {
     PlanRequest: word_set("question dialect evidence write_sql may_ask translate"),
     SqlRequest: word_set(
-        "question task dialect evidence failed_sql feedback attempt variant glossary cascade periods exchange"
+        "question task dialect evidence failed_sql feedback attempt variant glossary short periods exchange"
     ),
     StepRequest: word_set("question task dialect allowed steps left evidence glossary"),
     ReviewRequest: word_set("question task dialect sql columns rows_returned doubts round"),

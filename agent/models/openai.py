@@ -86,15 +86,15 @@ class OpenAIModel:
         """A refusal, or a reply without SQL that gives a reason, is returned as `abstained`."""
         try:
             temperature = _WARM if request.variant else 0.0
-            schema = None if request.cascade else structured.SQL_SCHEMA
-            prompt = prompts.cascade_prompt(request) if request.cascade else prompts.sql_prompt(request)
+            schema = None if request.short else structured.SQL_SCHEMA
+            prompt = prompts.short_prompt(request) if request.short else prompts.sql_prompt(request)
             ((sql, reasoning), logprobs), usage = await self._ask(
                 prompt,
                 schema,
                 lambda reply: (structured.sql_in(reply), reply.logprobs),
                 temperature,
                 writes=True,
-                logprobs=request.cascade,
+                logprobs=request.short,
             )
         except _Declined as declined:
             return SqlReply("", declined.refusal, abstained=True, usage=declined.usage or Usage())

@@ -148,10 +148,10 @@ def sql_prompt(request: SqlRequest) -> Prompt:
     return replace(as_json, unstructured=as_text.user)
 
 
-def cascade_prompt(request: SqlRequest) -> Prompt:
+def short_prompt(request: SqlRequest) -> Prompt:
     """The database in the system text, which all its questions share to the letter; the question with what was found
     for it alone behind that; then each query that was not right yet, with what is wrong with it."""
-    system, user = template("cascade").system, template("cascade").user
+    system, user = template("short").system, template("short").user
     shown = _shown(request)
     values = {
         "dialect_name": ENGINES[request.dialect].title,
@@ -162,7 +162,7 @@ def cascade_prompt(request: SqlRequest) -> Prompt:
         "question": as_data(_question(request)),
         "task": _task(request, _WRITE_STEP),
     }
-    again = template("cascade_repair").user
+    again = template("short_repair").user
     exchange: list[tuple[str, str]] = []
     last = [(request.failed_sql, request.feedback)] if request.feedback else []
     for sql, wrong in (*last, *request.exchange):

@@ -155,10 +155,10 @@ class SqlRequest(WritingContext):
     mode."""
     verified: tuple[tuple[str, str], ...] = ()
     """All verified questions of this database with their SQL, for the parser. Not cleared for a mode."""
-    cascade: bool = False
+    short: bool = False
     """Whether the prompt begins with what all questions to the database share, and the reply is the query alone."""
     periods: tuple[str, ...] = ()
-    """Of a cascade: what the question's relative periods are today, one sentence each."""
+    """Of a short prompt: what the question's relative periods are today, one sentence each."""
     exchange: tuple[tuple[str, str], ...] = ()
     """Of a cascade: the queries that were not right yet, each with what is wrong with it, cleared for the mode."""
     ran: dict[str, ExecutionResult] = field(default_factory=dict, repr=False, compare=False)

@@ -57,8 +57,8 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
         failed_sql=before[-1].sql if before else "",
         feedback=state.get("retry_feedback", ""),
         attempt=len(before) + 1,
-        cascade=context.strategy.cascade,
-        periods=_periods(standalone(state)) if context.strategy.cascade else (),
+        short=context.strategy.short,
+        periods=_periods(standalone(state)) if context.strategy.short else (),
         ran=context.ran,
     )
     if context.memory is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from agent.knowledge.privacy import privacy_of
 from agent.models.protocol import Bounded, PromptTooLong, Usage
 from agent.state import AgentState, with_evidence
-from agent.strategies import CASCADE_TOKENS
+from agent.strategies import SHORT_TOKENS
 from eval.threads import in_turn
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def view_of(state: AgentState, context: RunContext, schema: Schema, tokens: int 
     known = model.schema_tokens if isinstance(model, Bounded) else None
     fits = tokens or known
     structure, notes = limits.schema_tokens, limits.note_tokens
-    if context.strategy.cascade:
-        structure, notes = min(structure, CASCADE_TOKENS), 0
+    if context.strategy.short:
+        structure, notes = min(structure, SHORT_TOKENS), 0
     if fits is not None:
         notes = min(notes, fits // 6)
         structure = min(structure, fits - notes)
@@ -54,7 +54,7 @@ def view_of(state: AgentState, context: RunContext, schema: Schema, tokens: int 
         schema_tokens=structure,
         note_tokens=notes,
         reads=context.execute and context.strategy.notes,
-        as_ddl=context.strategy.cascade,
+        as_ddl=context.strategy.short,
     )
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ADVICE",
     "CASCADE",
-    "CASCADE_TOKENS",
     "DEFAULT",
     "EVERY_CATEGORY",
+    "SHORT_TOKENS",
     "STRATEGIES",
     "SWITCHES",
     "Strategy",
@@ -31,8 +31,8 @@ EVERY_CATEGORY: frozenset[RetryCategory] = frozenset(
 )
 ADVICE: frozenset[RetryCategory] = frozenset(("relevance", "generic"))
 """Feedback on a query that ran: the evidence against it."""
-CASCADE_TOKENS = 3_000
-"""Maximum tokens of the structure in the prompt of a cascade; a small model reads some 40 a second on one core."""
+SHORT_TOKENS = 3_000
+"""Maximum tokens of the structure in a short prompt; a small model reads some 40 a second on one core."""
 MOST = 20
 """Maximum examples, candidates or rounds."""
 
@@ -74,10 +74,12 @@ class Strategy:
     """A query that lacks what the question asks for is not run while a retry is left."""
     summary: bool = True
     """A model writes the answer; else rules do."""
+    short: bool = False
+    """The prompt is the database's DDL, three rules and the question, and the reply is the query alone. Small models
+    follow no long rules: they join what they need not, count what they should list, and decline."""
     cascade: bool = False
-    """The built-in engine answers what it surely reads. Else the model writes, with a prompt whose beginning all
-    questions to the database share; its query is repaired, and compared with the engine's (`agent.candidates.cascade`).
-    The engine answers where the model fails."""
+    """The built-in engine answers what it surely reads. Else the model writes; its query is repaired, and compared with
+    the engine's (`agent.candidates.cascade`). The engine answers where the model fails."""
     engine: bool = True
     """In a cascade the built-in engine reads the question, too; else the model is alone."""
     generator: Literal["query", "react"] = "query"
@@ -102,8 +104,15 @@ CASCADE = "cascade"
 _ALSO = {"small": CASCADE}
 """Earlier names."""
 
-_PLAIN: dict[str, Any] = {"plan": False, "judge": False, "notes": False, "glossary": False, "retries": 0}
-_STAGE: dict[str, Any] = {"plan": False, "judge": False, "examples": 0}
+_PLAIN: dict[str, Any] = {
+    "plan": False,
+    "judge": False,
+    "notes": False,
+    "glossary": False,
+    "short": True,
+    "retries": 0,
+}
+_STAGE: dict[str, Any] = {"plan": False, "judge": False, "short": True, "examples": 0}
 
 STRATEGIES: dict[str, Strategy] = {
     strategy.name: strategy
@@ -145,6 +154,7 @@ STRATEGIES: dict[str, Strategy] = {
             plan_sql=False,
             judge=False,
             summary=False,
+            short=True,
             cascade=True,
             examples=2,
             retries=0,

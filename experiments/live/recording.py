@@ -97,7 +97,7 @@ async def _said(asked: Line, bench: Path, settings: Settings, model: Model, samp
         SchemaText(text, "full"),
         schema,
         asked["evidence"],
-        cascade=True,
+        short=True,
     )
     started = time.monotonic()
     seats = Seats(request, asked["question"], context)

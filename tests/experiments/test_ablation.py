@@ -224,10 +224,10 @@ def test_models_seeds_and_kits_are_crossed(
     kits = ["--kit", "base", "--kit", str(bench / "kit")]
     words = ["--model", "a", "--model", "b", "--seed", "1", "--seed", "2", *kits, "--limit", "2"]
 
-    done = compared(bench, "--strategies", "zero-shot", *words)
+    done = compared(bench, "--strategies", "zero-shot/no-short", *words)
 
     assert done.exit_code == 0, done.output
-    names = [f"zero-shot @{model}{kit} #{seed}" for model in "ab" for kit in ("", " +kit") for seed in (1, 2)]
+    names = [f"zero-shot/no-short @{model}{kit} #{seed}" for model in "ab" for kit in ("", " +kit") for seed in (1, 2)]
     assert list(dict.fromkeys(r["variant"] for r in results(bench))) == names
     sent = {(r.body["model"], r.body["seed"], "Count ships by their ids." in r.prompt) for r in endpoint.requests}
     assert sent == {(model, seed, kit) for model in "ab" for seed in (1, 2) for kit in (True, False)}
@@ -236,10 +236,10 @@ def test_models_seeds_and_kits_are_crossed(
     assert 0 < kept["first_word_seconds"] <= kept["seconds"]
     assert kept["raw"] == '{"reasoning": "<b>as asked</b>", "sql": "SELECT COUNT(*) FROM ships"}'
     assert (kept["question"], kept["gold_sql"]) == QUESTIONS[0][1:]
-    assert "| zero-shot @b +kit | 2 | 0.500 ± 0.000 |" in (bench / "out" / "summary.md").read_text()
+    assert "| zero-shot/no-short @b +kit | 2 | 0.500 ± 0.000 |" in (bench / "out" / "summary.md").read_text()
     summary = (bench / "out" / "summary.md").read_text()
-    assert "| zero-shot @b | 2 | 2 | 0.500 (0.000 to 1.000) |" in summary
-    assert summary.count(" against zero-shot @") == 6
+    assert "| zero-shot/no-short @b | 2 | 2 | 0.500 (0.000 to 1.000) |" in summary
+    assert summary.count(" against zero-shot/no-short @") == 6
     page = (bench / "out" / "report.html").read_text()
     assert page.count("<svg") == 6
     assert "&lt;b&gt;as asked" in page

@@ -41,7 +41,7 @@ def tiers(firm: Path, few: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     endpoint.otherwise = answering(faults=False)
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    monkeypatch.setenv("TEXT2SQL_STRATEGY", "stage-0")
+    monkeypatch.setenv("TEXT2SQL_STRATEGY", "stage-0/no-short")
     monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
 
     def run(*options: str, questions: str = few) -> Result:

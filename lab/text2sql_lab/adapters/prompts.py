@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent.config import Settings
-from agent.models.prompts import cascade_prompt, sql_prompt
+from agent.models.prompts import short_prompt, sql_prompt
 from agent.models.protocol import (
     Capabilities,
     Judgement,
@@ -117,10 +117,10 @@ async def rendered(
     if not recorder.requests or not answer.attempts or answer.attempts[-1].status != "success":
         return Rendered(problem="query does not run", detail=answer.reason)
     request = recorder.requests[0]
-    prompt = cascade_prompt(request) if request.cascade else sql_prompt(request)
+    prompt = short_prompt(request) if request.short else sql_prompt(request)
     if gold.casefold() in prompt.user.casefold():
         return Rendered(problem="prompt shows its query")
-    if request.cascade:
+    if request.short:
         return Rendered(prompt.system, prompt.user, f"```sql\n{gold}\n```")
     # verified questions hold no reasons, so the reason is what the query's tree says: its tables and columns
     references = resolve(parse(gold, request.dialect), request.schema)

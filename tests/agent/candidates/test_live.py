@@ -160,7 +160,7 @@ async def test_where_none_runs_the_retry_gets_the_message_of_the_one_taken(ask: 
 async def test_cancelling_stops_all_candidates(shop: Database, config: Any, server: OpenAIServer) -> None:
     slow = completion({"reasoning": "", "sql": COUNT}, delay=60.0)
     endpoint = Endpoint(server, slow)
-    settings = config.changed(judging={"strategy": "zero-shot/candidates=4"})
+    settings = config.changed(judging={"strategy": "zero-shot/no-short/candidates=4"})
 
     async def asked() -> None:
         async for _ in stream(HOW_MANY, database=shop, model=endpoint.model, settings=settings):

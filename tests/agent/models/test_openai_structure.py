@@ -230,7 +230,7 @@ async def test_log_probabilities_are_read_and_given_up_when_refused(server: Mode
     def stingy(request: Request) -> Reply:
         return error(400, refused) if request.body.get("logprobs") else completion("```sql\nSELECT 1\n```")
 
-    asked = replace(sql_request(), cascade=True)
+    asked = replace(sql_request(), short=True)
     server.script(completion("```sql\nSELECT 1\n```"), stingy, stingy, stingy, GOOD)
     model = server.model()
     told = (await model.write_sql(asked)).logprobs

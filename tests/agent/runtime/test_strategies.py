@@ -36,6 +36,8 @@ async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
 def kind(request: Request) -> str:
     """Which of the agent's prompts it is."""
     properties = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+    if not properties and request.body["messages"][0]["content"].startswith("You write one"):
+        return "sql"
     return next((name for name in ("tasks", "score", "sql") if name in properties), "summary")
 
 

@@ -60,7 +60,7 @@ async def test_a_model_sees_examples_and_terms_before_the_question(
 
     (request,) = server.requests
     body = request.prompt
-    places = [body.index(text) for text in ("<schema>", "big spender: customers.segment = 'A'", "Porto?", QUESTION)]
+    places = [body.index(text) for text in ("Schema:", "big spender: customers.segment = 'A'", "Porto?", QUESTION)]
     assert places == sorted(places)
 
 
@@ -75,7 +75,7 @@ async def test_what_the_strategy_leaves_out_is_not_sent(
 
 
 async def test_without_files_the_prompt_is_as_ever(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
-    await ask(QUESTION, model, strategy="few-shot-3/glossary/no-summary")
+    await ask(QUESTION, model, strategy="few-shot-3/glossary/no-short/no-summary")
 
     assert "</schema>\n\nWrite one read-only" in server.requests[0].prompt
     assert "what is missing\n\n<question>" in server.requests[0].prompt
