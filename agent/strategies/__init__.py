@@ -75,7 +75,7 @@ class Strategy:
     summary: bool = True
     """A model writes the answer; else rules do."""
     short: bool = False
-    """The prompt is the database's DDL, three rules and the question, and the reply is the query alone. Small models
+    """The prompt is the database's DDL, four rules and the question, and the reply is the query alone. Small models
     follow no long rules: they join what they need not, count what they should list, and decline."""
     cascade: bool = False
     """The built-in engine answers what it surely reads. Else the model writes; its query is repaired, and compared with
