@@ -70,7 +70,7 @@ def session(firm: Path, config: Settings, tmp_path: Path) -> Tuned:
 def there(endpoint: OpenAIServer, config: Settings) -> Settings:
     return config.changed(
         model={"base_url": endpoint.url, "name": "m", "price_input": 1.0, "price_output": 2.0},
-        judging={"strategy": "stage-0"},
+        judging={"strategy": "stage-0/no-short"},
     )
 
 

@@ -33,7 +33,7 @@ def command(firm: Path, out: str, *options: str) -> list[str]:
 def environment(folder: Path, **more: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     places = {"TEXT2SQL_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(Path(__file__).parents[2])}
-    return {**kept, **places, "TEXT2SQL_STRATEGY": "stage-0", **more}
+    return {**kept, **places, "TEXT2SQL_STRATEGY": "stage-0/no-short", **more}
 
 
 @contextmanager
