@@ -7,5 +7,5 @@ imports torch before a function needs it.
 
 __all__ = ["STRATEGY"]
 
-STRATEGY = "standard/no-plan/no-judge"
-"""An adapter learns to write queries; planning and judging are not asked of it."""
+STRATEGY = "cascade"
+"""A small model writes queries behind the engine; planning and judging are not asked of it."""

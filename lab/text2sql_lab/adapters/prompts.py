@@ -103,7 +103,7 @@ async def rendered(
 
     gold = question.golds[0].strip().rstrip("; \n\t")
     recorder = _Recorder(gold)
-    once = f"{writer_strategy(how, examples)}/retries=0/candidates=1/verify_rounds=0"
+    once = f"{writer_strategy(how, examples)}/no-engine/retries=0/candidates=1/verify_rounds=0"
     settings = config.changed(judging={"strategy": once, "examples": None, "kit": None})
     confirmed = tuple(known) if examples else ()
     answer = await run(

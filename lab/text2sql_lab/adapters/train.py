@@ -135,16 +135,17 @@ def make_trainer(
         rows["validation"] = rows["validation"][:: -(-len(rows["validation"]) // options.validation_rows) or 1]
 
     class ReplyTrainer(SFTTrainer):  # type: ignore[misc]
-        """Computes logits only where the reply is. trl does so only on a GPU, and a vocabulary of 262,144 words costs
-        more than all layers of a small model."""
+        """Computes logits only where the reply is (trl does so only on a GPU, and a vocabulary of 262,144 words costs
+        more than all layers of a small model), and what the prompts of a batch begin with once."""
 
         def compute_loss(
             self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
-            following = inputs["labels"][:, 1:]
+            read, labels = behind_one_prefix(inputs["input_ids"], inputs["attention_mask"], inputs["labels"])
+            read["attention_mask"] = read["attention_mask"].to(model.dtype if len(inputs["labels"]) > 1 else torch.long)
+            following = labels[:, 1:]
             places = (following != IGNORED).any(dim=0).nonzero().flatten()
             labels = following[:, places]
-            read = {name: inputs[name] for name in ("input_ids", "attention_mask") if name in inputs}
             outputs = model(**read, logits_to_keep=places, use_cache=False)
             learned = (labels != IGNORED).sum() if num_items_in_batch is None else num_items_in_batch
             loss = torch.nn.functional.cross_entropy(
@@ -201,6 +202,29 @@ def make_trainer(
     )
     trainer.remove_callback(PrinterCallback)
     return trainer, left_out
+
+
+def behind_one_prefix(ids: Any, mask: Any, labels: Any) -> tuple[dict[str, Any], Any]:
+    """A batch (rows × tokens, padded on the right) as one row: what all prompts begin with, such as the schema, then
+    the rest of each, which sees that beginning and itself. What the model is given, and the labels. Ten questions
+    behind a schema of 1,000 tokens cost a sixth of ten rows, with the same loss."""
+    import torch
+
+    sizes = mask.sum(dim=1)
+    if len(ids) == 1:
+        return {"input_ids": ids, "attention_mask": mask}, labels
+    alike = ((ids == ids[0]) & (labels == IGNORED)).all(dim=0)[: int(sizes.min()) - 1]
+    shared = int(alike.long().cumprod(dim=0).sum())
+    rows = [slice(shared, int(size)) for size in sizes]
+    row = torch.cat([torch.full((shared,), -1), *(torch.full((r.stop - shared,), n) for n, r in enumerate(rows))])
+    place = torch.cat([torch.arange(shared), *(torch.arange(r.start, r.stop) for r in rows)])
+    sees = ((row[None, :] == -1) | (row[None, :] == row[:, None])).tril()
+    read = {
+        "input_ids": torch.cat([ids[0, :shared], *(ids[n, r] for n, r in enumerate(rows))])[None],
+        "position_ids": place[None],
+        "attention_mask": torch.where(sees, 0.0, torch.finfo(torch.float32).min)[None, None],
+    }
+    return read, torch.cat([labels[0, :shared], *(labels[n, r] for n, r in enumerate(rows))])[None]
 
 
 def load_base(base: str, *, qlora: bool = False, bf16: bool = False, chat_template: str = "") -> tuple[Any, Any]:
