@@ -158,11 +158,14 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
     seats.unread = engine.not_understood if engine is not None else ()
     if engine is not None and engine.sql:
         one = await seats.take(engine)
-        alone = (engine.confidence or 0.0) >= ENGINE_ALONE and one.ran is not None and not one.ran.contradicted
-        if alone and not await _open(one, question, context):
+        stands = not context.execute or (one.ran is not None and not one.ran.contradicted)
+        alone = stands and (engine.confidence or 0.0) >= ENGINE_ALONE
+        if alone and not (context.execute and await _open(one, question, context)):
             return (Written(engine),)
         seats.tell("engine", engine, f"{in_ten(engine.confidence or 0.0)} such readings are right; the model is asked.")
     try:
+        if not context.execute:
+            return (Written(await _compiled(seats)),)
         await _repaired(seats)
         for number in range(1, SAMPLES + 1):
             enough = context.seconds_left > TIME_LEFT * context.limits.run_seconds
@@ -204,6 +207,28 @@ async def _repaired(seats: Seats) -> None:
         seats.tell("repair", one.reply, wrong, ok=False)
         one.superseded = True
         seats.exchange = (*seats.exchange, (one.reply.sql, wrong))
+
+
+async def _compiled(seats: Seats) -> SqlReply:
+    """Where no statement may be run: the model's query, as written or mended by rules, once the names are those of the
+    structure and the database's compiler takes it; the last one where none is taken."""
+    context, request = seats.context, seats.request
+    for repairs in range(REPAIRS + 1):
+        async with asyncio.timeout(context.seconds_left):
+            reply = await context.model.write_sql(replace(request, exchange=seats.exchange))
+        context.spend(reply.usage)
+        if not reply.sql:
+            break
+        made = await in_turn(mended, reply.sql, context.database, run=False)
+        if not made.problem:
+            return replace(reply, sql=made.sql, reasoning="\n".join(filter(None, (reply.reasoning, *made.changes))))
+        case = await examined(Query(seats.question, reply.sql), context)
+        wrong = wrong_with(case, EMPTY, privacy_of(context.model)) or f"The database refused it: {made.problem}."
+        if repairs == REPAIRS or reply.sql in {sql for sql, _ in seats.exchange}:
+            break
+        seats.tell("repair", reply, wrong, ok=False)
+        seats.exchange = (*seats.exchange, (reply.sql, wrong))
+    return reply
 
 
 async def everything_said(seats: Seats, samples: int) -> None:

@@ -45,13 +45,13 @@ class Written:
 
 
 def wants_several(request: SqlRequest, context: RunContext) -> bool:
-    """Whether several are to be written: by a model, for a first attempt, where they can be run and so compared."""
+    """Whether several are to be written: by a model, for a first attempt, where they can be run and so compared; or in
+    a cascade, which without rows still has the engine and repairs."""
     return (
-        (context.strategy.candidates > 1 or context.strategy.cascade)
+        (context.strategy.cascade or (context.strategy.candidates > 1 and context.execute))
         and context.strategy.generator == "query"
         and request.attempt == 1
         and context.model.capabilities.samples
-        and context.execute
     )
 
 

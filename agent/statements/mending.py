@@ -50,8 +50,8 @@ class Mended:
 
 
 @with_headroom
-def mended(text: str, database: Database, *, limits: Limits | None = None) -> Mended:
-    """Blocking: runs the query. Never raises for what the text holds; raises DatabaseError."""
+def mended(text: str, database: Database, *, limits: Limits | None = None, run: bool = True) -> Mended:
+    """Blocking: runs the query, or without `run` has it compiled alone. Never raises for what the text holds; raises DatabaseError."""
     schema = database.schema()
     changes: list[str] = []
     parsed = _readable(text, database.dialect, changes)
@@ -65,6 +65,9 @@ def mended(text: str, database: Database, *, limits: Limits | None = None) -> Me
     verdict = check(parsed, schema)
     if verdict.statement is None:
         return Mended(parsed.text, tuple(changes), None, verdict.reason or "refused")
+    if not run:
+        missing = "".join(f"there is no {one.text}" for one in resolve(parsed, schema).phantoms[:1])
+        return Mended(parsed.text, tuple(changes), None, missing or database.refusal(verdict.statement) or "")
     result = database.execute(verdict.statement, limits=limits)
     if result.status == "error" and (other := _without_misuse(parsed, result.error or "", changes)):
         parsed, verdict = other, check(other, schema)

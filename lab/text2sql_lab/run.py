@@ -137,8 +137,8 @@ def sampled(questions: Sequence[Question], draw: random.Random) -> list[Question
 
 
 def contenders(state: State, split: str, draw: random.Random) -> list[str]:
-    """The newest kit, the winner of the last round, and one of the two best by ELO; in a round that evolves nothing,
-    four of those that are there, for a challenge the least tested ones above the start."""
+    """The newest kit, who won the last round (all that tied, up to three), and one of the two best by ELO; in a round
+    that evolves nothing, four of those that are there, for a challenge the least tested ones above the start."""
     newest = state.proposed[split][-1]
     played = state.played.get(split, ())
     order = ranked(state, split)
@@ -148,10 +148,11 @@ def contenders(state: State, split: str, draw: random.Random) -> list[str]:
         if newest["by"] == "challenger":
             order = sorted(order, key=lambda kit: (ratings.get(kit, 0.0) <= 1500, tests[kit]))
         return order[: CONTENDERS + 1]
-    winner = max(scores(played[-1]).items(), key=lambda one: one[1])[0] if played else BASE
-    newest_and_winner = list(dict.fromkeys((winner, newest["kit"])))
-    others = [kit for kit in order if kit not in newest_and_winner][:2]
-    return [*newest_and_winner, draw.choice(others)] if others else newest_and_winner
+    last = scores(played[-1]) if played else {BASE: 0}
+    winners = [kit for kit in order if last.get(kit) == max(last.values())][:CONTENDERS]
+    sure = list(dict.fromkeys((*winners, newest["kit"])))
+    others = [kit for kit in order if kit not in sure][:2]
+    return [*sure, draw.choice(others)] if others else sure
 
 
 def decided(state: State) -> tuple[bool, str]:

@@ -103,6 +103,7 @@ class Reflective:
             "schema": as_data(schema_context(schema, budget_tokens=SHOWN)),
             "approach": APPROACHES[approach],
             "kits": "\n".join(_kit_text(kit, view.kits.files(kit)) for kit in parents),
+            "tried": "\n".join(_tried(view)) or "(nothing)",
             "failures": "\n".join(_failure_text(q, o) for q, o in failures) or "(none)",
             "feedback": feedback,
         }
@@ -182,6 +183,22 @@ def _kit_text(name: str, files: dict[str, str]) -> str:
     while estimate_tokens(texts) > SHOWN:
         texts = texts[: len(texts) * 9 // 10]
     return f"<result>\n{name}\n{as_data(texts) or '(the agent without a kit)'}\n</result>"
+
+
+def _tried(view: View) -> list[str]:
+    """The reasons of the last kits, the newest first, each with what it got right in its first round."""
+    rounds = zip(view.state.proposed.get(view.split, ()), view.state.played.get(view.split, ()), strict=False)
+    lines = []
+    for proposed, played in list(rounds)[::-1]:
+        if proposed["kit"] == BASE or proposed["kit"] not in played["right"]:
+            continue
+        counts = {kit: right.count("1") for kit, right in played["right"].items()}
+        kit, n = proposed["kit"], len(played["ids"])
+        best = max(counts.values())
+        lines.append(
+            f"{kit} ({proposed['by']}), {counts[kit]} of {n} right, the best {best}: {as_data(proposed['note'])}"
+        )
+    return lines[:FAILURES]
 
 
 def _failure_text(question: Question, outcome: Outcome) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from agent.config import Settings
 from agent.events import QueryResultEvent
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint, ModelAuthError, ModelUnavailable
+from agent.runner import run
+from agent.sources.without_rows import written_for
 from agent.strategies import strategy
-from tests.agent.conftest import Run
+from eval.databases.base import Database
+from tests.agent.conftest import Run, overridden
 from tests.openai_server import OpenAIServer, Reply, Request, chunks, completion
 from text2sql.testing import ScriptedModel
 
@@ -168,3 +174,37 @@ def test_small_is_the_earlier_name_of_the_cascade() -> None:
     assert strategy("small").name == "cascade"
     assert strategy("small/retries=2").retries == 2
     assert not strategy("cascade/no-cascade").cascade
+
+
+@pytest.fixture
+def tables(shop: Database) -> Iterator[Database]:
+    """The shop's tables without a row, as an evaluator sends them."""
+    with written_for(shop, "sqlite") as made:
+        yield made
+
+
+async def test_without_rows_the_engine_and_repairs_still_work(
+    tables: Database, config: Settings, endpoint: OpenAIServer
+) -> None:
+    settings = overridden(config, strategy="cascade")
+    replies = iter(["SELECT name FROM customers WHERE revenue > 3", "SELECT T2.name FROM customers AS T2"])
+    endpoint.otherwise = lambda _: fenced(next(replies))
+
+    sure = await run(HOW_MANY, database=tables, model=at(endpoint), settings=settings)
+    assert (sure.executed, sure.sql.count("COUNT(*)"), len(endpoint.requests)) == (False, 1, 0)
+
+    repaired = await run("Whatever is the folk called?", database=tables, model=at(endpoint), settings=settings)
+    assert repaired.sql == "SELECT T2.name FROM customers AS T2"
+    assert "There is no column revenue" in endpoint.requests[-1].prompt
+
+
+async def test_without_rows_rules_mend_a_name(tables: Database, config: Settings, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = fenced("SELECT o.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id")
+    answer = await run(
+        "Whatever is the folk called?",
+        database=tables,
+        model=at(endpoint),
+        settings=overridden(config, strategy="cascade"),
+    )
+    assert answer.sql == "SELECT c.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
+    assert len(endpoint.requests) == 1
