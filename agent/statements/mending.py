@@ -51,7 +51,8 @@ class Mended:
 
 @with_headroom
 def mended(text: str, database: Database, *, limits: Limits | None = None, run: bool = True) -> Mended:
-    """Blocking: runs the query, or without `run` has it compiled alone. Never raises for what the text holds; raises DatabaseError."""
+    """Blocking: runs the query; without `run` it is only compiled. Never raises for what the text holds; raises
+    DatabaseError."""
     schema = database.schema()
     changes: list[str] = []
     parsed = _readable(text, database.dialect, changes)

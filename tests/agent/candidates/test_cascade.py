@@ -14,8 +14,9 @@ from agent.runner import run
 from agent.sources.without_rows import written_for
 from agent.strategies import strategy
 from eval.databases.base import Database
-from tests.agent.conftest import Run, overridden
+from tests.agent.conftest import Run
 from tests.openai_server import OpenAIServer, Reply, Request, chunks, completion
+from tests.settings import overridden
 from text2sql.testing import ScriptedModel
 
 HOW_MANY = "How many customers are there?"
