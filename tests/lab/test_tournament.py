@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import shutil
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from tests.openai_server import OpenAIServer, Reply, Request, completion
 from tests.samples import sampled
 from text2sql_lab.evolvers.protocol import scores, yields
 from text2sql_lab.journal import BASE, Journal, State
+from text2sql_lab.run import contenders
 from text2sql_lab.session import status_of
 
 
@@ -133,3 +135,16 @@ async def test_a_new_kit_answers_the_last_k_rounds_before_it_competes(
     for proposed, played in zip(state.proposed["random"], state.played["random"], strict=True):
         assert proposed["kit"] in scores(played)
     assert json.loads((tmp_path / "out/run.json").read_text())["deep_focus"] == k
+
+
+def test_all_that_tie_for_the_last_round_play_the_next_one() -> None:
+    proposed = tuple({"kit": kit, "by": "refine", "round": n, "note": ""} for n, kit in enumerate("abcd"))
+    played = {"ids": ["1", "2", "3"], "right": {"a": "110", "b": "011", "c": "001", BASE: "000"}}
+    state = State(proposed={"random": proposed}, played={"random": (played,)})
+
+    playing = contenders(state, "random", random.Random(0))
+
+    assert set(playing[:2]) == {"a", "b"}
+    assert playing[2] == "d"  # the newest
+    assert len(playing) == 4
+    assert playing[3] in ("c", BASE)
