@@ -17,9 +17,11 @@ from agent.config import Settings
 from agent.events import Event
 from agent.models.protocol import Model
 from agent.runner import Answer, stream
+from agent.sources.structure import without_samples
 from eval.databases.scratch import ScratchDatabase, scratch_database
 from eval.databases.types import DatabaseError
 from eval.engines import ENGINES, NOT_EXECUTED
+from eval.schema import Schema
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +37,8 @@ async def answering(
     answer: Answer | None = None
     problem = NO_SQL
     try:
-        database = await _scratch(task)
+        shown = task.schema if config.privacy.mode == "full" else without_samples(task.schema)
+        database = await _scratch(shown)
         run = stream(
             task.question,
             evidence=task.evidence,
@@ -72,10 +75,10 @@ async def answered(task: SqlTask, config: Settings, model: Model | str | None = 
     raise AssertionError("answering ends with an answer")
 
 
-async def _scratch(task: SqlTask) -> ScratchDatabase:
+async def _scratch(schema: Schema) -> ScratchDatabase:
     """Build the scratch database off the event loop. If the task is cancelled meanwhile, it is closed as soon as it is
     ready."""
-    work = asyncio.ensure_future(asyncio.to_thread(scratch_database, task.schema, "task", "process"))
+    work = asyncio.ensure_future(asyncio.to_thread(scratch_database, schema, "task", "process"))
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:

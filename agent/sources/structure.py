@@ -24,6 +24,10 @@ MAX_NAME = 200
 """Maximum characters of one name."""
 _MAX_TYPE = 500
 _MAX_COMMENT = 2_000
+SAMPLE = "e.g. "
+"""What stands before a column's texts in sample rows, behind its comment."""
+_SAMPLED, _SAMPLE_LENGTH = 6, 32
+"""Texts of a column that are kept, and the characters of the longest."""
 
 _TYPED = re.compile(
     r"(\w+)(?:\s*:\s*|\s+)((?:BIG|SMALL|TINY)?INT|INTEGER|(?:N?VAR)?CHAR|TEXT|REAL|FLOAT|DOUBLE|DECIMAL|NUMERIC|DATE|"
@@ -100,6 +104,8 @@ def _table(key: Any, given: Any) -> Table:
     columns = tuple(_columns(name, listed)) if listed is not None or not described else ()
     if not columns:
         raise InputError(f"the table {name!r} has no columns")
+    samples = _first(described, "sample_rows", "sample_data", "samples")
+    columns = tuple((_with_sample(c, n, samples), key) for n, (c, key) in enumerate(columns))
     names = {c.name.casefold(): c.name for c, _ in columns}
     primary_key = [_text_of(n) for n in _listed(_first(described, "primary_key", "primary_keys"))]
     declared = [names[n.casefold()] for n in primary_key if n.casefold() in names]
@@ -159,6 +165,31 @@ def _column(given: dict[str, Any], key: Any) -> tuple[Column, ForeignKey | None]
     )
     target = _target(_first(given, "foreign_key", "references", "fk"))
     return column, ForeignKey((name,), *target) if target else None
+
+
+def _with_sample(column: Column, number: int, rows: Any) -> Column:
+    """The column with what some rows hold in it as text, so that a condition is spelled as the data are. `rows`: lists,
+    or objects by column."""
+    texts: dict[str, None] = {}
+    for row in rows[:100] if isinstance(rows, list) else ():
+        by_place = row[number] if isinstance(row, list) and number < len(row) else None
+        value = row.get(column.name) if isinstance(row, dict) else by_place
+        if isinstance(value, str) and value.strip() and len(value) <= _SAMPLE_LENGTH:
+            texts[value.replace("'", "''")] = None
+    if not texts:
+        return column
+    told = SAMPLE + ", ".join(f"'{text}'" for text in list(texts)[:_SAMPLED])
+    return replace(column, comment=f"{column.comment}; {told}" if column.comment else told)
+
+
+def without_samples(schema: Schema) -> Schema:
+    """The structure without what sample rows hold, for a model that may see no value."""
+    bare = (replace(t, columns=tuple(replace(c, comment=_own(c.comment)) for c in t.columns)) for t in schema.tables)
+    return replace(schema, tables=tuple(bare))
+
+
+def _own(comment: str | None) -> str | None:
+    return (comment or "").partition(f"{SAMPLE}'")[0].removesuffix("; ") or None
 
 
 def _table_keys(given: dict[str, Any]) -> Iterator[ForeignKey]:

@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
+from agent.a2a.answer import answered
 from agent.a2a.task import InputMissing, QuestionMissing, TaskUnusable, read_parts, read_task
-from agent.sources.structure import read_structure
+from agent.config import Settings
+from agent.models.openai import OpenAIModel
+from agent.models.protocol import Endpoint
+from agent.sources.structure import read_structure, without_samples
 from eval.errors import InputError
 from eval.schema import Column, ForeignKey, Schema
+from tests.openai_server import OpenAIServer, completion
 from tests.pairs import rows
+from tests.settings import overridden
 
 DDL = """
 -- two tables
@@ -193,3 +199,33 @@ def test_the_engines_catalogue_is_no_namespace_for_tables() -> None:
         tables = [{"name": "pg_authid", "schema": namespace, "columns": ["rolname"]}]
         with pytest.raises(InputError, match="catalogue"):
             read_structure({"tables": tables}, "postgres")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [[1, "open", "x" * 99], [2, "it's", None], [3, "open", ""]],
+        [{"id": 1, "state": "open"}, {"id": 2, "state": "it's"}],
+    ],
+)
+def test_texts_of_sample_rows_stand_behind_a_columns_comment(sent: list[object]) -> None:
+    columns = ["id", {"name": "state", "comment": "of the order"}, "note"]
+    schema = read_structure({"tables": [{"name": "t", "columns": columns, "sample_rows": sent}]}, "sqlite")
+
+    assert [c.comment for c in schema.tables[0].columns] == [None, "of the order; e.g. 'open', 'it''s'", None]
+    assert [c.comment for c in without_samples(schema).tables[0].columns] == [None, "of the order", None]
+
+
+@pytest.mark.parametrize(("privacy", "seen"), [("full", True), ("masked", False), ("schema", False)])
+async def test_a_model_sees_sample_rows_only_where_it_may_see_values(
+    config: Settings, endpoint: OpenAIServer, privacy: str, seen: bool
+) -> None:
+    endpoint.otherwise = completion("```sql\nSELECT state FROM t\n```")
+    table = {"name": "t", "columns": ["id", "state"], "sample_rows": [[1, "quokka"]]}
+    task = read_task({"question": "Whatever is the matter with them?", "schema": {"tables": [table]}})
+    model = OpenAIModel(Endpoint("m", base_url=endpoint.url, seconds=20.0))
+
+    answer = await answered(task, overridden(config, strategy="cascade", privacy=privacy), model)
+
+    assert answer.sql == "SELECT state FROM t"
+    assert ("quokka" in endpoint.requests[-1].prompt) is seen
