@@ -78,7 +78,7 @@ def resolve_database(
         if place.database is None or state != place.state:
             database = _opened(name, dialect, config, on_progress, on_note, review)
             if written and database.executes:
-                from agent.sources.without_rows import written_for
+                from agent.sources.structure import written_for
 
                 database = written_for(database, dialect)
             if place.previous is not None:
@@ -136,7 +136,7 @@ def _opened(
         presets = ", ".join(demo.id for demo in DEMOS)
         raise DatabaseNotFound(f"There is no file and no preset named {name!r}. Presets: {presets}.")
     if _names_structure(name):
-        from agent.sources.without_rows import structure_database
+        from agent.sources.structure import structure_database
 
         return structure_database(Path(name), dialect)
     if _names_data(name):
@@ -157,7 +157,7 @@ def _names_data(name: str) -> bool:
 def written_database(place: str, name: str, dialect: str) -> Database:
     """The structure of one database of a collection, for SQL in a dialect that is not executed: `{place}/{name}.sql`,
     or the tables of the database itself. Raises DatabaseError."""
-    from agent.sources.without_rows import structure_database, written_for
+    from agent.sources.structure import structure_database, written_for
 
     wanted = _known_dialect(dialect)
     file = Path(place) / f"{name}.sql"

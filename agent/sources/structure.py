@@ -1,4 +1,4 @@
-"""The schema of a task in whatever form it was sent → `eval.schema.Schema`.
+"""The schema of a task in whatever form it was sent → `eval.schema.Schema`, or a database without rows.
 
 In: a list or dict of tables, a dict of column lists, JSON in a text, CREATE TABLE statements, or the name of a demo
 database. Out: a `Schema` in the asked dialect, with bounded sizes and names that can be quoted; or `InputError`, which
@@ -12,9 +12,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from agent.sources.ddl import MAX_COLUMNS, MAX_TABLES, read_ddl
+from eval.databases.base import Database
+from eval.databases.scratch import ScratchDatabase, scratch_database
+from eval.databases.types import DatabaseError
 from eval.engines import ENGINES
 from eval.errors import InputError
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
@@ -51,6 +55,20 @@ def read_structure(given: Any, dialect: Dialect) -> Schema:
     for table in located:
         _refuse_twins(f"column {{!r}} of the table {table.name!r:.80}", ((None, c.name) for c in table.columns))
     return _with_known_keys(Schema(dialect, located))
+
+
+def structure_database(path: Path, dialect: Dialect) -> ScratchDatabase:
+    """The tables that a `.sql` or `.json` file creates, for SQL that is not executed. Raises DatabaseError."""
+    try:
+        schema = read_structure(path.read_text(encoding="utf-8-sig"), dialect)
+    except (OSError, ValueError) as error:
+        raise DatabaseError(f"{path.name}: {error}") from None
+    return scratch_database(schema, path.stem, "process")
+
+
+def written_for(database: Database, dialect: Dialect) -> ScratchDatabase:
+    """The tables of a database, for SQL in a dialect that has no engine here; its rows are not looked at."""
+    return scratch_database(replace(database.schema(), dialect=dialect), database.name, "process")
 
 
 def _from_text(text: str, dialect: Dialect) -> tuple[Table, ...]:

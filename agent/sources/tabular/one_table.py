@@ -8,34 +8,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from duckdb import DuckDBPyConnection
 
 from agent.sources.errors import SourceRefused
-from agent.sources.tabular import amounts, as_written, repeats, words
-from agent.sources.tabular.columns import Decision, decided, is_missing, trimmed, without_unit
+from agent.sources.tabular import amounts, repeats, words
+from agent.sources.tabular.columns import (
+    MARKS_IN_TEXT,
+    Decision,
+    decided,
+    is_missing,
+    may_fold,
+    trimmed,
+    without_unit,
+)
 from agent.sources.tabular.extra_rows import LeftOut
 from agent.sources.tabular.names import column_name, unique_name
-from agent.sources.tabular.plan import (
-    MOST_SHOWN,
-    ColumnFound,
-    ColumnPlan,
-    Row,
-    TableFound,
-    TablePlan,
-    TableReading,
-)
+from agent.sources.tabular.plan import MOST_SHOWN, ColumnFound, ColumnPlan, Row, TableFound, TablePlan, TableReading
 from agent.sources.tabular.sql import BLANKS, literal, name
 from agent.sources.tabular.stage import Staged, filled
-from agent.sources.tabular.text_cells import TextChanges, text_changes
+from eval.databases.catalogue.duckdb import AS_WRITTEN, as_read
 from eval.schema import Values
 
 _TELLING = r"(^|[^0-9])(1[3-9]|2[0-9]|3[01])([^0-9]|$)|[.,][0-9]{1,2}([^0-9]|$)|[.,][0-9]{4}|^0[.,]"
-"""Cells with a day above 12, or with decimals that are no thousands."""
+"""Cells that could tell how the others are to be read: with a day above 12, or decimals that are no thousands."""
 _FILLED = "of_group"
 """The staged column with the filled cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextChanges:
+    table: str | None = None
+    """Of cells (`v`) and what they become (`kept`); None where all stay."""
+    missing: int = 0
+    folded: int = 0
 
 
 class OneTable:
@@ -82,7 +90,8 @@ class OneTable:
             tells_part = bool(self._staged.parts) and i == len(self._cells) - 1
             if of.name and (of.changed or tells_part or any(astuple(values))):
                 kept[of.name] = f"c{i}", values
-        as_written.keep(self._engine, self._table, self._staged, kept)
+        if kept:
+            self._keep_as_written(kept)
         renamed = [f"{head!r} is {column}" for head, column in heads if head and column not in ("", head)]
         result = TableFound(
             rows=repeated.rows,
@@ -95,6 +104,21 @@ class OneTable:
             parts=tuple(part.label for part in self._staged.parts),
         )
         return TableReading(plan=plan, found=result)
+
+    def _keep_as_written(self, columns: Mapping[str, tuple[str, Values]]) -> None:
+        """Keep the cells of changed columns as they were, in all rows of the file, and a view that shows them; the
+        column `row` counts as a spreadsheet does. `columns`: by name in the table, the staged column and what is told
+        again with each answer that depends on it."""
+        place = name(AS_WRITTEN, self._table)
+        of_file = {column: of for column, of in columns.items() if column.casefold() != "row"}
+        shown = [f"{self._staged.row_sql()} AS row", *(f"{c} AS {name(column)}" for column, (c, _) in of_file.items())]
+        self._engine.execute(f"CREATE SCHEMA IF NOT EXISTS {name(AS_WRITTEN)}")
+        self._engine.execute(f"CREATE TABLE {place} AS SELECT {', '.join(shown)} FROM {self._raw}")
+        for column, (_, values) in of_file.items():
+            if any(astuple(values)):
+                told = literal(as_read(values))
+                self._engine.execute(f"COMMENT ON COLUMN {name(AS_WRITTEN, self._table, column)} IS {told}")
+        self._engine.execute(f"CREATE VIEW {name(f'{self._table}_{AS_WRITTEN}')} AS SELECT * FROM {place}")
 
     def _letters(self, i: int) -> str | None:
         """Why the letters of a column may be others."""
@@ -117,7 +141,9 @@ class OneTable:
             odd = self._odd(decisions, names)
             for i, decision in enumerate(decisions):
                 share = min(1.0, max(1, sum(samples[i].values())) / max(1, self._staged.rows))  # as if of the sample
-                of = odd.get(i, {}) | self._telling(i, decision)
+                of = dict(odd.get(i, {}))
+                if (decision.number and decision.number.either) or (decision.date and decision.date.either):
+                    of |= self._cells_where(i, f"regexp_matches({self._cells[i]}, {literal(_TELLING)})")
                 cells[i] |= {v: max(1, round(n * share)) for v, n in of.items() if v not in cells[i]}
             again = self._decided(plans, cells)
             if again == decisions:
@@ -205,12 +231,6 @@ class OneTable:
             plans.append(plan if plan.decided else plan.model_copy(update={"fill": (i == 0 and self._fills) or None}))
         return plans
 
-    def _telling(self, i: int, decision: Decision) -> dict[str, int]:
-        """Cells that could tell how the others are to be read, where the sample does not."""
-        if not (decision.number and decision.number.either) and not (decision.date and decision.date.either):
-            return {}
-        return self._cells_where(i, f"regexp_matches({self._cells[i]}, {literal(_TELLING)})")
-
     def _cells_where(self, i: int, condition: str) -> dict[str, int]:
         return self._counted(self._cells[i], self._raw, f"{self._where} AND {condition}", " LIMIT 5000")
 
@@ -228,11 +248,37 @@ class OneTable:
         }
 
     def _text(self, i: int, decision: Decision) -> TextChanges | None:
-        """The changes to a column of text; None for others."""
+        """The changes to a column of text: blanks around cells, marks for no value, and categories that differ in case
+        and blanks alone. None for other columns."""
         if decision.plan.kind != "text" or self._staged.types[i] != "VARCHAR":
             return None
-        if i not in self._texts:
-            self._texts[i] = text_changes(self._engine, self._raw, self._cells[i], decision.plan, self._where)
+        if i in self._texts:
+            return self._texts[i]
+        # Only different cells are looked at, so a column of few categories costs little however long it is
+        raw, cell = self._raw, self._cells[i]
+        [(different,)] = self._all(f"SELECT approx_count_distinct({cell}) FROM {raw}")
+        fold = may_fold(decision.plan) and different <= 50_000  # a column of more holds no categories
+        marks = ", ".join(map(literal, sorted(MARKS_IN_TEXT)))
+        ends = " OR ".join(f"{end} < '!' OR {end} > '~'" for end in (cell, f"{cell}[-1]"))  # by far the fastest to see
+        blanks = f"({ends}) AND regexp_matches({cell}, {literal(rf'^[{BLANKS}]|[{BLANKS}]$')})"
+        longest = max(len(mark.encode()) for mark in MARKS_IN_TEXT)
+        marked = f"strlen({cell}) <= {longest} AND {cell} IN ({marks})"
+        some = "" if fold else f" AND ({blanks} OR {marked})"
+        table = f"changed_{cell}"
+        key = "lower(regexp_replace(s, '\\s+', ' ', 'g'))" if fold else "s"
+        self._engine.execute(
+            f"CREATE OR REPLACE TEMP TABLE {table} AS WITH spelled AS (SELECT {cell} AS v, {trimmed(cell)} AS s, "
+            f"count(*) AS n, min(rowid) AS r FROM {raw} WHERE {self._where} AND {cell} <> ''{some} GROUP BY v), "
+            f"keyed AS (SELECT *, s = '' OR s IN ({marks}) AS missing, {key} AS k, "
+            "sum(n) OVER (PARTITION BY s) AS same FROM spelled), best AS (SELECT *, first_value(s) OVER (PARTITION BY "
+            "k ORDER BY same DESC, s = upper(s), s = lower(s), r) AS spelling FROM keyed) SELECT v, s, n, missing, "
+            "CASE WHEN NOT missing THEN spelling END AS kept FROM best WHERE missing OR v <> spelling"
+        )
+        [(cells, missing, folded)] = self._all(
+            "SELECT count(*), coalesce(sum(n) FILTER (missing AND s <> ''), 0), "
+            f"coalesce(sum(n) FILTER (NOT missing AND s <> kept), 0) FROM {table}"
+        )
+        self._texts[i] = TextChanges(table if cells else None, int(missing), int(folded))
         return self._texts[i]
 
     def _write(self, decisions: Sequence[Decision], names: Sequence[str]) -> None:
