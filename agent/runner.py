@@ -32,7 +32,7 @@ from agent.events import (
     ErrorInfo,
     Event,
 )
-from agent.models.progress import told_to
+from agent.models.calls import told_to
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
 from agent.models.traced_runs import steps_are_heard

@@ -1,17 +1,27 @@
-"""Hook for tracing model calls, used by a tracer if one is configured.
+"""What others hear of a call to a model: a tracer, the run that waits for it, and the budget that pays for it.
 
-In: `trace_calls` with a maker of spans. Out: `call_span`, which brackets each request to an endpoint and by default
-does nothing. It receives the kind of call, the model's name, the address and the tokens, never the content.
+In: a maker of spans (`trace_calls`); a listener of what is written; the requests of an HTTP client. Out: `call_span`,
+which brackets each request to an endpoint, by default with nothing, and receives the kind of call, the model's name,
+the address and the tokens, never the content; a call of the listener for each piece of a reply; and a `Delivery`, which
+says whether a request left this machine: one that did not costs nothing, and its budget gets it back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
+if TYPE_CHECKING:
+    import httpx2
+
+DIRECT: Mapping[str, None] = dict.fromkeys(
+    f"all://{host}" for host in ("localhost", "*.localhost", "127.0.0.1", "[::1]", "host.docker.internal")
+)
+"""Addresses of this machine, which are asked without the proxy of the environment (`HTTP_PROXY`): it knows none."""
 _PROVIDERS = {
     "openai.azure.com": "azure.ai.openai",
     "generativelanguage.googleapis.com": "gcp.gemini",
@@ -64,3 +74,49 @@ def trace_calls(spans: Spans | None) -> None:
 
 def call_span(call: Call) -> AbstractContextManager[Reported]:
     return _spans[0](call) if _spans else nullcontext(lambda **_: None)
+
+
+_listener: ContextVar[Callable[[], None] | None] = ContextVar("progress", default=None)
+"""Of this task and those that it starts: a model is shared by many runs."""
+
+
+@contextmanager
+def told_to(listener: Callable[[], None]) -> Iterator[None]:
+    """Tell the listener of what is written for this task within the block."""
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+def written() -> None:
+    """A piece of a reply has come: a token with all servers but a few."""
+    if (listener := _listener.get()) is not None:
+        listener()
+
+
+@dataclass(slots=True)
+class Delivery:
+    sent: bool = False
+    """Set just before the request's body is written to the connection."""
+
+
+_current: ContextVar[Delivery | None] = ContextVar("delivery", default=None)
+
+
+def begin_delivery() -> Delivery:
+    """Watch the next request of the current task."""
+    delivery = Delivery()
+    _current.set(delivery)
+    return delivery
+
+
+async def watched(request: httpx2.Request) -> None:
+    """The client's hook on each request: notice when its body begins to be written."""
+    if (delivery := _current.get()) is not None:
+
+        async def heard(event: str, _: dict[str, object]) -> None:
+            delivery.sent = delivery.sent or event.endswith("send_request_body.started")
+
+        request.extensions = {**request.extensions, "trace": heard}

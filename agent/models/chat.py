@@ -32,8 +32,8 @@ from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
 from agent.models.protocol import Endpoint
 from agent.models.quirks import ChatRequest, Messages
+from agent.models.replies import Reply, Tokens
 from agent.models.structured import response_format
-from agent.models.wire_format import Reply, Tokens
 
 CONNECT_SECONDS = 10.0
 _PATH = "/chat/completions"

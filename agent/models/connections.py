@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import httpx2
 import openai
 
-from agent.models.delivery import DIRECT, watched
+from agent.models.calls import DIRECT, watched
 from agent.models.protocol import ModelReplyError
 
 MOST_BYTES = 8_000_000

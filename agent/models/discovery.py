@@ -142,7 +142,7 @@ def _listed(base_url: str, key: str) -> ModelServer:
     """What the server lists. Raises LookupError where that is nothing, which is asked again."""
     import httpx2
 
-    from agent.models.delivery import DIRECT
+    from agent.models.calls import DIRECT
 
     try:
         with httpx2.Client(timeout=SECONDS, follow_redirects=False, mounts=DIRECT) as client:

@@ -9,18 +9,17 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from agent.models.delivery import begin_delivery
+from agent.models.calls import begin_delivery, written
 from agent.models.distrust import Watch
-from agent.models.failures import Failure, StreamCutOff, failure_of
-from agent.models.pace import turn
-from agent.models.progress import written
+from agent.models.failures import Failure, RetryPolicy, StreamCutOff, failure_of
 from agent.models.protocol import (
     Endpoint,
     Meter,
@@ -33,9 +32,9 @@ from agent.models.protocol import (
     Usage,
 )
 from agent.models.quirks import OUTPUT_TOKENS, ChatRequest, Messages, Quirks, learn, learned
-from agent.models.retry_policy import RetryPolicy
+from agent.models.replies import Reply, Tokens
 from agent.models.visible import begins_thinking, thinks
-from agent.models.wire_format import Reply, Tokens
+from eval.parallel import PACE, Pace
 
 if TYPE_CHECKING:
     from agent.models.chat import Chat
@@ -49,6 +48,7 @@ _LEAST_CONTEXT = 1_000
 """Minimum tokens that a server reads of any prompt; a server that reports fewer counts differently."""
 _ADAPTATIONS = 8
 """Maximum number of refused fields that one call drops."""
+_pace = Pace()
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ class EndpointClient:
         """The only retry loop: the result of `once`, and the quirks that it succeeded with. Raises ModelError."""
         failures = 0
         while True:
-            await turn(self._base_url, self._settings.requests_per_minute)
+            await _turn(self._base_url, self._settings.requests_per_minute)
             if self._meter is not None:
                 self._meter.before_call()
             cost, delivery = 0.0, begin_delivery() if self._meter is not None else None
@@ -311,6 +311,21 @@ async def _gathered(
         tuple(one for piece in pieces for one in piece.logprobs),
         stopped,
     )
+
+
+async def _turn(endpoint: str, per_minute: int) -> None:
+    """Wait for this request's turn: at most so many a minute go to an endpoint, over all questions of this process, or
+    in a worker of `eval.parallel` of the cluster, whose row of waiting requests is an actor. 0: without limit."""
+    if per_minute <= 0:
+        return
+    shared = None
+    ray = sys.modules.get("ray")
+    if ray is not None and ray.is_initialized():
+        with suppress(ValueError):
+            shared = ray.get_actor(PACE)
+    wait = _pace.wait(endpoint, per_minute) if shared is None else await shared.wait.remote(endpoint, per_minute)
+    if wait > 0:
+        await asyncio.sleep(wait)
 
 
 def truncation(messages: Messages, read: int, cached: int) -> str:

@@ -12,9 +12,8 @@ from typing import Any
 
 from agent.models.prompts import Prompt, compare_prompt, judge_prompt, read_back_prompt
 from agent.models.protocol import Judgement, JudgeRequest, Usage
-from agent.models.replies import UnusableReply
+from agent.models.replies import Reply, UnusableReply
 from agent.models.structured import CONDITIONS_SCHEMA, JUDGE_SCHEMA, READ_BACK_SCHEMA, json_in, read_judgement
-from agent.models.wire_format import Reply
 
 Ask = Callable[[Prompt, dict[str, Any], Callable[[Reply], Any]], Awaitable[tuple[Any, Usage]]]
 

@@ -2,7 +2,7 @@
 
 In: the protocol's frozen requests. Out: its typed replies with their usage, or one of its errors, within the time that
 the settings allow for one call, including repairs and waits. Prompts come from `agent.models.prompts`.
-`agent.models.endpoint` makes the calls, `.structured` reads the replies, `.streaming` shows answers.
+`agent.models.endpoint` makes the calls, `.structured` reads the replies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from agent.models import prompts, structured
 from agent.models.distrust import LOOP_CHARS, summary_flaws
 from agent.models.endpoint import EndpointClient, Ledger
-from agent.models.failures import redacted
+from agent.models.failures import RetryPolicy, redacted
 from agent.models.judge_modes import judged
 from agent.models.protocol import (
     Capabilities,
@@ -39,11 +39,8 @@ from agent.models.protocol import (
     Usage,
 )
 from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS, Messages
-from agent.models.replies import Distrusted, UnusableReply
-from agent.models.retry_policy import RetryPolicy
-from agent.models.streaming import ShownText, write_answer
-from agent.models.visible import visible_text
-from agent.models.wire_format import Reply
+from agent.models.replies import Distrusted, Reply, UnusableReply
+from agent.models.visible import VisibleStream, visible_text
 from agent.runtime.plans import single_task_plan
 
 log = logging.getLogger(__name__)
@@ -55,6 +52,7 @@ _REVIEWS = (0.0, 0.2, 0.3)
 """Temperature of the first, the second and all later reviews: what was said at 0 would be said again."""
 _ECHO = 4_000
 """Maximum characters of an unusable reply that are sent back to the model."""
+_INTERRUPTED = "\n\n*(The connection broke; the answer starts again.)*\n\n"
 _CUT_OFF = "\n\n*(The answer was cut off at the model's length limit.)*"
 
 
@@ -126,9 +124,9 @@ class OpenAIModel:
         given up while it comes."""
         messages = _messages(prompts.summary_prompt(request))
         ledger = Ledger(self._settings.seconds, cap=SUMMARY_TOKENS)
-        shown = ShownText(on_text, summary_flaws(request.question, request.results))
+        shown = _ShownText(on_text, summary_flaws(request.question, request.results))
         async with self._endpoint.within(ledger):
-            reply = await write_answer(self._endpoint, messages, ledger, shown)
+            reply = await _write_answer(self._endpoint, messages, ledger, shown)
             if reply.refusal and not shown.text:
                 raise _Declined(redacted(reply.refusal, self._endpoint.key))
             if shown.flawed:
@@ -209,6 +207,64 @@ class OpenAIModel:
                     continue
                 self._endpoint.learn(quirks, proven=schema is not None)
                 return value, self._endpoint.usage(ledger)
+
+
+class _ShownText:
+    """The pieces of an answer that were shown; `text` is their concatenation."""
+
+    def __init__(self, on_text: Callable[[str], None] | None, flaw: Callable[[str], str]) -> None:
+        """`flaw` tells why a text is no answer; nothing more is shown from there on."""
+        self.on_text = on_text
+        self._flaw = flaw
+        self._pieces: list[str] = []
+        self.flawed = ""
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def add(self, piece: str) -> str:
+        """Show the piece, or say why it is not shown."""
+        if piece and not self.flawed:
+            self.flawed = self._flaw(self.text + piece)
+        if piece and not self.flawed:
+            self._pieces.append(piece)
+            if self.on_text is not None:
+                self.on_text(piece)
+        return self.flawed
+
+    def restart(self, text: str) -> None:
+        """Show `text`, whose beginning may already have been shown."""
+        shown = self.text
+        if text.startswith(shown):
+            self.add(text[len(shown) :])
+        elif text:
+            self.add(_INTERRUPTED)
+            self.add(text)
+
+
+async def _write_answer(endpoint: EndpointClient, messages: Messages, ledger: Ledger, shown: _ShownText) -> Reply:
+    """One answer, shown piece by piece where somebody listens. One without anything to show is requested once more."""
+    visible = VisibleStream(thinking=endpoint.quirks().thinks_first)
+    raw: list[str] = []
+
+    def on_piece(piece: Reply) -> str:
+        raw.append(piece.text)
+        return shown.add(visible.feed(piece.text))
+
+    for listened in (shown.on_text is not None, False):
+        heard = on_piece if listened else None
+        reply, quirks = await endpoint.call(messages, ledger, endpoint.quirks(), None, heard)
+        endpoint.learn(quirks)
+        if reply.stopped:
+            shown.flawed = reply.stopped
+        elif listened and "".join(raw) == reply.text:
+            shown.add(visible.end())
+        else:
+            shown.restart(visible_text(reply.text))
+        if shown.text or shown.flawed or reply.refusal:
+            break
+    return reply
 
 
 class _Declined(ModelReplyError):

@@ -1,4 +1,4 @@
-"""Extracts SQL or JSON from a model's reply: `extract_sql`, `extract_json`.
+"""What is read of a model's reply (`Reply`), and the SQL or JSON in it: `extract_sql`, `extract_json`.
 
 Pure functions. In: a raw reply (thinking blocks, fences, text before and after, broken JSON). Out: the SQL or the JSON
 object; else `UnusableReply`, and never another exception. Each takes time proportional to the length of the text and
@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from agent.models.lenient_json import CutOff, NotJson, read_value
 from agent.models.visible import EDGES, MAX_CHARS, THINK_TAG, TOKEN, last_match, visible_text
-from agent.models.wire_format import Reply
 from eval.errors import InputError
 
 _MAX_STARTS = 40
@@ -23,6 +23,32 @@ _MAX_CUT_OFF = 4
 """Maximum unclosed objects that are tried, each of which costs a pass over the text."""
 _FENCE = re.compile(r"(```|~~~)(?:(?<=`)`*+|(?<=~)~*+)(.*?)(\1|\Z)", re.DOTALL)
 _LABEL = re.compile(r"[ \t]{0,8}([A-Za-z][\w+-]{0,15})?(?=\s|$)[ \t]{0,8}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    input: int
+    output: int
+    cached: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply of a chat completion, or a piece of a stream."""
+
+    text: str
+    thoughts: str = ""
+    """`reasoning_content`, if a server returns it separately."""
+    refusal: str = ""
+    finish_reason: str | None = None
+    tokens: Tokens | None = None
+    """None: not reported."""
+    model: str | None = None
+    """The model that answered, as named by the server."""
+    logprobs: tuple[float, ...] = ()
+    """Of each of its tokens, where they were asked for and the server gives them."""
+    stopped: str = ""
+    """Why it was given up while it was being written."""
 
 
 class UnusableReply(InputError):

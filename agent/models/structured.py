@@ -12,8 +12,7 @@ import re
 from typing import Any
 
 from agent.models.distrust import flaw, trusted, trusted_sql
-from agent.models.replies import UnusableReply, complete_text, extract_json, extract_sql
-from agent.models.wire_format import Reply
+from agent.models.replies import Reply, UnusableReply, complete_text, extract_json, extract_sql
 from agent.state import Clarification, QueryPlan, QueryTask
 
 

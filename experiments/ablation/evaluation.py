@@ -200,7 +200,7 @@ class _Evaluation:
     model: Model | str
 
     async def one(self, record: Record) -> Record:
-        from agent.models.recording import recording
+        from agent.models.callbacks import recording
         from agent.runner import run
 
         question = record["question"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.config import Settings
+from agent.models.failures import RetryPolicy
 from agent.models.quirks import forget
-from agent.models.retry_policy import RetryPolicy
 from experiments.recorded.exchanges import Exchanges, Recorder, load_exchanges
 from experiments.recorded.faults import Faults
 from experiments.recorded.proxy import RecordingProxy

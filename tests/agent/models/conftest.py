@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent.models.failures import RetryPolicy
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import (
     Endpoint,
@@ -19,7 +20,6 @@ from agent.models.protocol import (
     SummaryRequest,
 )
 from agent.models.quirks import forget
-from agent.models.retry_policy import RetryPolicy
 from agent.state import QueryPlan, QueryResult, QueryTask
 from eval.schema import Column, Schema, Table
 from tests.openai_server import OpenAIServer

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from agent.models.prompts import plan_prompt
-from agent.models.replies import UnusableReply
+from agent.models.replies import Reply, UnusableReply
 from agent.models.structured import conversation_in
-from agent.models.wire_format import Reply
 from agent.state import Clarification, Clarified, Turn
 from tests.agent.models.conftest import ModelServer, plan_request
 from tests.openai_server import completion

@@ -10,8 +10,7 @@ import pytest
 from agent.models.judge_modes import judged
 from agent.models.prompts import Prompt
 from agent.models.protocol import JudgeRequest, Usage
-from agent.models.replies import UnusableReply
-from agent.models.wire_format import Reply
+from agent.models.replies import Reply, UnusableReply
 from agent.state import QueryTask
 
 SQL = "SELECT COUNT(*)\nFROM orders WHERE channel = 'web'"

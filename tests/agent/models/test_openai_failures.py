@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.models.failures import Failure, retry_after
+from agent.models.failures import Failure, RetryPolicy, retry_after
 from agent.models.protocol import (
     ModelAuthError,
     ModelError,
@@ -19,7 +19,6 @@ from agent.models.protocol import (
     ModelUnavailable,
     PromptTooLong,
 )
-from agent.models.retry_policy import RetryPolicy
 from tests.agent.models.conftest import KEY, ModelServer, sql_request, timed_out
 from tests.openai_server import OpenAIServer, Reply, completion, error, raw
 from tests.pairs import rows

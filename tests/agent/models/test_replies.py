@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from agent.models.chat import _EndpointChat
 from agent.models.lenient_json import NotJson, read_value
-from agent.models.replies import UnusableReply, extract_json, extract_sql
+from agent.models.replies import Reply, Tokens, UnusableReply, extract_json, extract_sql
 from agent.models.visible import VisibleStream, visible_text
-from agent.models.wire_format import Reply, Tokens
 from tests.agent.models.conftest import ModelServer, sql_request
 from tests.clock import unit
 from tests.openai_server import completion, error

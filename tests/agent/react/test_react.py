@@ -10,10 +10,10 @@ from typing import Any, get_args
 import pytest
 
 from agent.events import Event, StepEvent
+from agent.models.failures import RetryPolicy
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint, Stepping
 from agent.models.quirks import forget
-from agent.models.retry_policy import RetryPolicy
 from agent.react.loop import OWN_STEPS
 from agent.react.order import EDGES, WRITES, Tool, following
 from agent.react.tools import constraints

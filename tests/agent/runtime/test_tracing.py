@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from agent.config import Settings
+from agent.models.failures import RetryPolicy
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint
-from agent.models.retry_policy import RetryPolicy
 from agent.runner import run
 from agent.runtime.tracing import start_tracing, stop_tracing
 from eval.databases.base import Database

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from agent.models.failures import RetryPolicy
 from agent.models.openai import OpenAIModel
 from agent.models.prompts import Prompt
 from agent.models.protocol import Endpoint
 from agent.models.quirks import forget
-from agent.models.retry_policy import RetryPolicy
 from agent.models.structured import JUDGE_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA, plan_schema
 from eval.databases import open_database
 from eval.databases.base import Database
