@@ -71,7 +71,7 @@ class Sources:
         """Take one database or table file, or several files of tables as one database. Raises ApiError (400, 413,
         503)."""
         try:
-            source = await self.uploads.receive_all(files, owner=owner, on_progress=on_progress)
+            source = await self.uploads.receive(files, owner=owner, on_progress=on_progress)
         except (SourceError, DatabaseError) as error:
             raise _refusal(error) from error
         for known in await self._store.sources(owner):

@@ -171,7 +171,7 @@ async def _imported(
 
     async def received(before: Reading) -> Source:
         sent = [(f.name, _chunks(f)) for f in files]
-        return await store.receive_all(sent, owner=owner, before=before, on_progress=progress)
+        return await store.receive(sent, owner=owner, before=before, on_progress=progress)
 
     on_note(f"importing {files[0].parent.name if len(files) > 1 else files[0].name}")
     large = sum(f.stat().st_size for f in files) > 50 << 20  # smaller ones are read in a moment

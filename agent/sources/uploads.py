@@ -113,28 +113,17 @@ class UploadStore:
         _make_private(folder)
 
     async def receive(
-        self, name: str, chunks: AsyncIterable[bytes], *, owner: str = "", declared_bytes: int | None = None
-    ) -> Source:
-        """Receive one file. With `declared_bytes` (a Content-Length), a large file is refused before it is read.
-
-        Raises SourceTooLarge as soon as a limit is passed, SourceRefused for what is no database or table, SourceError.
-        """
-        return await self.receive_all([(name, chunks)], owner=owner, declared_bytes=declared_bytes)
-
-    async def receive_all(
         self,
         files: Sequence[tuple[str, AsyncIterable[bytes]]],
         *,
         owner: str = "",
-        declared_bytes: int | None = None,
         before: Reading | None = None,
         on_progress: Progress = lambda *_: None,
     ) -> Source:
         """Import files into one database, with a table for each file or sheet. Several files are allowed if all are
         CSV, Excel, JSON or Parquet. `before`: how files of these names were read earlier; without it, files that this
-        owner has already uploaded and that did not change give the upload that there is. Raises like `receive`."""
-        if declared_bytes is not None and declared_bytes > self.limits.bytes:
-            raise self._too_large()
+        owner has already uploaded and that did not change give the upload that there is. Raises SourceTooLarge as soon
+        as a limit is passed, SourceRefused for what is no database or table, SourceError."""
         if not files:
             raise SourceRefused("no file was sent")
         place = self._place(owner)
@@ -168,7 +157,13 @@ class UploadStore:
                 **answer,
             )
             if self._keeps_files and TABULAR.issuperset(kinds):
-                _keep_files(place / f"{source_id}.files", kinds, received)
+                kept = place / f"{source_id}.files"
+                kept.mkdir(0o700)
+                for i in range(len(received)):
+                    (work / f"raw{i}").replace(kept / f"raw{i}")
+                listed = json.dumps({"kinds": kinds, "names": [name for _, name in received]})
+                (kept / _LISTED).write_text(listed, encoding="utf-8")
+                (kept / _LISTED).chmod(0o600)
             self._keep(source, work, place)
             return source
 
@@ -215,17 +210,12 @@ class UploadStore:
 
     def open(self, source_id: str, *, owner: str = "") -> Database:
         """Open the upload read-only, like any database. Raises SourceGone, DatabaseError."""
-        source = self.require(source_id, owner=owner)
-        database = open_database(self._database_of(source, owner))
+        source = self.find(source_id, owner=owner)
+        if not (path := self._database_of(source, owner)).is_file():
+            raise SourceGone(f"the file of {source.name} is gone; upload it again")
+        database = open_database(path)
         database.name = Path(source.name).stem or source.name
         return database
-
-    def require(self, source_id: str, *, owner: str = "") -> Source:
-        """Like `find`; raises SourceGone, too, where the upload's file is no longer there."""
-        source = self.find(source_id, owner=owner)
-        if not self._database_of(source, owner).is_file():
-            raise SourceGone(f"the file of {source.name} is gone; upload it again")
-        return source
 
     def remove(self, source_id: str, *, owner: str = "") -> None:
         """Delete the upload permanently; close databases opened from it first. Raises SourceGone."""
@@ -261,7 +251,7 @@ class UploadStore:
         async for chunk in chunks:
             size += len(chunk)
             if size > limit:
-                raise self._too_large()
+                raise SourceTooLarge(f"an upload may have at most {self.limits.bytes >> 20:,} MiB")
             buffer += chunk
             if kind is None and len(buffer) >= _HEAD:
                 kind = file_kind(bytes(buffer[:_HEAD]))
@@ -299,9 +289,6 @@ class UploadStore:
         (work / "out").replace(place / f"{source.stem or source.id}.{source.dialect}")
         about.replace(place / f"{source.id}.json")  # last: an upload without a description does not exist
 
-    def _too_large(self) -> SourceTooLarge:
-        return SourceTooLarge(f"an upload may have at most {self.limits.bytes >> 20:,} MiB")
-
 
 @asynccontextmanager
 async def _working(place: Path, name: str) -> AsyncIterator[Path]:
@@ -320,15 +307,6 @@ def shown_name(name: str) -> str:
     """The last part of a name, without path parts and control characters, at most 100 characters."""
     last = re.split(r"[/\\]", name)[-1]
     return "".join(c for c in last if c.isprintable())[-100:].strip(" .") or "upload"
-
-
-def _keep_files(kept: Path, kinds: list[Kind], files: list[tuple[str, str]]) -> None:
-    kept.mkdir(0o700)
-    for path, _ in files:
-        Path(path).replace(kept / Path(path).name)
-    listed = kept / _LISTED
-    listed.write_text(json.dumps({"kinds": kinds, "names": [name for _, name in files]}), encoding="utf-8")
-    listed.chmod(0o600)
 
 
 async def _in_own_process(job: dict[str, Any], work: Path, on_progress: Progress) -> dict[str, Any]:
