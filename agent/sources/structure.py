@@ -128,6 +128,8 @@ def _table(key: Any, given: Any) -> Table:
     primary_key = [_text_of(n) for n in _listed(_first(described, "primary_key", "primary_keys"))]
     declared = [names[n.casefold()] for n in primary_key if n.casefold() in names]
     keyed = tuple(dict.fromkeys([*(c.name for c, _ in columns if c.primary_key), *declared]))
+    rows = described.get("row_count")  # protobuf values arrive as floats
+    is_count = isinstance(rows, int | float) and not isinstance(rows, bool) and rows >= 0 and rows == rows // 1
     return Table(
         name=name,
         columns=tuple(
@@ -136,7 +138,7 @@ def _table(key: Any, given: Any) -> Table:
         namespace=_text(_first(described, "schema", "namespace")) or None,
         primary_key=keyed,
         foreign_keys=(*(k for _, k in columns if k is not None), *_table_keys(described)),
-        row_count=_count(described.get("row_count")),
+        row_count=int(rows) if is_count else None,
         comment=_comment(described),
     )
 
@@ -294,12 +296,6 @@ def _name(given: Any, what: str) -> str:
     if any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
         raise InputError(f"the name {name!r} of {what} holds a control character or half a character")
     return name
-
-
-def _count(given: Any) -> int | None:
-    """A number of rows; protobuf values arrive as floats."""
-    is_count = isinstance(given, int | float) and not isinstance(given, bool) and given >= 0 and given == given // 1
-    return int(given) if is_count else None
 
 
 def _comment(given: dict[str, Any]) -> str | None:

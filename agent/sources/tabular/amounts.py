@@ -70,7 +70,12 @@ def flows(
 ) -> dict[str, tuple[str, str | None]]:
     """By column, the words with commas between them, and the column and its value that say that money went out, where
     the sign does not."""
-    amounts = [column for d, column in zip(decisions, names, strict=True) if column and _may(d, column)]
+    amounts = [
+        column
+        for d, column in zip(decisions, names, strict=True)
+        if (column and d.number and not _NO_FLOW.search(column))
+        and (d.plan.unit in CURRENCIES or _AMOUNT.search(column.replace("_", " ")))
+    ]
     texts = [c for d, c in zip(decisions, names, strict=True) if c and d.plan.kind == "text"]
     both = _of_both_signs(engine, table, amounts) if amounts else []
     amounts = amounts or [c for d, c in zip(decisions, names, strict=True) if c and d.number and _QUANTITY.search(c)]
@@ -101,13 +106,6 @@ def _direction(engine: DuckDBPyConnection, table: str, texts: Sequence[str]) -> 
         into = [value for value in said if value.casefold().rstrip(".") in _COMES_IN]
         found += [f"{column}|{out[0]}"] if len(said) == 2 and out and into else []
     return found[0] if len(found) == 1 else None
-
-
-def _may(decision: Decision, column: str) -> bool:
-    """Whether a column is of amounts that may have come in or gone out."""
-    if decision.number is None or _NO_FLOW.search(column):
-        return False
-    return decision.plan.unit in CURRENCIES or _AMOUNT.search(column.replace("_", " ")) is not None
 
 
 def _of_both_signs(engine: DuckDBPyConnection, table: str, columns: Sequence[str]) -> list[str]:

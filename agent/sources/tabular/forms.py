@@ -23,6 +23,7 @@ _WHOLE = re.compile(r"[^\W_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _COUNTED = word_set("sheet page part table file q quarter h half w wk week kw cw day month year fy term period no nr")
 _DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun")
+_PERIODS = MONTHS.keys() | _DAYS | _COUNTED
 _BY = re.compile(r"(?i)(?<![^\W_])(?:by|per)[\W_]{1,3}([^\W\d_]{3,30})[\W_\d]*\Z")
 """What the parts are of, in the name that they share: `Sales by branch`."""
 
@@ -124,15 +125,9 @@ def _kind(labels: Sequence[str]) -> str:
 
 
 def _are_parts(names: Sequence[str]) -> bool:
-    """Whether the names tell parts of one table apart: periods, numbers, codes, or names that are no words."""
+    """Whether the names tell parts of one table apart: periods, numbers, codes such as `7A`, or names that are no
+    words."""
     shared = _shared(names)
     kept = [[word for word in _words(name) if word not in shared] for name in names]
-    return all(of and all(_tells_apart(p) for p in of) for of in kept)
-
-
-def _tells_apart(part: str) -> bool:
-    if (
-        part.isdecimal() or len(part) <= 2 or part in MONTHS or part in _DAYS or part in _COUNTED
-    ):  # `7A`, `B2` are codes
-        return True
-    return not open_lexicon(lemma(part)) and not open_lexicon(part)
+    said = {p for of in kept for p in of if not (p.isdecimal() or len(p) <= 2 or p in _PERIODS)}
+    return all(kept) and not any(open_lexicon(lemma(p)) or open_lexicon(p) for p in said)
