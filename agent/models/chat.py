@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import httpx2
 import openai
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration
 from langchain_openai import ChatOpenAI
 from openai._streaming import ServerSentEvent
@@ -163,7 +163,11 @@ class Chat:
             fields["temperature"] = max(asked.temperature, self._settings.temperature)
         if asked.logprobs and quirks.logprobs:
             fields["logprobs"] = True
-        sent = asked.messages if quirks.system_role else _without_system(asked.messages)
+        sent = asked.messages
+        if not quirks.system_role:  # the instructions are put in front of the first user message
+            system = "\n\n".join(text for role, text in sent if role == "system")
+            (role, first), *others = [(role, text) for role, text in sent if role != "system"]
+            sent = [(role, f"{system}\n\n{first}"), *others]
         return {**self._chat.payload(sent), **fields, **self._settings.extra_body}
 
     @contextmanager
@@ -203,14 +207,6 @@ def _last_tokens(replies: list[Reply]) -> Tokens | None:
     return next((reply.tokens for reply in reversed(replies) if reply.tokens), None)
 
 
-def _without_system(messages: Messages) -> Messages:
-    """The messages with the instructions moved to the front of the first user message, for endpoints that refuse the
-    system role."""
-    system = "\n\n".join(text for role, text in messages if role == "system")
-    (role, first), *others = [(role, text) for role, text in messages if role != "system"]
-    return [(role, f"{system}\n\n{first}"), *others]
-
-
 _KINDS = (("tasks", "plan"), ("accept", "review"), ("sql", "write_sql"), ("score", "judge"), ("question", "judge"))
 """(property of the reply, call) in order: the first property that is there tells the call."""
 
@@ -226,27 +222,19 @@ def _reply(generation: ChatGeneration, raw: object, model: object, logprobs: obj
     kept = raw if isinstance(raw, dict) else {}
     thoughts, refusal = kept.get("reasoning_content") or kept.get("reasoning"), kept.get("refusal")
     reason = (generation.generation_info or {}).get("finish_reason")
+    said = logprobs.get("content") if isinstance(logprobs, dict) else None
+    told = [token.get("logprob") for token in said if isinstance(token, dict)] if isinstance(said, list) else []
+    message, tokens = generation.message, None
+    if isinstance(message, AIMessage) and (used := message.usage_metadata) is not None:
+        details = used.get("input_token_details") or {}
+        cached = sum(int(str(n)) for name, n in details.items() if name.endswith("cache_read") and n)
+        tokens = Tokens(used["input_tokens"], used["output_tokens"], cached)
     return Reply(
-        text=str(generation.message.text),
+        text=str(message.text),
         thoughts=thoughts if isinstance(thoughts, str) else "",
         refusal=refusal if isinstance(refusal, str) else "",
         finish_reason=reason if isinstance(reason, str) else None,
-        tokens=_tokens(generation.message),
+        tokens=tokens,
         model=model if isinstance(model, str) else None,
-        logprobs=_logprobs(logprobs),
+        logprobs=tuple(float(one) for one in told if isinstance(one, int | float)),
     )
-
-
-def _logprobs(raw: object) -> tuple[float, ...]:
-    tokens = raw.get("content") if isinstance(raw, dict) else None
-    told = [token.get("logprob") for token in tokens if isinstance(token, dict)] if isinstance(tokens, list) else []
-    return tuple(float(one) for one in told if isinstance(one, int | float))
-
-
-def _tokens(message: BaseMessage) -> Tokens | None:
-    used = message.usage_metadata if isinstance(message, AIMessage) else None
-    if used is None:
-        return None
-    details = used.get("input_token_details") or {}
-    cached = sum(int(str(n)) for name, n in details.items() if name.endswith("cache_read") and n)
-    return Tokens(used["input_tokens"], used["output_tokens"], cached)

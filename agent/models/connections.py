@@ -95,7 +95,11 @@ class Connections:
         if last is not self._pools[0] and not last.calls and time.monotonic() - last.used > IDLE_SECONDS:
             self._pools.remove(last)
             await last.http.aclose()
-        pool = next((pool for pool in self._pools if pool.calls < CALLS), None) or self._another()
+        pool = next((pool for pool in self._pools if pool.calls < CALLS), None)
+        if pool is None:
+            http = self._http()
+            pool = Pool(http, self._pools[0].client.with_options(http_client=http))
+            self._pools.append(pool)
         pool.calls += 1
         try:
             yield pool
@@ -109,9 +113,3 @@ class Connections:
 
     def _http(self) -> httpx2.AsyncClient:
         return http_client(self._timeout, self._certificates)
-
-    def _another(self) -> Pool:
-        http = self._http()
-        pool = Pool(http, self._pools[0].client.with_options(http_client=http))
-        self._pools.append(pool)
-        return pool

@@ -122,19 +122,16 @@ async def context_tokens(
             said = (await client.get(_root(server.base_url, f"/api/v0/models/{model}"))).json()
             return _size(said.get("loaded_context_length"))
         if server.kind == "Ollama":
-            return await _of_ollama(client, server.base_url, model)
+            running = (await client.get(_root(server.base_url, "/api/ps"))).json().get("models", [])
+            for one in running:
+                if model in (one.get("name"), one.get("model")) and (size := _size(one.get("context_length"))):
+                    return size
+            told = (await client.post(_root(server.base_url, "/api/show"), json={"model": model})).json()
+            set_there = _NUM_CTX.search(str(told.get("parameters", "")))
+            return _size(int(set_there[1])) if set_there else None
     except Exception as error:  # noqa: BLE001 (a size that cannot be read is not known)
         log.info("No context size of %s: %s", model, type(error).__name__)
     return None
-
-
-async def _of_ollama(client: httpx2.AsyncClient, base_url: str, model: str) -> int | None:
-    for loaded in (await client.get(_root(base_url, "/api/ps"))).json().get("models", []):
-        if model in (loaded.get("name"), loaded.get("model")) and (size := _size(loaded.get("context_length"))):
-            return size
-    shown_model = (await client.post(_root(base_url, "/api/show"), json={"model": model})).json()
-    set_there = _NUM_CTX.search(str(shown_model.get("parameters", "")))
-    return _size(int(set_there[1])) if set_there else None
 
 
 @lru_cache(maxsize=64)

@@ -24,12 +24,10 @@ COUNTING_TIMES = 16
 """The same of a group in which only numbers change: a query may have a column for each of twelve months."""
 COUNTING_CHARS = 24
 """Shortest such group; lists of numbers and codes are shorter."""
-_TAIL = 4_000
+TAIL = 4_000
 """Characters at the end of a text in which a loop is looked for."""
 _LAST = 20
 """Characters at the end of every repetition that is looked for, fewer than it repeats."""
-_WATCHED = 160
-"""Characters after which a text that is being written is looked at again."""
 _LONG_COPY = 12
 """Words in a row from which a copy of the prompt is no coincidence."""
 
@@ -98,7 +96,7 @@ def summary_flaws(question: str, results: Sequence[QueryResult]) -> Callable[[st
 
 def loop(text: str) -> str:
     """Whether a text ends in one group of characters over and over, as a model does that finds no end; it may count."""
-    end = text[-_TAIL:]
+    end = text[-TAIL:]
     if len(end) >= LOOP_CHARS and not end[-LOOP_CHARS:].strip():
         return "it goes on in blanks without end"
     if group := _repeated(end, LOOP_TIMES, 1):
@@ -123,24 +121,6 @@ def _repeated(text: str, times: int, least: int) -> str:
         if period >= least and at + 1 >= max(LOOP_CHARS, times * period):
             return end[:period][::-1]
     return ""
-
-
-class Watch:
-    """Looks at a text while it is written."""
-
-    def __init__(self) -> None:
-        self._text: list[str] = []
-        self._new = 0
-
-    def seen(self, piece: str) -> str:
-        """Why the text is not worth going on with; empty while it may be."""
-        self._text.append(piece)
-        self._new += len(piece)
-        if self._new < _WATCHED:
-            return ""
-        self._new = 0
-        self._text = ["".join(self._text)[-_TAIL:]]
-        return loop(self._text[0])
 
 
 def _leak(text: str) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from agent.models.calls import begin_delivery, written
-from agent.models.distrust import Watch
+from agent.models.distrust import TAIL, loop
 from agent.models.failures import Failure, RetryPolicy, StreamCutOff, failure_of
 from agent.models.protocol import (
     Endpoint,
@@ -48,6 +48,8 @@ _LEAST_CONTEXT = 1_000
 """Minimum tokens that a server reads of any prompt; a server that reports fewer counts differently."""
 _ADAPTATIONS = 8
 """Maximum number of refused fields that one call drops."""
+_WATCHED = 160
+"""Characters after which a text that is being written is looked at again."""
 _pace = Pace()
 
 
@@ -288,7 +290,7 @@ async def _gathered(
     on_piece: Callable[[Reply], str] | None,
 ) -> Reply:
     """The pieces of a stream, joined; as they come, they are added to `pieces`."""
-    watch, stopped = Watch(), ""
+    tail, unseen, stopped = "", 0, ""
     async with aclosing(stream) as coming:
         async for piece in coming:
             pieces.append(piece)
@@ -296,7 +298,9 @@ async def _gathered(
             if text or piece.refusal:
                 ledger.heard()
                 written()
-                stopped = watch.seen(text)
+                tail, unseen = (tail + text)[-TAIL:], unseen + len(text)
+                if unseen >= _WATCHED:
+                    unseen, stopped = 0, loop(tail)
                 if on_piece is not None:
                     stopped = on_piece(piece) or stopped
             if stopped:

@@ -125,8 +125,9 @@ class VisibleStream:
                 self._hidden = True
             else:
                 self._buffer = self._NOISE.sub("", self._buffer)
-                keep = 0 if final else self._undecided()
-                cut = len(self._buffer) - keep
+                end = "" if final else self._buffer[-self._HOLD :]
+                begun = _BEGUN_TAG.search(end) or _BEGUN_MARK.search(end)  # may be the beginning of a marker
+                cut = len(self._buffer) - (len(begun.group()) if begun else 0)
                 shown.append(self._buffer[:cut])
                 self._buffer = self._buffer[cut:]
                 break
@@ -135,8 +136,3 @@ class VisibleStream:
             text = text.lstrip(EDGES)
             self._started = bool(text)
         return text
-
-    def _undecided(self) -> int:
-        """Length of a tail that may be the beginning of a marker."""
-        begun = _BEGUN_TAG.search(self._buffer[-self._HOLD :]) or _BEGUN_MARK.search(self._buffer[-self._HOLD :])
-        return len(begun.group()) if begun else 0
