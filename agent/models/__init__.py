@@ -85,7 +85,6 @@ def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter 
 
 @asynccontextmanager
 async def closing(*models: Model | str) -> AsyncIterator[None]:
-    """Close the models at the end."""
     try:
         yield
     finally:

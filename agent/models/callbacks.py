@@ -126,7 +126,6 @@ register_configure_hook(_heard, inheritable=True)
 
 @contextmanager
 def recording() -> Iterator[Replies]:
-    """Hear the replies to what the block asks."""
     replies = Replies()
     token = _heard.set(replies)
     try:

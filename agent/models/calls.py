@@ -35,8 +35,6 @@ _PROVIDERS = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to an endpoint."""
-
     kind: str
     """Which call of the protocol: `plan`, `write_sql`, …"""
     model: str
@@ -57,8 +55,6 @@ class Call:
 
 
 class Reported(Protocol):
-    """Receives the known facts about the reply."""
-
     def __call__(self, **attributes: str | int | None) -> None: ...
 
 

@@ -90,7 +90,6 @@ class Connections:
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[Pool]:
-        """The clients for one call."""
         last = self._pools[-1]
         if last is not self._pools[0] and not last.calls and time.monotonic() - last.used > IDLE_SECONDS:
             self._pools.remove(last)

@@ -138,6 +138,5 @@ class _Reader:
         return "\ufffd" if "\ud800" <= character < "\ue000" else character, unicode.end()
 
     def _blank(self, at: int, blank: re.Pattern[str] = _BLANK) -> int:
-        """Skip white space and comments."""
         skipped = blank.match(self.text, at)
         return skipped.end() if skipped else at

@@ -360,8 +360,6 @@ class Meter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The settings of an OpenAI-compatible endpoint."""
-
     model: str
     api_key: str | None = field(default=None, repr=False)
     base_url: str | None = None

@@ -110,8 +110,6 @@ Messages = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One request to an endpoint."""
-
     messages: Messages
     quirks: Quirks
     schema: dict[str, Any] | None

@@ -73,7 +73,6 @@ def step_schema(allowed: tuple[str, ...]) -> dict[str, Any]:
 
 
 def json_in(reply: Reply, *keys: str) -> dict[str, object]:
-    """The reply's object with these keys."""
     return extract_json(complete_text(reply), keys=keys)
 
 

@@ -16,7 +16,6 @@ STRUCTURE = (".sql", ".ddl")
 
 
 def is_data(path: Path) -> bool:
-    """Whether the path is a data file or a folder."""
     suffix = path.suffix.lower()
     return path.is_dir() or suffix in DATA or (suffix in _ALONE and _holds_table(path))
 
@@ -36,5 +35,4 @@ def _holds_table(path: Path) -> bool:
 
 
 def is_structure(path: Path) -> bool:
-    """Whether the name is that of a file of CREATE TABLE statements."""
     return path.suffix.lower() in STRUCTURE

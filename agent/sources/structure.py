@@ -144,7 +144,6 @@ def _table(key: Any, given: Any) -> Table:
 
 
 def _columns(table: str, given: Any) -> Iterator[tuple[Column, ForeignKey | None]]:
-    """Each column with its foreign key, if it declares one."""
     if isinstance(given, dict):
         for name, described in given.items():
             yield _column(described if isinstance(described, dict) else {"type": described}, name)

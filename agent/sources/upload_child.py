@@ -22,7 +22,6 @@ _OUR_LISTS = [Path(__file__).parents[1], Path(__file__).parents[2] / "eval"]
 
 
 def serve(connection: socket.socket, folder: Path) -> None:
-    """Do one job."""
     os.chdir(folder)
     os.environ["TMPDIR"] = os.environ["HOME"] = str(folder)
     with connection.makefile("r") as asked, connection.makefile("w") as told, redirect_stdout(told):

@@ -128,7 +128,6 @@ def _refuse_many(tables: int, columns: int) -> None:
 
 
 def _import(job: dict[str, Any], files: list[tuple[Path, str]], kinds: list[Kind], out: Path) -> Reading:
-    """Import files of tables, and the sheets of workbooks, into a new file."""
     bounds = Bounds(job["rows"], job["columns"])
     tables: list[File] = []
     for (path, name), kind in zip(files, kinds, strict=True):

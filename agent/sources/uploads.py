@@ -356,7 +356,6 @@ async def _forked() -> AsyncIterator[Pipes]:
 
 
 async def _closed(told: asyncio.StreamReader) -> None:
-    """Wait until the other end is gone."""
     with suppress(ConnectionError):
         while await told.read(_FLUSH):
             pass

@@ -32,8 +32,6 @@ ROOM = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a model has come."""
-
     state: Literal["absent", "fetching", "fetched"]
     bytes: int
     """That are there; also of a download that was stopped, which the next one goes on with."""

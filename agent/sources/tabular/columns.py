@@ -57,8 +57,6 @@ _HEADER_UNIT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a column holds and how it is read."""
-
     plan: ColumnPlan
     """With a kind, and what was found of marks, order and unit."""
     number: numbers.Written | None = None
@@ -111,7 +109,6 @@ def trimmed(column: str) -> str:
 
 
 def is_missing(cell: str, kind: str | None) -> bool:
-    """Whether a cell says that there is no value."""
     folded = cell.casefold()
     if kind == "text":
         return cell in MARKS_IN_TEXT

@@ -58,8 +58,6 @@ _PIVOT = 50
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How the dates of a column are written."""
-
     forms: tuple[str, ...]
     """Those that occur, the most frequent first; of `dmy` and `mdy` the one decided."""
     order: Order | None = None
@@ -73,7 +71,6 @@ class Written:
 
     @property
     def plain(self) -> bool:
-        """Whether all are ISO dates."""
         return self.forms == ("ymd",)
 
 
@@ -214,7 +211,6 @@ def _day(column: str, form: str) -> str:
 
 
 def is_time(cell: str) -> bool:
-    """Whether the cell is a time of day."""
     return len(cell) <= LONGEST and re.fullmatch(TIME, cell) is not None
 
 

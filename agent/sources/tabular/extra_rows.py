@@ -169,8 +169,6 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
 
 @dataclass(frozen=True, slots=True)
 class _Shapes:
-    """What the cells of the first column have in common."""
-
     words: int
     """The most words of a cell, but for those at the end of the file."""
     signs: frozenset[str]
@@ -235,7 +233,6 @@ def _sums(
 
 
 def _values(engine: DuckDBPyConnection, staged: Staged, cell: str) -> Mapping[int, float]:
-    """The numbers of a column by place."""
     bare = trimmed(cell)
     counted = engine.execute(f"SELECT {bare} AS v, count(*) FROM {staged.raw} WHERE v <> '' GROUP BY v").fetchall()
     cells: dict[str, int] = dict(counted)

@@ -55,7 +55,6 @@ class Named:
 
 
 def found(files: Sequence[Named], before: Reading) -> list[Together]:
-    """The tables that the files make, in their order."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for place, file in enumerate(files):
         alone = not file.headers or not all(file.headers) or len(file.headers) < 2
@@ -108,7 +107,6 @@ def _words(name: str) -> list[str]:
 
 
 def _shared(names: Sequence[str]) -> set[str]:
-    """The words that all names have."""
     return set.intersection(*(set(_words(name)) for name in names))
 
 

@@ -36,7 +36,6 @@ def as_records(path: Path, folder: Path) -> Path | None:
 
 
 def _rows(value: Any, depth: int) -> list[dict[str, Any]] | None:
-    """The rows that a value holds; None where it holds none."""
     if isinstance(value, list):
         if value and all(isinstance(row, dict) for row in value):
             return [_exact(row) for row in value]

@@ -33,8 +33,6 @@ _LASTED = re.compile(r"(?i)\b(duration|elapsed|length|dauer|durée)\b")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How the amounts of a column are written."""
-
     unit: str
     """In which they are read."""
     decimal: Mark = "."

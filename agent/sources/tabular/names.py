@@ -16,7 +16,6 @@ _YEAR_FIRST = re.compile(r"((?:19|20)\d\d)_(\D\w{0,60})")
 
 
 def table_name(file: str) -> str:
-    """The name of the table of a file of this name."""
     return plain_name(_NUMBERED.sub("", file), "data")
 
 

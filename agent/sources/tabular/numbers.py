@@ -59,8 +59,6 @@ ENOUGH = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How the numbers of a column are written."""
-
     decimal: Mark = "."
     unit: str | None = None
     spellings: tuple[str, ...] = ()
@@ -80,8 +78,6 @@ class Written:
 
 @dataclass(slots=True)
 class _Seen:
-    """What the cells of a column show."""
-
     fits: Counter[str] = field(default_factory=Counter)
     """Cells with separators by the mark that fits them: `.`, `,` or `.,` where both do."""
     units: dict[str, set[str]] = field(default_factory=dict)

@@ -47,8 +47,6 @@ class TextChanges:
 
 
 class OneTable:
-    """Reads one staged table."""
-
     def __init__(self, engine: DuckDBPyConnection, staged: Staged, before: TablePlan) -> None:
         self._engine, self._staged, self._before = engine, staged, before
         self._table = before.table

@@ -56,8 +56,6 @@ _BEFORE = re.compile(r"(?i)(?:^|_)(?:by|per|for|of|in)_.*")
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Columns that are periods, and the other ones."""
-
     places: tuple[int, ...]
     header: str
     """Of the column that says which period it is."""

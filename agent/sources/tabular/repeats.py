@@ -20,8 +20,6 @@ _CODE = r"[^ ]*[0-9][^ ]*"
 
 
 class Repeats:
-    """Of one table."""
-
     def __init__(
         self, engine: DuckDBPyConnection, table: str, decisions: Sequence[Decision], names: Sequence[str]
     ) -> None:

@@ -59,7 +59,6 @@ class Staged:
 
     @property
     def cells(self) -> list[str]:
-        """The names of its columns."""
         return [f"c{i}" for i in range(len(self.headers))]
 
     def told(self, at: int, text: str) -> Row:
@@ -98,7 +97,6 @@ def stage(engine: DuckDBPyConnection, path: Path, kind: str, raw: str, bounds: B
 
 
 def filled(engine: DuckDBPyConnection, raw: str, cells: Sequence[str], where: str = "true") -> list[int]:
-    """How many cells of each column are filled."""
     counts = ", ".join(f"count({cell})" for cell in cells)
     return list(engine.execute(f"SELECT {counts} FROM {raw} WHERE {where}").fetchall()[0])
 

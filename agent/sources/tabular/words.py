@@ -88,7 +88,6 @@ def notes(reading: Reading) -> list[str]:
 
 
 def table_notes(table: TableReading) -> list[str]:
-    """What is told of a table beside its columns."""
     found, plan = table.found, table.plan
     told = list(found.notes)
     if found.parts:
