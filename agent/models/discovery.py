@@ -177,40 +177,21 @@ def _listed_at(settings: ModelSettings) -> ModelServer | None:
         return None
 
 
-_small: dict[tuple[str, str], bool] = {}
-"""By address and model."""
-
-
 async def small(settings: ModelSettings) -> bool:
-    """Whether the model has at most `SMALL` weights: the one that was fetched, or as `known_small` and `is_small`
-    say."""
+    """Whether the model has at most `SMALL` weights: the one that was fetched, one whose name says so, or as a server
+    on this machine says that lists it."""
     if settings.local is not None and settings.local.stem == settings.name:
         return True
-    known = known_small(settings)
-    return await asyncio.to_thread(is_small, settings) if known is None else known
-
-
-def known_small(settings: ModelSettings) -> bool | None:
-    """Whether the model at the endpoint has at most `SMALL` weights, as far as its name or an earlier answer tells;
-    None where a server on this machine has to be asked (`is_small`)."""
     if named := _WEIGHTS.search(settings.name):
         return float(named[1]) * 1e9 <= SMALL
-    address, _ = address_and_key(settings)
-    here = urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1")
-    if not here or time.monotonic() < _silent.get(address, 0.0):
+    if urlsplit(address_and_key(settings)[0]).hostname not in ("localhost", "127.0.0.1", "::1"):
         return False
-    return _small.get((address, settings.name))
-
-
-def is_small(settings: ModelSettings) -> bool:
-    """The same, asked of the server that lists it, once. Blocks for SECONDS at most."""
-    if (server := _listed_at(settings)) is None:
+    if (server := await asyncio.to_thread(_listed_at, settings)) is None:
         return False
     weights = server.weights.get(settings.name)
     if weights is None and len(server.weights) == 1:  # llama.cpp serves its one model under any name
         (weights,) = server.weights.values()
-    told = _small[address_and_key(settings)[0], settings.name] = weights is not None and weights <= SMALL
-    return told
+    return weights is not None and weights <= SMALL
 
 
 def named(settings: ModelSettings) -> tuple[ModelSettings, str]:

@@ -51,20 +51,13 @@ def ungrounded_numbers(text: str, results: Sequence[QueryResult], question: str 
             continue
         step = 0.5 * 10.0 ** -len(digits.partition(".")[2])
         hedged = bool(_HEDGE.search(text, max(0, number.start() - 20), number.start()))
-        if not any(_near(v, slack, known, hedged=hedged) for v, slack in _readings(value, step, suffix)):
+        scale = _SCALE.get(suffix.removesuffix("n") if len(suffix) == 2 else suffix, 1.0)
+        readings = [(value * scale, step * scale)]
+        if suffix in ("%", "percent"):
+            readings.append((value / 100, step / 100))
+        if not any(_near(v, slack, known, hedged=hedged) for v, slack in readings):
             loose.append(written)
     return loose
-
-
-def _readings(value: float, step: float, suffix: str) -> Iterable[tuple[float, float]]:
-    """The possible values of the written number, each with its rounding tolerance."""
-    scale = _SCALE.get(suffix.removesuffix("n") if len(suffix) == 2 else suffix)
-    if scale is not None:
-        yield value * scale, step * scale
-    else:
-        yield value, step
-    if suffix in ("%", "percent"):
-        yield value / 100, step / 100
 
 
 def _near(value: float, slack: float, known: Sequence[float], *, hedged: bool) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.config import DatabaseSettings, settings
-from agent.sources.path_kinds import is_data, is_structure
+from agent.sources.file_kinds import STRUCTURE, is_data
 from eval.collection import Collection
 from eval.databases import open_database
 from eval.databases.base import Database
@@ -111,7 +111,8 @@ def _known_dialect(name: str) -> Dialect:
 
 
 def _names_structure(name: str) -> bool:
-    return name not in demo_ids() and "://" not in name and is_structure(Path(name)) and Path(name).is_file()
+    path = Path(name)
+    return name not in demo_ids() and "://" not in name and path.suffix.lower() in STRUCTURE and path.is_file()
 
 
 def _opened(

@@ -1,15 +1,17 @@
-"""The kinds of files that make a database, recognised by their first bytes and not by their names.
+"""The kinds of files that make a database: of an upload by its first bytes, of a path that a user names by its ending.
 
-In: the beginning of a file. Out: its kind, or a `SourceRefused` that says what the user can do instead.
+In: the beginning of a file. Out: its kind, or a `SourceRefused` that says what the user can do instead. A leaf module,
+so that other databases load none of the imports.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
+from pathlib import Path
 from typing import Literal
 
-from agent.sources.errors import SourceRefused
-from agent.sources.tabular.layout import text_encoding
+from agent.sources.errors import SourceError, SourceRefused
 
 Kind = Literal["sqlite", "duckdb", "delimited", "json", "excel", "parquet"]
 TABULAR: frozenset[Kind] = frozenset({"delimited", "json", "excel", "parquet"})
@@ -25,6 +27,14 @@ _PACKED = {
 }
 _PAGE = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|table|\?xml)\b", re.IGNORECASE)
 """A web page, which a download that asks for a password gives, too, or XML."""
+_CONTROLS = bytes({*range(1, 32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
+"""Bytes that no text is made of."""
+DATA = frozenset({".csv", ".tsv", ".tab", ".psv", ".parquet", ".xlsx", ".xlsm", ".jsonl", ".ndjson"})
+"""Files that are imported, alone or of a folder; other files are opened as databases."""
+_ALONE = frozenset({".txt", ".json", ".dat"})
+"""Files that are imported where they are named and hold a table; in a folder they may be anything."""
+STRUCTURE = (".sql", ".ddl")
+"""Files of CREATE TABLE statements."""
 
 
 def file_kind(head: bytes) -> Kind:
@@ -47,3 +57,39 @@ def file_kind(head: bytes) -> Kind:
     if text_encoding(head) is None:
         raise SourceRefused("the file is no SQLite, DuckDB, Parquet, Excel, JSON or CSV file")
     return "json" if _JSON.match(head) else "delimited"
+
+
+def text_encoding(head: bytes) -> str | None:
+    """The encoding, detected from the beginning of a file; None for binary content."""
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if head.startswith(mark):
+            return name
+    zeros = head.count(0)
+    if not zeros:
+        return "utf-8" if len(head.translate(None, _CONTROLS)) >= 0.95 * len(head) else None
+    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if head[first::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
+            return name
+    return None
+
+
+def is_data(path: Path) -> bool:
+    """Whether the path is a folder, or a data file by its ending; where that may stand for anything, one that has
+    columns or is JSON."""
+    suffix = path.suffix.lower()
+    if path.is_dir() or suffix in DATA:
+        return True
+    if suffix not in _ALONE:
+        return False
+    from agent.sources.tabular.layout import found_layout
+
+    try:
+        with path.open("rb") as file:
+            kind = file_kind(file.read(4096))
+        return kind == "json" or (kind == "delimited" and len(found_layout(path).headers) > 1)
+    except (SourceError, OSError):
+        return False

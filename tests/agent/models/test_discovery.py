@@ -13,7 +13,7 @@ import pytest
 
 from agent.config import ModelSettings, Settings
 from agent.models import shared_model
-from agent.models.discovery import context_tokens, is_small, known_small, named, server_at, servers_here
+from agent.models.discovery import context_tokens, named, server_at, servers_here, small
 from agent.models.protocol import ModelRefused, SqlRequest
 from agent.runtime.preparation import run_context
 from agent.state import QueryTask
@@ -138,20 +138,22 @@ def settings(name: str, url: str | None = None) -> ModelSettings:
 
 
 @pytest.mark.parametrize(
-    ("name", "small"),
+    ("name", "expected"),
     rows("replies/small_models.jsonl"),
 )
-def test_a_name_tells_how_many_weights_a_model_has(name: str, small: bool) -> None:
-    assert known_small(settings(name, "https://models.example.org/v1")) is small
+async def test_a_name_tells_how_many_weights_a_model_has(name: str, expected: bool) -> None:
+    assert await small(settings(name, "https://models.example.org/v1")) is expected
 
 
-@pytest.mark.parametrize(("weights", "small"), [(1_777_088_000, True), (32_000_000_000, False), (None, False)])
-def test_a_server_on_this_machine_is_asked_once(endpoint: OpenAIServer, weights: int | None, small: bool) -> None:
+@pytest.mark.parametrize(("weights", "expected"), [(1_777_088_000, True), (32_000_000_000, False), (None, False)])
+async def test_a_server_on_this_machine_is_asked_once(
+    endpoint: OpenAIServer, weights: int | None, expected: bool
+) -> None:
     endpoint.models = ({"id": "m", "object": "model", "meta": {"n_params": weights} if weights else {}},)
     asked = settings("any", endpoint.url)
-    assert known_small(asked) is None
-    assert is_small(asked) is small
-    assert known_small(asked) is small
+    assert await small(asked) is expected
+    endpoint.models = ()
+    assert await small(asked) is expected
 
 
 @pytest.mark.parametrize(("given", "strategy"), [({}, "cascade"), ({"TEXT2SQL_STRATEGY": "standard"}, "standard")])
