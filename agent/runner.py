@@ -32,10 +32,9 @@ from agent.events import (
     ErrorInfo,
     Event,
 )
-from agent.models.calls import told_to
+from agent.models.calls import steps_are_heard, told_to
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
-from agent.models.traced_runs import steps_are_heard
 from agent.runtime.answer import Answer, Tokens
 from agent.runtime.context import RunContext, unheard
 from agent.runtime.outcome import answer_of, answer_of_turn
@@ -292,7 +291,7 @@ def import_nodes() -> None:
 
 async def _traced_graph(given: dict[str, Any], context: RunContext) -> dict[str, Any]:
     """The same as a graph of LangGraph, whose steps LangSmith traces."""
-    from agent.models.traced_runs import within_privacy
+    from agent.models.calls import within_privacy
 
     graph = await asyncio.to_thread(_import_graph)
     with within_privacy(context.privacy):

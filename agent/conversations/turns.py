@@ -23,7 +23,7 @@ from agent.conversations.conversation import (
     thread_state,
 )
 from agent.events import ResumedEvent, ResumedInfo
-from agent.models.traced_runs import within_privacy
+from agent.models.calls import within_privacy
 from agent.results import run_sql
 from agent.runtime.context import RunContext
 from agent.runtime.outcome import TurnEnd

@@ -1,4 +1,4 @@
-"""What others hear of a call to a model: a tracer, the run that waits for it, and the budget that pays for it.
+"""What others hear of a call to a model: a tracer, LangChain, the run that waits for it, the budget that pays for it.
 
 In: a maker of spans (`trace_calls`); a listener of what is written; the requests of an HTTP client. Out: `call_span`,
 which brackets each request to an endpoint, by default with nothing, and receives the kind of call, the model's name,
@@ -8,6 +8,8 @@ says whether a request left this machine: one that did not costs nothing, and it
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -18,10 +20,13 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     import httpx2
 
+    from agent.config import PrivacySettings
+
 DIRECT: Mapping[str, None] = dict.fromkeys(
     f"all://{host}" for host in ("localhost", "*.localhost", "127.0.0.1", "[::1]", "host.docker.internal")
 )
 """Addresses of this machine, which are asked without the proxy of the environment (`HTTP_PROXY`): it knows none."""
+_TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
 _PROVIDERS = {
     "openai.azure.com": "azure.ai.openai",
     "generativelanguage.googleapis.com": "gcp.gemini",
@@ -116,3 +121,24 @@ async def watched(request: httpx2.Request) -> None:
             delivery.sent = delivery.sent or event.endswith("send_request_body.started")
 
         request.extensions = {**request.extensions, "trace": heard}
+
+
+def steps_are_heard(privacy: PrivacySettings) -> bool:
+    """Whether LangSmith, or the handlers of a LangChain run around this one, hear of a run's inner steps."""
+    around = sys.modules.get("langchain_core.runnables.config")
+    config = around.var_child_runnable_config.get() if around is not None else None
+    traced = privacy.mode == "full" and any(os.environ.get(name) == "true" for name in _TRACING)
+    return traced or bool(config and config.get("callbacks"))
+
+
+@contextmanager
+def within_privacy(privacy: PrivacySettings) -> Iterator[None]:
+    """Bracket the code that LangChain may trace. A trace holds prompts and rows, so in the modes `masked` and `schema`
+    LangSmith is off whatever its variables say. Imports langsmith, which LangGraph has already imported."""
+    if privacy.mode == "full":
+        yield
+        return
+    from langsmith.run_helpers import tracing_context
+
+    with tracing_context(enabled=False):
+        yield

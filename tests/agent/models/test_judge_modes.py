@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.models.judge_modes import judged
+from agent.models.openai import judged
 from agent.models.prompts import Prompt
 from agent.models.protocol import JudgeRequest, Usage
 from agent.models.replies import Reply, UnusableReply
