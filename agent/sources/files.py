@@ -33,29 +33,22 @@ _CHANGES = 20
 """How often files may change before their import is given up."""
 
 
-def open_files(path: Path, cache: str | None, on_note: Callable[[str], None], review: Review | None = None) -> Database:
-    """Open the data file, or all data files of the folder as one database with a table for each.
+def open_files(
+    path: Path | Sequence[Path], cache: str | None, on_note: Callable[[str], None], review: Review | None = None
+) -> Database:
+    """Open the data file, the data files of the list, or all those of the folder as one database with a table for each.
 
     `on_note` gets a text when an import begins and as it goes on. `review` gets how the files were read, and returns
     the plans that it changes; without it `on_note` gets each decision. A plan saved beside the file (`plan_beside`)
     comes before what was decided earlier. Blocks while the files are imported; not for use on an event loop. Raises
     DatabaseError.
     """
-    path = path.absolute()
+    named = [one.absolute() for one in ([path] if isinstance(path, Path) else path)]
     try:
-        files = _data_files(path)
-        return _opened(files, [path], cache, on_note, review)
+        files = _data_files(named[0]) if isinstance(path, Path) else named
+        return _opened(files, named, cache, on_note, review)
     except (SourceError, OSError) as error:
-        raise DatabaseError(f"{path.name} cannot be imported: {error}") from None
-
-
-def open_list(paths: Sequence[Path], cache: str | None, on_note: Callable[[str], None]) -> Database:
-    """Open several data files as one database. Raises DatabaseError."""
-    files = [path.absolute() for path in paths]
-    try:
-        return _opened(files, files, cache, on_note, None)
-    except (SourceError, OSError) as error:
-        raise DatabaseError(f"{', '.join(path.name for path in files)} cannot be imported: {error}") from None
+        raise DatabaseError(f"{', '.join(one.name for one in named)} cannot be imported: {error}") from None
 
 
 def _opened(

@@ -17,7 +17,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from agent.sources.errors import SourceError
-from agent.sources.files import open_list
+from agent.sources.files import open_files
 from agent.sources.tabular.names import plain_name, unique_name
 from agent.sources.tabular.plan import Reading
 from agent.sources.tabular.sql import literal, name
@@ -33,7 +33,7 @@ ALONE = "records"
 def open_data(data: Any, cache: str | None = None) -> Database:
     """The database over `data`; blocks while it is copied. Raises InputError for what is no data."""
     if isinstance(data, (list, tuple)) and data and all(isinstance(item, (str, Path)) for item in data):
-        return open_list([Path(item) for item in data], cache, lambda _: None)
+        return open_files([Path(item) for item in data], cache, lambda _: None)
     if isinstance(data, duckdb.DuckDBPyConnection):
         return _copied(lambda folder: _from_connection(data, folder))
     frames = data if isinstance(data, Mapping) else {ALONE: data}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from agent.config import settings
 from agent.runner import Answer, run
-from agent.sources.files import open_files, open_list
+from agent.sources.files import open_files
 
 UMSATZ = (
     "Umsatzbericht 2023;;;\nFiliale;Region;Umsatz;Datum\nMitte;Nord;1.234,50;03.01.2023\n"
@@ -28,8 +27,8 @@ async def asked(folder: Path, question: str, files: dict[str, str]) -> Answer:
     for name, content in files.items():
         (folder / f"{name}.csv").write_text(content, encoding="utf-8")
     paths = [folder / f"{name}.csv" for name in files]
-    opener = partial(open_files, paths[0]) if len(paths) == 1 else partial(open_list, paths)
-    database = await asyncio.to_thread(opener, str(folder / "cache"), lambda _: None)
+    given = paths[0] if len(paths) == 1 else paths
+    database = await asyncio.to_thread(open_files, given, str(folder / "cache"), lambda _: None)
     try:
         return await run(question, database=database, model="offline", settings=settings())
     finally:

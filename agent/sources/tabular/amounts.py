@@ -77,7 +77,16 @@ def flows(
         and (d.plan.unit in CURRENCIES or _AMOUNT.search(column.replace("_", " ")))
     ]
     texts = [c for d, c in zip(decisions, names, strict=True) if c and d.plan.kind == "text"]
-    both = _of_both_signs(engine, table, amounts) if amounts else []
+    both = []
+    if amounts:
+        counts = ", ".join(
+            f"count(*) FILTER ({value} < 0), count(*) FILTER ({value} > 0), count({value})"
+            for value in map(name, amounts)
+        )
+        [row] = engine.execute(f"SELECT {counts} FROM {name(table)}").fetchall()
+        signs = zip(amounts, row[::3], row[1::3], row[2::3], strict=True)
+        # with fewer negative ones they are corrections
+        both = [c for c, out, into, every in signs if every and out >= 0.3 * every and into >= max(1, 0.03 * every)]
     amounts = amounts or [c for d, c in zip(decisions, names, strict=True) if c and d.number and _QUANTITY.search(c)]
     said = _direction(engine, table, texts) if len(amounts) == 1 and not both else None
     if len(both) != 1 and not said:
@@ -106,13 +115,3 @@ def _direction(engine: DuckDBPyConnection, table: str, texts: Sequence[str]) -> 
         into = [value for value in said if value.casefold().rstrip(".") in _COMES_IN]
         found += [f"{column}|{out[0]}"] if len(said) == 2 and out and into else []
     return found[0] if len(found) == 1 else None
-
-
-def _of_both_signs(engine: DuckDBPyConnection, table: str, columns: Sequence[str]) -> list[str]:
-    counts = ", ".join(
-        f"count(*) FILTER ({value} < 0), count(*) FILTER ({value} > 0), count({value})" for value in map(name, columns)
-    )
-    [row] = engine.execute(f"SELECT {counts} FROM {name(table)}").fetchall()
-    signs = zip(columns, row[::3], row[1::3], row[2::3], strict=True)
-    # with fewer negative ones they are corrections
-    return [c for c, out, into, every in signs if every and out >= 0.3 * every and into >= max(1, 0.03 * every)]

@@ -128,8 +128,16 @@ def decided(
         _decision(plan, of, plan.decimal, plan.order, gaps=blank)
         for plan, of, blank in zip(plans, cells, gaps, strict=True)
     ]
-    mark, sure_mark = _mark(first, semicolons)
-    order, sure_order = _order(first, mark)
+    # The decimal mark of the file's other numbers, and whether they show it; semicolons only hint at commas
+    marks = {d.number.decimal for d in first if d.number and d.number.shows_mark}
+    sure_mark = len(marks) == 1
+    mark: Mark | None = next(iter(marks)) if sure_mark else "," if semicolons and not marks else None
+    # The order of the file's other dates, and whether they show it; decimal commas and currencies only hint
+    orders = {d.date.order for d in first if d.date and d.date.order and not d.date.either}
+    sure_order = len(orders) == 1
+    units = {d.plan.unit for d in first}
+    hinted: Order | None = "dmy" if mark == "," or (units & {"€", "£"} and "$" not in units) else None
+    order = next(iter(orders)) if sure_order else hinted
     result = []
     for decision, plan, of in zip(first, plans, cells, strict=True):
         sure = False
@@ -264,25 +272,6 @@ def without_unit(header: str, unit: str | None) -> str:
     """The header without the unit that it ends in."""
     found = _HEADER_UNIT.search(header) if unit and _unit_of(header) == unit else None
     return header[: found.start()].strip(" _") if found else header
-
-
-def _mark(decisions: Sequence[Decision], semicolons: bool) -> tuple[Mark | None, bool]:
-    """The decimal mark of the file's other numbers, and whether they show it; semicolons only hint at commas."""
-    shown = {d.number.decimal for d in decisions if d.number and d.number.shows_mark}
-    if len(shown) == 1:
-        return next(iter(shown)), True
-    return ("," if semicolons and not shown else None), False
-
-
-def _order(decisions: Sequence[Decision], mark: Mark | None) -> tuple[Order | None, bool]:
-    """The order of the file's other dates, and whether they show it; decimal commas and currencies only hint."""
-    shown = {d.date.order for d in decisions if d.date and d.date.order and not d.date.either}
-    if len(shown) == 1:
-        return next(iter(shown)), True
-    units = {d.plan.unit for d in decisions}
-    if mark == "," or (units & {"€", "£"} and "$" not in units):
-        return "dmy", False
-    return None, False
 
 
 def _number_doubt(how: numbers.Written, cells: Cells) -> str | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -34,6 +33,10 @@ _COMMON = {
     "euc_jp": ("euc_jp", 0xA4, 0xCF),
 }
 """By the encoding of several bytes: a character set of its language, and the first bytes of the common characters."""
+_ALPHABETS = {
+    name: tuple(map(frozenset, alphabets.split()))
+    for name, _, alphabets in (line.partition(": ") for line in lines(Path(__file__).with_suffix(".txt")))
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Encoding:
 def likely_encoding(text: bytes) -> Encoding | None:
     """`text`: at most some hundred KB. None where no encoding that is known here reads it."""
     found: list[tuple[tuple[int, int, int], int, str, str]] = []
-    for place, (name, alphabets) in enumerate(_alphabets().items()):
+    for place, (name, alphabets) in enumerate(_ALPHABETS.items()):
         try:
             read = text.decode(name)
         except UnicodeDecodeError:
@@ -67,12 +70,6 @@ def likely_encoding(text: bytes) -> Encoding | None:
         same = next((n for n in (name, *(o for o, _ in as_good)) if text.decode(n) == str(counted)), name)
         return Encoding(same)
     return Encoding(name, as_good[0][0])
-
-
-@cache
-def _alphabets() -> dict[str, tuple[frozenset[str], ...]]:
-    named = (line.partition(": ") for line in lines(Path(__file__).with_suffix(".txt")))
-    return {name: tuple(map(frozenset, alphabets.split())) for name, _, alphabets in named}
 
 
 def _faults(read: str, name: str, alphabets: tuple[frozenset[str], ...]) -> tuple[int, int, int]:

@@ -240,18 +240,14 @@ def _joined(
         return None
     if max(occurs.values()) == 1 and all(name or not group for group, name in zip(groups, names, strict=True)):
         return (names, 1) if groups[0] == "" and len(named) > 1 else None
-    return _by_group(groups, names, occurs), 2
-
-
-def _by_group(groups: Sequence[str], names: Sequence[str], occurs: Counter[str]) -> tuple[str, ...]:
-    """Each name with its group in front. A group ends where the next begins, the last one where the names end that
-    other groups have, too."""
-    last = max((i for i, name in enumerate(names) if occurs[name] > 1), default=len(names) - 1)
+    # Each name with its group in front. A group ends where the next begins, the last one where the names end that
+    # other groups have, too
+    last = max((i for i, name in enumerate(names) if occurs[name] > 1), default=width - 1)
     joined, group = [], ""
     for i, (above, name) in enumerate(zip(groups, names, strict=True)):
         group = (above or (group if i <= last else "")) if name else ""
         joined.append(f"{group} {name}".strip() if name else above)  # without a name, merged over both rows
-    return tuple(joined)
+    return tuple(joined), 2
 
 
 def _are_names(row: Sequence[str], body: Sequence[Sequence[str]], *, some: bool = False) -> bool:

@@ -26,7 +26,7 @@ from agent.sources.tabular.columns import (
 )
 from agent.sources.tabular.extra_rows import LeftOut
 from agent.sources.tabular.names import column_name, unique_name
-from agent.sources.tabular.plan import MOST_SHOWN, ColumnFound, ColumnPlan, Row, TableFound, TablePlan, TableReading
+from agent.sources.tabular.plan import MOST_SHOWN, ColumnFound, ColumnPlan, TableFound, TablePlan, TableReading
 from agent.sources.tabular.sql import BLANKS, literal, name
 from agent.sources.tabular.stage import Staged, filled
 from eval.databases.catalogue.duckdb import AS_WRITTEN, as_read
@@ -320,6 +320,11 @@ class OneTable:
         else:
             plain = decision.date is not None and decision.date.plain and not decision.date.zones
         changed = wrong or missing or text.table or fills or decision.doubt or decision.clock
+        rows: list[tuple[Any, ...]] = []
+        if misfits:
+            cell, listed = trimmed(self._cells[i]), ", ".join(map(literal, list(misfits)[:200]))
+            shown = f"SELECT rowid, {cell} FROM {self._raw} WHERE {cell} IN ({listed})"
+            rows = self._all(f"{shown} ORDER BY rowid LIMIT {MOST_SHOWN}")
         return ColumnFound(
             name=column,
             type=decision.type,
@@ -327,22 +332,12 @@ class OneTable:
             filled=filled,
             read=filled - wrong,
             missing=missing,
-            misfits=self._rows_of(self._cells[i], misfits),
+            misfits=tuple(self._staged.told(at, str(value)) for at, value in rows),
             folded=text.folded,
             doubt=decision.doubt,
             examples=tuple(v[:100] for v in list(sample)[:3]),
             changed=bool(changed) or (kind != "text" and not plain),
         )
-
-    def _rows_of(self, cell: str, values: Mapping[str, int]) -> tuple[Row, ...]:
-        if not values:
-            return ()
-        listed = ", ".join(map(literal, list(values)[:200]))
-        rows = self._all(
-            f"SELECT rowid, {trimmed(cell)} FROM {self._raw} WHERE {trimmed(cell)} IN ({listed}) "
-            f"ORDER BY rowid LIMIT {MOST_SHOWN}"
-        )
-        return tuple(self._staged.told(at, str(value)) for at, value in rows)
 
 
 def are_groups(engine: DuckDBPyConnection, raw: str, column: str, where: str) -> bool:

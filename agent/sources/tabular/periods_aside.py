@@ -74,7 +74,12 @@ def found(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, table: 
     if periods is None or staged.rows * len(periods[0]) > bounds.rows:
         return None
     places, header, said = periods
-    figures = _shares(engine, staged, left_out.condition)
+    asked = ", ".join(  # which part of a column's filled cells are figures; 1 where it has none
+        f"coalesce(avg(CASE WHEN trim({cell}) <> '' AND {cell} <> {literal(NEVER_COMPUTED)} "
+        f"THEN regexp_full_match(trim({cell}), {literal(_FIGURE)})::INT END), 1)"
+        for cell in staged.cells
+    )
+    [figures] = engine.execute(f"SELECT {asked} FROM {staged.raw} WHERE {left_out.condition}").fetchall()
     kept, sums = [], []
     for i, head in enumerate(map(str.strip, staged.headers)):
         if i in places:
@@ -87,7 +92,11 @@ def found(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, table: 
             return None
     if not kept or any(figures[i] < _MOSTLY for i in places):
         return None
-    return Aside(places, header, said, _figure_name(table), tuple(kept), tuple(sums))
+    # The figures are called as the table, where its name is a word for things
+    words = re.findall(r"[^\W\d_]{3,}", _BEFORE.sub("", table.casefold()))
+    word = words[-1] if words else ""
+    telling = word and not {word, lemma(word)} & _GENERIC and open_lexicon(lemma(word))
+    return Aside(places, header, said, word if telling else "amount", tuple(kept), tuple(sums))
 
 
 def proposed(staged: Staged, aside: Aside, before: TablePlan) -> Literal["rows", "columns"]:
@@ -118,24 +127,6 @@ def _said(kind: str, match: re.Match[str], years: Sequence[str]) -> str:
     if kind == "day":
         return f"{year}-{named['month']}"
     return f"{year}-{MONTHS[named['name'].lower()]:02}" if year else named["name"].capitalize()
-
-
-def _figure_name(table: str) -> str:
-    """What the figures are called: as the table, where its name is a word for things."""
-    words = re.findall(r"[^\W\d_]{3,}", _BEFORE.sub("", table.casefold()))
-    word = words[-1] if words else ""
-    telling = word and not {word, lemma(word)} & _GENERIC and open_lexicon(lemma(word))
-    return word if telling else "amount"
-
-
-def _shares(engine: DuckDBPyConnection, staged: Staged, condition: str) -> list[float]:
-    """Which part of each column's filled cells are figures; 1 where a column has none."""
-    asked = ", ".join(
-        f"coalesce(avg(CASE WHEN trim({cell}) <> '' AND {cell} <> {literal(NEVER_COMPUTED)} "
-        f"THEN regexp_full_match(trim({cell}), {literal(_FIGURE)})::INT END), 1)"
-        for cell in staged.cells
-    )
-    return list(engine.execute(f"SELECT {asked} FROM {staged.raw} WHERE {condition}").fetchall()[0])
 
 
 def as_rows(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, aside: Aside) -> tuple[Staged, LeftOut]:
