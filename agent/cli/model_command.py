@@ -193,8 +193,7 @@ def get_model(
 
         from agent.cli.console import console_on
         from agent.config import settings
-        from agent.models.local.catalogue import model_named, told_size
-        from agent.models.local.download import get_model, state_of
+        from agent.models.local.download import get_model, model_named, state_of, told_size
         from agent.models.local.serving import INSTALL
 
         known, wanted = settings().model, model_named(name)
@@ -229,8 +228,7 @@ def remove_model(
     """Delete what `model get` has fetched."""
     with errors_reported():
         from agent.config import settings
-        from agent.models.local.catalogue import CATALOGUE, model_named, told_size
-        from agent.models.local.download import remove_model
+        from agent.models.local.download import CATALOGUE, model_named, remove_model, told_size
 
         folder = settings().model.models_folder
         for wanted in [model_named(name)] if name else CATALOGUE:

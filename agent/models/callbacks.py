@@ -34,17 +34,19 @@ class Report:
         """Without a run, nothing is kept."""
         self._run = run
         self._began = time.monotonic()
+        self.message_id = f"run-{run.run_id}" if run else ""
+        """One for the pieces and the whole, so that LangGraph's stream of messages does not show both."""
         self.first_word: float | None = None
         """Seconds to the first text."""
-        self._text: list[str] = []
-        self._tokens: Tokens | None = None
+        self.text: list[str] = []
+        self.tokens: Tokens | None = None
 
     def whole(self, text: str, tokens: Tokens | None) -> None:
         if self._run is not None:
             if text and self.first_word is None:
                 self.first_word = time.monotonic() - self._began
-            self._text.append(text)
-            self._tokens = tokens or self._tokens
+            self.text.append(text)
+            self.tokens = tokens or self.tokens
 
     async def piece(self, text: str, tokens: Tokens | None) -> None:
         """A piece of a streamed reply: the handlers get it at once."""
@@ -52,20 +54,8 @@ class Report:
             return
         self.whole(text, tokens)
         if text:
-            message = AIMessageChunk(content=text, id=_message_id(self._run))
+            message = AIMessageChunk(content=text, id=self.message_id)
             await self._run.on_llm_new_token(text, chunk=ChatGenerationChunk(message=message))
-
-    def message(self, run: AsyncCallbackManagerForLLMRun) -> AIMessage:
-        usage = None
-        if self._tokens is not None:
-            read, written = self._tokens.input, self._tokens.output
-            usage = UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)
-        return AIMessage("".join(self._text), usage_metadata=usage, id=_message_id(run))
-
-
-def _message_id(run: AsyncCallbackManagerForLLMRun) -> str:
-    """One id for the pieces and the whole, so that LangGraph's stream of messages does not show both."""
-    return f"run-{run.run_id}"
 
 
 @asynccontextmanager
@@ -87,7 +77,12 @@ async def reported_call(call: str, model: str, messages: list[tuple[str, str]]) 
     except BaseException as error:
         await run.on_llm_error(error)
         raise
-    generation = ChatGeneration(message=report.message(run))
+    usage = None
+    if report.tokens is not None:
+        read, written = report.tokens.input, report.tokens.output
+        usage = UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)
+    message = AIMessage("".join(report.text), usage_metadata=usage, id=report.message_id)
+    generation = ChatGeneration(message=message)
     await run.on_llm_end(LLMResult(generations=[[generation]], llm_output={FIRST_WORD: report.first_word}))
 
 

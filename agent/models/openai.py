@@ -268,15 +268,6 @@ class _ShownText:
                 self.on_text(piece)
         return self.flawed
 
-    def restart(self, text: str) -> None:
-        """Show `text`, whose beginning may already have been shown."""
-        shown = self.text
-        if text.startswith(shown):
-            self.add(text[len(shown) :])
-        elif text:
-            self.add(_INTERRUPTED)
-            self.add(text)
-
 
 async def _write_answer(endpoint: EndpointClient, messages: Messages, ledger: Ledger, shown: _ShownText) -> Reply:
     """One answer, shown piece by piece where somebody listens. One without anything to show is requested once more."""
@@ -295,8 +286,11 @@ async def _write_answer(endpoint: EndpointClient, messages: Messages, ledger: Le
             shown.flawed = reply.stopped
         elif listened and "".join(raw) == reply.text:
             shown.add(visible.end())
-        else:
-            shown.restart(visible_text(reply.text))
+        elif (text := visible_text(reply.text)).startswith(shown.text):  # its beginning may already have been shown
+            shown.add(text[len(shown.text) :])
+        elif text:
+            shown.add(_INTERRUPTED)
+            shown.add(text)
         if shown.text or shown.flawed or reply.refusal:
             break
     return reply

@@ -150,7 +150,10 @@ def _columns(table: str, given: Any) -> Iterator[tuple[Column, ForeignKey | None
     elif isinstance(given, list):
         for item in given:
             if isinstance(item, str):
-                yield _column(_from_line(item), None)
+                typed = _TYPED.fullmatch(item.strip())
+                name, kind, size, rest = typed.groups(default="") if typed else (item, "", "", "")
+                keyed, filled = "PRIMARY KEY" in rest.upper(), "NOT NULL" in rest.upper()
+                yield _column({"name": name, "type": kind + size, "primary_key": keyed, "not_null": filled}, None)
             elif isinstance(item, list) and item:
                 yield _column({"name": item[0], "type": item[1] if len(item) > 1 else ""}, None)
             elif isinstance(item, dict):
@@ -159,15 +162,6 @@ def _columns(table: str, given: Any) -> Iterator[tuple[Column, ForeignKey | None
                 raise InputError(f"a column of the table {table!r} is neither a name nor an object with a name")
     else:
         raise InputError(f"the columns of the table {table!r} must be a list, or an object with the columns by name")
-
-
-def _from_line(line: str) -> dict[str, Any]:
-    typed = _TYPED.fullmatch(line.strip())
-    if typed is None:
-        return {"name": line}
-    name, kind, size, rest = typed.groups(default="")
-    keyed, filled = "PRIMARY KEY" in rest.upper(), "NOT NULL" in rest.upper()
-    return {"name": name, "type": kind + size, "primary_key": keyed, "not_null": filled}
 
 
 def _column(given: dict[str, Any], key: Any) -> tuple[Column, ForeignKey | None]:

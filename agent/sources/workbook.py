@@ -17,8 +17,8 @@ from typing import Any
 
 from agent.sources.errors import SourceRefused, SourceTooLarge
 from agent.sources.tabular.columns import NEVER_COMPUTED
+from agent.sources.tabular.notation import CURRENCY_OF, KNOWN
 from agent.sources.tabular.stage import Bounds
-from agent.sources.tabular.units import CURRENCY_OF, KNOWN
 
 MAX_SHEETS = 200
 MAX_CELL = 32_767

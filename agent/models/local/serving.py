@@ -21,7 +21,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from agent.models.local.catalogue import CATALOGUE, told_size
+from agent.models.local.download import CATALOGUE, told_size
 from agent.models.protocol import ModelUnavailable
 from eval.tasks.cache_folder import fallback_folder
 

@@ -206,8 +206,7 @@ async def get_local_model(here: Here, asked: LocalModelIn) -> list[LocalModelRep
     _require(here)
     if asked.name not in {known.name for known in await asyncio.to_thread(_local_models, here)}:
         raise ApiError(404, "There is no such model; GET /model/local lists those there are.")
-    from agent.models.local.catalogue import model_named
-    from agent.models.local.download import get_model, state_of
+    from agent.models.local.download import get_model, model_named, state_of
 
     wanted, folder = model_named(asked.name), here.settings.model.models_folder
 
@@ -228,8 +227,7 @@ async def get_local_model(here: Here, asked: LocalModelIn) -> list[LocalModelRep
 @router.delete("/model/local", responses=refusals())
 async def stop_local_model(here: Here) -> list[LocalModelReply]:
     """Stop the download that is under way, in whatever process. What has come stays for the next one."""
-    from agent.models.local.catalogue import model_named
-    from agent.models.local.download import stop_getting
+    from agent.models.local.download import model_named, stop_getting
 
     _require(here)
     for known in await asyncio.to_thread(_local_models, here):
@@ -238,8 +236,7 @@ async def stop_local_model(here: Here) -> list[LocalModelReply]:
 
 
 def _local_models(services: Services) -> list[LocalModelReply]:
-    from agent.models.local.catalogue import CATALOGUE
-    from agent.models.local.download import state_of
+    from agent.models.local.download import CATALOGUE, state_of
     from agent.models.local.serving import INSTALL
 
     settings = services.settings.model

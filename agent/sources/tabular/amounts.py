@@ -15,8 +15,8 @@ from duckdb import DuckDBPyConnection
 
 from agent.knowledge.semantics.flows import RECEIVED, SPENT
 from agent.sources.tabular.columns import Decision
+from agent.sources.tabular.notation import CURRENCIES, CURRENCY_OF, KNOWN
 from agent.sources.tabular.sql import literal, name
-from agent.sources.tabular.units import CURRENCIES, CURRENCY_OF, KNOWN
 from eval.language.lexicon import word_set
 
 _AMOUNT = re.compile(r"(?i)(?<![a-z])(amount|value|sum|transaction|betrag|montant|importe|importo|bedrag)(?![a-z])")

@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.sources.tabular import dates, measures, numbers
-from agent.sources.tabular.notation import notation
+from agent.sources.tabular.notation import CURRENCIES, KNOWN, notation
 from agent.sources.tabular.plan import ColumnPlan, Mark, Order
 from agent.sources.tabular.sql import BLANKS, literal
-from agent.sources.tabular.units import CURRENCIES, KNOWN
 from eval.language.lexicon import open_lexicon
 
 NEVER_COMPUTED = "#CALC!"

@@ -20,7 +20,7 @@ from agent.sources.file_kinds import text_encoding
 from agent.sources.tabular import dates, measures, numbers
 from agent.sources.tabular.columns import is_missing
 from agent.sources.tabular.encodings import Encoding, likely_encoding
-from agent.sources.tabular.units import CURRENCY_OF, KNOWN
+from agent.sources.tabular.notation import CURRENCY_OF, KNOWN
 
 _SAMPLE = 256 * 1024
 _RECORDS = 500

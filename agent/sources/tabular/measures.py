@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from agent.sources.tabular import numbers
+from agent.sources.tabular.notation import FACTORS
 from agent.sources.tabular.plan import Mark
 from agent.sources.tabular.sql import PAD, literal
-from agent.sources.tabular.units import FACTORS
 
 _PART = re.compile(r"\s{0,4}(?P<figure>[0-9](?:[0-9.,]{0,20}[0-9])?)\s{0,4}(?P<unit>[^\W\d_]{1,8})\.?,?")
 _OUT_OF = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,2})?)\s{0,4}(?:/|of|out of)\s{0,4}([0-9]{1,3})", re.IGNORECASE)

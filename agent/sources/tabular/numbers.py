@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from agent.sources.tabular.notation import CURRENCY_OF, KNOWN, name_of
 from agent.sources.tabular.plan import Mark
 from agent.sources.tabular.sql import PAD, literal
-from agent.sources.tabular.units import CURRENCY_OF, KNOWN, name_of
 
 _BLANK = "[ \u00a0\u2007\u2009\u202f]"
 _APART = f"(?:['’][0-9]{{3}})+|(?:{_BLANK}[0-9]{{3}})+"

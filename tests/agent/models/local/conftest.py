@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.local import catalogue, serving
-from agent.models.local.catalogue import LocalModel
+from agent.models.local import download, serving
+from agent.models.local.download import LocalModel
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 4_000
 TINY = LocalModel(
@@ -135,7 +135,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     hub = Hub(f"http://127.0.0.1:{server.server_port}")
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
-    monkeypatch.setattr(catalogue, "CATALOGUE", (TINY,))
+    monkeypatch.setattr(download, "CATALOGUE", (TINY,))
     yield hub
     if hub.waits is not None:
         hub.waits.set()

@@ -140,8 +140,8 @@ def test_one_process_gets_it_and_any_other_can_stop_it(hub: Hub, tmp_path: Path)
 def test_ctrl_c_keeps_the_part_and_the_same_command_goes_on(hub: Hub, tmp_path: Path, llama_server: Path) -> None:
     hub.waits = threading.Event()
     program = (
-        "import sys; from agent.models.local import catalogue; from tests.agent.models.local.conftest import TINY\n"
-        "catalogue.CATALOGUE = (TINY,); from agent.main import main; sys.argv[1:] = ['model', 'get', '--yes']; main()"
+        "import sys; from agent.models.local import download; from tests.agent.models.local.conftest import TINY\n"
+        "download.CATALOGUE = (TINY,); from agent.main import main; sys.argv[1:] = ['model', 'get', '--yes']; main()"
     )
     words = [sys.executable, "-c", program]
     env = environment(tmp_path, llama_server, HF_ENDPOINT=hub.url, PYTHONPATH=str(Path.cwd()))

@@ -10,9 +10,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from agent.sources.tabular.json_records import as_records
 from agent.sources.tabular.plan import Plans, Reading
-from agent.sources.tabular.stage import Bounds
+from agent.sources.tabular.stage import Bounds, as_records
 from agent.sources.tabular.tables import File, import_tables
 from tests.pairs import rows
 
