@@ -159,6 +159,7 @@ class EndpointClient:
     ) -> tuple[Reply, Quirks]:
         """The only retry loop: the result of `once`, and the quirks that it succeeded with. Raises ModelError."""
         failures = 0
+        adaptable = structured and self._settings.structured_output == "auto"
         while True:
             await _turn(self._base_url, self._settings.requests_per_minute)
             if self._meter is not None:
@@ -176,32 +177,27 @@ class EndpointClient:
             finally:
                 if self._meter is not None and delivery is not None:
                     self._meter.after_call(cost, sent=delivery.sent)
-            quirks = await self._after(failure, failures, quirks, ledger, structured=structured)
-
-    async def _after(
-        self, failure: Failure, failures: int, quirks: Quirks, ledger: Ledger, *, structured: bool
-    ) -> Quirks:
-        """Decide after a failed attempt: retry with a reduced request, wait and retry, or raise."""
-        adaptable = structured and self._settings.structured_output == "auto"
-        told = failure.sizes is not None and failure.sizes[1] + ledger.cap < failure.sizes[0]  # with no cap, too
-        changed = None if told else quirks.without(failure.status, failure.reply, structured=adaptable)
-        if changed is None and failure.error is not PromptTooLong:
-            changed = quirks.guess(failure.status, failures - 1, structured=adaptable, with_logprobs=ledger.logprobs)
-        if changed is not None and failures <= _ADAPTATIONS:
-            log.info("request refused (%s), trying with less: %s", failure.status, changed)
-            return changed
-        wait = self._retry.wait(failure, failures, ledger.left)
-        if wait is None:
-            refused = failure.error(failure.message)
-            # A server that limits requests, or an empty account, would refuse the next step's call, too.
-            refused.final = failure.status in (401, 402, 403, 404, 429)
-            if isinstance(refused, PromptTooLong):
-                refused.sizes = failure.sizes
-            raise refused
-        log.info("model call failed (%s), trying again in %.2f s", failure.message, wait)
-        ledger.failure = failure
-        await asyncio.sleep(wait)
-        return quirks
+            # Retry with a reduced request, wait and retry, or raise
+            told = failure.sizes is not None and failure.sizes[1] + ledger.cap < failure.sizes[0]  # with no cap, too
+            changed = None if told else quirks.without(failure.status, failure.reply, structured=adaptable)
+            if changed is None and failure.error is not PromptTooLong:
+                with_logprobs = ledger.logprobs
+                changed = quirks.guess(failure.status, failures - 1, structured=adaptable, with_logprobs=with_logprobs)
+            if changed is not None and failures <= _ADAPTATIONS:
+                log.info("request refused (%s), trying with less: %s", failure.status, changed)
+                quirks = changed
+                continue
+            wait = self._retry.wait(failure, failures, ledger.left)
+            if wait is None:
+                refused = failure.error(failure.message)
+                # A server that limits requests, or an empty account, would refuse the next step's call, too.
+                refused.final = failure.status in (401, 402, 403, 404, 429)
+                if isinstance(refused, PromptTooLong):
+                    refused.sizes = failure.sizes
+                raise refused
+            log.info("model call failed (%s), trying again in %.2f s", failure.message, wait)
+            ledger.failure = failure
+            await asyncio.sleep(wait)
 
     def failure(self, error: Exception) -> Failure:
         return failure_of(error, base_url=self._base_url, api_key=self.key)

@@ -57,8 +57,36 @@ def ensure_served(file: Path, program: str | None, given_up: threading.Event | N
     """As `served`, but it blocks, until `given_up` is set. For one thread at a time."""
     if lease := _lease(file, program or ""):
         return lease
+    given_up = given_up or threading.Event()
     try:
-        return _served(file, program, given_up or threading.Event())
+        if not hasattr(socket, "AF_UNIX"):
+            raise ModelUnavailable("Models are served on Linux and macOS. Start llama-server, and set OPENAI_BASE_URL.")
+        if not file.is_file():
+            raise ModelUnavailable(f"There is no model at {file}. `text2sql model get` fetches one.")
+        if program is None:
+            raise ModelUnavailable(f"There is no program to serve {file.stem}. {INSTALL}")
+        told = hashlib.sha256(f"{file.resolve()}\0{program}".encode()).hexdigest()[:12]
+        address = fallback_folder() / f"model-{told}"  # the path of a socket has some 100 characters
+        until = time.monotonic() + SECONDS
+        server: dict[str, object] | None = None
+        while time.monotonic() < until and not given_up.is_set():
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                connection.connect(str(address))
+            except OSError:
+                connection.close()
+                server = server or {"address": str(address), **_server(file, program)}
+                _start(server)
+                given_up.wait(0.05)
+                continue
+            said = _line(connection, until, given_up)
+            if "base_url" in said:
+                _leases[file, program] = connection, said["base_url"], said["api_key"]
+                return said["base_url"], said["api_key"]
+            connection.close()
+            if "problem" in said:
+                raise ModelUnavailable(f"{file.stem} cannot be served: {said['problem']}")
+        raise ModelUnavailable(f"{file.stem} was not loaded within {SECONDS:g} seconds.")
     except ModelUnavailable as error:
         error.final = True  # the next call would fail in the same way, and as late
         raise
@@ -78,37 +106,6 @@ def _lease(file: Path, program: str) -> tuple[str, str] | None:
     connection.close()
     _leases.pop((file, program), None)
     return None
-
-
-def _served(file: Path, program: str | None, given_up: threading.Event) -> tuple[str, str]:
-    if not hasattr(socket, "AF_UNIX"):
-        raise ModelUnavailable("Models are served on Linux and macOS. Start llama-server, and set OPENAI_BASE_URL.")
-    if not file.is_file():
-        raise ModelUnavailable(f"There is no model at {file}. `text2sql model get` fetches one.")
-    if program is None:
-        raise ModelUnavailable(f"There is no program to serve {file.stem}. {INSTALL}")
-    told = hashlib.sha256(f"{file.resolve()}\0{program}".encode()).hexdigest()[:12]
-    address = fallback_folder() / f"model-{told}"  # the path of a socket has some 100 characters
-    until = time.monotonic() + SECONDS
-    server: dict[str, object] | None = None
-    while time.monotonic() < until and not given_up.is_set():
-        connection = socket.socket(socket.AF_UNIX)
-        try:
-            connection.connect(str(address))
-        except OSError:
-            connection.close()
-            server = server or {"address": str(address), **_server(file, program)}
-            _start(server)
-            given_up.wait(0.05)
-            continue
-        said = _line(connection, until, given_up)
-        if "base_url" in said:
-            _leases[file, program] = connection, said["base_url"], said["api_key"]
-            return said["base_url"], said["api_key"]
-        connection.close()
-        if "problem" in said:
-            raise ModelUnavailable(f"{file.stem} cannot be served: {said['problem']}")
-    raise ModelUnavailable(f"{file.stem} was not loaded within {SECONDS:g} seconds.")
 
 
 def _line(connection: socket.socket, until: float, given_up: threading.Event) -> dict[str, str]:

@@ -136,7 +136,15 @@ class OneTable:
         for _ in range(4):
             names = self._names(decisions)
             self._write(decisions, names)
-            odd = self._odd(decisions, names)
+            # The cells that their column's reading leaves out, missing marks among them
+            typed = [i for i, d in enumerate(decisions) if d.plan.kind not in ("text", "as it is", "left out")]
+            counts = ", ".join(f"count({name(names[i])})" for i in typed)
+            [read] = self._all(f"SELECT {counts} FROM {name(self._table)}") if typed else [()]
+            odd = {
+                i: self._cells_where(i, f"{decisions[i].sql(self._cells[i])} IS NULL")
+                for i, count in zip(typed, read, strict=True)
+                if count < self._filled[i]
+            }
             for i, decision in enumerate(decisions):
                 share = min(1.0, max(1, sum(samples[i].values())) / max(1, self._staged.rows))  # as if of the sample
                 of = dict(odd.get(i, {}))
@@ -231,19 +239,6 @@ class OneTable:
 
     def _cells_where(self, i: int, condition: str) -> dict[str, int]:
         return self._counted(self._cells[i], self._raw, f"{self._where} AND {condition}", " LIMIT 5000")
-
-    def _odd(self, decisions: Sequence[Decision], names: Sequence[str]) -> dict[int, dict[str, int]]:
-        """The cells that their column's reading leaves out, missing marks among them, by column."""
-        typed = [i for i, d in enumerate(decisions) if d.plan.kind not in ("text", "as it is", "left out")]
-        if not typed:
-            return {}
-        counts = ", ".join(f"count({name(names[i])})" for i in typed)
-        [read] = self._all(f"SELECT {counts} FROM {name(self._table)}")
-        return {
-            i: self._cells_where(i, f"{decisions[i].sql(self._cells[i])} IS NULL")
-            for i, count in zip(typed, read, strict=True)
-            if count < self._filled[i]
-        }
 
     def _text(self, i: int, decision: Decision) -> TextChanges | None:
         """The changes to a column of text: blanks around cells, marks for no value, and categories that differ in case

@@ -143,7 +143,7 @@ def _delimited(engine: DuckDBPyConnection, path: Path, raw: str, bounds: Bounds,
             form, inner = forms[start]
             fits = f"regexp_full_match({cell}, {literal(form)})"
             engine.execute(f"UPDATE {raw} SET {cell} = {cell}{inner} WHERE {fits}")
-    rows = _count(engine, raw)
+    [(rows,)] = engine.execute(f"SELECT count(*) FROM {raw}").fetchall()
     bounds.check(rows, width)
     headers = (*layout.headers, *[""] * width)[:width]
     other = layout.encoding.other or ""
@@ -168,11 +168,6 @@ def _read(engine: DuckDBPyConnection, path: Path, raw: str, width: int, skip: in
             if "parallel=false" not in str(error):
                 return False
     return False
-
-
-def _count(engine: DuckDBPyConnection, raw: str) -> int:
-    [(rows,)] = engine.execute(f"SELECT count(*) FROM {raw}").fetchall()
-    return int(rows)
 
 
 @contextmanager
@@ -306,7 +301,7 @@ def _typed(engine: DuckDBPyConnection, reader: str, raw: str, bounds: Bounds, *,
     cells: list[_Cell] = []
     for column, kind in _described(engine, f"SELECT * FROM {source}"):
         cells += _fields(engine, source, (name(column), column, kind)) if as_text else [(name(column), column, kind)]
-    rows = _count(engine, source)
+    [(rows,)] = engine.execute(f"SELECT count(*) FROM {source}").fetchall()
     bounds.check(rows, len(cells))
     shown = ", ".join(f"{cell} AS c{i}" for i, (cell, _, _) in enumerate(cells))
     engine.execute(f"CREATE OR REPLACE TEMP TABLE {raw} AS SELECT {shown} FROM {source}")
