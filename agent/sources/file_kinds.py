@@ -6,7 +6,6 @@ so that other databases load none of the imports.
 
 from __future__ import annotations
 
-import codecs
 import re
 from pathlib import Path
 from typing import Literal
@@ -27,8 +26,6 @@ _PACKED = {
 }
 _PAGE = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|table|\?xml)\b", re.IGNORECASE)
 """A web page, which a download that asks for a password gives, too, or XML."""
-_CONTROLS = bytes({*range(1, 32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
-"""Bytes that no text is made of."""
 DATA = frozenset({".csv", ".tsv", ".tab", ".psv", ".parquet", ".xlsx", ".xlsm", ".jsonl", ".ndjson"})
 """Files that are imported, alone or of a folder; other files are opened as databases."""
 _ALONE = frozenset({".txt", ".json", ".dat"})
@@ -54,27 +51,11 @@ def file_kind(head: bytes) -> Kind:
             raise SourceRefused(f"the file cannot be read: {reason}")
     if _PAGE.match(head):
         raise SourceRefused("the file cannot be read: it is a web page or XML: export its table as CSV or Excel")
+    from agent.sources.tabular.layout import text_encoding
+
     if text_encoding(head) is None:
         raise SourceRefused("the file is no SQLite, DuckDB, Parquet, Excel, JSON or CSV file")
     return "json" if _JSON.match(head) else "delimited"
-
-
-def text_encoding(head: bytes) -> str | None:
-    """The encoding, detected from the beginning of a file; None for binary content."""
-    for mark, name in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if head.startswith(mark):
-            return name
-    zeros = head.count(0)
-    if not zeros:
-        return "utf-8" if len(head.translate(None, _CONTROLS)) >= 0.95 * len(head) else None
-    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if head[first::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
-            return name
-    return None
 
 
 def is_data(path: Path) -> bool:

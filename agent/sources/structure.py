@@ -129,7 +129,8 @@ def _table(key: Any, given: Any) -> Table:
     declared = [names[n.casefold()] for n in primary_key if n.casefold() in names]
     keyed = tuple(dict.fromkeys([*(c.name for c, _ in columns if c.primary_key), *declared]))
     rows = described.get("row_count")  # protobuf values arrive as floats
-    is_count = isinstance(rows, int | float) and not isinstance(rows, bool) and rows >= 0 and rows == rows // 1
+    if not isinstance(rows, int | float) or isinstance(rows, bool) or rows < 0 or rows != rows // 1:
+        rows = None
     return Table(
         name=name,
         columns=tuple(
@@ -138,7 +139,7 @@ def _table(key: Any, given: Any) -> Table:
         namespace=_text(_first(described, "schema", "namespace")) or None,
         primary_key=keyed,
         foreign_keys=(*(k for _, k in columns if k is not None), *_table_keys(described)),
-        row_count=int(rows) if is_count else None,
+        row_count=None if rows is None else int(rows),
         comment=_comment(described),
     )
 

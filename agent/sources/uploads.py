@@ -210,12 +210,17 @@ class UploadStore:
 
     def open(self, source_id: str, *, owner: str = "") -> Database:
         """Open the upload read-only, like any database. Raises SourceGone, DatabaseError."""
-        source = self.find(source_id, owner=owner)
-        if not (path := self._database_of(source, owner)).is_file():
-            raise SourceGone(f"the file of {source.name} is gone; upload it again")
-        database = open_database(path)
+        source = self.require(source_id, owner=owner)
+        database = open_database(self._database_of(source, owner))
         database.name = Path(source.name).stem or source.name
         return database
+
+    def require(self, source_id: str, *, owner: str = "") -> Source:
+        """Like `find`; raises SourceGone, too, where the upload's file is no longer there."""
+        source = self.find(source_id, owner=owner)
+        if not self._database_of(source, owner).is_file():
+            raise SourceGone(f"the file of {source.name} is gone; upload it again")
+        return source
 
     def remove(self, source_id: str, *, owner: str = "") -> None:
         """Delete the upload permanently; close databases opened from it first. Raises SourceGone."""

@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 
 from agent.sources.errors import SourceRefused
-from agent.sources.file_kinds import text_encoding
 from agent.sources.tabular import dates, measures, numbers
 from agent.sources.tabular.columns import is_missing
 from agent.sources.tabular.encodings import Encoding, likely_encoding
@@ -24,6 +23,8 @@ from agent.sources.tabular.notation import CURRENCY_OF, KNOWN
 
 _SAMPLE = 256 * 1024
 _RECORDS = 500
+_CONTROLS = bytes({*range(1, 32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
+"""Bytes that no text is made of."""
 RULE = re.compile(r"[-=_+*~\s]{10,}")
 """A line that is drawn, in a list as programs print it."""
 _YEAR = re.compile(r"(1[89]|20|21)\d\d", re.ASCII).fullmatch
@@ -50,6 +51,24 @@ class Layout:
     """Whether a cell above the first row of data has a line break, which makes lines and rows differ."""
     irregular: bool
     """Whether only a lenient reader reads it: blanks in front of quotes, lines that end in several ways."""
+
+
+def text_encoding(head: bytes) -> str | None:
+    """The encoding, detected from the beginning of a file; None for binary content."""
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if head.startswith(mark):
+            return name
+    zeros = head.count(0)
+    if not zeros:
+        return "utf-8" if len(head.translate(None, _CONTROLS)) >= 0.95 * len(head) else None
+    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if head[first::2].count(0) > 0.8 * zeros and zeros > len(head) / 5:
+            return name
+    return None
 
 
 def found_layout(path: Path) -> Layout:
