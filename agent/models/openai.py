@@ -285,7 +285,7 @@ async def _write_answer(endpoint: EndpointClient, messages: Messages, ledger: Le
         if reply.stopped:
             shown.flawed = reply.stopped
         elif listened and "".join(raw) == reply.text:
-            shown.add(visible.end())
+            shown.add(visible.feed("", final=True))
         elif (text := visible_text(reply.text)).startswith(shown.text):  # its beginning may already have been shown
             shown.add(text[len(shown.text) :])
         elif text:

@@ -75,7 +75,8 @@ def _final_channel(text: str) -> str:
 
 
 class VisibleStream:
-    """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, `end` the rest.
+    """`visible_text` for a text that comes in pieces: `feed` returns what may be shown now, at the end the
+    rest.
 
     A possibly incomplete marker is held back. When a block is closed that was never opened, the text already shown
     cannot be withdrawn; only the marker is dropped.
@@ -93,14 +94,8 @@ class VisibleStream:
         self._hidden = thinking
         self._started = False
 
-    def feed(self, piece: str) -> str:
+    def feed(self, piece: str, *, final: bool = False) -> str:
         self._buffer += piece
-        return self._drain(final=False)
-
-    def end(self) -> str:
-        return self._drain(final=True)
-
-    def _drain(self, *, final: bool) -> str:
         shown: list[str] = []
         while True:
             if self._hidden:

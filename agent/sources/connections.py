@@ -11,7 +11,7 @@ import asyncio
 import ipaddress
 import re
 import socket
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -77,24 +77,15 @@ def _ports_of(schemes: frozenset[str]) -> frozenset[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedUrl:
-    """A URL that may be connected. Its `repr` holds no password."""
-
-    url: str
-    """The URL without password and options; safe to show and log."""
-    targets: tuple[Target, ...] = field(repr=False)
-    """One URL for each address of the host, pinned to that address."""
-
-
-@dataclass(frozen=True, slots=True)
 class Connected:
     database: Database
     warnings: tuple[str, ...] = ()
     """For the user: the login can write, the connection is not encrypted."""
 
 
-async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
-    """Check whether this URL may be connected. Resolves its host, but does not connect. Raises SourceRefused, which
+async def check_url(url: str, policy: ConnectionPolicy) -> tuple[Target, ...]:
+    """Check whether this URL may be connected: a target for each address of its host, pinned to that address, whose
+    `repr` holds no password. Resolves the host, but does not connect. Raises SourceRefused, which
     never repeats the URL, and DatabaseError for a URL that cannot be parsed."""
     if len(url) > _MAX_URL or not url.isprintable() or " " in url.strip():
         raise SourceRefused(f"a database URL is one line of at most {_MAX_URL:,} characters, without spaces")
@@ -124,7 +115,7 @@ async def check_url(url: str, policy: ConnectionPolicy) -> CheckedUrl:
         is_here = any(a.is_loopback for a in _with_embedded(address))
         if is_here and policy.loopback_ports is not None and target.port not in policy.loopback_ports:
             raise SourceRefused(f"port {target.port} of this machine is not allowed here")
-    return CheckedUrl(target.url, tuple(replace(target, address=str(address)) for address in addresses))
+    return tuple(replace(target, address=str(address)) for address in addresses)
 
 
 async def check_host(host: str, port: int, *settings: str) -> list[Address]:
@@ -146,8 +137,8 @@ async def connect(url: str, policy: ConnectionPolicy) -> Connected:
     opening: asyncio.Future[Connected] | None = None
     try:
         async with asyncio.timeout(policy.seconds):
-            checked = await check_url(url, policy)
-            opening = asyncio.ensure_future(in_statement_thread(lambda _: _open(checked, policy)))
+            targets = await check_url(url, policy)
+            opening = asyncio.ensure_future(in_statement_thread(lambda _: _open(targets, policy)))
             return await asyncio.shield(opening)
     except TimeoutError:
         raise DatabaseUnreachable(f"the database did not answer within {policy.seconds:g} s") from None
@@ -156,10 +147,10 @@ async def connect(url: str, policy: ConnectionPolicy) -> Connected:
             opening.add_done_callback(_close_unwanted)
 
 
-def _open(checked: CheckedUrl, policy: ConnectionPolicy) -> Connected:
-    seconds = max(1.0, policy.seconds / 2 / len(checked.targets))
+def _open(targets: tuple[Target, ...], policy: ConnectionPolicy) -> Connected:
+    seconds = max(1.0, policy.seconds / 2 / len(targets))
     failed: DatabaseError | None = None
-    for target in checked.targets:
+    for target in targets:
         try:
             database = open_database(target, connect_seconds=seconds)
         except DatabaseUnreachable as e:
@@ -174,7 +165,7 @@ def _open(checked: CheckedUrl, policy: ConnectionPolicy) -> Connected:
             raise DatabaseError(target.redact(str(e))) from None
         return Connected(database, _warnings(target, privileges))
     assert failed is not None
-    raise DatabaseUnreachable(checked.targets[0].redact(str(failed)))
+    raise DatabaseUnreachable(targets[0].redact(str(failed)))
 
 
 def _warnings(target: Target, privileges: tuple[str, ...]) -> tuple[str, ...]:
@@ -199,7 +190,7 @@ def _close_unwanted(opening: asyncio.Future[Connected]) -> None:
         opening.result().database.close()
 
 
-def _check_file(scheme: str, rest: str, policy: ConnectionPolicy) -> CheckedUrl:
+def _check_file(scheme: str, rest: str, policy: ConnectionPolicy) -> tuple[Target, ...]:
     """Check that the file, with links resolved, is inside the allowed folder. Reveals nothing about files elsewhere."""
     if policy.folder is None:
         what = "files on the server may not be opened" if scheme in policy.schemes else f"{scheme}:// is not allowed"
@@ -212,8 +203,7 @@ def _check_file(scheme: str, rest: str, policy: ConnectionPolicy) -> CheckedUrl:
         except (OSError, RuntimeError, ValueError):
             continue
         if real != folder and real.is_relative_to(folder):
-            target = parse_target(f"{scheme}:///{quote(str(real), errors='surrogateescape')}")
-            return CheckedUrl(target.url, (target,))
+            return (parse_target(f"{scheme}:///{quote(str(real), errors='surrogateescape')}"),)
     raise SourceRefused("this file is not below the folder whose files may be opened here")
 
 

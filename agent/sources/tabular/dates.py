@@ -69,10 +69,6 @@ class Written:
     """Whether the clocks are of places further apart than summer time is from winter time."""
     why_not: str | None = None
 
-    @property
-    def plain(self) -> bool:
-        return self.forms == ("ymd",)
-
 
 def written(header: str, cells: Mapping[str, int], order: Order | None, *, forced: bool) -> Written | None:
     """How the dates of a column are written. `order`: what was decided, or what the file's other columns have."""

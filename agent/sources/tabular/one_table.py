@@ -313,7 +313,7 @@ class OneTable:
         if decision.number is not None:  # whether the table holds what was written, in the engine's own form
             plain = decision.number.plain
         else:
-            plain = decision.date is not None and decision.date.plain and not decision.date.zones
+            plain = decision.date is not None and decision.date.forms == ("ymd",) and not decision.date.zones
         changed = wrong or missing or text.table or fills or decision.doubt or decision.clock
         rows: list[tuple[Any, ...]] = []
         if misfits:

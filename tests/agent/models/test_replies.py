@@ -138,7 +138,7 @@ def test_deep_nesting_is_refused() -> None:
 def test_a_stream_shows_the_same_however_it_is_cut(text: str, size: int) -> None:
     def shown(pieces: list[str]) -> str:
         stream = VisibleStream()
-        return "".join([*(stream.feed(piece) for piece in pieces), stream.end()])
+        return "".join([*(stream.feed(piece) for piece in pieces), stream.feed("", final=True)])
 
     pieces = [text[i : i + size] for i in range(0, len(text), size)]
     assert shown(pieces) == shown([text])
@@ -150,7 +150,7 @@ def test_a_stream_shows_the_same_however_it_is_cut(text: str, size: int) -> None
 )
 def test_a_stream_shows_what_is_meant_for_people(text: str, visible: str) -> None:
     stream = VisibleStream()
-    assert "".join(stream.feed(c) for c in text) + stream.end() == visible
+    assert "".join(stream.feed(c) for c in text) + stream.feed("", final=True) == visible
 
 
 # --- what servers add to a reply, and that each request is like the others ---

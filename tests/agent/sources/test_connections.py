@@ -96,7 +96,7 @@ async def test_hosts_are_allowed_by_name_network_or_star(
     policy = ConnectionPolicy(hosts=frozenset(hosts))
     if allowed:
         checked = await check_url(f"postgresql://u:{SECRET}@{host}/x", policy)
-        assert [target.address for target in checked.targets] == [address]
+        assert [target.address for target in checked] == [address]
         assert "S3cr" not in repr(checked)
     else:
         with pytest.raises(SourceRefused, match="not among the hosts"):
@@ -105,9 +105,9 @@ async def test_hosts_are_allowed_by_name_network_or_star(
 
 async def test_common_options_are_passed_over() -> None:
     checked = await check_url("mysql://u@127.0.0.1/x?charset=utf8mb4&connect_timeout=10", POLICY)
-    assert checked.targets[0].options == ()
+    assert checked[0].options == ()
     checked = await check_url("postgresql://u@127.0.0.1/x?connect_timeout=10&sslmode=require", POLICY)
-    assert checked.targets[0].options == (("sslmode", "require"),)
+    assert checked[0].options == (("sslmode", "require"),)
 
 
 async def test_a_login_that_writes_is_warned_of_and_cannot(postgres_url: str) -> None:
@@ -224,8 +224,8 @@ async def test_users_with_tokens_reach_databases_of_this_machine_and_no_other_se
     policy = ConnectionPolicy.from_settings(ConnectionSettings(_env_file=None), users_have_tokens=True)
     with pytest.raises((SourceRefused, DatabaseUnreachable), match=r"8000 of this machine|not among"):
         await check_url(f"postgresql://u@{host}:8000/db", policy)
-    assert (await check_url("postgresql://u@127.0.0.1:5432/db", policy)).targets
+    assert await check_url("postgresql://u@127.0.0.1:5432/db", policy)
 
     named = ConnectionSettings(_env_file=None, TEXT2SQL_ALLOWED_PORTS="5432,8000")
     policy = ConnectionPolicy.from_settings(named, users_have_tokens=True)
-    assert (await check_url("postgresql://u@127.0.0.1:8000/db", policy)).targets
+    assert await check_url("postgresql://u@127.0.0.1:8000/db", policy)
