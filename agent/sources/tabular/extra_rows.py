@@ -40,6 +40,8 @@ _NUMBER = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
 
 PLACES = "left_out"
 """The temporary table of the places of what is left out."""
+NOT_LEFT_OUT = f"rowid NOT IN (SELECT place FROM {PLACES})"
+"""SQL that holds for the other rows."""
 Cells = tuple[int, Sequence[str]]
 """A row's place and its cells."""
 
@@ -71,11 +73,8 @@ def found(engine: DuckDBPyConnection, staged: Staged, totals: str) -> LeftOut:
     if rows:
         engine.execute(f"INSERT INTO {PLACES} VALUES {', '.join(f'({at})' for at, _ in rows)}")
     [(count,)] = engine.execute(f"SELECT count(*) FROM {PLACES}").fetchall()
-    return LeftOut(_condition(count), _told(staged, rows), len(rows), _told(staged, kept))
-
-
-def _condition(count: int) -> str:
-    return f"rowid NOT IN (SELECT place FROM {PLACES})" if count else "true"
+    condition = NOT_LEFT_OUT if count else "true"
+    return LeftOut(condition, _told(staged, rows), len(rows), _told(staged, kept))
 
 
 def _told(staged: Staged, rows: Sequence[Cells]) -> tuple[Row, ...]:
@@ -97,7 +96,7 @@ def _extra(
     candidates: list[Cells] = [
         (int(row[0]), row[1:])
         for row in engine.execute(
-            f"SELECT rowid, {shown} FROM {staged.raw} WHERE {_condition(blanks)} AND "
+            f"SELECT rowid, {shown} FROM {staged.raw} WHERE {NOT_LEFT_OUT if blanks else 'true'} AND "
             f"(rowid >= {staged.rows - _LAST} OR rowid < 1 {labelled} {repeated}) "
             f"ORDER BY rowid LIMIT {_CANDIDATES}"
         ).fetchall()

@@ -15,7 +15,7 @@ from duckdb import DuckDBPyConnection
 
 from agent.sources.tabular.columns import NEVER_COMPUTED
 from agent.sources.tabular.dates import MONTH, MONTHS
-from agent.sources.tabular.extra_rows import PLACES, TOTAL, LeftOut
+from agent.sources.tabular.extra_rows import NOT_LEFT_OUT, PLACES, TOTAL, LeftOut
 from agent.sources.tabular.one_table import are_groups, value_above
 from agent.sources.tabular.plan import TablePlan
 from agent.sources.tabular.sql import literal
@@ -160,4 +160,4 @@ def as_rows(engine: DuckDBPyConnection, staged: Staged, left_out: LeftOut, aside
         notes=(*staged.notes, *notes),
         rows_each=each,
     )
-    return whole, replace(left_out, condition=f"rowid NOT IN (SELECT place FROM {PLACES})")
+    return whole, replace(left_out, condition=NOT_LEFT_OUT)

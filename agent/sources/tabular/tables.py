@@ -159,8 +159,7 @@ def _stacked(
     other = next((staged.other_encoding for _, staged in files if staged.other_encoding), "")
     whole = Staged("stacked", (*names, header), types, rows, first.row, first.semicolons, other)
     whole = replace(whole, notes=tuple(notes), parts=tuple(parts))
-    condition = f"rowid NOT IN (SELECT place FROM {extra_rows.PLACES})"
-    return whole, LeftOut(condition, tuple(left_out[:MOST_SHOWN]), count, tuple(kept[:MOST_SHOWN]))
+    return whole, LeftOut(extra_rows.NOT_LEFT_OUT, tuple(left_out[:MOST_SHOWN]), count, tuple(kept[:MOST_SHOWN]))
 
 
 @contextmanager
