@@ -11,7 +11,7 @@ from agent.events import QueryResultEvent
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint, ModelAuthError, ModelUnavailable
 from agent.runner import run
-from agent.sources.without_rows import written_for
+from agent.sources.structure import written_for
 from agent.strategies import strategy
 from eval.databases.base import Database
 from tests.agent.conftest import Run
