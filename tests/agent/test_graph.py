@@ -144,7 +144,8 @@ async def test_when_retries_are_used_up_the_best_attempt_is_shown_with_the_doubt
     assert answer.status == "doubtful"
     assert answer.sql == wrong[0]
     assert "The question names customers; the query reads other tables" in answer.doubts[0]
-    assert answer.verdict.startswith("Likely wrong: treat this with care: The question names customers")
+    assert answer.verdict.startswith("Likely wrong: treat this with care: The question asks how many, but")
+    assert "The question names customers; the query reads other tables" in answer.verdict
     assert model.summary_requests[0].doubts == tuple(answer.doubts)
 
 

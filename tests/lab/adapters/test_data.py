@@ -29,10 +29,17 @@ async def made(firm: Path, out: Path, config: Settings, **options: Any) -> Path:
 
 
 @pytest.mark.parametrize("k", [0, 2])
+@pytest.mark.parametrize(
+    ("how", "reply"),
+    [
+        ("standard/no-plan/no-judge", '{{"reasoning": "Tables: people. Columns: {columns}.", "sql": "{sql}"}}'),
+        ("cascade/no-engine", "```sql\n{sql}\n```"),
+    ],
+)
 async def test_a_row_is_what_the_agent_sends(
-    k: int, firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
+    how: str, reply: str, k: int, firm: Path, tmp_path: Path, config: Settings, endpoint: OpenAIServer
 ) -> None:
-    data = await made(firm, tmp_path / "data", config, examples=(k,))
+    data = await made(firm, tmp_path / "data", config, examples=(k,), how=how)
     row = read_lines(data / "train.jsonl")[0]
     question = next(q for q in verified() if q["id"] == row["id"])
     endpoint.otherwise = completion({"reasoning": "", "sql": question["gold_sql"]})
@@ -41,7 +48,7 @@ async def test_a_row_is_what_the_agent_sends(
     sent = config.changed(
         model={"base_url": endpoint.url},
         judging={
-            "strategy": f"standard/no-plan/no-judge/no-summary/examples={k}",
+            "strategy": f"{how}/no-summary/examples={k}",
             "examples": str(write_lines(tmp_path / "e.jsonl", others)),
         },
     )
@@ -51,13 +58,9 @@ async def test_a_row_is_what_the_agent_sends(
 
     assert endpoint.requests[0].body["messages"] == row["prompt"]
     assert row["prompt"][1]["content"].count("\nSQL: ") == (k if others else 0)
-    assert row["completion"] == [
-        {
-            "role": "assistant",
-            "content": '{"reasoning": "Tables: people. Columns: '
-            + f'people.{question["gold_sql"].split()[1]}, people.name.", "sql": "{question["gold_sql"]}"}}',
-        }
-    ]
+    columns = f"people.{question['gold_sql'].split()[1]}, people.name"
+    content = reply.format(columns=columns, sql=question["gold_sql"])
+    assert row["completion"] == [{"role": "assistant", "content": content}]
 
 
 async def test_no_form_is_both_learned_and_held_out_and_the_bytes_are_the_same(

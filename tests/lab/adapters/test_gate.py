@@ -36,7 +36,8 @@ def answering(right: Callable[[str, int, str], bool]) -> Callable[[Request], Rep
 
 @pytest.fixture
 async def data(firm: Path, tmp_path: Path, config: Settings) -> Path:
-    return await made(firm, tmp_path / "data", config.changed(judging={"max_retries": 0}))
+    quick = config.changed(judging={"max_retries": 0})
+    return await made(firm, tmp_path / "data", quick, how="standard/no-plan/no-judge")
 
 
 async def judged(firm: Path, data: Path, config: Settings, url: str, **options: Any) -> Any:
