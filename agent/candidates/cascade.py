@@ -30,6 +30,7 @@ from agent.parser.minor_units import NOTE, sql_in_whole_units
 from agent.runtime.context import RunContext
 from agent.runtime.verdict import in_ten
 from agent.statements.mending import mended
+from agent.statements.spelling import in_any_case
 from eval.databases.types import DatabaseError
 from eval.examination import Query
 from eval.scoring.types import Case
@@ -210,9 +211,11 @@ async def _repaired(seats: Seats) -> None:
 
 
 async def _compiled(seats: Seats) -> SqlReply:
-    """Where no statement may be run: the model's query, as written or mended by rules, once the names are those of the
-    structure and the database's compiler takes it; the last one where none is taken."""
+    """Where no statement may be run: the model's last query, as written or mended by rules, that the database's
+    compiler takes; the last one where none is taken. Texts are compared in any case where nothing says how they are
+    stored."""
     context, request = seats.context, seats.request
+    found: SqlReply | None = None
     for repairs in range(REPAIRS + 1):
         async with asyncio.timeout(context.seconds_left):
             reply = await context.model.write_sql(replace(request, exchange=seats.exchange))
@@ -221,14 +224,17 @@ async def _compiled(seats: Seats) -> SqlReply:
             break
         made = await in_turn(mended, reply.sql, context.database, run=False)
         if not made.problem:
-            return replace(reply, sql=made.sql, reasoning="\n".join(filter(None, (reply.reasoning, *made.changes))))
-        case = await examined(Query(seats.question, reply.sql), context)
-        wrong = wrong_with(case, EMPTY, privacy_of(context.model)) or f"The database refused it: {made.problem}."
-        if repairs == REPAIRS or reply.sql in {sql for sql, _ in seats.exchange}:
+            sql = made.sql if context.database.holds_rows else await in_turn(in_any_case, made.sql, request.schema)
+            found = replace(reply, sql=sql, reasoning="\n".join(filter(None, (reply.reasoning, *made.changes))))
+        case = await examined(Query(seats.question, reply.sql if made.problem else made.sql), context)
+        wrong = wrong_with(case, EMPTY, privacy_of(context.model))
+        if made.problem and not wrong:
+            wrong = f"The database refused it: {made.problem}."
+        if not wrong or repairs == REPAIRS or reply.sql in {sql for sql, _ in seats.exchange}:
             break
         seats.tell("repair", reply, wrong, ok=False)
         seats.exchange = (*seats.exchange, (reply.sql, wrong))
-    return reply
+    return found or reply
 
 
 async def everything_said(seats: Seats, samples: int) -> None:

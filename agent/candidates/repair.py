@@ -7,14 +7,20 @@ to join that table; of a text that is stored nowhere, which stored texts resembl
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from agent.knowledge.identifiers import quoted_if_needed
 from agent.knowledge.linking.budget import shortest_way, ties
 from agent.knowledge.privacy import Privacy, scrubbed, words_known
 from agent.knowledge.schema_context import one_line
 from agent.knowledge.values import ValueIndex
 from eval.engines import ENGINES
+from eval.language.words import singular_words
 from eval.schema import Schema, Table
+from eval.scoring.evidence.joins import joined_off_keys, only_joined
+from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.types import Case
+from eval.sql.traversal import every
 from eval.sql.types import Phantom
 
 NAMED = 3
@@ -25,7 +31,7 @@ RESEMBLING = 4
 
 def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
     """One reason, the first that applies: a name lacks its quotes, it does not parse, may not run, names what is not
-    there, fails, compares with what is not stored."""
+    there, fails, joins what does not belong together, compares with what is not stored."""
     if not case.ran and (odd := [n for n in _odd_names(case.schema) if _stands_bare(n, case)]):
         return f"Put these names in double quotes: {', '.join(odd[:NAMED])}."
     if case.parsed.tree is None:
@@ -40,6 +46,8 @@ def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
         if privacy != "full":
             error = scrubbed(error, words_known(case.schema, case.question, case.parsed.text))
         return f"The database refused it: {one_line(error, 200)}."
+    if joins := _wrongly_joined(case):
+        return joins
     if privacy != "full":
         return ""
     missing = [c for c in case.stored if c.found in ("nowhere", "elsewhere", "otherwise")][:NAMED]
@@ -79,6 +87,30 @@ def _way_to(table: Table, used: list[str], schema: Schema) -> str:
         for _, own, key in shortest_way(table.name, used, ties(schema))
     ]
     return f" (join it by {', '.join(links)})" if links else ""
+
+
+def _wrongly_joined(case: Case) -> str:
+    """Tables side by side without a condition, tied by no key, or joined for nothing; empty where all is well."""
+    reading, used = Reading(case), [t.name for t in case.tables_read]
+    if case.multiplied:
+        ways = [f"{t.name}{way}" for t in case.tables_read[1:] if (way := _way_to(t, used[:1], case.schema))]
+        return "Tables stand side by side without a condition. " + (f"There are {'; '.join(ways)}." if ways else "")
+    if pair := joined_off_keys(reading):
+        one, two = (case.schema.table(side.rpartition(".")[0]) for side in pair)
+        way = _way_to(two, [one.name], case.schema) if one is not None and two is not None else ""
+        return f"{pair[0]} and {pair[1]} are no keys to each other{way}." if way else ""
+    said = set(singular_words(case.question))
+    sources = {t.alias_or_name.casefold(): case.schema.table(t.name) for t in every(reading.tree, exp.Table)}
+    for name in only_joined(reading):
+        table = sources.get(name)
+        if table is None or not any(key.ref_table in used for key in table.foreign_keys):
+            continue  # its rows repeat none of the others
+        if said.isdisjoint(singular_words(table.name)):
+            return (
+                f"{table.name} is joined and nothing of it is used, so each row counts once for each of its rows. "
+                f"Leave {table.name} out, unless the question needs it."
+            )
+    return ""
 
 
 def _not_stored(value: str, table: str, column: str, case: Case, values: ValueIndex) -> str:

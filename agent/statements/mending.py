@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from agent.knowledge.linking.budget import shortest_way, ties
 from agent.models.replies import UnusableReply, extract_sql
 from agent.parser.sql_names import identifier, table_named
 from agent.statements.spelling import as_stored, without_escapes
@@ -237,7 +238,8 @@ def _mend(unknown: Unknown, select: exp.Select | None, tree: exp.Expression, sch
     return (
         _from_a_key(unknown, nodes)
         or _from_another(unknown, nodes)
-        or _from_a_neighbour(unknown, nodes, select, schema)
+        or (select is not None and _from_a_neighbour(unknown, nodes, select, schema))
+        or (select is not None and _from_afar(unknown, nodes, select, schema))
         or _from_a_like_name(unknown, nodes)
     )
 
@@ -290,9 +292,7 @@ def _from_another(unknown: Unknown, nodes: list[exp.Column]) -> str | None:
     return f"`{unknown.name}` is that of {holders[0]}, not of {unknown.qualifier}."
 
 
-def _from_a_neighbour(
-    unknown: Unknown, nodes: list[exp.Column], select: exp.Select | None, schema: Schema
-) -> str | None:
+def _from_a_neighbour(unknown: Unknown, nodes: list[exp.Column], select: exp.Select, schema: Schema) -> str | None:
     """The column is that of a table which one key links to one of the query's: first to the one that it was said to be
     of."""
     own = [(s.name, s.relation.table) for s in unknown.scope.sources if s.relation.table]
@@ -305,12 +305,35 @@ def _from_a_neighbour(
                     continue
                 if (link := _link(its_table, table, _visible(unknown, source))) is not None:
                     found.setdefault(table.name, exp.Join(this=table_named(table), on=link))
-        if len(found) == 1 and select is not None:
+        if len(found) == 1:
             [(name, join)] = found.items()
             select.append("joins", join)
             _qualify(nodes, identifier(name))
             return f"`{unknown.name}` is that of {name}, which is joined."
     return None
+
+
+def _from_afar(unknown: Unknown, nodes: list[exp.Column], select: exp.Select, schema: Schema) -> str | None:
+    """The column is that of the only table that has one, to which several keys lead from one of the query's."""
+    own = {s.relation.table.name: s.name for s in unknown.scope.sources if s.relation.table}
+    tables = {t.name: t for t in schema.tables}
+    holders = [name for name, table in tables.items() if table.column(unknown.name) is not None]
+    way = shortest_way(holders[0], own, ties(schema)) if len(holders) == 1 else []
+
+    def written(table: str) -> exp.Identifier:
+        return _visible(unknown, own[table]) if table in own else identifier(table)
+
+    for name, owner, key in way:
+        pairs = zip(key.columns, key.ref_columns, strict=True)
+        link = (
+            exp.column(identifier(a), written(owner)).eq(exp.column(identifier(b), written(key.ref_table)))
+            for a, b in pairs
+        )
+        select.append("joins", exp.Join(this=table_named(tables[name]), on=exp.and_(*link)))
+    if not way:
+        return None
+    _qualify(nodes, identifier(holders[0]))
+    return f"`{unknown.name}` is that of {holders[0]}, which is joined by {len(way)} keys."
 
 
 def _link(own: Table, other: Table, own_name: exp.Identifier | str) -> exp.Condition | None:

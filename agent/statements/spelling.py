@@ -3,7 +3,7 @@
 In: SQL as a model wrote it, the schema, and the name of the opened database. Out: the same query, or the same with only
 those changes that leave one reading: the escapes of Markdown and JSON, typographic quotes, the case of names that the
 engine compares exactly, the opened database in front of its own tables, PostgreSQL's money as the number that it is.
-What is not in the schema stays as it is.
+What is not in the schema stays as it is. `in_any_case`: texts compared whatever their case.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from html import unescape
 
 from sqlglot import exp
 
+from eval.examination.read_values import stored_column
+from eval.examination.stored_values import holds_text
 from eval.schema import WRITTEN_DIALECTS, Schema
 from eval.sql import parse
 from eval.sql.catalogue import real_table
@@ -48,6 +50,28 @@ def as_stored(text: str, schema: Schema, opened: str) -> str:
     if schema.dialect == "postgres":
         changed = _with_exact_names(tree, schema) or changed
         changed = _with_money_as_numbers(tree, schema) or changed
+    return render(tree, schema.dialect) if changed else text
+
+
+def in_any_case(text: str, schema: Schema) -> str:
+    """Text columns compared with words, such as `status = 'Cancelled'`, as `LOWER(status) = 'cancelled'`: for a
+    database of which no row is known, so nobody can tell how it spells them. MySQL compares so by itself."""
+    parsed = parse(text, schema.dialect)
+    if parsed.tree is None or schema.dialect == "mysql":
+        return text
+    tree = parsed.tree.copy()
+    binding = bind(tree, schema.dialect, schema)
+    changed = False
+    for node in every(tree, exp.EQ, exp.NEQ, exp.In):
+        column = stored_column(node.this, binding, schema)
+        values = node.expressions if isinstance(node, exp.In) else [node.expression]
+        words = [v for v in values if isinstance(v, exp.Literal) and v.is_string and v.name.lower() != v.name.upper()]
+        free = column is not None and holds_text(column) and "enum" not in column.type.lower()
+        if free and words and len(words) == len(values):
+            for word in words:
+                word.replace(exp.Literal.string(word.name.lower()))
+            node.set("this", exp.Lower(this=node.this))
+            changed = True
     return render(tree, schema.dialect) if changed else text
 
 
@@ -133,9 +157,7 @@ def _with_money_as_numbers(tree: exp.Expression, schema: Schema) -> bool:
     binding = bind(tree, schema.dialect, schema)
     changed = False
     for node in every(tree, exp.Column):
-        found = binding.columns.get(id(node))
-        table = schema.table(found.origin[0]) if found and found.origin else None
-        column = table.column(found.origin[1]) if table and found and found.origin else None
+        column = stored_column(node, binding, schema)
         computed = isinstance(node.parent, exp.Func | exp.Binary | exp.Between | exp.In) and not isinstance(
             node.parent, exp.Cast | exp.Count
         )

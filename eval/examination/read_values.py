@@ -36,7 +36,7 @@ def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
     if not _read_from_files(schema):
         return ()
     binding = bind(tree, schema.dialect, schema)
-    used = [(node, column) for node in tree.find_all(exp.Column) if (column := _column(node, binding, schema))]
+    used = [(node, column) for node in tree.find_all(exp.Column) if (column := stored_column(node, binding, schema))]
     names = {column.name for _, column in used}
     told: dict[str, None] = {}
     for node, column in used:
@@ -74,7 +74,8 @@ def _above(node: exp.Expr) -> Iterator[exp.Expr]:
         above = above.parent
 
 
-def _column(node: exp.Column, binding: Binding, schema: Schema) -> Column | None:
+def stored_column(node: exp.Expr, binding: Binding, schema: Schema) -> Column | None:
+    """The column of the database that a column of the query is."""
     found = binding.columns.get(id(node))
     if found is None or found.origin is None:
         return None
@@ -85,5 +86,5 @@ def _column(node: exp.Column, binding: Binding, schema: Schema) -> Column | None
 def _unit(shown: exp.Expr, binding: Binding, schema: Schema) -> str:
     while isinstance(shown, _OF_ONE_UNIT):
         shown = shown.this
-    column = _column(shown, binding, schema) if isinstance(shown, exp.Column) else None
+    column = stored_column(shown, binding, schema) if isinstance(shown, exp.Column) else None
     return (column.values.unit or "") if column and column.values else ""

@@ -26,7 +26,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 
 @app.command()
-def ablation(
+def ablation(  # noqa: PLR0913 (an argument for each option)
     bench: Annotated[Path, typer.Option(metavar="DIR", help="A benchmark: questions.jsonl and databases/.")],
     strategies: Annotated[
         str,
@@ -47,6 +47,10 @@ def ablation(
     ] = None,
     test_suites: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Replicas for TS: DB/ or DB.tar.xz with SQLite files.")
+    ] = None,
+    databases: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Databases elsewhere: a URL with {db}. Golds are translated for its engine."),
     ] = None,
     split: Annotated[str, typer.Option(metavar="NAME", help="Only questions of this split.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
@@ -88,6 +92,8 @@ def ablation(
 
     direct_logs(verbose=False)
     with usage_reported("Stopped; the same command continues."):
+        if databases and (test_suites or recorded):
+            raise ValueError("--databases goes with neither --test-suites nor --recorded, which are of SQLite")
         config = settings()
         models = model or []
         only = models[0] if len(models) == 1 else None
@@ -99,11 +105,12 @@ def ablation(
         notes = [f"{r.name}: answered by {_model(r.model or only, config)}." for r in variants if not r.system]
         kept = _kept(bench, split, recorded, recorded_dialect, examples, test_suites, only, config)
         kept |= {"temperature": temperature} if seed else {}
+        kept |= {"databases": databases.rpartition("@")[2]} if databases else {}
         kept |= _digests(variants)
         with RunFolder(out, kept, ItemResult) as folder:
             config, overlap = _with_examples(config, examples, chosen, out)
             evaluate(
-                Bench(bench, chosen, test_suites, temperature, out),
+                Bench(bench, chosen, test_suites, temperature, out, databases),
                 variants,
                 config,
                 folder,

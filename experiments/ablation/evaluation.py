@@ -46,6 +46,8 @@ class Bench:
     """Of variants with a seed."""
     drawn: Path | None = None
     """Folder for the examples that each seed draws."""
+    databases: str | None = None
+    """A URL with `{db}`; None: the folder's own files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ async def _evaluating(
     from agent.models import shared_model
     from eval.collection import Collection
 
-    databases = Collection(str(bench.folder / "databases"))
+    databases = Collection(bench.databases or str(bench.folder / "databases"))
     chosen = await asyncio.to_thread(shared_model, config.model, model)
     evaluation = _Evaluation(variant, bench, config, databases, chosen)
     try:
@@ -214,11 +216,13 @@ class _Evaluation:
     def _measured(self, question: Question, answer: Answer, database: Database, original: Original) -> ItemResult:
         from eval.metrics.items import compare_items
         from eval.metrics.suites import suite_databases, suite_files
+        from eval.sql.translation import translated
         from eval.tasks.cache_folder import cache_folder
         from experiments.ablation.outcomes import difficulty_of, outcome_of
 
         files = suite_files(self.bench.suites, question["db"], cache_folder()) if self.bench.suites else ()
-        measured = compare_items(question["gold_sql"], answer.sql, database, suite=suite_databases(files))
+        gold = translated(question["gold_sql"], question.get("dialect", "sqlite"), database.dialect)
+        measured = compare_items(gold, answer.sql, database, suite=suite_databases(files))
         return ItemResult(
             variant=self.variant.name,
             id=str(question["id"]),

@@ -22,16 +22,15 @@ def observe(reading: Reading) -> Observations:
         yield Observation("cartesian", 1, "Two sources are combined without a condition between them.")
     if facts.outer_joins and not reading.intent.negation:
         yield Observation("outer_join", 1)
-    off_keys = _off_keys(reading)
+    off_keys = joined_off_keys(reading)
     if off_keys:
         text = f"The join of {off_keys[0]} and {off_keys[1]} follows no key."
         yield Observation("join_off_keys", 1, text)
         if _keyed_elsewhere(reading, off_keys):
             text = f"The keys link {off_keys[0]} or {off_keys[1]} elsewhere than this join does."
             yield Observation("join_against_key", 1, text)
-    idle = _only_joined(reading)
-    if idle:
-        yield Observation("table_only_joined", float(min(idle, 2)))
+    if idle := only_joined(reading):
+        yield Observation("table_only_joined", float(min(len(idle), 2)))
     if facts.group_by and reading.select is not None:
         yield from _groups(reading)
     membership = any(
@@ -43,7 +42,7 @@ def observe(reading: Reading) -> Observations:
         yield Observation("count_over_join", 1)
 
 
-def _off_keys(r: Reading) -> tuple[str, str] | None:
+def joined_off_keys(r: Reading) -> tuple[str, str] | None:
     """The first pair of columns equated between two tables that no key of either names."""
     for select in r.selects:
         sources = {
@@ -84,19 +83,20 @@ def _keyed_elsewhere(r: Reading, pair: tuple[str, str]) -> bool:
     return False
 
 
-def _only_joined(r: Reading) -> int:
-    """Tables of which the outermost query uses join columns and nothing else, and that end a chain of joins."""
+def only_joined(r: Reading) -> list[str]:
+    """The names, as the query has them, of tables of which the outermost query uses join columns and nothing else, and
+    that end a chain of joins."""
     if r.select is None or not r.select.args.get("joins"):
-        return 0
+        return []
     inside = {id(c) for j in r.select.args["joins"] for c in every(j, exp.Column)}
     used = {c.table.casefold() for c in every(r.select, exp.Column) if id(c) not in inside}
     where = r.select.args.get("where")
     equalities = every(where, exp.EQ) if where is not None else ()
     if "" in used or any(isinstance(e.left, exp.Column) and isinstance(e.right, exp.Column) for e in equalities):
-        return 0
+        return []
     joined = ({c.table.casefold() for c in every(join, exp.Column)} for join in r.select.args["joins"])
     places = Counter(name for names in joined for name in names)
-    return sum(count == 1 and name not in used for name, count in places.items())
+    return [name for name, count in places.items() if count == 1 and name not in used]
 
 
 def _refers(table: Table, column: str, other: Table, other_column: str) -> bool:

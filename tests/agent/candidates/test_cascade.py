@@ -199,10 +199,25 @@ async def test_without_rows_the_engine_and_repairs_still_work(
     assert "There is no column revenue" in endpoint.requests[-1].prompt
 
 
+async def test_without_rows_a_query_that_compiles_is_kept_and_texts_are_compared_in_any_case(
+    tables: Database, config: Settings, endpoint: OpenAIServer
+) -> None:
+    replies = iter(["SELECT c.name FROM customers AS c, cities AS t WHERE t.name = 'Lyon'", "SELECT nothing"])
+    endpoint.otherwise = lambda _: fenced(next(replies, "SELECT nothing"))
+    answer = await run(
+        "Whatever is the folk called?",
+        database=tables,
+        model=at(endpoint),
+        settings=overridden(config, strategy="cascade"),
+    )
+    assert answer.sql == "SELECT c.name FROM customers AS c, cities AS t WHERE LOWER(t.name) = 'lyon'"
+    assert "side by side" in endpoint.requests[1].prompt
+
+
 async def test_without_rows_rules_mend_a_name(tables: Database, config: Settings, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = fenced("SELECT o.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id")
     answer = await run(
-        "Whatever is the folk called?",
+        "Whatever is the folk with orders called?",
         database=tables,
         model=at(endpoint),
         settings=overridden(config, strategy="cascade"),

@@ -56,6 +56,15 @@ def told(firm: Database, sql: str, privacy: Privacy = "full") -> str:
         ("SELECT `Ship Mode` FROM orders", ""),
         ("SELECT id FROM orders WHERE Ship Mode = 'x'", "Put these names in double quotes: Ship Mode."),
         ("DELETE FROM cities", "Only one SELECT may be written: "),
+        ("SELECT c.name, t.name FROM customers c, cities t", "Tables stand side by side without a condition. There are "
+         "cities (join it by customers.city_id = cities.id)."),
+        ("SELECT c.name FROM customers c JOIN cities t ON c.id = t.id WHERE t.country = 'France'",
+         "customers.id and cities.id are no keys to each other (join it by customers.city_id = cities.id)."),
+        ("SELECT c.name FROM customers c JOIN cities t ON c.city_id = t.id WHERE t.country = 'France'", ""),
+        ("SELECT count(c.id) FROM customers c JOIN orders o ON o.customer_id = c.id",
+         "orders is joined and nothing of it is used, so each row counts once for each of its rows. Leave orders out, "
+         "unless the question needs it."),
+        ("SELECT count(o.id) FROM orders o JOIN customers c ON o.customer_id = c.id", ""),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_what_would_be_right(firm: Database, sql: str, text: str) -> None:
@@ -66,3 +75,9 @@ def test_what_is_wrong_is_told_with_what_would_be_right(firm: Database, sql: str
 def test_no_stored_text_is_told_where_a_model_may_see_none(firm: Database, privacy: Privacy) -> None:
     assert told(firm, "SELECT name FROM cities WHERE country = 'france'", privacy) == ""
     assert "orders" in told(firm, "SELECT total FROM customers", privacy)
+
+
+def test_a_joined_table_that_the_question_names_may_stay(firm: Database) -> None:
+    sql = "SELECT c.name FROM customers c JOIN orders o ON o.customer_id = c.id"
+    case = examine(Query("Which customers have an order?", sql), firm, schema=firm.schema())
+    assert wrong_with(case, value_index(firm, firm.schema()), "full") == ""

@@ -15,7 +15,9 @@ MADE = [
     "CREATE TABLE clients (client_id INTEGER PRIMARY KEY, full_name TEXT, town TEXT, born DATE)",
     "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, client_id INTEGER REFERENCES clients(client_id), total REAL)",
     "INSERT INTO clients VALUES (1, 'Ada', 'Rome', '1990-05-06'), (2, 'Bo', 'Oslo', '2001-02-03')",
+    "CREATE TABLE lines (order_id INTEGER REFERENCES orders(order_id), article TEXT)",
     "INSERT INTO orders VALUES (1, 1, 10), (2, 1, 5), (3, 2, 7)",
+    "INSERT INTO lines VALUES (1, 'tea'), (3, 'rice')",
 ]
 
 
@@ -35,6 +37,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         ("SELECT fullname FROM clients WHERE twn = 'Rome'", [("Ada",)], ("full_name", "town")),
         ("SELECT o.full_name FROM orders o JOIN clients c USING (client_id) WHERE total > 8", [("Ada",)], ("of c,",)),
         ("SELECT SUM(total) FROM orders WHERE town = 'Rome'", [(15.0,)], ("clients, which is joined",)),
+        ("SELECT article FROM lines l WHERE town = 'Rome'", [("tea",)], ("clients, which is joined by 2 keys",)),
         ("SELECT c.town FROM clients c JOIN orders o ON c.id = o.client_id WHERE total = 7", [("Oslo",)], ("key is",)),
         ("```sql\nSELECT town FROM clients WHERE full_name = 'Bo';\n```\nHope this helps!", [("Oslo",)], ("left out",)),
         ("SELECT town FROM clients WHERE client_id > = 2", [("Oslo",)], ("put together",)),

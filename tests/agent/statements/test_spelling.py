@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.statements.spelling import as_stored, without_escapes
+from agent.statements.spelling import as_stored, in_any_case, without_escapes
 from eval.schema import Column, Dialect, Schema, Table
 
 PEOPLE = Table("AppUser", (Column("id", "int"), Column("displayName", "text")), namespace="Shop")
@@ -68,3 +68,22 @@ def test_names_and_signs(dialect: Dialect, written: str, stored: str | None) -> 
 )
 def test_what_is_quoted_stays(text: str, plain: str) -> None:
     assert without_escapes(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("dialect", "written", "compared"),
+    [
+        ("postgres", "SELECT id FROM t WHERE s = 'Paid'", "SELECT id FROM t WHERE LOWER(s) = 'paid'"),
+        ("sqlite", "SELECT id FROM t AS a WHERE NOT a.s IN ('X', 'B-2')", "SELECT id FROM t AS a WHERE NOT "
+         "LOWER(a.s) IN ('x', 'b-2')"),
+        ("postgres", "SELECT SUM(CASE WHEN s <> 'No' THEN 1 END) FROM t", "SELECT SUM(CASE WHEN LOWER(s) <> 'no' "
+         "THEN 1 END) FROM t"),
+        ("mysql", "SELECT id FROM t WHERE s = 'Paid'", None),
+        ("postgres", "SELECT id FROM t WHERE kind = 'Paid'", None),
+        ("postgres", "SELECT id FROM t WHERE s = '2024' AND day = '2024-05-01'", None),
+        ("sqlite", "SELECT a.id FROM t AS a JOIN t AS b ON a.s = b.s", None),
+    ],
+)  # fmt: skip
+def test_texts_in_any_case(dialect: Dialect, written: str, compared: str | None) -> None:
+    columns = (Column("id", "int"), Column("s", "varchar(9)"), Column("kind", "order_enum"), Column("day", "date"))
+    assert in_any_case(written, Schema(dialect, (Table("t", columns),))) == (compared or written)
