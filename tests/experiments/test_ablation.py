@@ -21,7 +21,7 @@ from experiments.ablation.statistics import Pair, pair
 from experiments.ablation.variants import ItemResult, read_variants
 from tests.jsonl import read_lines, write_lines
 from tests.openai_server import OpenAIServer, completion
-from tests.writing import sqlite_file
+from tests.writing import sqlite_file, write
 
 QUESTIONS = [
     ("q1", "How many ships are there?", "SELECT COUNT(*) FROM ships"),
@@ -121,6 +121,16 @@ def test_the_offline_engine_is_a_variant_too(bench: Path) -> None:
     assert {r["variant"]: r["ex"] for r in results(bench)} == {"standard": True, "zero-shot=low": True}
 
 
+def test_the_databases_may_stand_on_another_engine(bench: Path) -> None:
+    write(f"duckdb:///{bench}/port.duckdb", "CREATE TABLE ships (id INT, name TEXT, tons REAL, built DATE)",
+          "INSERT INTO ships VALUES (1, 'Ida', 4.5, '2001-05-01')")  # fmt: skip
+    given = ["--bench", str(bench), "--out", str(bench / "out"), "--strategies", "standard", "--limit", "1"]
+    done = CliRunner().invoke(app, [*given, "--databases", f"duckdb:///{bench}/{{db}}.duckdb"])
+
+    assert done.exit_code == 0, done.output
+    assert [(r["ex"], r["gold_error"]) for r in results(bench)] == [(True, None)]
+
+
 @pytest.mark.parametrize(
     ("given", "wrong"),
     [
@@ -129,6 +139,7 @@ def test_the_offline_engine_is_a_variant_too(bench: Path) -> None:
         (["--strategies", "zero-shot=low,zero-shot=low"], "named twice"),
         (["--strategies", "zero-shot=low", "--split", "dev"], "no questions of the split 'dev'"),
         (["--strategies", "zero-shot=low", "--recorded-dialect", "oracle"], "not 'oracle'"),
+        (["--strategies", "zero-shot=low", "--databases", "duckdb:///{db}.duckdb"], "--databases goes with neither"),
     ],
 )
 def test_what_does_not_fit_together_is_said_in_one_line(bench: Path, given: list[str], wrong: str) -> None:
