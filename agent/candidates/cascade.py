@@ -212,8 +212,8 @@ async def _repaired(seats: Seats) -> None:
 
 async def _compiled(seats: Seats) -> SqlReply:
     """Where no statement may be run: the model's last query, as written or mended by rules, that the database's
-    compiler takes; the last one where none is taken. Texts are compared in any case where nothing says how they are
-    stored."""
+    compiler takes; where it takes none, the engine's reading, though it is unsure. Texts are compared in any case where
+    nothing says how they are stored."""
     context, request = seats.context, seats.request
     found: SqlReply | None = None
     for repairs in range(REPAIRS + 1):
@@ -234,7 +234,7 @@ async def _compiled(seats: Seats) -> SqlReply:
             break
         seats.tell("repair", reply, wrong, ok=False)
         seats.exchange = (*seats.exchange, (reply.sql, wrong))
-    return found or reply
+    return found or next((one.reply for one in seats.said if one.reply.by_engine), reply)
 
 
 async def everything_said(seats: Seats, samples: int) -> None:

@@ -214,6 +214,20 @@ async def test_without_rows_a_query_that_compiles_is_kept_and_texts_are_compared
     assert "side by side" in endpoint.requests[1].prompt
 
 
+async def test_without_rows_the_engines_doubtful_reading_stands_where_nothing_compiles(
+    tables: Database, config: Settings, endpoint: OpenAIServer
+) -> None:
+    endpoint.otherwise = fenced("SELECT zzz FROM qqq")
+    answer = await run(
+        "customers by town and whatever",
+        database=tables,
+        model=at(endpoint),
+        settings=overridden(config, strategy="cascade"),
+    )
+    assert "customers" in answer.sql
+    assert len(endpoint.requests) == 2
+
+
 async def test_without_rows_rules_mend_a_name(tables: Database, config: Settings, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = fenced("SELECT o.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id")
     answer = await run(
