@@ -15,8 +15,7 @@ from agent.a2a.shared_tasks import Place, SharedEvents, SharedTasks
 from agent.config import Settings
 from agent.models.protocol import Model
 from agent.server.middleware.tokens import tokens_needed
-from eval.a2a.card import card
-from eval.a2a.jsonrpc import RecentTasks, RpcRoutes, served
+from eval.a2a.jsonrpc import RecentTasks, RpcRoutes, card, served
 from eval.schema import ALL_DIALECTS
 from eval.version import VERSION
 

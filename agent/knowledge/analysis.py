@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agent.knowledge.schema_context import within_budget
 from eval.databases.base import Database
-from eval.databases.sqlite_copy import copy_sqlite
+from eval.databases.sqlite import copy_sqlite
 from eval.databases.types import DatabaseError
 from eval.errors import Text2SQLError
 from eval.untrusted_script import run_script

@@ -21,15 +21,28 @@ from a2a.server.request_handlers import DefaultRequestHandlerV2
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.routes.common import DefaultServerCallContextBuilder, StarletteUser
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
-from a2a.types.a2a_pb2 import AgentCard, ListTasksRequest, Task, TaskState, TaskStatus
-from a2a.utils.constants import A2A_JSON_MEDIA_TYPE
+from a2a.types.a2a_pb2 import (
+    AgentCapabilities,
+    AgentCard,
+    AgentInterface,
+    AgentSkill,
+    HTTPAuthSecurityScheme,
+    ListTasksRequest,
+    SecurityRequirement,
+    SecurityScheme,
+    StringList,
+    Task,
+    TaskState,
+    TaskStatus,
+)
+from a2a.utils.constants import A2A_JSON_MEDIA_TYPE, PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0
 from pydantic import ValidationError
 from starlette.authentication import SimpleUser
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from eval.a2a.card_url import CARD_PATHS
+from eval.a2a.card_url import CARD_PATHS, checked_card_url
 from eval.a2a.http_requests import from_web_page
 
 KEPT_TASKS = 1_000
@@ -205,3 +218,31 @@ class RecentTasks(InMemoryTaskStore):
     async def delete(self, task_id: str, context: ServerCallContext) -> None:
         self._order.pop((context.user.user_name, task_id), None)
         await super().delete(task_id, context)
+
+
+_BEARER = "bearer"
+
+
+def card(
+    url: str, *, name: str, description: str, version: str, skill: AgentSkill, bearer_token: bool = False
+) -> AgentCard:
+    """The card at that URL, the endpoint of both transports and protocol versions. `bearer_token`: whether a client
+    must send one. Raises CardUrlUnusable."""
+    url = checked_card_url(url)
+    versions = (PROTOCOL_VERSION_1_0, PROTOCOL_VERSION_0_3)
+    scheme = HTTPAuthSecurityScheme(scheme="Bearer", description="A token that the server's owner gives out.")
+    return AgentCard(
+        name=name,
+        description=description,
+        version=version,
+        supported_interfaces=[
+            *(AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=v) for v in versions),
+            *(AgentInterface(url=url.rstrip("/"), protocol_binding="HTTP+JSON", protocol_version=v) for v in versions),
+        ],
+        capabilities=AgentCapabilities(streaming=True, push_notifications=False, extended_agent_card=False),
+        default_input_modes=["application/json", "text/plain"],
+        default_output_modes=["application/json", "text/plain"],
+        skills=[skill],
+        security_schemes={_BEARER: SecurityScheme(http_auth_security_scheme=scheme)} if bearer_token else {},
+        security_requirements=[SecurityRequirement(schemes={_BEARER: StringList()})] if bearer_token else [],
+    )

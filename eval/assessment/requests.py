@@ -17,8 +17,7 @@ from eval.assessment.judgement import JudgeRequest
 from eval.assessment.participants import Caller, Participant
 from eval.assessment.records import TaskResult
 from eval.assessment.sandbox import MEMORY_BYTES, Sandbox
-from eval.assessment.selection import Assignment
-from eval.assessment.wire import task_message
+from eval.assessment.selection import Assignment, task_message
 from eval.jsonl import Record
 
 

@@ -27,9 +27,8 @@ from eval.databases.inference import with_inferred_keys
 from eval.databases.row_stream import RowStream
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.statement_run import OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, DriverMissing, Limits, Value
+from eval.databases.types import DatabaseError, DriverMissing, Limits, Value, Workspace
 from eval.databases.urls import Target, file_signs
-from eval.databases.workspace import Workspace
 from eval.schema import Dialect, Schema
 from eval.statement import ReadStatement
 

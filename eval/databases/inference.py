@@ -17,8 +17,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from eval.databases.catalogue.table_drafts import quoted, quoted_table
-from eval.databases.key_names import GENERIC, KEY_WORDS, ends_like_key, table_words, type_family
-from eval.databases.unique_columns import Ask, answers, declares_keys, with_primary_keys
+from eval.databases.unique_columns import (
+    GENERIC,
+    KEY_WORDS,
+    Ask,
+    answers,
+    declares_keys,
+    ends_like_key,
+    table_words,
+    type_family,
+    with_primary_keys,
+)
 from eval.language.words import singular_words
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
 

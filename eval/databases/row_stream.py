@@ -1,20 +1,112 @@
 """Stream the rows of one statement, for results that are paged, kept or exported and may not fit in memory.
 
 In: a `StatementRun` and the engine's function to open it. Out: a `RowStream`, which knows its columns first, then
-yields batches, and has a status at the end. Every failure is a status, never an exception.
+yields batches, and has a status at the end. Every failure is a status, never an exception. `RowCollector` keeps the
+caps on rows, bytes and cells, and makes every cell one of the plain Python types that `types.Value` lists.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from time import monotonic
 
-from eval.databases.row_collector import RowCollector
 from eval.databases.statement_run import Opener, OpenStatement, StatementRun
 from eval.databases.types import CancelToken, Limits, Status, Value
 from eval.schema import Dialect
 from eval.statement import ReadStatement
+
+_FIXED_SIZE: dict[type, int] = {  # rough sizes as JSON; no engine here has an int of more than 128 bits
+    type(None): 4,
+    bool: 5,
+    int: 8,
+    float: 12,
+    date: 12,
+    datetime: 28,
+    time: 10,
+    timedelta: 12,
+}
+_PER_ROW = 2
+
+
+class RowCollector:
+    """Takes rows until they end or a cap is reached."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._batch: list[tuple[Value, ...]] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Start again, for a statement that is run a second time."""
+        self._batch.clear()
+        self.bytes = 0
+        """Bytes of all rows so far, roughly as JSON."""
+        self.rows = 0
+        self.truncated = False
+        self.ended = False
+        """True when there are no more rows, or a cap was reached."""
+
+    def next_batch(self, rows: Iterator[Sequence[object]], most_rows: int, most_bytes: int) -> list[tuple[Value, ...]]:
+        """The next rows: at most `most_rows`, and not many more than `most_bytes`."""
+        limits, fixed_sizes, batch = self._limits, _FIXED_SIZE, self._batch
+        before = self.bytes
+        for row in rows:
+            if self.rows >= limits.rows:
+                self.truncated = self.ended = True
+                break
+            size = _PER_ROW
+            for cell in row:
+                fixed = fixed_sizes.get(type(cell))
+                if fixed is not None:
+                    size += fixed
+                elif type(cell) is str and len(cell) <= limits.cell_bytes:
+                    size += len(cell) + 3
+                else:  # the row holds a value that must be cut or converted
+                    size, row = self._converted(row)
+                    break
+            if self.bytes + size > limits.bytes:
+                self.truncated = self.ended = True
+                break
+            self.bytes += size
+            self.rows += 1
+            batch.append(row if type(row) is tuple else tuple(row))
+            if len(batch) >= most_rows or self.bytes - before >= most_bytes:
+                break
+        else:
+            self.ended = True
+        self._batch = []
+        return batch
+
+    def _converted(self, row: Sequence[object]) -> tuple[int, tuple[Value, ...]]:
+        """The row's size and the row with each cell a plain value within the limit."""
+        size, cells = _PER_ROW, []
+        for cell in row:
+            if type(cell) not in _FIXED_SIZE:
+                cell = plain_value(cell)
+                if isinstance(cell, (str, bytes)) and len(cell) > self._limits.cell_bytes:
+                    cell = cell[: self._limits.cell_bytes]
+                    self.truncated = True
+            fixed = _FIXED_SIZE.get(type(cell))
+            size += len(cell) + 3 if isinstance(cell, (str, bytes)) else (fixed or len(str(cell)))
+            cells.append(cell)
+        return size, tuple(cells)
+
+
+def plain_value(value: object) -> Value:
+    """Convert a driver's own type (UUID, network address, memoryview, range) to one that `types.Value` lists."""
+    if isinstance(value, (memoryview, bytearray)):
+        return bytes(value)
+    if isinstance(value, (bool, int, float, str, bytes, Decimal, date, time, timedelta)):
+        return value
+    if isinstance(value, dict):
+        return {str(plain_value(k)): plain_value(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain_value(v) for v in value]
+    return None if value is None else str(value)
+
 
 BATCH_BYTES = 2 * 1024 * 1024
 """A batch ends with the row that reaches this size."""
@@ -132,7 +224,7 @@ class RowStream:
                     context.__exit__(type(error), error, error.__traceback__)
             except Exception as e:  # noqa: BLE001 (an engine may reword the error on its way out)
                 error = e
-        self.execution_time_ms = (time.monotonic() - self._run.started) * 1000
+        self.execution_time_ms = (monotonic() - self._run.started) * 1000
         if self._run.stopped is not None:  # also when the engine then returned a value without an error
             self.status, self.error = self._run.stopped, self._run.stop_message
         elif error is not None:

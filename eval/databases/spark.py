@@ -3,7 +3,7 @@
 In: a `Target` with a host. Out: a `Database`. Spark has no read-only mode and no transaction. These protections apply
 even when the guard is bypassed: the text is sent as a relation below a LIMIT, after the server's own grammar has
 accepted it inside WITH … AS (…), where only a query may stand; so SET, ADD JAR, CACHE, DDL, DML, scripts and EXECUTE
-IMMEDIATE never start. Functions and table names that reach code, files or settings are refused by `spark_text`.
+IMMEDIATE never start. Functions and table names that reach code, files or settings are refused by name (`refused`).
 Statements are interrupted by their operation's id. The login's grants are the last barrier: docs/databases.md says what
 to set and which risks remain.
 """
@@ -11,6 +11,7 @@ to set and which risks remain.
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,6 @@ from eval.databases.catalogue.spark import read_schema
 from eval.databases.inference import with_inferred_keys
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.spark_connect import SparkConnection, SparkStatement, python_rows
-from eval.databases.spark_text import refused
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Limits
 from eval.databases.urls import Target
@@ -145,3 +145,42 @@ class SparkDatabase(Database):
             return self._connection.catalogue(sql if tree is None else self._in_database(tree), _COUNT_SECONDS)
         except DatabaseError:  # too slow, or a table that may not be read
             return []
+
+
+_STRING = re.compile(r"r'[^']*'|r\"[^\"]*\"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.S | re.I)
+_FORMATS = (
+    r"(?:text|csv|json|parquet|orc|avro|xml|binaryfile|image|libsvm|delta|iceberg|hudi|jdbc|kafka|socket|rate|excel|"
+    r"arrow|vortex|lance|statestore|state-metadata|geojson|geoparquet|noop|console|memory|files?|https?|hive|python|"
+    r"(?:com|org|io)\s*\.[\w\s.]+)"
+)
+_REFUSED = re.compile(
+    r"\$|--|/\*|(?<!\w)(?:"
+    r"(?:try_)?reflect|java_method|execute\s+immediate|using\s*''|"
+    r"(?:identifier|read_\w+|list_\w+|(?:try_)?secret|ai_\w+|event_log|user|version)(?=\s*\()|"
+    r"input_file_\w+|cloud_files\w*|http_request|remote_query|vector_search|python_udf\w*|"
+    r"current_user|session_user|current_(?:metastore|recipient)|is_(?:account_group_)?member|"
+    r"_metadata|information_schema|global_temp|xpath\w*|(?:schema_of|from|to)_(?:avro|protobuf|xml)"
+    r")(?!\w)"
+)
+_PATH_TABLE = re.compile(
+    rf"(?<!\w)(?:from|join|table)[\s(]*(?:{_FORMATS}|system)\s*\.|[,(]\s*{_FORMATS}\s*\.\s*[^\s,()]*[/\\:*]"
+)
+_LISTED_TABLE = re.compile(rf"[,(]\s*({_FORMATS})\s*\.")
+
+
+def refused(sql: str) -> str | None:
+    """The first words of a text that no query needs."""
+    if "${" in sql:
+        return "${"
+    code = _STRING.sub("''", sql).lower().replace("`", "")
+    match = _REFUSED.search(code) or _PATH_TABLE.search(code) or _unnamed_format(code)
+    return " ".join(match.group().split()) if match else None
+
+
+def _unnamed_format(code: str) -> re.Match[str] | None:
+    """`, csv.x` names a file where nothing in the text is called `csv`, otherwise a column."""
+    for match in _LISTED_TABLE.finditer(code):
+        named = rf"(?:(?<!\w)(?:from|join|as|{_FORMATS}\s+as)|[,)\w])\s+{re.escape(match[1])}(?![\w.(])"
+        if not re.search(named, code):
+            return match
+    return None

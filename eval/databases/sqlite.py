@@ -9,10 +9,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 from eval.databases.base import Database
 from eval.databases.catalogue.sqlite import read_schema
@@ -20,9 +21,8 @@ from eval.databases.inference import with_inferred_keys
 from eval.databases.schema_cache import SchemaCache
 from eval.databases.sqlite_connection import LOCK_SECONDS, Connection, Reading, connect
 from eval.databases.statement_run import OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, Limits, Value
-from eval.databases.urls import Target, file_identity, file_signs
-from eval.databases.workspace import Workspace
+from eval.databases.types import DatabaseError, Limits, Value, Workspace
+from eval.databases.urls import Target, file_identity, file_signs, parse_target
 from eval.schema import Dialect, Schema
 from eval.statement import ReadStatement
 
@@ -206,3 +206,23 @@ def _first_bytes(path: Path, count: int) -> bytes | None:
             return f.read(count)
     except OSError:
         return None
+
+
+__all__ = ["copy_sqlite"]
+
+
+def copy_sqlite(database: Database, path: Path) -> None:
+    """Copy the database into a new file that nobody may write. Raises DatabaseError, also for other engines."""
+    source = parse_target(database.url).path if database.dialect == "sqlite" else None
+    if source is None:
+        raise DatabaseError("Only a SQLite file can be copied.")
+    try:
+        with (
+            closing(sqlite3.connect(f"file:{quote(str(source))}?mode=ro", uri=True)) as original,
+            closing(sqlite3.connect(path)) as copy,
+        ):
+            original.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error as error:
+        raise DatabaseError(f"The database cannot be copied: {error}") from None
+    path.chmod(0o444)

@@ -20,9 +20,8 @@ from urllib.parse import quote
 
 from eval.databases.catalogue.table_drafts import quoted
 from eval.databases.statement_run import StatementRun
-from eval.databases.types import DatabaseError, DatabaseNotFound, Value
+from eval.databases.types import DatabaseError, DatabaseNotFound, Value, Workspace
 from eval.databases.urls import Target
-from eval.databases.workspace import Workspace
 from eval.language.lexicon import word_set
 
 _FUNCTIONS = word_set(

@@ -1,5 +1,8 @@
 """The evaluator's server: A2A at `/`, plain REST at `/assess` and `/assess/stream`, and a health check.
 
+Over A2A a message without a request leaves the task `input-required`, a request that cannot be used ends it as
+`rejected`, both with a sentence that says what to send. An internal error leaves it `failed`, without a stack trace.
+
 In: an `Evaluator` and the card's URL. Out: a Starlette app. It has no authentication, and it calls the URLs that
 clients send: run it only on loopback or in an isolated network.
 """
@@ -8,10 +11,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
+from a2a.helpers.proto_helpers import new_data_part, new_text_part
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.tasks import TaskUpdater
+from a2a.types.a2a_pb2 import AgentCard, AgentSkill, Message
+from google.protobuf.json_format import MessageToDict
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -19,11 +29,78 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from eval.a2a.http_requests import GONE, BodyLimit, while_there
-from eval.a2a.jsonrpc import RecentTasks, served
+from eval.a2a.jsonrpc import RecentTasks, begun_task, card, served
 from eval.errors import Busy
 from eval.green_agent.assessment_run import Evaluator
-from eval.green_agent.executor import AssessmentExecutor, agent_card
-from eval.green_agent.request import AssessmentRequest, RequestUnusable, read_request
+from eval.green_agent.request import (
+    WHAT_TO_SEND,
+    AssessmentRequest,
+    RequestMissing,
+    RequestUnusable,
+    read_parts,
+    read_request,
+)
+from eval.version import VERSION
+
+log = logging.getLogger(__name__)
+
+
+class AssessmentExecutor(AgentExecutor):
+    """Runs assessments; holds no state of any of them."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        assert context.message is not None
+        updater = await begun_task(context, event_queue)
+
+        def message(text: str) -> Message:
+            return updater.new_agent_message([new_text_part(text)])
+
+        try:
+            sent = context.message.parts
+            request = read_parts([MessageToDict(p.data) if p.WhichOneof("content") == "data" else p.text for p in sent])
+            await updater.start_work()
+            async with aclosing(self._evaluator.assessing(request)) as steps:
+                async for step in steps:
+                    if isinstance(step, str):
+                        await updater.start_work(message(step))
+                    else:
+                        await updater.add_artifact([new_data_part(step)], name="assessment", last_chunk=True)
+            await updater.complete()
+        except RequestMissing as problem:
+            await updater.requires_input(message(str(problem)))
+        except (RequestUnusable, Busy) as problem:
+            await updater.reject(message(str(problem)))
+        except Exception:
+            log.exception("An assessment failed inside")
+            await updater.failed(message("Something went wrong inside."))
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """The SDK cancels `execute` right after this; that ends the calls and the judging processes."""
+        await TaskUpdater(event_queue, context.task_id or "", context.context_id or "").cancel()
+
+
+def agent_card(url: str) -> AgentCard:
+    """The evaluator's agent card for that URL. Raises CardUrlUnusable."""
+    return card(
+        url,
+        name="text2sql evaluator",
+        description=(
+            "Asks text-to-SQL agents the questions of a task library, runs what they write read-only beside the gold "
+            "query, and ranks them: execution accuracy with intervals, seven dimensions, kinds of mistakes."
+        ),
+        version=VERSION,
+        skill=AgentSkill(
+            id="assess-text-to-sql",
+            name="Assess text-to-SQL agents",
+            description=f"{WHAT_TO_SEND} The answer is one artifact with rankings, scores, task results.",
+            tags=["evaluation", "benchmark", "sql", "text-to-sql"],
+            examples=[WHAT_TO_SEND.removeprefix("Send JSON: ").removesuffix(".")],
+        ),
+    )
+
 
 MAX_BYTES = 1024 * 1024
 """Size limit of one request body."""

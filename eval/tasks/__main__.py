@@ -6,6 +6,8 @@ be built, or when a task breaks a rule.
 
 from __future__ import annotations
 
+import contextlib
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,6 +15,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from eval.databases.types import DatabaseError
 from eval.tasks.demos import DEMOS, demo_named, demo_path
@@ -97,18 +100,37 @@ def check(
 
       python -m eval.tasks check --engine postgresql://me@localhost/demo --tag scd
     """
-    from eval.tasks.library import TaskFileError
-    from eval.tasks.library.check_report import check_and_print
+    from eval.databases import Database
+    from eval.schema import Dialect
+    from eval.tasks.library import DIFFICULTIES, TaskFileError, tasks
+    from eval.tasks.library.checks import check_tasks, demos_on
 
     try:
-        with _progress() as bar:
-            passed = check_and_print(engines or ["sqlite", "duckdb"], database, difficulty, tags or [], jobs, bar)
+        with _progress() as bar, contextlib.ExitStack() as stack:
+            chosen = tasks(database, difficulty, tags)
+            ids = list(dict.fromkeys(task.database for task in chosen))
+            opened: dict[Dialect, dict[str, Database]] = {}
+            for engine in engines or ["sqlite", "duckdb"]:
+                demos = stack.enter_context(demos_on(engine, ids))
+                opened |= {demo.dialect: demos for demo in demos.values()}
+            shown = bar.add_task("tasks", total=len(chosen))
+            report = check_tasks(chosen, opened, jobs=jobs, on_done=lambda: bar.advance(shown))
     except (DatabaseError, TaskFileError) as error:
         _notes.print(str(error), style="red", markup=False)
         raise typer.Exit(1) from error
     except KeyError as error:
         raise typer.BadParameter(str(error.args[0])) from error
-    if not passed:
+    out = Console()
+    table = Table("engine", "golds that hold", "wrong queries that fail", "seconds in the engine")
+    for verdict in report.engines:
+        golds, wrong = f"{verdict.golds_right} of {verdict.golds}", f"{verdict.wrong_failed} of {verdict.wrong}"
+        table.add_row(verdict.engine, golds, wrong, f"{verdict.seconds:.1f}")
+    counts = Counter(task.difficulty for task in chosen)
+    out.print(table)
+    out.print(f"{len(chosen)} tasks: " + ", ".join(f"{counts[level]} {level}" for level in DIFFICULTIES))
+    for violation in report.violations:
+        out.print(f"{violation.task} on {violation.engine}: {violation.what}", markup=False, soft_wrap=True)
+    if not chosen or report.violations:
         raise typer.Exit(1)
 
 

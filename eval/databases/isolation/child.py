@@ -24,9 +24,8 @@ from eval.databases.base import Database
 from eval.databases.isolation.messages import receive_trusted, send
 from eval.databases.row_stream import RowStream
 from eval.databases.sqlite import SQLiteDatabase
-from eval.databases.types import DatabaseError, Limits
+from eval.databases.types import DatabaseError, Limits, Workspace
 from eval.databases.urls import Target
-from eval.databases.workspace import Workspace
 from eval.statement import ReadStatement
 
 _MESSAGE_BYTES = 512 * 1024

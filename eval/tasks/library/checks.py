@@ -3,7 +3,7 @@
 In: tasks, and the engines to run them on. Out: a `Violation` for each broken rule. A gold query must pass the guard,
 name nothing that does not exist, run, return rows, leave no ties when it orders, and give the same result on every
 engine. A wrong query must also run, and must not give gold's result. Tags that name a form of SQL must match the forms
-of the gold query.
+of the gold query (`FORMS`); the other tags say what a question is about, and only a person can choose them.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from sqlglot import exp
+
 from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.metrics.comparison import same_result
 from eval.schema import Dialect, Schema
-from eval.sql import ParsedQuery, check, facts, parse, resolve
+from eval.sql import ParsedQuery, check, facts, parse, parsed_from_tree, resolve
+from eval.sql.traversal import from_items
 from eval.tasks.cache_folder import cache_folder, kept_file
 from eval.tasks.demos import demo_named, demo_path, file_name
-from eval.tasks.library.forms import FORMS, forms
 from eval.tasks.library.task import Task
-from eval.tasks.library.ties import with_sort_keys
 
 LIMITS = Limits(seconds=60.0, rows=50_000)
 
@@ -205,3 +206,85 @@ def demo_file(engine: str, demo_id: str, folder: Path | None = None) -> Path:
     demo = demo_named(demo_id)
     place = (folder or cache_folder()) / file_name(demo, "duckdb")
     return kept_file(place, lambda path: demo.build(f"duckdb:///{quote(str(path))}"))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedQuery:
+    """A query whose last columns are its sort keys."""
+
+    query: ParsedQuery
+    width: int
+    """Number of columns before the keys."""
+
+
+def with_sort_keys(parsed: ParsedQuery) -> KeyedQuery | None:
+    """None when the outermost query has no ORDER BY, or is DISTINCT or a set operation. In the last two cases the sort
+    keys are columns of the result, so two rows can tie only if they look the same."""
+    tree = parsed.tree
+    if not isinstance(tree, exp.Select) or tree.args.get("distinct") or not tree.args.get("order"):
+        return None
+    keyed = tree.copy()
+    names = {projection.alias_or_name: projection.unalias() for projection in keyed.selects}
+    width = len(keyed.selects)
+    for number, ordered in enumerate(keyed.args["order"].expressions, 1):
+        key = ordered.this
+        if isinstance(key, exp.Column) and not key.table and key.name in names:
+            key = names[key.name]
+        keyed.select(exp.alias_(key.copy(), f"sort_key_{number}"), copy=False)
+    limit = keyed.args.get("limit")
+    if limit:
+        keyed.limit(int(limit.expression.name) + 1, copy=False)
+    return KeyedQuery(parsed_from_tree(keyed, parsed.dialect), width)
+
+
+_FORMS: dict[str, Callable[[exp.Expr], bool]] = {
+    "aggregate": lambda tree: isinstance(tree, exp.Select) and not tree.args.get("group") and _aggregates(tree),
+    "case": lambda tree: tree.find(exp.Case) is not None,
+    "correlated": lambda tree: any(_reaches_out(select) for select in tree.find_all(exp.Select)),
+    "distinct": lambda tree: tree.find(exp.Distinct) is not None,
+    "group-by": lambda tree: tree.find(exp.Group) is not None,
+    "having": lambda tree: tree.find(exp.Having) is not None,
+    "join": lambda tree: tree.find(exp.Join) is not None,
+    "outer-join": lambda tree: any(join.side for join in tree.find_all(exp.Join)),
+    "recursive": lambda tree: bool(_recursive_steps(tree)),
+    "self-join": lambda tree: any(_joins_itself(select) for select in tree.find_all(exp.Select)),
+    "set-operation": lambda tree: any(one not in _recursive_steps(tree) for one in tree.find_all(exp.SetOperation)),
+    "subquery": lambda tree: len(list(tree.find_all(exp.Select))) > 1,
+    "window": lambda tree: tree.find(exp.Window) is not None,
+}
+FORMS = tuple(_FORMS)
+"""Tags that follow from the gold query's text (SQLite's text, if engines differ)."""
+
+
+def forms(sql: str) -> tuple[str, ...]:
+    """The tags of FORMS that apply to a query. Raises ValueError for a query that does not parse."""
+    parsed = parse(sql, "sqlite")
+    if parsed.tree is None:
+        raise ValueError(parsed.error)
+    return tuple(tag for tag, applies in _FORMS.items() if applies(parsed.tree))
+
+
+def _recursive_steps(tree: exp.Expr) -> list[exp.Expr]:
+    """The queries of the CTEs that read themselves."""
+    recursive = [with_ for with_ in tree.find_all(exp.With) if with_.args.get("recursive")]
+    ctes = [cte for with_ in recursive for cte in with_.expressions]
+    return [cte.this for cte in ctes if any(table.name == cte.alias for table in cte.this.find_all(exp.Table))]
+
+
+def _aggregates(select: exp.Select) -> bool:
+    return any(
+        call.find_ancestor(exp.Select) is select and call.find_ancestor(exp.Window) is None
+        for projection in select.selects
+        for call in projection.find_all(exp.AggFunc)
+    )
+
+
+def _reaches_out(select: exp.Select) -> bool:
+    """Whether the query refers to a source of an enclosing query."""
+    own = {source.alias_or_name for inner in select.find_all(exp.Select) for source in from_items(inner)}
+    return any(column.table and column.table not in own for column in select.find_all(exp.Column))
+
+
+def _joins_itself(select: exp.Select) -> bool:
+    names = [source.name for source in from_items(select) if isinstance(source, exp.Table)]
+    return len(set(names)) < len(names)

@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 
 from eval.errors import InputError
 from eval.schema import DIALECTS, Dialect
-from eval.tasks.library.tags import TAGS
-from eval.tasks.library.task import DIFFICULTIES, Query, Task, WrongQuery
+from eval.tasks.library.task import DIFFICULTIES, TAGS, Query, Task, WrongQuery
 
 LEAST_WRONG = 2
 """Wrong queries that every task must have."""

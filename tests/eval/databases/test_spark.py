@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from eval.databases import CancelToken, Database, DatabaseError, DatabaseNotFound, Limits, open_database
-from eval.databases.spark_text import refused
+from eval.databases.spark import refused
 from eval.databases.types import DatabaseUnreachable
 from eval.databases.urls import parse_target
 from eval.sql import check, parse

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.databases import Limits, open_database
-from eval.databases.catalogue.ddl_comments import LONGEST, ddl_comments
+from eval.databases.catalogue.sqlite import LONGEST, ddl_comments
 from eval.databases.sqlite import SQLiteDatabase
 from eval.schema import Column, ForeignKey, Index
 from eval.statement import ReadStatement

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from eval.batch import app
 from eval.databases import open_database
-from eval.metrics import official
+from eval.metrics import modes as official
 from eval.metrics.modes import MODES, Mode, official_figures
 from eval.metrics.suites import suite_databases
 from tests.writing import sqlite_file

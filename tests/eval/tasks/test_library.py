@@ -15,10 +15,8 @@ from typer.testing import CliRunner
 from eval.sql import parse
 from eval.tasks.__main__ import app
 from eval.tasks.library import DIFFICULTIES, TAGS, Query, Task, TaskFileError, WrongQuery, tasks
-from eval.tasks.library.checks import check_tasks, demos_on
-from eval.tasks.library.forms import forms
+from eval.tasks.library.checks import check_tasks, demos_on, forms, with_sort_keys
 from eval.tasks.library.task_files import read_tasks
-from eval.tasks.library.ties import with_sort_keys
 from tests.samples import sampled
 
 GOOD = """-- A note for readers.
@@ -218,7 +216,7 @@ def test_the_command_prints_a_table_and_fails_on_a_violation(
     assert f"{len(easy)} tasks: {len(easy)} easy, 0 medium" in good.output
 
     broken = read_tasks(GOOD, "shop", "x.sql")
-    monkeypatch.setattr("eval.tasks.library.check_report.tasks", lambda *_: broken)
+    monkeypatch.setattr("eval.tasks.library.tasks", lambda *_: broken)
     bad = CliRunner().invoke(app, ["check", "--engine", "sqlite"])
     assert bad.exit_code == 1
     assert "shop-open-orders on sqlite: its tags for forms of SQL are none, gold has aggregate" in bad.output
