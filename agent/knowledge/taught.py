@@ -20,8 +20,8 @@ from agent.knowledge.vocabulary import Vocabulary
 from agent.state import Term, TermKind
 from eval.schema import Dialect, Schema, Table
 from eval.sql import render
-from eval.sql.expressions import transpiled
 from eval.sql.in_words import expression_in_words
+from eval.sql.translation import transpiled
 
 OF_TABLE: frozenset[TermKind] = frozenset({"date", "amount", "hidden"})
 """Kinds that are said of a table; the others are of words."""

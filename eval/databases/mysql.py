@@ -24,8 +24,9 @@ from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DatabaseUnreachable, DriverMissing, Value
 from eval.databases.urls import Target
-from eval.schema import Dialect
-from eval.sql.rewritten_texts import rewritten_columns
+from eval.schema import Dialect, Schema
+from eval.sql.nodes import called_name
+from eval.sql.traversal import every
 
 _LOCK_SECONDS = 5
 _OVER_TIME = (1969, 3024)
@@ -280,3 +281,28 @@ def _connect_error(target: Target, error: Exception) -> DatabaseError:
     if code in (1045, 1698):
         return login_refused(target)
     return DatabaseUnreachable(f"cannot connect to MySQL at {target.where}: {target.redact(_text(error))}")
+
+
+_REWRITING = frozenset({"replace", "regexp_replace"})
+_LONG_TYPES = ("mediumtext", "longtext", "mediumblob", "longblob", "json")
+"""Types that hold more than 64 KiB."""
+
+
+def rewritten_columns(tree: exp.Expr, schema: Schema) -> set[tuple[str, str]]:
+    """Pairs of table and column. A column of a subquery counts as the column of that name in any table of the
+    statement."""
+    long_columns: set[tuple[str, str]] = set()
+    tables = every(tree, exp.Table)
+    for call in every(tree, exp.Func):
+        if called_name(call) not in _REWRITING:
+            continue
+        text = call.expressions[0] if isinstance(call, exp.Anonymous) and call.expressions else call.this
+        for column in every(text, exp.Column) if isinstance(text, exp.Expr) else ():
+            named = [source for source in tables if column.table in ("", source.alias_or_name)]
+            for table in filter(None, (schema.table(source.name) for source in named or tables)):
+                long_columns |= {
+                    (table.name, own.name)
+                    for own in table.columns
+                    if own.name.casefold() == column.name.casefold() and own.type.lower().startswith(_LONG_TYPES)
+                }
+    return long_columns

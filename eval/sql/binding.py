@@ -1,4 +1,4 @@
-"""What name resolution gives (`Binding`), and the CTEs that it sees on the way."""
+"""What name resolution gives (`Binding`), the CTEs that it sees on the way, and how each engine looks up a column."""
 
 from __future__ import annotations
 
@@ -6,8 +6,147 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from eval.sql.lookup import Found
-from eval.sql.sources import Origin, Relation, Scope
+from eval.schema import WRITTEN_DIALECTS, Dialect
+from eval.sql.faithful import QUOTE
+from eval.sql.quoted_names import quoted_name
+from eval.sql.sources import ROWID, Origin, Output, Relation, Scope, Source, same
+
+_SPECIAL: dict[Dialect, frozenset[str]] = {
+    "postgres": frozenset({"user", "current_role", "current_schema", "system_user"}),
+    "duckdb": frozenset({"user", "current_role", "current_schema", "current_catalog"}),
+    "mysql": frozenset({"utc_date", "utc_time", "utc_timestamp"}),
+    "spark": frozenset({"user"}),
+    **dict.fromkeys(WRITTEN_DIALECTS, frozenset({"sysdate", "systimestamp"})),
+}
+"""Functions without parentheses that the parser reads as columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a name refers to: a column of a source, an alias, or something that is not a column (a string, a row)."""
+
+    source: Source | None = None
+    origin: Origin | None = None
+    is_string: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The name refers to several columns at once."""
+
+    sources: tuple[Source, ...]
+
+
+def look_up(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    """Look up a column from the innermost scope outwards; None when no source has it."""
+    if dialect == "spark" and len(column.parts) > 2:  # table.column.field, before database.table.column
+        field = _struct_field(column, scope, dialect)
+        if field is not None:
+            return field
+    bound = _in_scopes(column, scope, dialect)
+    if bound is not None:
+        return bound
+    if dialect in ("duckdb", "spark", "clickhouse") and column.table:
+        return _struct_field(column, scope, dialect)
+    if column.table:
+        return None
+    if column.name.casefold() in _SPECIAL.get(dialect, ()):
+        return Found()
+    if is_string(column, dialect):
+        return Found(is_string=True)
+    return None
+
+
+def _in_scopes(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    for level in scope.outwards():
+        bound = _qualified(column, level, dialect) if column.table else _bare(column, level, dialect)
+        if bound is not None:
+            return bound
+    return None
+
+
+def is_string(column: exp.Expr, dialect: Dialect) -> bool:
+    """SQLite reads "x" as a string when nothing has that name (but not [x] or `x`)."""
+    name = column.this if isinstance(column, exp.Column) else None
+    return (
+        dialect == "sqlite"
+        and isinstance(name, exp.Identifier)
+        and bool(name.args.get("quoted"))
+        and QUOTE not in name.meta
+    )
+
+
+def _bare(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    name = column.this
+    key = name.name.casefold()
+    hits: list[tuple[Source, Output]] = []
+    for source in scope.sources:
+        outputs = source.find(name)
+        if not outputs or (hits and key in source.merged):
+            continue
+        hits += [(source, output) for output in (outputs[:1] if dialect == "sqlite" else outputs)]
+    if len(hits) > 1:
+        return Shared(tuple(source for source, _ in hits))
+    if hits:
+        return Found(hits[0][0], hits[0][1].origin)
+    hidden = _hidden(key, scope, dialect)
+    if hidden is not None:
+        return hidden
+    if key in scope.aliases:
+        return Found(None, scope.aliases[key].origin)
+    for source in scope.sources:
+        if source.relation.open:
+            return Found(source)
+    if dialect in ("postgres", "duckdb") and any(same(s.name, name.name) for s in scope.sources):
+        return Found()
+    return None
+
+
+def _hidden(key: str, scope: Scope, dialect: Dialect) -> Found | None:
+    """SQLite resolves a bare `rowid` only when there is exactly one source."""
+    if dialect == "sqlite" and (key not in ROWID or len(scope.sources) != 1):
+        return None
+    for source in scope.sources:
+        output = source.hides(key)
+        if output is not None:
+            return Found(source, output.origin)
+    return None
+
+
+def _qualified(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    sources = scope.named(column.args["table"], dialect)
+    hits = [(source, output) for source in sources for output in source.find(column.this)[:1]]
+    if len(hits) > 1:
+        return Shared(tuple(source for source, _ in hits))
+    if hits:
+        return Found(hits[0][0], hits[0][1].origin)
+    for source in sources:
+        output = source.hides(column.name)
+        if output is not None:
+            return Found(source, output.origin)
+        if source.relation.open:
+            return Found(source)
+    return None
+
+
+def _struct_field(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
+    """DuckDB, Spark and ClickHouse read `a.b` as field b of column a when no source is named a; in ClickHouse it may
+    also be the column `a.b` of a Nested structure."""
+    first = column.parts[0]
+    if dialect == "clickhouse":
+        parts = [part.name for part in column.parts]
+        for whole, table in ((parts, None), (parts[1:], first.copy())):
+            named = exp.Column(this=quoted_name(".".join(whole)), table=table)
+            if len(whole) > 1 and (bound := _in_scopes(named, scope, dialect)) is not None:
+                return bound
+    if not isinstance(first, exp.Identifier):
+        return None
+    if len(column.parts) > 2:
+        inner = exp.Column(this=column.parts[1].copy(), table=first.copy())
+        bound = look_up(inner, scope, dialect)
+        if bound is not None:
+            return bound
+    return look_up(exp.Column(this=first.copy()), scope, dialect)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from types import new_class
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlglot import exp, generator, parser
-from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.tokenizer_core import Token, TokenType
 
-from eval.sql.parse_budget import BudgetedParser
+from eval.sql.bounds import BudgetedParser
 
 WRITTEN_TYPE = "written_type"
 """Key in a `DataType`'s meta that holds the type as written."""
@@ -139,14 +137,7 @@ def without(table: dict[Any, Any], *keys: Any) -> dict[Any, Any]:
 class FaithfulParser(BudgetedParser):
     """The changes shared by all parsers; each dialect mixes it in before sqlglot's own parser."""
 
-    FUNCTIONS: ClassVar = AGGREGATES
-    FUNCTION_PARSERS: ClassVar = SPECIAL_FORMS
     LIMIT_IN_PERCENT = False
-
-    def __init_subclass__(cls) -> None:
-        """`IF(a, b, c)` is a plain call in every dialect."""
-        super().__init_subclass__()
-        cls.NO_PAREN_FUNCTION_PARSERS = without(cls.NO_PAREN_FUNCTION_PARSERS, "IF")
 
     def _warn_unsupported(self) -> None:
         """Emit no warning: the guard refuses what sqlglot could read only as a bare command."""
@@ -185,12 +176,17 @@ def arrow(operator: str) -> Callable[[Any, Any], str]:
 class FaithfulGenerator(generator.Generator):
     """Writes SQL as it was read. Function names keep their original case."""
 
+    CAST_OF_DIALECT = False
+    """Whether a cast is written by the dialect's own rules."""
+
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"normalize_functions": False, "comments": False, **options})
 
     def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
         if expression.meta.get(TYPED_LITERAL):
             return f"{self.sql(expression, 'to')} {self.sql(expression, 'this')}"
+        if self.CAST_OF_DIALECT:
+            return super().cast_sql(expression, safe_prefix=safe_prefix)
         return generator.Generator.cast_sql(self, expression, safe_prefix=safe_prefix)
 
     def withingroup_sql(self, expression: exp.WithinGroup) -> str:
@@ -224,28 +220,3 @@ AS_WRITTEN: dict[type[exp.Expr], Callable[..., str]] = {
     exp.Localtime: _clock("LOCALTIME"),
     exp.Localtimestamp: _clock("LOCALTIMESTAMP"),
 }
-
-
-def path_as_written(_: SqlglotDialect, path: exp.Expr | None) -> exp.Expr | None:
-    """A JSON path stays the string that was written."""
-    return path
-
-
-def faithful_form(
-    dialect: type[SqlglotDialect],
-    *,
-    functions: dict[str, Any] = AGGREGATES,
-    forms: dict[str, Any] = SPECIAL_FORMS,
-    as_written: dict[type[exp.Expr], Any] = AS_WRITTEN,
-) -> type[SqlglotDialect]:
-    """The dialect with a parser and a generator that keep a statement as it was written."""
-
-    class Parser(FaithfulParser, dialect.parser_class):  # type: ignore[misc, name-defined]
-        FUNCTIONS = functions
-        FUNCTION_PARSERS = forms
-
-    class Generator(FaithfulGenerator, dialect.generator_class):  # type: ignore[misc, name-defined]
-        TRANSFORMS: ClassVar = {**dialect.generator_class.TRANSFORMS, **as_written}
-
-    attributes = {"to_json_path": path_as_written, "Parser": Parser, "Generator": Generator}
-    return new_class(f"Faithful{dialect.__name__}", (dialect,), exec_body=lambda body: body.update(attributes))

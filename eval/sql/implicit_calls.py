@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from eval.language.lexicon import word_set
 from eval.schema import Dialect, Schema
+from eval.sql.binding import Found
 from eval.sql.functions import functions
-from eval.sql.lookup import Found
 from eval.sql.nodes import called_name
 from eval.sql.scopes import bind
 

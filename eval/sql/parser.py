@@ -1,7 +1,7 @@
 """The only parser entry point. In: text and a dialect. Out: always a `ParsedQuery`.
 
 The bounds (`eval.sql.bounds`) are checked three times: on the text, on its tokens before the parser sees them, and on
-the finished tree. The parser itself works within a budget (`eval.sql.parse_budget`). No text can therefore cost much
+the finished tree. The parser itself works within a budget (`eval.sql.bounds`). No text can therefore cost much
 time or stack. Everything that comes from outside is parsed here: statements, and also types and texts that are only
 compared.
 """
@@ -17,13 +17,11 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from eval.errors import Text2SQLError
 from eval.schema import WRITTEN_DIALECTS, Dialect
-from eval.sql.bounds import text_error, token_error, tree_error
-from eval.sql.dialects import faithful, render
+from eval.sql.bounds import ParseBudgetExceeded, budgeted_parser, text_error, token_error, tree_error
+from eval.sql.dialects import faithful, named_units, render
 from eval.sql.faithful import QUOTE
-from eval.sql.parse_budget import ParseBudgetExceeded, budgeted_parser
 from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery
-from eval.sql.written_dialects import named_units
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 

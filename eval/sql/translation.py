@@ -2,12 +2,14 @@
 
 In: SQL and two dialects. Out: SQL with the same meaning, as far as the target dialect can express it. sqlglot does most
 of the work. MySQL's date functions, which sqlglot leaves unchanged for SQLite, are rewritten with SQLite's own
-functions. No SQL that an agent writes passes through it.
+functions. No SQL that an agent writes passes through it. Expressions of other tools' files (`transpiled`) may be in
+dialects that we do not run (`snowflake`, `bigquery`, ANSI SQL); nothing of them runs before the result was parsed and
+checked again in the database's own dialect.
 """
 
 from __future__ import annotations
 
-from sqlglot import ErrorLevel, exp, parse
+from sqlglot import ErrorLevel, exp, parse, parse_one
 from sqlglot.errors import SqlglotError
 
 from eval.schema import Dialect
@@ -49,3 +51,24 @@ def _shifted(node: exp.DateSub | exp.DateAdd) -> exp.Expr | None:
     sign = "-" if isinstance(node, exp.DateSub) else "+"
     shift = exp.Literal.string(f"{sign}{int(amount.name) * unit[1]} {unit[0]}")
     return exp.Anonymous(this="DATE", expressions=[node.this, shift])
+
+
+MAX_LENGTH = 10_000
+"""Characters of one expression."""
+
+
+@with_headroom
+def foreign_expression(text: str, dialect: str) -> exp.Expr | None:
+    """The tree; None where the text cannot be read. An empty dialect is ANSI SQL."""
+    if len(text) > MAX_LENGTH:
+        return None
+    try:
+        return parse_one(text, dialect=dialect or None)
+    except (SqlglotError, RecursionError):
+        return None
+
+
+def transpiled(text: str, dialect: str, target: str) -> str | None:
+    """The expression in another dialect; None where it cannot be read."""
+    tree = foreign_expression(text, dialect)
+    return None if tree is None else tree.sql(dialect=target)

@@ -20,7 +20,7 @@ from eval.databases import Database, Limits
 from eval.metrics.comparison import same_result
 from eval.schema import Dialect, Schema
 from eval.sql import check, parse, parsed_from_tree
-from eval.sql.strict_grouping import strictly_grouped
+from eval.sql.engine_forms import strictly_grouped
 from eval.sql.traversal import own_nodes
 from experiments.engines.copies import beside_copies, dialect_of
 from experiments.parser.evaluate import ends_in_order

@@ -23,7 +23,7 @@ from agent.knowledge.semantics.model import (
     SemanticModel,
     text,
 )
-from eval.sql.expressions import foreign_expression
+from eval.sql.translation import foreign_expression
 
 _AGGREGATES = {"sum": "SUM({})", "min": "MIN({})", "max": "MAX({})", "average": "AVG({})", "median": "MEDIAN({})",
                "count": "COUNT({})", "count_distinct": "COUNT(DISTINCT {})",

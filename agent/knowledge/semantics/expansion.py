@@ -23,7 +23,7 @@ from agent.knowledge.vocabulary import split_name, vocabulary
 from eval.language.inflection import lemma, light_stem, plural, plural_phrase
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parse, parsed_from_tree, resolve
-from eval.sql.expressions import transpiled
+from eval.sql.translation import transpiled
 
 _TYPES = {"Integer": "INTEGER", "Decimal": "REAL", "Float": "REAL", "Boolean": "BOOLEAN", "Date": "DATE",
           "DateTime": "TIMESTAMP", "DateTimeTz": "TIMESTAMP", "String": "TEXT", "Time": "TEXT"}  # fmt: skip

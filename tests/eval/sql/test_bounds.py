@@ -15,8 +15,7 @@ from sqlglot import parser
 
 from eval.schema import DIALECTS, Column, Dialect, Schema, Table
 from eval.sql import check, facts, parse, parse_type, resolve
-from eval.sql.bounds import MAX_DEPTH
-from eval.sql.parse_budget import REREAD_TOKENS
+from eval.sql.bounds import MAX_DEPTH, REREAD_TOKENS
 from tests.eval.sql.fixture_files import FIXTURES, cases
 from tests.pairs import rows
 from tests.samples import ALL, sampled

@@ -7,7 +7,7 @@ import pytest
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parse
 from eval.sql.dialects import render
-from eval.sql.strict_grouping import strictly_grouped
+from eval.sql.engine_forms import strictly_grouped
 from tests.pairs import sections
 
 SPARK = sections("guard/rewritten.txt")
