@@ -11,178 +11,83 @@ NodeTypes = frozenset[type[exp.Expr]]
 MATCHES = (exp.Glob, exp.RegexpLike, exp.RegexpILike, exp.SimilarTo)
 """Comparisons with a pattern other than LIKE's."""
 
-_QUERY: NodeTypes = frozenset(
-    {exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset}
-    | {exp.Fetch, exp.LimitOptions, exp.With, exp.CTE, exp.Subquery, exp.Union, exp.Intersect, exp.Except, exp.Values}
-    | {exp.Tuple, exp.Table, exp.TableAlias, exp.Alias, exp.Column, exp.Identifier, exp.Star, exp.Paren}
-    | {exp.Distinct, exp.Window, exp.WindowSpec, exp.Filter}
-)
-_VALUES: NodeTypes = frozenset(
-    {exp.Literal, exp.Null, exp.Boolean, exp.HexString, exp.BitString, exp.National, exp.Var, exp.DataType}
-    | {exp.DataTypeParam}
-)
-_OPERATORS: NodeTypes = frozenset(
-    {exp.And, exp.Or, exp.Not, exp.Xor, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In}
-    | {exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.Like, exp.Escape, exp.Exists}
-    | {exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe, exp.Collate, exp.Case, exp.If}
-    | {exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseNot, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift}
-    | {exp.Cast, exp.JSONExtract, exp.JSONExtractScalar}
-)
-_TYPED_CALLS: NodeTypes = frozenset({exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max})
-_CLOCK: NodeTypes = frozenset({exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp})
 
-_COMMON = _QUERY | _VALUES | _OPERATORS | _TYPED_CALLS | _CLOCK | {exp.Anonymous}
+def _types(names: str) -> NodeTypes:
+    return frozenset(getattr(exp, name) for name in names.split())
 
-_SERVER: NodeTypes = frozenset(
-    {
-        exp.Any,
-        exp.All,
-        exp.Lateral,
-        exp.Interval,
-        exp.IntervalSpan,
-        exp.Extract,
-        exp.Trim,
-        exp.Substring,
-        exp.StrPosition,
-        exp.Rollup,
-    }
-    | {exp.Cube, exp.GroupingSets, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.RegexpLike, exp.Localtime}
-    | {exp.Localtimestamp}
-)
-_POSTGRES_LIKE: NodeTypes = frozenset(
-    {
-        exp.Dot,
-        exp.Unnest,
-        exp.ILike,
-        exp.SimilarTo,
-        exp.Array,
-        exp.Bracket,
-        exp.Slice,
-        exp.AtTimeZone,
-        exp.Overlay,
-        exp.Qualify,
-    }
-    | {exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps, exp.Pow, exp.Kwarg, exp.JSONBExtract}
-    | {exp.JSONBExtractScalar, exp.JSONBContains, exp.TableSample, exp.ByteString, exp.RawString, exp.StartsWith}
-    | {exp.RegexpILike, exp.CurrentCatalog}
-)
 
-_WRITTEN: NodeTypes = (
-    _COMMON
-    | _SERVER
-    | {exp.Dot, exp.Bracket, exp.ILike, exp.Qualify, exp.TryCast, exp.Array, exp.Struct, exp.PropertyEQ, exp.Kwarg}
-    | {exp.Unnest, exp.AtTimeZone, exp.Lambda, exp.Overlay, exp.SimilarTo, exp.Slice, exp.Concat, exp.StartsWith}
-    | {
-        exp.TableSample,
-        exp.JSONPath,
-        exp.JSONPathRoot,
-        exp.JSONPathKey,
-        exp.JSONPathSubscript,
-        exp.Pow,
-        exp.Ceil,
-        exp.Floor,
-    }
-) - {exp.BitString, exp.Any, exp.All}
+_TYPED_CALLS = _types("Count Sum Avg Min Max")
+_COMMON = _TYPED_CALLS | _types(
+    """
+    Select From Join Where Group Having Order Ordered Limit Offset Fetch LimitOptions With CTE Subquery Union Intersect
+    Except Values Tuple Table TableAlias Alias Column Identifier Star Paren Distinct Window WindowSpec Filter
+    Literal Null Boolean HexString BitString National Var DataType DataTypeParam
+    And Or Not Xor EQ NEQ GT GTE LT LTE Is In NullSafeEQ NullSafeNEQ Between Like Escape Exists Add Sub Mul Div IntDiv
+    Mod Neg DPipe Collate Case If BitwiseAnd BitwiseOr BitwiseNot BitwiseXor BitwiseLeftShift BitwiseRightShift Cast
+    JSONExtract JSONExtractScalar
+    CurrentDate CurrentTime CurrentTimestamp Anonymous
+    """
+)
+_SERVER = _types(
+    """
+    Any All Lateral Interval IntervalSpan Extract Trim Substring StrPosition Rollup Cube GroupingSets IgnoreNulls
+    RespectNulls WithinGroup RegexpLike Localtime Localtimestamp
+    """
+)
+_POSTGRES_LIKE = _types(
+    """
+    Dot Unnest ILike SimilarTo Array Bracket Slice AtTimeZone Overlay Qualify ArrayContainsAll ArrayContainedBy
+    ArrayOverlaps Pow Kwarg JSONBExtract JSONBExtractScalar JSONBContains TableSample ByteString RawString StartsWith
+    RegexpILike CurrentCatalog
+    """
+)
+_WRITTEN = (_COMMON | _SERVER - _types("Any All")) - {exp.BitString} | _types(
+    """
+    Dot Bracket ILike Qualify TryCast Array Struct PropertyEQ Kwarg Unnest AtTimeZone Lambda Overlay SimilarTo Slice
+    Concat StartsWith TableSample JSONPath JSONPathRoot JSONPathKey JSONPathSubscript Pow Ceil Floor
+    """
+)
 """For dialects without an engine here: the forms that their documentation shares."""
 
 NODES: dict[Dialect, NodeTypes] = {
     **dict.fromkeys(WRITTEN_DIALECTS, _WRITTEN),
-    "sqlite": _COMMON | {exp.Glob, exp.Match, exp.RegexpLike},
+    "sqlite": _COMMON | _types("Glob Match RegexpLike"),
     "duckdb": _COMMON
     | _SERVER
     | _POSTGRES_LIKE
-    | {exp.Struct, exp.PropertyEQ, exp.Lambda, exp.Comprehension, exp.Map, exp.ToMap, exp.Glob, exp.TryCast, exp.Abs}
-    | {exp.RegexpFullMatch, exp.Factorial},
+    | _types("Struct PropertyEQ Lambda Comprehension Map ToMap Glob TryCast Abs RegexpFullMatch Factorial"),
     "postgres": _COMMON
     | _SERVER
     | _POSTGRES_LIKE
-    | {
-        exp.MatchAgainst,
-        exp.ColumnDef,
-        exp.Sqrt,
-        exp.Cbrt,
-        exp.Overlaps,
-        exp.JSONBContainsTopKey,
-        exp.JSONBContainsAnyTopKeys,
-        exp.JSONBContainsAllTopKeys,
-    },
+    | _types("MatchAgainst ColumnDef Sqrt Cbrt Overlaps")
+    | _types("JSONBContainsTopKey JSONBContainsAnyTopKeys JSONBContainsAllTopKeys"),
     "mysql": _COMMON
     | _SERVER
-    | {
-        exp.MatchAgainst,
-        exp.GroupConcat,
-        exp.Concat,
-        exp.Chr,
-        exp.WithTableHint,
-        exp.IndexTableHint,
-        exp.CharacterSet,
-        exp.Introducer,
-        exp.JSONTable,
-    }
-    | {exp.JSONColumnDef, exp.JSONSchema, exp.JSONArrayContains},
+    | _types("MatchAgainst GroupConcat Concat Chr WithTableHint IndexTableHint CharacterSet Introducer")
+    | _types("JSONTable JSONColumnDef JSONSchema JSONArrayContains"),
     "spark": _COMMON
     | _SERVER
-    | {exp.Dot, exp.Bracket, exp.Lambda, exp.TryCast, exp.ILike, exp.Overlay, exp.Qualify, exp.TableSample}
-    | {exp.Aliases, exp.ColumnDef},
+    | _types("Dot Bracket Lambda TryCast ILike Overlay Qualify TableSample Aliases ColumnDef"),
     "clickhouse": _COMMON
-    | (_SERVER - {exp.Lateral, exp.GroupingSets})
-    | {exp.GroupingSets, exp.ILike, exp.Array, exp.Bracket, exp.Dot, exp.Lambda, exp.Qualify, exp.Final, exp.PreWhere}
-    | {
-        exp.CastToStrType,
-        exp.WithFill,
-        exp.ParameterizedAgg,
-        exp.TableSample,
-        exp.Tuple,
-        exp.Struct,
-        exp.Map,
-        exp.VarMap,
-        exp.PropertyEQ,
-        exp.Xor,
-    },
+    | (_SERVER - {exp.Lateral})
+    | _types(
+        "ILike Array Bracket Dot Lambda Qualify Final PreWhere CastToStrType WithFill ParameterizedAgg TableSample"
+    )
+    | _types("Struct Map VarMap PropertyEQ"),
 }
 """Node types that a query may contain, by dialect."""
 
-_CALL_NAMES: dict[type[exp.Expr], str] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-    exp.GroupConcat: "group_concat",
-}
+_CALL_NAMES = {node: node.__name__.lower() for node in _TYPED_CALLS} | {exp.GroupConcat: "group_concat"}
 
-KEYWORD_CALLS: NodeTypes = frozenset(
-    {
-        exp.And,
-        exp.Or,
-        exp.Not,
-        exp.Xor,
-        exp.Case,
-        exp.If,
-        exp.Cast,
-        exp.TryCast,
-        exp.Exists,
-        exp.Any,
-        exp.All,
-        exp.Collate,
-    }
-    | {exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar, exp.JSONBContains}
-    | {exp.Extract, exp.Trim, exp.Substring, exp.StrPosition, exp.Overlay, exp.RegexpLike, exp.RegexpILike, exp.Unnest}
-    | {exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.Localtime, exp.Localtimestamp, exp.CurrentCatalog}
-    | {
-        exp.CurrentUser,
-        exp.SessionUser,
-        exp.Array,
-        exp.Struct,
-        exp.Map,
-        exp.ToMap,
-        exp.Glob,
-        exp.MatchAgainst,
-        exp.StartsWith,
-    }
-    | {exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps, exp.Pow, exp.SimilarTo, exp.Abs, exp.Factorial}
-    | {exp.RegexpFullMatch, exp.JSONTable, exp.JSONArrayContains, exp.JSONBContainsTopKey, exp.Like, exp.ILike}
-    | {exp.JSONBContainsAnyTopKeys, exp.JSONBContainsAllTopKeys, exp.CastToStrType}
+KEYWORD_CALLS = _types(
+    """
+    And Or Not Xor Case If Cast TryCast Exists Any All Collate JSONExtract JSONExtractScalar JSONBExtract
+    JSONBExtractScalar JSONBContains Extract Trim Substring StrPosition Overlay RegexpLike RegexpILike Unnest
+    CurrentDate CurrentTime CurrentTimestamp Localtime Localtimestamp CurrentCatalog CurrentUser SessionUser Array
+    Struct Map ToMap Glob MatchAgainst StartsWith ArrayContainsAll ArrayContainedBy ArrayOverlaps Pow SimilarTo Abs
+    Factorial RegexpFullMatch JSONTable JSONArrayContains JSONBContainsTopKey Like ILike JSONBContainsAnyTopKeys
+    JSONBContainsAllTopKeys CastToStrType
+    """
 )
 """sqlglot `Func` classes that are written as an operator or a grammar keyword, not as a call by name."""
 
