@@ -13,19 +13,15 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from eval.databases.base import Database
 from eval.databases.catalogue.duckdb import read_schema
-from eval.databases.inference import with_inferred_keys
+from eval.databases.opened import OpenedDatabase
 from eval.databases.row_stream import RowStream
-from eval.databases.schema_cache import SchemaCache
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DriverMissing, Limits, Value, Workspace
 from eval.databases.urls import Target, file_signs
@@ -34,8 +30,6 @@ from eval.statement import ReadStatement
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-_INFER_SECONDS = 3.0
 
 _open_ones: WeakSet[DuckDBDatabase] = WeakSet()
 
@@ -47,26 +41,16 @@ def _close_all() -> None:
         database.close()
 
 
-class DuckDBDatabase(Database):
+class DuckDBDatabase(OpenedDatabase):
     dialect: Dialect = "duckdb"
 
     def __init__(self, target: Target, *, infer_keys: bool = True, workspace: Workspace | None = None) -> None:
         """With a `workspace`, the engine has this process to itself."""
-        self.name = target.name
-        self.url = target.url
-        self._target = target
-        self._infer_keys = infer_keys
+        super().__init__(target, infer_keys)
         self._workspace = workspace
-        self._lock = threading.Lock()
-        self._closed = False
         self._file = self.data_version()
         self._instance = _open(target, workspace)
         _open_ones.add(self)
-
-    @cached_property
-    def _schema_cache(self) -> SchemaCache:
-        """Created on first use: a database whose structure is never read takes no slot in the shared cache."""
-        return SchemaCache.shared(("duckdb", self.url, self._infer_keys))
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         """The cache's sign is the file's identity, size and time: while the file is open here, nobody can change it."""
@@ -120,8 +104,7 @@ class DuckDBDatabase(Database):
     def _cursor(self) -> DuckDBPyConnection:
         """A new connection to the shared instance, which is reopened when another file has replaced the first one."""
         with self._lock:
-            if self._closed:
-                raise DatabaseError("the database has been closed")
+            self._require_open()
             sign = self.data_version()
             if sign != self._file:
                 _shut(self._instance)
@@ -132,11 +115,7 @@ class DuckDBDatabase(Database):
     def _read_schema(self) -> Schema:
         with self._cursor() as cursor:
             try:
-                schema = read_schema(cursor)
-                if not self._infer_keys:
-                    return schema
-                with StatementRun.of_ours("duckdb", _INFER_SECONDS).interrupting(cursor.interrupt):
-                    return with_inferred_keys(schema, lambda sql: cursor.execute(sql).fetchall())
+                return self._with_keys(read_schema(cursor), cursor)
             except Exception as e:  # noqa: BLE001 (duckdb.Error, whatever its module is called in this version)
                 raise DatabaseError(f"cannot read the structure of {self.url}: {e}") from None
 

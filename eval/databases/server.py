@@ -7,16 +7,14 @@ clean.
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, ClassVar, Generic, TypeVar
 
-from eval.databases.base import Database
 from eval.databases.catalogue.table_drafts import Rows
 from eval.databases.inference import with_inferred_keys
-from eval.databases.schema_cache import SchemaCache
+from eval.databases.opened import OpenedDatabase
 from eval.databases.statement_run import StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable
 from eval.databases.urls import Target
@@ -33,7 +31,7 @@ C = TypeVar("C")
 """The driver's connection."""
 
 
-class ServerDatabase(Database, Generic[C]):
+class ServerDatabase(OpenedDatabase, Generic[C]):
     _read_catalogue: ClassVar[staticmethod[[Rows, Rows], Schema]]
     """Reads the catalogue, with functions that run our own statements."""
     _sign_sql: ClassVar[str]
@@ -42,16 +40,10 @@ class ServerDatabase(Database, Generic[C]):
     """Sessions of given-up statements by database, for all of its openings."""
 
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
-        self.name = target.name
-        self.url = target.url
-        self._target = target
-        self._infer_keys = infer_keys
+        super().__init__(target, infer_keys)
         self._connect_seconds = connect_seconds
-        self._lock = threading.Lock()
         self._free: list[C] = []
-        self._closed = False
         self._left_running = self._left_running_at.setdefault((self.dialect, self.url), set())
-        self._schema_cache = SchemaCache.shared((self.dialect, self.url, target.address, target.options, infer_keys))
         self._give_back(self._connect())
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
@@ -159,8 +151,7 @@ class ServerDatabase(Database, Generic[C]):
                 )
         while True:
             with self._lock:
-                if self._closed:
-                    raise DatabaseError("the database has been closed")
+                self._require_open()
                 kept = self._free.pop() if self._free else None
             connection = kept or self._connect()
             try:
@@ -218,9 +209,6 @@ class ServerDatabase(Database, Generic[C]):
 
     def _text(self, error: Exception) -> str:
         return str(error)
-
-    def _explain(self, message: str) -> str:
-        return self._target.redact(message)
 
 
 def no_database(target: Target) -> DatabaseError:

@@ -20,10 +20,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from eval.databases.base import Database
 from eval.databases.catalogue.spark import read_schema
 from eval.databases.inference import with_inferred_keys
-from eval.databases.schema_cache import SchemaCache
+from eval.databases.opened import OpenedDatabase
 from eval.databases.spark_connect import SparkConnection, SparkStatement, python_rows
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Limits
@@ -42,17 +41,12 @@ _GRACE_SECONDS = 2.0
 """gRPC's own deadline for a call, beyond the statement's, in case that nobody interrupts it."""
 
 
-class SparkDatabase(Database):
+class SparkDatabase(OpenedDatabase):
     dialect: Dialect = "spark"
 
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
-        self.name = target.name
-        self.url = target.url
-        self._target = target
-        self._infer_keys = infer_keys
-        self._closed = False
+        super().__init__(target, infer_keys)
         self._connection = SparkConnection(target, connect_seconds)
-        self._schema_cache = SchemaCache.shared((self.dialect, self.url, target.address, target.options, infer_keys))
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         """The cache's sign is the list of tables: one call, which does not tell when a table's columns change."""
@@ -103,8 +97,7 @@ class SparkDatabase(Database):
     def _checked(self, run: StatementRun) -> Iterator[SparkStatement]:
         """The statement, after the text and the server's grammar have been asked. It is cancelled when the run must
         stop. Raises DatabaseError for what is no query, or reaches beyond the tables."""
-        if self._closed:
-            raise DatabaseError("the database has been closed")
+        self._require_open()
         reason = refused(run.sql)
         if reason:
             raise DatabaseError(f"{reason} may not be used in a query")
@@ -118,9 +111,6 @@ class SparkDatabase(Database):
 
     def _in_database(self, tree: exp.Expression) -> str:
         return render(in_places(tree, "spark", lambda _: self._connection.place), "spark")
-
-    def _explain(self, message: str) -> str:
-        return self._target.redact(message)
 
     # How the structure is read
 

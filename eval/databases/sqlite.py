@@ -10,15 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
 from eval.databases.base import Database
 from eval.databases.catalogue.sqlite import read_schema
-from eval.databases.inference import with_inferred_keys
-from eval.databases.schema_cache import SchemaCache
+from eval.databases.opened import OpenedDatabase
 from eval.databases.sqlite_connection import LOCK_SECONDS, Connection, Reading, connect
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, Limits, Value, Workspace
@@ -26,23 +24,17 @@ from eval.databases.urls import Target, file_identity, file_signs, parse_target
 from eval.schema import Dialect, Schema
 from eval.statement import ReadStatement
 
-_INFER_SECONDS = 3.0
 _T = TypeVar("_T")
 
 
-class SQLiteDatabase(Database):
+class SQLiteDatabase(OpenedDatabase):
     dialect: Dialect = "sqlite"
 
     def __init__(self, target: Target, *, infer_keys: bool = True, workspace: Workspace | None = None) -> None:
         """With a `workspace`, the engine has this process to itself."""
-        self.name = target.name
-        self.url = target.url
-        self._target = target
-        self._infer_keys = infer_keys
+        super().__init__(target, infer_keys)
         self._workspace = workspace
-        self._lock = threading.Lock()
         self._free: list[Connection] = []
-        self._closed = False
         self._file = file_identity(target)
         self._catalogue: sqlite3.Connection | None = None
         self._catalogue_file = self._file
@@ -52,11 +44,6 @@ class SQLiteDatabase(Database):
         except sqlite3.Error as e:
             self.close()
             raise DatabaseError(f"cannot open {target.path}: {self._explain(str(e))}") from None
-
-    @cached_property
-    def _schema_cache(self) -> SchemaCache:
-        """Created on first use: a database whose structure is never read takes no slot in the shared cache."""
-        return SchemaCache.shared(("sqlite", self.url, self._infer_keys) if self._target.path else None)
 
     def schema(self, *, ttl: float = 300.0) -> Schema:
         try:
@@ -146,8 +133,7 @@ class SQLiteDatabase(Database):
     def _borrow(self) -> Connection:
         identity = file_identity(self._target)
         with self._lock:
-            if self._closed:
-                raise DatabaseError("the database has been closed")
+            self._require_open()
             stale: list[Connection] = []
             if identity != self._file:  # another file was moved to this path
                 self._file = identity
@@ -161,8 +147,7 @@ class SQLiteDatabase(Database):
 
     def _catalogue_connection(self) -> sqlite3.Connection:
         if self._catalogue is None:
-            if self._closed:
-                raise DatabaseError("the database has been closed")
+            self._require_open()
             self._catalogue = connect(self._target)
         return self._catalogue
 
@@ -180,11 +165,7 @@ class SQLiteDatabase(Database):
     def _read_schema(self) -> Schema:
         with self._catalogue_lock:
             connection = self._catalogue_connection()
-            schema = _patiently(lambda: read_schema(connection))
-            if not self._infer_keys:
-                return schema
-            with StatementRun.of_ours("sqlite", _INFER_SECONDS).interrupting(connection.interrupt):
-                return with_inferred_keys(schema, lambda sql: connection.execute(sql).fetchall())
+            return self._with_keys(_patiently(lambda: read_schema(connection)), connection)
 
 
 def _patiently(read: Callable[[], _T]) -> _T:
