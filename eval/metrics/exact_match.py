@@ -34,7 +34,13 @@ def canonical(sql: str, dialect: Dialect) -> str | None:
         return None
     try:
         if dialect == "sqlite":
-            _quoted_values_to_text(tree)
+            # SQLite reads a double-quoted word that names no column as text; next to a comparison, that is the meaning
+            for comparison in every(tree, *_COMPARISONS, exp.In, exp.Between):
+                others = [comparison.args.get(part) for part in ("expression", "low", "high")]
+                for column in [a for a in (*comparison.expressions, *others) if isinstance(a, exp.Column)]:
+                    identifier = column.this
+                    if not column.table and isinstance(identifier, exp.Identifier) and identifier.quoted:
+                        column.replace(exp.Literal.string(identifier.name))
         for node in every(tree, exp.Identifier):
             node.set("this", node.name.lower())
             node.set("quoted", False)
@@ -44,16 +50,6 @@ def canonical(sql: str, dialect: Dialect) -> str | None:
         return tree.sql(dialect, copy=False, comments=False, normalize_functions="upper")
     except (SqlglotError, RecursionError):
         return None
-
-
-def _quoted_values_to_text(tree: exp.Expr) -> None:
-    """SQLite reads a double-quoted word that names no column as text; next to a comparison, that is the meaning."""
-    for comparison in every(tree, *_COMPARISONS, exp.In, exp.Between):
-        others = [comparison.args.get(part) for part in ("expression", "low", "high")]
-        for column in [a for a in (*comparison.expressions, *others) if isinstance(a, exp.Column)]:
-            identifier = column.this
-            if not column.table and isinstance(identifier, exp.Identifier) and identifier.quoted:
-                column.replace(exp.Literal.string(identifier.name))
 
 
 def _plain_tables(tree: exp.Expr) -> None:

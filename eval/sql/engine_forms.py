@@ -92,7 +92,11 @@ def _compare_alike(node: exp.Expr, kinds: dict[int, str]) -> None:
         _be_alike(node, kinds)
         return
     if isinstance(node, _ORDERINGS):
-        _order_as_numbers(node, kinds)
+        sides = [side for side in (node.this, *(node.args.get(name) for name in ("expression", "low", "high"))) if side]
+        if any(_kind(side, kinds) == "number" or _is_number(side) for side in sides):
+            for side in sides:
+                if _kind(side, kinds) == "text":
+                    side.replace(_number(side))
         return
     left, right = node.this, node.expression
     for one, other in ((left, right), (right, left)):
@@ -102,14 +106,6 @@ def _compare_alike(node: exp.Expr, kinds: dict[int, str]) -> None:
             other.replace(exp.Literal.string(other.name))
         elif _kind(other, kinds) == "number":
             other.replace(exp.Anonymous(this="toString", expressions=[other.copy()]))
-
-
-def _order_as_numbers(node: exp.Expr, kinds: dict[int, str]) -> None:
-    sides = [side for side in (node.this, *(node.args.get(name) for name in ("expression", "low", "high"))) if side]
-    if any(_kind(side, kinds) == "number" or _is_number(side) for side in sides):
-        for side in sides:
-            if _kind(side, kinds) == "text":
-                side.replace(_number(side))
 
 
 def _is_number(node: exp.Expr) -> bool:

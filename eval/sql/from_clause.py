@@ -116,7 +116,11 @@ class FromClause(ABC):
         for join in node.args.get("joins") or []:
             before = len(scope.sources)
             if join.kind == "ARRAY":
-                self._array_join(join, scope, ctes)
+                # ClickHouse's ARRAY JOIN: each array is a column of the sources before it; an alias is a new column
+                for item in (join.this, *join.expressions):
+                    self.expression(item.unalias(), scope, ctes)
+                    if isinstance(item, exp.Alias):
+                        scope.sources.append(Source("", Relation([Output(item.alias)]), self.dialect, node=item))
                 continue
             on, using = join.args.get("on"), join.args.get("using")
             comma = not (join.method or join.side or join.kind or on or using)
@@ -130,13 +134,6 @@ class FromClause(ABC):
                 self.expression(on, Scope(scope.sources[start:], scope.outer), ctes)
         for lateral in node.args.get("laterals") or []:
             self._add(lateral, scope, ctes)
-
-    def _array_join(self, join: exp.Join, scope: Scope, ctes: Ctes | None) -> None:
-        """ClickHouse's ARRAY JOIN: each array is a column of the sources before it; an alias is a new column."""
-        for item in (join.this, *join.expressions):
-            self.expression(item.unalias(), scope, ctes)
-            if isinstance(item, exp.Alias):
-                scope.sources.append(Source("", Relation([Output(item.alias)]), self.dialect, node=item))
 
     def _deferred(self, scope: Scope, ctes: Ctes | None, aliases: dict[str, Output]) -> None:
         """SQLite reads ON like WHERE: it sees all sources and the aliases of the SELECT list."""

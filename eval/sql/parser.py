@@ -75,20 +75,16 @@ def _statement(sql: str, dialect: Dialect, language: SqlglotDialect) -> exp.Expr
     if error:
         raise _Unreadable(error)
     if _NOT.search(sql):
-        _deny(tree)
+        # `NOT LIKE` as NOT of LIKE, which sqlglot has in one node in most dialects. `IS NOT NULL` stays: of
+        # PostgreSQL's rows it says something else than NOT of `IS NULL`.
+        for node in [node for node in tree.find_all(exp.Like, exp.ILike) if node.args.get("negate")]:
+            node.set("negate", None)
+            whole = node.parent if isinstance(node.parent, exp.Escape) else node
+            whole.replace(exp.Not(this=whole.copy()))
     return tree
 
 
 _NOT = re.compile(r"\bnot\b", re.IGNORECASE)
-
-
-def _deny(tree: exp.Expression) -> None:
-    """`NOT LIKE` as NOT of LIKE, which sqlglot has in one node in most dialects. `IS NOT NULL` stays: of PostgreSQL's
-    rows it says something else than NOT of `IS NULL`."""
-    for node in [node for node in tree.find_all(exp.Like, exp.ILike) if node.args.get("negate")]:
-        node.set("negate", None)
-        whole = node.parent if isinstance(node.parent, exp.Escape) else node
-        whole.replace(exp.Not(this=whole.copy()))
 
 
 def _tree(sql: str, dialect: Dialect, language: SqlglotDialect, kind: type[exp.Expression] | None) -> exp.Expression:

@@ -38,7 +38,12 @@ def written_in(tree: exp.Expr, dialect: Dialect, schema: Schema) -> exp.Expressi
     try:
         typed = read_again(render(tree, "duckdb"), read="duckdb")
         types = {column.name.casefold(): column.type for table in schema.tables for column in table.columns}
-        _group_by_expressions(typed)
+        # Oracle, SQL Server and Trino group by no alias
+        for select in typed.find_all(exp.Select):
+            named = {item.alias.casefold(): item.unalias() for item in select.expressions if item.alias}
+            for key in list(select.args["group"].expressions) if select.args.get("group") else ():
+                if isinstance(key, exp.Column) and not key.table and key.name.casefold() in named:
+                    key.replace(named[key.name.casefold()].copy())
         _mark_weeks(typed)
         if dialect != "bigquery":  # which reads a text beside a date as one, and tells DATETIME from TIMESTAMP
             _compare_dates(typed, types, dialect)
@@ -75,15 +80,6 @@ def _format_by_type(tree: exp.Expr, types: dict[str, str]) -> None:
         kind = types.get(column.name.casefold(), "").upper() if isinstance(column, exp.Column) else ""
         if kind.startswith(("TIMESTAMP", "DATETIME")):
             call.set("this", f"FORMAT_{re.match(r'[A-Z]+', kind)[0]}")  # type: ignore[index]
-
-
-def _group_by_expressions(tree: exp.Expr) -> None:
-    """Oracle, SQL Server and Trino group by no alias."""
-    for select in tree.find_all(exp.Select):
-        named = {item.alias.casefold(): item.unalias() for item in select.expressions if item.alias}
-        for key in list(select.args["group"].expressions) if select.args.get("group") else ():
-            if isinstance(key, exp.Column) and not key.table and key.name.casefold() in named:
-                key.replace(named[key.name.casefold()].copy())
 
 
 _WEEKS = ("written_week", "written_weekday")
