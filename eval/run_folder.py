@@ -11,10 +11,11 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from eval.errors import Text2SQLError
 from eval.jsonl import encode
+from eval.tasks.cache_folder import try_lock
 
 FORMAT = 1
 """Version of both files."""
@@ -71,7 +72,9 @@ class RunFolder(Generic[Item]):
         except OSError as error:
             raise RunFolderError(f"{folder} cannot be written: {error.strerror}") from None
         try:
-            _lock(self._out, folder)
+            # until the file is closed, at the latest when the process ends
+            if sys.platform != "win32" and not try_lock(self._out.fileno()):
+                raise RunFolderError(f"another run is writing to {folder}")
             self._resume(kind)
         except BaseException:
             self._out.close()
@@ -131,18 +134,6 @@ def _change(key: str, before: Any, now: Any) -> str:
 def _whole_lines(path: Path) -> list[bytes]:
     """The lines, without line feeds; a last line cut short by a kill is left out."""
     return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-
-
-def _lock(file: BinaryIO, folder: Path) -> None:
-    """Lock the file until it is closed, at the latest when the process ends. Raises RunFolderError."""
-    if sys.platform == "win32":
-        return
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise RunFolderError(f"another run is writing to {folder}") from None
 
 
 def _replace(path: Path, text: str) -> None:

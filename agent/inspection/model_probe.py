@@ -38,9 +38,8 @@ from eval.examination import Query, examine_async
 from eval.metrics.comparison import same_result
 from eval.schema import Schema
 from eval.scoring import observed
-from eval.scoring.correctness import coefficients
-from eval.scoring.vetoes import vetoes
-from eval.scoring.writer_prior import Answered, features_of, prior_of
+from eval.scoring.correctness import Answered, coefficients, features_of, prior_of
+from eval.scoring.scorer import vetoes
 from eval.sql import check, orders_rows, parse
 from eval.threads import in_turn
 

@@ -27,11 +27,11 @@ from eval.errors import InputError
 from eval.language.tokens import tokenize
 from eval.schema import Dialect, ForeignKey, Schema
 from eval.sql import ParsedQuery, parsed_from_tree
-from eval.sql.narrowing import narrow
 from eval.sql.quoted_names import quoted_column, table_source
 from eval.sql.scopes import bind
 from eval.sql.sources import Source
 from eval.sql.stack import with_headroom
+from eval.sql.table_places import narrow
 
 FilterKind = Literal["date", "value", "number"]
 Value = str | None

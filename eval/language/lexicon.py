@@ -169,22 +169,5 @@ def _column_words(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(lemma(w) for w in name.strip().split("_")) for name in text.split(",") if name.strip())
 
 
-FUNCTION_WORDS = word_set(
-    """a an the of in on at to for from by with and or as is are was were be been being am do does did done has have had
-    having that which who whom whose what where when how why there their its his her our your my this these those it
-    they them he she we you i me us any some all each every also both either than then so if please show list give find
-    tell return display get what's name's select provide retrieve print fetch output compute calculate report
-    want need like would could can should will shall may might must know see let me about into onto out up off over
-    per via within among amongst across between during throughout along together well only just ever currently
-    respectively their one ones other others another same such own it's itself themselves themself exist exists
-    database record records data entry entries row rows table information info details detail value values corresponding
-    associated related belonging belong belongs respective available possible existing current many much more most
-    's , . ? ! ; : - ( ) " ' ok okay hello member members full complete located situated living regarding concerning
-    contained hi inclusive inclusively
-    thanks thank euro euros dollar dollars usd eur look up identify describe state name named called call
-    include includes including contain contains consist use used uses using make made numbers result results set number
-    question answer query sql sort new total different distinct unique not no ever yet still lot lots kind
-    & / * + = < > % $ # @ [ ] { } | ~ ^ _ \\ ` overall entire whole altogether various
-    sorted currently recorded listed shown given find out"""
-)
+FUNCTION_WORDS = word_set((_HERE / "lexicon_function_words.txt").read_text(encoding="utf-8"))
 """Words that need no match in a schema. The phrase patterns still use some of them."""

@@ -1,12 +1,14 @@
 """Tokenize a question: tokens with their lemmas, stems, numbers and quoted strings.
 
 In: any text. Out: a tuple of `Token`. The tokenizer keeps `customer's`, `2 million`, `2024-05-01` and quoted texts
-together, as a question means them.
+together, as a question means them. `quotations` finds quoted texts alone: "…", '…', “…”, ‘…’, `…` and LaTeX's ``…''; an
+apostrophe inside or at the end of a word (`don't`, `customers'`) opens none.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -114,3 +116,26 @@ def _joined_numbers(tokens: list[Token]) -> list[Token]:
         else:
             joined.append(token)
     return joined
+
+
+_QUOTED = re.compile(
+    r"\"([^\"]{1,80})\"|``\s{0,8}+(.{1,80}?)\s{0,8}''|“([^”]{1,80})”|(?<!\w)[‘']([^'’]{1,80})['’](?!\w)|`([^`']{1,80})[`']"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A quoted text and its position, including its quotation marks."""
+
+    text: str
+    start: int
+    end: int
+
+
+def quotations(text: str) -> Iterator[Quotation]:
+    for match in _QUOTED.finditer(text):
+        yield Quotation(next(g for g in match.groups() if g is not None), match.start(), match.end())
+
+
+def quotes_replaced(text: str, by: str) -> str:
+    return _QUOTED.sub(lambda _: by, text)

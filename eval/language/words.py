@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 
 from eval.language.inflection import lemma, light_stem
 from eval.language.lexicon import word_set
@@ -14,21 +15,7 @@ from eval.language.lexicon import word_set
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)")
 
-STOPWORDS = word_set(
-    """
-    a about across all also am an and any are as at be been being both but by can could did do does doing done
-    each either every few find first following for from get give given gives had has have having he her here him
-    his how i id ids if in into is it its just let like list many me more most much my name names neither no nor
-    not of on one ones only or other our out over per please return returns same she should show shows so some
-    such tell than that the their them then there these they this those to too us use used uses using was we
-    were what when where whether which while who whom whose why will with would you your total number numbers
-    count average mean maximum minimum max min sum amount highest lowest largest smallest greatest least biggest
-    oldest youngest longest shortest latest earliest top bottom order ordered ascending descending sort sorted
-    alphabetical alphabetically different distinct unique between above below under before after greater less
-    fewer higher lower larger smaller older younger equal exactly whole together overall corresponding
-    respective respectively
-    """
-)
+STOPWORDS = word_set(Path(__file__).with_name("lexicon_stopwords.txt").read_text(encoding="utf-8"))
 """Words that say what to do with data rather than which data."""
 
 

@@ -1,16 +1,36 @@
 """The summary of a run as Markdown, for a pull request or a terminal.
 
-In: the run's settings and results. Out: text.
+In: the run's settings and results. Out: text. `md` shows any text as it is and without effect: no markup, no control
+character, no mark that changes the writing direction.
 """
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eval.assessment import Figures, TaskResult, ranked
 from eval.metrics.intervals import Rate
-from eval.report.escape import md, visible
+
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_MARKDOWN = re.compile(r"([\\`*_\[\]|~$])")
+_BEGINNING = re.compile(r"^(\d*)([#+.)-])")
+"""Markers of a heading or of a list item, also inside another item."""
+
+
+def visible(text: object) -> str:
+    """Show control characters as their escapes."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", str(text))
+
+
+def md(text: object, longest: int = 300) -> str:
+    """Escape for one cell or one line of Markdown."""
+    flat = " ".join(visible(text).split())
+    short = flat if len(flat) <= longest else flat[: longest - 1] + "…"
+    return html.escape(_BEGINNING.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", short)), quote=False)
+
 
 _FAILURES = 25
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from eval.assessment import Figures, TaskResult, figures
 from eval.metrics.intervals import mcnemar_exact
-from eval.report.escape import md
-from eval.report.markdown import beside_gold, md_table, rate_text
+from eval.report.markdown import beside_gold, md, md_table, rate_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from eval.language.numbers import NUMBER_WORDS, SMALL_NUMBERS, numerals
-from eval.language.quotes import quotations, quotes_replaced
+from eval.language.tokens import quotations, quotes_replaced
 
 _FLAGS = re.IGNORECASE
 

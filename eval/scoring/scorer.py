@@ -1,4 +1,7 @@
-"""The score of one query: seven dimensions, evidence and vetoes in, one `Score` out; and its blend with relevance."""
+"""The score of one query: seven dimensions, evidence and vetoes in, one `Score` out; and its blend with relevance.
+
+A veto forbids the gate whatever the sum. Only the contract's are; everything else weighs.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.safety import safety
 from eval.scoring.semantic_accuracy import semantic_accuracy
 from eval.scoring.types import DIMENSIONS, Case, Evidence, Score
-from eval.scoring.vetoes import vetoes
 from eval.sql.traversal import unchanging
+from eval.sql.types import Phantom
 
 _JUST_BELOW = 0.01
 _FAIRLY = 0.68
@@ -131,3 +134,31 @@ def lets_through(
     """The gate, for the agent, batch and measurements alike: the final score meets the threshold (0..1), nothing
     vetoes, and the probability of being right, where it is known, is at least even."""
     return final >= threshold and not vetoes and (probability is None or probability >= EVEN_ODDS)
+
+
+def vetoes(case: Case) -> tuple[str, ...]:
+    if not case.parsed.text.strip():
+        return ("There is no SQL.",)
+    if case.parsed.tree is None:
+        return (f"The SQL does not parse: {case.parsed.error or 'not one statement'}.",)
+    reasons = []
+    if not case.verdict.allowed:
+        reasons.append(f"The statement may not run: {case.verdict.reason or 'it does more than read'}.")
+    reasons.extend(_phantom(p) for p in case.references.phantoms)
+    if case.result is not None and not case.result.ok:
+        reasons.append(f"The database could not run it: {case.result.error or case.result.status}.")
+    elif case.result is None and case.verdict.allowed and not case.references.phantoms:
+        reasons.append("The statement was not executed.")
+    if case.facts.from_tables == 0 and not case.references.tables:
+        reasons.append("The query reads no table, though the question asks about data.")
+    if case.multiplied:
+        reasons.append("Two sources are combined without a condition between them (a cartesian join).")
+    return (*reasons, *case.departures)
+
+
+def _phantom(phantom: Phantom) -> str:
+    if phantom.kind == "ambiguous":
+        tables = ", ".join(phantom.nearest)
+        return f"The name {phantom.name} is ambiguous" + (f": {tables} have it." if tables else ".")
+    nearest = f"; nearest: {', '.join(phantom.nearest)}" if phantom.nearest else ""
+    return f"There is no {phantom.kind} {phantom.name}{nearest}."

@@ -16,28 +16,9 @@ from sqlglot import exp
 
 from eval.errors import Text2SQLError
 from eval.schema import Dialect
+from eval.sql import value_forms as forms
 from eval.sql.nodes import called_name
 from eval.sql.traversal import every, from_items
-from eval.sql.value_forms import (
-    BUILDING,
-    ESCAPING,
-    FOLDS,
-    FORMATS,
-    JOINING_LISTS,
-    MAPPING,
-    PADDING,
-    REPEATING,
-    REPLACING,
-    SEPARATING,
-    SERIES,
-    SHORT,
-    STRUCTS,
-    argument,
-    copies_in_template,
-    most_number,
-    replacement_factor,
-    whole_number,
-)
 
 MOST = 100_000.0
 """About 10 MB, if the values of the data have 100 characters."""
@@ -217,10 +198,10 @@ class _Sizes:
         if name is not None and (size := self._call(name, node, names)) is not None:
             return size
         sizes = [self.size(child, names) for child in _parts_of_chain(node)]
-        if isinstance(node, _BOOLEAN) or name in SHORT:
+        if isinstance(node, _BOOLEAN) or name in forms.SHORT:
             return 0.01
-        listing = isinstance(node, _LISTING) or name in BUILDING or name in STRUCTS
-        if self._folds and (isinstance(node, _FIELDS) or name in STRUCTS):
+        listing = isinstance(node, _LISTING) or name in forms.BUILDING or name in forms.STRUCTS
+        if self._folds and (isinstance(node, _FIELDS) or name in forms.STRUCTS):
             listing = False  # the state of a fold keeps its type, so it cannot be nested in itself
         return sum(sizes) if listing else max(sizes, default=0.01)
 
@@ -249,32 +230,34 @@ class _Sizes:
 
     def _call(self, name: str, call: exp.Expr, names: _Names) -> float | None:
         """The size of a call with a rule of its own."""
-        if name in REPEATING:
-            count = most_number(argument(call, REPEATING[name])) or 1
-            rest = [self.size(a, names) for n, a in enumerate(call.expressions) if n != REPEATING[name]]
+        if name in forms.REPEATING:
+            count = forms.most_number(forms.argument(call, forms.REPEATING[name])) or 1
+            rest = [self.size(a, names) for n, a in enumerate(call.expressions) if n != forms.REPEATING[name]]
             return max(count, 1) * (max(rest) if rest else 0.01)
-        if name in PADDING:
-            return max(*self._arguments(call, names), (most_number(argument(call, PADDING[name])) or 1) / 100)
-        if name in REPLACING:
+        if name in forms.PADDING:
+            return max(
+                *self._arguments(call, names), (forms.most_number(forms.argument(call, forms.PADDING[name])) or 1) / 100
+            )
+        if name in forms.REPLACING:
             sizes = self._arguments(call, names)
-            return sizes[0] * replacement_factor(call) * max(1.0, *sizes)
-        if name in SEPARATING:
+            return sizes[0] * forms.replacement_factor(call) * max(1.0, *sizes)
+        if name in forms.SEPARATING:
             between, *parts = self._arguments(call, names)
             return sum(parts) + between * len(parts)
-        if name in ESCAPING:
+        if name in forms.ESCAPING:
             return 2 * max(self._arguments(call, names))
-        if name in FORMATS:
-            return copies_in_template(argument(call, 0)) * sum(self._arguments(call, names))
-        if name in JOINING_LISTS:
+        if name in forms.FORMATS:
+            return forms.copies_in_template(forms.argument(call, 0)) * sum(self._arguments(call, names))
+        if name in forms.JOINING_LISTS:
             sizes = self._arguments(call, names)
             return sizes[0] * max(1.0, *sizes[1:]) if len(sizes) > 1 else sizes[0]
         if name == "export_set":
             return 64 * sum(self._arguments(call, names))
-        if name in SERIES:
-            ends = [whole_number(end) for end in call.expressions]
+        if name in forms.SERIES:
+            ends = [forms.whole_number(end) for end in call.expressions]
             return max(0.01 * max((abs(end) for end in ends if end is not None), default=1), 0.01)
         lambdas = [a for a in call.expressions if isinstance(a, exp.Lambda)]
-        if lambdas and name in FOLDS:
+        if lambdas and name in forms.FOLDS:
             state, *items = lambdas[0].expressions
             size = max(self.size(a, names) for a in call.expressions if not isinstance(a, exp.Lambda))
             inner = names.copy()
@@ -291,7 +274,7 @@ class _Sizes:
             self._folds -= 1
             self._where = before
             return size
-        if lambdas and name in MAPPING:
+        if lambdas and name in forms.MAPPING:
             lists = [a for a in call.expressions if not isinstance(a, exp.Lambda)]
             return max(
                 self._mapped(one, lambdas[0].expressions, lambdas[0].this, names) for one in lists or [call.this]
@@ -315,10 +298,10 @@ def _count(items: exp.Expr) -> float:
     name = called_name(items)
     if isinstance(items, exp.Array) or name in ("array", "list_value", "list_pack"):
         return max(len(items.expressions), 1)
-    if name in SERIES:
-        return max([abs(whole_number(end) or 0) for end in items.expressions] + [2])
-    if name in REPEATING:
-        return max(most_number(argument(items, REPEATING[name])) or 2, 1)
+    if name in forms.SERIES:
+        return max([abs(forms.whole_number(end) or 0) for end in items.expressions] + [2])
+    if name in forms.REPEATING:
+        return max(forms.most_number(forms.argument(items, forms.REPEATING[name])) or 2, 1)
     return 2
 
 

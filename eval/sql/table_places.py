@@ -1,7 +1,10 @@
-"""Tables by their full names, for engines that are not to look them up by themselves.
+"""Tables of a query rewritten: by their full names, and narrowed to some of their rows.
 
-In: the tree of a query. Out: the tree with the place (database or schema, and catalogue) before each table that is no
-CTE.
+`in_places`, for engines that are not to look tables up by themselves, in: the tree of a query. Out: the tree with the
+place (database or schema, and catalogue) before each table that is no CTE.
+
+`narrow`, in: a FROM of a bound tree, one of its sources, and a condition by the source's name. The tree is changed in
+place: the condition stands where it narrows the rows of that source and no others.
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from eval.schema import Dialect
+from eval.sql.binding import From
 from eval.sql.quoted_names import quoted_name
+from eval.sql.sources import Source
 from eval.sql.traversal import every
 
 
@@ -59,3 +64,26 @@ def means_cte(table: exp.Table, dialect: str) -> bool:
                     return True
         node = node.parent
     return False
+
+
+def narrow(clause: From, source: Source, test: Callable[[str | None], exp.Expr]) -> None:
+    """Put the condition into WHERE, into the ON of an outer join, or into a subquery, where the source has no name."""
+    select, node = clause.select, source.node
+    assert isinstance(node, exp.Table)
+    joins = select.args.get("joins") or []
+    join = next((one for one in joins if one.this is node), None)
+    start = select.args.get("from_")
+    kept = not any((one.side or "").upper() in ("RIGHT", "FULL") for one in joins)
+    first = start is not None and start.this is node
+    side = (join.side or "").upper() if join is not None else ""
+    if kept and (first or (join is not None and not side)):
+        select.where(test(source.name), copy=False)
+    elif kept and join is not None and side == "LEFT" and join.args.get("on") is not None:
+        join.set("on", exp.and_(join.args["on"], test(source.name)))
+    else:
+        alias = node.args.get("alias") or exp.TableAlias(this=quoted_name(source.name))
+        bare = node.copy()
+        bare.set("alias", None)
+        bare.set("joins", None)
+        rows = exp.select("*").from_(bare).where(test(None))
+        node.replace(exp.Subquery(this=rows, alias=alias.copy(), joins=node.args.get("joins")))

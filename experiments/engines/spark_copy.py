@@ -12,7 +12,7 @@ from pathlib import Path
 
 from eval.databases.spark_connect import SparkConnection
 from eval.databases.urls import parse_target
-from eval.tasks.warehouses import arrow_table, save_table
+from eval.tasks.load import arrow_table, save_table
 
 _CONNECT_SECONDS = 30.0
 

@@ -19,10 +19,12 @@ from eval.scoring.correctness import (
     NEUTRAL,
     NOT_RUN,
     SHOWN,
+    Answered,
     Coefficients,
     dimension,
     is_contradicted,
     logit,
+    prior_of,
     with_opinion,
 )
 from eval.scoring.evidence.question_reading import Observation
@@ -31,7 +33,6 @@ from eval.scoring.penalties import charged
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.scorer import SURE_RELEVANCE
 from eval.scoring.semantic_accuracy import SIGNS as OTHER_MEANING
-from eval.scoring.writer_prior import Answered, prior_of
 from experiments.judge.fit_measures import auc, calibration_error
 from experiments.judge.samples import GOLD, Sample
 from experiments.logistic_regression import fit

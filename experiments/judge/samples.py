@@ -21,13 +21,12 @@ from eval.databases.types import ExecutionResult, Limits
 from eval.examination import Query, examine
 from eval.metrics.comparison import same_result
 from eval.scoring.best_practices import best_practices
+from eval.scoring.correctness import features_of
 from eval.scoring.efficiency import efficiency
 from eval.scoring.plan_quality import plan_quality
 from eval.scoring.presets import weights
-from eval.scoring.scorer import observed
+from eval.scoring.scorer import observed, vetoes
 from eval.scoring.types import Case
-from eval.scoring.vetoes import vetoes
-from eval.scoring.writer_prior import features_of
 from eval.sql import check, parse
 from experiments.json_lines import read_lines, write_lines
 from experiments.judge.sources import MOST_ANSWERS, SEED, Question, Source, sampled

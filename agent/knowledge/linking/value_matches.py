@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from agent.knowledge.values import ValueHit, ValueIndex
 from eval.language.lexicon import FUNCTION_WORDS
-from eval.language.quotes import quotations
+from eval.language.tokens import quotations
 
 HITS = 5
 """Maximum distinct values kept per phrase."""

@@ -17,7 +17,7 @@ from sqlglot import exp
 from agent.knowledge.memory.examples import Example, named_in, shown_to, usable
 from eval.databases.base import Database
 from eval.language.inflection import light_stem
-from eval.language.quotes import quotes_replaced
+from eval.language.tokens import quotes_replaced
 from eval.language.words import meets, question_words
 from eval.schema import Dialect, Schema
 from eval.scoring.intent import read_intent

@@ -18,8 +18,8 @@ from eval.language.inflection import plural_phrase, root
 from eval.schema import Dialect, Schema, Table
 from eval.sql import parse, render
 from eval.sql.in_words import expression_in_words
-from eval.sql.narrowing import narrow
 from eval.sql.scopes import bind
+from eval.sql.table_places import narrow
 
 BESIDE = frozenset({"is", "was", "has", "at", "on", "date", "time", "timestamp", "flag", "status", "state"})
 """Words of a column that marks rows which do not say as what."""

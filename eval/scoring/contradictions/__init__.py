@@ -12,32 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from eval.language.lexicon import word_set
-from eval.scoring.contradictions.comparisons import comparison_flipped, rank_from_behind
-from eval.scoring.contradictions.figures import (
-    FURTHER_SENTENCE,
-    aggregate_differs,
-    figure_missing,
-    measure_not_summed,
-)
-from eval.scoring.contradictions.foreign_numbers import number_foreign, period_open, year_foreign, year_unused
-from eval.scoring.contradictions.foreign_texts import (
-    idle_condition,
-    name_unused,
-    never_true,
-    value_foreign,
-    value_named,
-)
-from eval.scoring.contradictions.missing_columns import (
-    column_missing,
-    companion_missing,
-    figure_untold,
-    figures_missing,
-    group_not_shown,
-    group_untold,
-    half_a_name,
-    thing_untold,
-)
-from eval.scoring.contradictions.shown import limit_unasked, order_wrong, superlative_unmet, unconditioned
+from eval.scoring.contradictions import comparisons, figures, foreign_numbers, foreign_texts, missing_columns, shown
 from eval.scoring.evidence.familiarity import supposes
 from eval.scoring.evidence.question_reading import Observation, Reading, Sentences
 
@@ -53,32 +28,32 @@ _OBSERVED = word_set(
 _WRITTEN_DATE = re.compile(r"\d[-/]\d")
 
 CHECKS: tuple[Callable[[Reading], Sentences], ...] = (
-    limit_unasked,
-    value_foreign,
-    value_named,
-    name_unused,
-    never_true,
-    idle_condition,
-    number_foreign,
-    year_foreign,
-    year_unused,
-    period_open,
-    figure_missing,
-    aggregate_differs,
-    column_missing,
-    companion_missing,
-    half_a_name,
-    group_untold,
-    figures_missing,
-    thing_untold,
-    figure_untold,
-    group_not_shown,
-    measure_not_summed,
-    order_wrong,
-    comparison_flipped,
-    rank_from_behind,
-    superlative_unmet,
-    unconditioned,
+    shown.limit_unasked,
+    foreign_texts.value_foreign,
+    foreign_texts.value_named,
+    foreign_texts.name_unused,
+    foreign_texts.never_true,
+    foreign_texts.idle_condition,
+    foreign_numbers.number_foreign,
+    foreign_numbers.year_foreign,
+    foreign_numbers.year_unused,
+    foreign_numbers.period_open,
+    figures.figure_missing,
+    figures.aggregate_differs,
+    missing_columns.column_missing,
+    missing_columns.companion_missing,
+    missing_columns.half_a_name,
+    missing_columns.group_untold,
+    missing_columns.figures_missing,
+    missing_columns.thing_untold,
+    missing_columns.figure_untold,
+    missing_columns.group_not_shown,
+    figures.measure_not_summed,
+    shown.order_wrong,
+    comparisons.comparison_flipped,
+    comparisons.rank_from_behind,
+    shown.superlative_unmet,
+    shown.unconditioned,
 )
 """The checks that are more than an observation."""
 NAMES = _OBSERVED | {check.__name__ for check in CHECKS}
@@ -98,7 +73,7 @@ def contradictions(reading: Reading, seen: Sequence[Observation]) -> dict[str, s
     return found
 
 
-_IN_ANY_CASE = (limit_unasked, never_true, idle_condition)
+_IN_ANY_CASE = (shown.limit_unasked, foreign_texts.never_true, foreign_texts.idle_condition)
 """What is proved of a query whose question supposes something that is not in the data."""
 
 
@@ -113,7 +88,7 @@ def _proving(r: Reading) -> frozenset[str]:
         doubtful.add("number_missing")
     if r.tree.args.get("with_") or r.case.facts.window_functions:
         doubtful |= {"order_direction_wrong", "order_reversed"}
-    if FURTHER_SENTENCE.search(r.question):
+    if figures.FURTHER_SENTENCE.search(r.question):
         doubtful.add("count_missing")
     if not _FIGURE_ASKED.search(r.question):
         doubtful.add("aggregate_missing")

@@ -7,7 +7,9 @@ benchmark runner.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from eval.language.lexicon import lines
 from eval.schema import Dialect
 
 DIFFICULTIES = ("easy", "medium", "hard", "enterprise")
@@ -55,53 +57,5 @@ class Task:
     """Other gold queries, if the benchmark accepts several."""
 
 
-TAGS: dict[str, str] = {
-    "aggregate": "figures over all rows: the answer is a single row",
-    "anomaly": "rows far from what is usual: z-scores, jumps, deviations from a trend",
-    "anti-join": "what has no match elsewhere",
-    "as-of": "the state of things on a given day",
-    "attribution": "credit for a sale to the messages before it",
-    "basket": "things bought together",
-    "bom": "the bill of materials, over all its levels",
-    "case": "CASE: conditional values",
-    "cohort": "groups by when they began",
-    "correlated": "a subquery that refers to the outer row",
-    "data-quality": "raw rows that break a rule",
-    "date": "calendar ranges, months, differences of days",
-    "dedup": "one row out of several that say the same",
-    "distinct": "DISTINCT: counting or listing things, not rows",
-    "empty": "the right answer has no rows",
-    "fan-out": "a join that repeats the rows which are summed",
-    "filter": "conditions on rows",
-    "fiscal": "the fiscal year that begins on 1 July",
-    "funnel": "how many get from step to step",
-    "gaps-islands": "unbroken runs and the holes between them",
-    "group-by": "rows are grouped, in the answer or on the way to it",
-    "having": "conditions on groups",
-    "hierarchy": "who reports to whom, over all levels",
-    "inventory": "stock at the end of months, which must not be summed over time",
-    "join": "two or more tables",
-    "logic": "AND, OR and NOT together",
-    "median": "middle values and other percentiles",
-    "moving-average": "an average over the last rows or periods",
-    "null": "values that are missing",
-    "outer-join": "rows that are kept without a match",
-    "pareto": "shares that add up: ABC classes, the few that make most",
-    "period-over-period": "this period against the one before",
-    "pivot": "values turned into columns",
-    "ratio": "shares, rates and percentages",
-    "recursive": "a query that calls itself",
-    "retention": "who comes back",
-    "rfm": "recency, frequency and monetary value",
-    "running-total": "sums that grow row by row",
-    "scd": "history in rows with validity dates (type 2)",
-    "self-join": "a table or CTE joined with itself",
-    "semi-join": "what has a match elsewhere, once",
-    "sessionisation": "events grouped by the pauses between them",
-    "set-operation": "UNION, INTERSECT, EXCEPT",
-    "subquery": "a query inside another, a CTE too",
-    "tenant": "one brand's rows apart from the others'",
-    "text": "patterns and parts of text",
-    "top-n": "the first rows by a measure, overall or in each group",
-    "window": "window functions",
-}
+TAGS = dict(line.split(": ", 1) for line in lines(Path(__file__).with_name("tags.txt")))
+"""The features that a task can be tagged with, and what each means. A tag that is not listed is an error."""

@@ -7,8 +7,7 @@ import pytest
 from eval.language.inflection import lemma, light_stem, root, stem
 from eval.language.lexicon import abbreviations, adjectives, open_lexicon, synonyms
 from eval.language.numbers import number_of, numerals
-from eval.language.quotes import quotations, quotes_replaced
-from eval.language.tokens import tokenize
+from eval.language.tokens import quotations, quotes_replaced, tokenize
 from eval.language.words import content_words, meets, name_words
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.scoring.correctness import Coefficients
-from eval.scoring.writer_prior import Answered, prior_of
+from eval.scoring.correctness import Answered, Coefficients, prior_of
 
 
 def test_a_writers_prior_takes_the_evidence_into_account() -> None:
