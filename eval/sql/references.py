@@ -62,14 +62,12 @@ def _calls(tree: exp.Expression, dialect: Dialect) -> Iterator[tuple[str, Phanto
                 if name not in near:
                     near[name] = nearest(name, known) if len(near) < _NEAREST else ()
                 yield name, Phantom("function", name, near[name])
-            elif isinstance(node, exp.Anonymous) and not function.accepts(_argument_count(node)):
+            elif isinstance(node, exp.Anonymous) and not function.accepts(
+                sum(len(a.expressions) if isinstance(a, exp.Distinct) else 1 for a in node.expressions)
+            ):
                 yield name, Phantom("function", name, (function.form,))
             else:
                 yield name, None
-
-
-def _argument_count(call: exp.Anonymous) -> int:
-    return sum(len(a.expressions) if isinstance(a, exp.Distinct) else 1 for a in call.expressions)
 
 
 def _phantom(unknown: Unknown, schema: Schema, with_nearest: bool) -> Phantom:
