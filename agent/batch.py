@@ -18,9 +18,8 @@ import typer
 
 from agent.cli.kit_option import KitOption
 from agent.cli.shared import errors_reported
-from eval.batch_options import File, Jobs, On, Out, Quiet
 from eval.jsonl import LineError, Record, Submit, text_field
-from eval.parallel import Lasting, answer_file, answer_with
+from eval.parallel import File, Jobs, Lasting, On, Out, Quiet, answer_file, answer_with
 
 if TYPE_CHECKING:
     from eval.collection import Collection

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eval.batch_options import File, Jobs, On, Out, Quiet
 from eval.engines import listed
 from eval.jsonl import LineError, Record, text_field
-from eval.parallel import answer_file
+from eval.parallel import File, Jobs, On, Out, Quiet, answer_file
 
 if TYPE_CHECKING:
     from eval.collection import Collection

@@ -20,12 +20,38 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn, TextIO
+from typing import Annotated, Any, ClassVar, NoReturn, TextIO
 
 import typer
 
 from eval.errors import InputError, first_line
 from eval.jsonl import INTERRUPTED, LineError, NobodyWorks, Record, Submit, answer_lines, input_lines, results, workers
+
+
+def _elsewhere(where: str | None) -> str | None:
+    """The cluster that `--on` names; None for this machine."""
+    try:
+        return where if is_ray(where) else None
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+File = Annotated[str | None, typer.Argument(metavar="FILE", help="Lines to read; default: standard input.")]
+Jobs = Annotated[int, typer.Option(min=1, max=64, help="Processes at work.")]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="WHERE",
+        callback=_elsewhere,
+        help="here (processes), ray (a cluster on this machine), auto, ray://HOST:PORT.",
+    ),
+]
+Out = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write here; a run that was stopped goes on.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+
 
 USAGE = 2
 """Exit code for a wrong option or an unreadable input; 0 otherwise, whatever the lines contain."""
@@ -155,15 +181,9 @@ class Lasting:
     def __call__(self, record: Record) -> Record:
         if self._key not in self._open:
             runner, opened = asyncio.Runner(), self._opening()
-            self._open[self._key] = runner, runner.run(_entered(opened)), opened
+            self._open[self._key] = runner, runner.run(opened.__aenter__()), opened
         runner, work, _ = self._open[self._key]
         return runner.run(_awaited(work(record)))
-
-
-async def _entered(
-    opened: contextlib.AbstractAsyncContextManager[Callable[[Record], Awaitable[Record]]],
-) -> Callable[[Record], Awaitable[Record]]:
-    return await opened.__aenter__()
 
 
 async def _awaited(result: Awaitable[Record]) -> Record:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from eval.batch_options import On
 from eval.errors import InputError
 from eval.jsonl import INTERRUPTED
+from eval.parallel import On
 
 if TYPE_CHECKING:
     from eval.assessment import Options, Participant, Selection, TaskResult
@@ -301,8 +301,7 @@ def _write_reports(folder: RunFolder[TaskResult]) -> None:
 
 
 def _compare(first: Path, second: Path, out: Path) -> None:
-    from eval.report import compare, comparison_markdown
-    from eval.report.run_comparison import verdict
+    from eval.report import compare, comparison_markdown, verdict
     from eval.run_folder import RunFolderError
 
     try:

@@ -87,7 +87,11 @@ class RunFolder(Generic[Item]):
             raise RunFolderError(f"{self.path} holds results without run.json; choose another folder")
         if lines:
             before, self.results = load_run(self.path, kind)
-            _refuse_other_settings(self.path, before, self.settings)
+            now = self.settings
+            differing = sorted(key for key in {**before, **now} if before.get(key) != now.get(key))
+            if differing:
+                changes = "; ".join(_change(key, before.get(key), now.get(key)) for key in differing)
+                raise RunFolderError(f"{self.path} holds a run with other settings: {changes}. Choose another --out")
         else:
             _replace(self.path / "run.json", json.dumps(self.settings, indent=2, ensure_ascii=False) + "\n")
         self._out.truncate(sum(len(line) + 1 for line in lines))
@@ -115,13 +119,6 @@ def _settings(folder: Path) -> dict[str, Any]:
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise RunFolderError(f"{folder / 'run.json'} is of another version")
     return value
-
-
-def _refuse_other_settings(folder: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    differing = sorted(key for key in {**before, **now} if before.get(key) != now.get(key))
-    if differing:
-        changes = "; ".join(_change(key, before.get(key), now.get(key)) for key in differing)
-        raise RunFolderError(f"{folder} holds a run with other settings: {changes}. Choose another --out")
 
 
 def _change(key: str, before: Any, now: Any) -> str:

@@ -31,7 +31,7 @@ from agent.knowledge.values import EMPTY, SPAN_WORDS, ValueHit, ValueIndex, like
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.language.inflection import lemma
-from eval.language.text_figures import TextFigures
+from eval.language.numbers import TextFigures
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parsed_from_tree
 from eval.sql.quoted_names import table_source

@@ -29,7 +29,7 @@ from agent.knowledge.value_words import ValueParts, ValueRelations, ValueWords
 from eval.databases.base import Database
 from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS
-from eval.language.text_figures import TextFigures, text_figures
+from eval.language.numbers import TextFigures, text_figures
 from eval.schema import Schema, told_apart
 from eval.tasks.cache_folder import cache_folder, write_private
 

@@ -19,7 +19,7 @@ from agent.knowledge.grouping import grouped
 from agent.knowledge.stored_dates import ISO
 from eval.language.inflection import lemma, plural_phrase, root, stem
 from eval.language.lexicon import abbreviations, open_lexicon, synonyms, word_set
-from eval.language.text_figures import TextFigures
+from eval.language.numbers import TextFigures
 from eval.schema import Column, Schema, Table
 
 Role = Literal["id", "name", "date", "year", "number", "flag", "text"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from eval.language.text_figures import TextFigures
+from eval.language.numbers import TextFigures
 from eval.schema import Dialect
 
 _FIGURE = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)$"

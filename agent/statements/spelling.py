@@ -14,7 +14,7 @@ from html import unescape
 
 from sqlglot import exp
 
-from eval.examination.read_values import stored_column
+from eval.examination.column_contents import stored_place
 from eval.examination.stored_values import holds_text
 from eval.schema import WRITTEN_DIALECTS, Schema
 from eval.sql import parse
@@ -63,10 +63,10 @@ def in_any_case(text: str, schema: Schema) -> str:
     binding = bind(tree, schema.dialect, schema)
     changed = False
     for node in every(tree, exp.EQ, exp.NEQ, exp.In):
-        column = stored_column(node.this, binding, schema)
+        place = stored_place(node.this, binding, schema)
         values = node.expressions if isinstance(node, exp.In) else [node.expression]
         words = [v for v in values if isinstance(v, exp.Literal) and v.is_string and v.name.lower() != v.name.upper()]
-        free = column is not None and holds_text(column) and "enum" not in column.type.lower()
+        free = place is not None and holds_text(place[1]) and "enum" not in place[1].type.lower()
         if free and words and len(words) == len(values):
             for word in words:
                 word.replace(exp.Literal.string(word.name.lower()))
@@ -157,11 +157,11 @@ def _with_money_as_numbers(tree: exp.Expression, schema: Schema) -> bool:
     binding = bind(tree, schema.dialect, schema)
     changed = False
     for node in every(tree, exp.Column):
-        column = stored_column(node, binding, schema)
+        place = stored_place(node, binding, schema)
         computed = isinstance(node.parent, exp.Func | exp.Binary | exp.Between | exp.In) and not isinstance(
             node.parent, exp.Cast | exp.Count
         )
-        if column is not None and column.type.lower() == "money" and computed:
+        if place is not None and place[1].type.lower() == "money" and computed:
             node.replace(exp.cast(node.copy(), "numeric", dialect="postgres"))
             changed = True
     return changed

@@ -66,6 +66,7 @@ def figures(results: Sequence[TaskResult]) -> Figures:
     tokens = [r.answer.tokens for r in results if r.answer.tokens is not None]
     costs = [r.answer.cost for r in results if r.answer.cost is not None]
     bands = calibration(results)
+    rated = sum(band.rate.total for band in bands)
     primary = Counter(category for r in results if (category := r.judgement.category))
     return Figures(
         participant=results[0].participant,
@@ -86,7 +87,9 @@ def figures(results: Sequence[TaskResult]) -> Figures:
         tokens=sum(tokens) if tokens else None,
         cost=sum(costs) if costs else None,
         calibration=bands,
-        calibration_error=_ece(bands),
+        calibration_error=sum(b.rate.total * abs(b.confidence - b.rate.value) for b in bands) / rated
+        if rated
+        else None,
     )
 
 
@@ -125,10 +128,3 @@ def calibration(results: Sequence[TaskResult]) -> tuple[Band, ...]:
         Band(fmean(c for c, _ in by_band[band]), Rate(sum(right for _, right in by_band[band]), len(by_band[band])))
         for band in sorted(by_band)
     )
-
-
-def _ece(bands: Sequence[Band]) -> float | None:
-    total = sum(band.rate.total for band in bands)
-    if not total:
-        return None
-    return sum(band.rate.total * abs(band.confidence - band.rate.value) for band in bands) / total

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from eval.databases.row_stream import RowStream
@@ -156,14 +156,7 @@ async def in_statement_thread(work: Callable[[CancelToken], _T]) -> _T:
         raise
 
 
-_threads_lock = threading.Lock()
-_threads: ThreadPoolExecutor | None = None
-
-
+@cache
 def _statement_threads() -> ThreadPoolExecutor:
     """Threads for statements only, so that slow SQL cannot starve the loop's default executor."""
-    global _threads
-    with _threads_lock:
-        if _threads is None:
-            _threads = ThreadPoolExecutor(max_workers=64, thread_name_prefix="statement")
-        return _threads
+    return ThreadPoolExecutor(max_workers=64, thread_name_prefix="statement")

@@ -63,6 +63,7 @@ class MySQLDatabase(ServerDatabase[Any]):
 
     _read_catalogue = staticmethod(read_schema)
     _sign_sql = SIGN
+    _working_sql = "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep'"
 
     def __init__(self, target: Target, *, infer_keys: bool = True, connect_seconds: float = 5.0) -> None:
         super().__init__(target, infer_keys=infer_keys, connect_seconds=connect_seconds)
@@ -210,10 +211,6 @@ class MySQLDatabase(ServerDatabase[Any]):
 
     def _session(self, connection: Any) -> int:
         return int(connection.thread_id())
-
-    def _sessions(self) -> set[int]:
-        working = "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep'"
-        return {int(row[0]) for row in self._catalogue(working, 2.0)}
 
     def _errors(self) -> tuple[type[Exception], ...]:
         import pymysql

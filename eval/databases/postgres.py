@@ -55,6 +55,8 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
 
     _read_catalogue = staticmethod(read_schema)
     _sign_sql = SIGN
+    # the state of another role's session may not be seen
+    _working_sql = "SELECT pid FROM pg_stat_activity WHERE state IS NULL OR state = 'active'"
     _superuser = False
     _own_functions: frozenset[str] = frozenset()
 
@@ -156,10 +158,6 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
 
     def _session(self, connection: psycopg.Connection[Any]) -> int:
         return connection.info.backend_pid
-
-    def _sessions(self) -> set[int]:  # the state of another role's session may not be seen
-        working = "SELECT pid FROM pg_stat_activity WHERE state IS NULL OR state = 'active'"
-        return {int(row[0]) for row in self._catalogue(working, 2.0)}
 
     def _errors(self) -> tuple[type[Exception], ...]:
         import psycopg

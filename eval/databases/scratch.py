@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eval.databases.base import Database
 from eval.databases.catalogue.table_drafts import quoted
@@ -24,6 +24,7 @@ from eval.databases.factory import Isolation, open_database
 from eval.databases.inference import with_inferred_keys
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.types import DatabaseError, DriverMissing, Value
+from eval.engines import ENGINES
 from eval.errors import first_line
 from eval.schema import Dialect, Schema
 from eval.sql import parse, resolve
@@ -123,11 +124,7 @@ def _built_sqlite(schema: Schema, path: Path) -> Database:
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("BEGIN")
-        for located, statement in _statements(schema, {}):
-            try:
-                connection.execute(statement)
-            except sqlite3.Error as error:
-                raise DatabaseError(_refused("SQLite", located, error)) from None
+        _create_tables(schema, {}, connection, sqlite3.Error)
         connection.execute("COMMIT")
     return open_database(path, infer_keys=False, isolation="none")
 
@@ -143,25 +140,21 @@ def _built_duckdb(schema: Schema, path: Path, isolation: Isolation) -> Database:
         connection.execute("BEGIN")
         for namespace in sorted({t.namespace for t in schema.tables if t.namespace}):
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted((namespace,), 'duckdb')}")
-        for located, statement in _statements(schema, types):
-            try:
-                connection.execute(statement)
-            except duckdb.Error as error:
-                raise DatabaseError(_refused("DuckDB", located, error)) from None
+        _create_tables(schema, types, connection, duckdb.Error)
         connection.execute("COMMIT")
     return open_database(path, infer_keys=False, isolation=isolation)
 
 
-def _refused(engine: str, located: tuple[str, ...], error: Exception) -> str:
-    return f"{engine} cannot hold the table {'.'.join(located)[:200]!r}: {first_line(error)}"
-
-
-def _statements(schema: Schema, types: dict[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each table's name and its CREATE TABLE. Names are quoted; a type is text that sqlglot wrote, or absent."""
+def _create_tables(schema: Schema, types: dict[str, str], connection: Any, refused: type[Exception]) -> None:
+    """Names are quoted; a type is text that sqlglot wrote, or absent."""
     for table in schema.tables:
         located = (table.namespace, table.name) if table.namespace and schema.dialect == "duckdb" else (table.name,)
         columns = (f"{quoted((c.name,), schema.dialect)} {types.get(c.type, '')}".rstrip() for c in table.columns)
-        yield located, f"CREATE TABLE {quoted(located, schema.dialect)} ({', '.join(columns)})"
+        try:
+            connection.execute(f"CREATE TABLE {quoted(located, schema.dialect)} ({', '.join(columns)})")
+        except refused as error:
+            name, engine = ".".join(located)[:200], ENGINES[schema.dialect].title
+            raise DatabaseError(f"{engine} cannot hold the table {name!r}: {first_line(error)}") from None
 
 
 def _duckdb_types(schema: Schema, connection: DuckDBPyConnection) -> dict[str, str]:

@@ -36,6 +36,8 @@ class ServerDatabase(OpenedDatabase, Generic[C]):
     """Reads the catalogue, with functions that run our own statements."""
     _sign_sql: ClassVar[str]
     """A cheap statement whose rows show the structure's state, always up to date."""
+    _working_sql: ClassVar[str]
+    """The sessions that are at work."""
     _left_running_at: ClassVar[dict[tuple[str, str], set[int]]] = {}
     """Sessions of given-up statements by database, for all of its openings."""
 
@@ -89,9 +91,9 @@ class ServerDatabase(OpenedDatabase, Generic[C]):
     def _session(self, connection: C) -> int:
         """The session of a connection, or its statement, as `_sessions` names it."""
 
-    @abstractmethod
     def _sessions(self) -> set[int]:
         """The sessions of this login that are at work in the server."""
+        return {int(row[0]) for row in self._catalogue(self._working_sql, 2.0)}
 
     @abstractmethod
     def _errors(self) -> tuple[type[Exception], ...]:

@@ -3,21 +3,25 @@
 In: a case that ran and its open database. Out: a sentence for each column of which the answer is in doubt: numbers or
 dates that are kept as text and sort by their letters, texts among the numbers of SQLite, dates that are none. One
 bounded statement a column, at most `MOST`; nothing is sent for a query that orders and computes by nothing.
+
+`units` and `open_readings` ask no database: the schema's columns say how an import read them from a file. Out: a unit
+for each column of the result, and a sentence for each column of which the answer depends on a reading in doubt.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from eval.databases.base import Database
 from eval.databases.types import CancelToken, Limits
 from eval.examination.stored_values import holds_text
-from eval.schema import NUMERIC, Column
+from eval.schema import NUMERIC, Column, Schema, Table
 from eval.scoring.types import Case
 from eval.sql import check, parsed_from_tree
+from eval.sql.binding import Binding
 from eval.sql.quoted_names import quoted_column, table_source
 from eval.sql.scopes import bind
 
@@ -49,12 +53,10 @@ def column_contents(case: Case, database: Database, cancel: CancelToken | None =
     binding = bind(tree, case.schema.dialect, case.schema)
     for node in tree.find_all(exp.Column):
         used = _used(node, database.dialect)
-        found = binding.columns.get(id(node)) if used else None
-        origin = found.origin if found else None
-        table = case.schema.table(origin[0]) if origin else None
-        column = table.column(origin[1]) if table and origin else None
-        if table is None or column is None or (table.name, column.name) in asked or column.values is not None:
+        place = stored_place(node, binding, case.schema) if used else None
+        if place is None or (place[0].name, place[1].name) in asked or place[1].values is not None:
             continue
+        table, column = place
         condition = _asked(column, used, database.dialect)
         if condition is None or len(asked) == MOST:
             continue
@@ -139,3 +141,77 @@ def _number(text: str) -> float | None:
         return -float(plain) if text.strip().startswith("-") else float(plain)
     except ValueError:
         return None
+
+
+_OF_ONE_UNIT = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Round, exp.Paren, exp.Coalesce, exp.Alias, exp.Abs)
+_COMPUTED_WITH = (exp.Ordered, exp.Min, exp.Max, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Sum, exp.Avg)
+_NOT_READ = (exp.Is, exp.Count)
+"""What asks only whether there is a value."""
+
+
+def units(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
+    """The unit of each output column, empty where it has none; no units at all: an empty tuple."""
+    if not isinstance(tree, exp.Select) or tree.is_star or not _read_from_files(schema):
+        return ()
+    binding = bind(tree, schema.dialect, schema)
+    by_column = tuple(_unit(column, binding, schema) for column in tree.expressions)
+    return by_column if any(by_column) else ()
+
+
+def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
+    """A sentence for each column in doubt that the query computes with; of text, only where its order counts, or where
+    its letters are in doubt."""
+    if not _read_from_files(schema):
+        return ()
+    binding = bind(tree, schema.dialect, schema)
+    used = [(node, place[1]) for node in tree.find_all(exp.Column) if (place := stored_place(node, binding, schema))]
+    names = {column.name for _, column in used}
+    told: dict[str, None] = {}
+    for node, column in used:
+        values = column.values
+        if values is None or isinstance(node.parent, _NOT_READ):
+            continue
+        if values.letters:
+            told[_in_doubt(column, values.letters)] = None
+        computed = any(isinstance(above, _COMPUTED_WITH) for above in _above(node))
+        if values.doubt and (computed or not holds_text(column)):
+            told[_in_doubt(column, values.doubt)] = None
+        if computed and values.unit_column and values.unit_column not in names:
+            told[f"“{column.name}” is in several units, which “{values.unit_column}” names"] = None
+        if computed and values.direction and (other := values.direction.partition("|")[0]) not in names:
+            told[f"“{column.name}” is of what came in and of what went out; “{other}” tells which"] = None
+    read = dict.fromkeys(t.name for t in tree.find_all(exp.Table)) if tree.is_star else {}
+    shown = [table for table in map(schema.table, read) if table is not None]
+    letters = (_in_doubt(c, c.values.letters) for t in shown for c in t.columns if c.values and c.values.letters)
+    return tuple(told | dict.fromkeys(letters))
+
+
+def _in_doubt(column: Column, doubt: str) -> str:
+    return f"“{column.name}” in the file: {doubt}"
+
+
+def _read_from_files(schema: Schema) -> bool:
+    return any(column.values for table in schema.tables for column in table.columns)
+
+
+def _above(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The expressions that hold a column, up to its SELECT."""
+    above = node.parent
+    while above is not None and not isinstance(above, exp.Query):
+        yield above
+        above = above.parent
+
+
+def stored_place(node: exp.Expr, binding: Binding, schema: Schema) -> tuple[Table, Column] | None:
+    """The column of the database that a column of the query is, with its table."""
+    found = binding.columns.get(id(node))
+    table = schema.table(found.origin[0]) if found and found.origin else None
+    column = table.column(found.origin[1]) if table and found and found.origin else None
+    return (table, column) if table and column else None
+
+
+def _unit(shown: exp.Expr, binding: Binding, schema: Schema) -> str:
+    while isinstance(shown, _OF_ONE_UNIT):
+        shown = shown.this
+    place = stored_place(shown, binding, schema) if isinstance(shown, exp.Column) else None
+    return (place[1].values.unit or "") if place and place[1].values else ""

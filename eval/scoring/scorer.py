@@ -91,22 +91,16 @@ def weighed(case: Case, seen: Sequence[Observation]) -> tuple[Evidence, ...]:
     """Everything that the probability rests on and a reader can follow, the weightiest first."""
     pieces = list(evidence(seen if case.own_confidence is None else contradicting(seen), coefficients().weights))
     if case.own_confidence is not None:
-        pieces.append(_own_reading(case.own_confidence))
+        own, weight = case.own_confidence, logit(case.own_confidence)
+        sure = "is sure" if own >= SURE_RELEVANCE else "is fairly sure" if own >= _FAIRLY else "is not sure"
+        text, supports = f"The engine {sure} of how it reads the question.", None if abs(weight) < SHOWN else weight > 0
+        pieces.append(Evidence("own_reading", supports, round(weight, 3), text, "agreement"))
     weight = opinion_weight(opinion_of(case, seen))
     if abs(weight) >= SHOWN:
         finds = "finds" if weight > 0 else "doubts"
         text = f"The judge {finds} that the result answers the question."
         pieces.append(Evidence("opinion", weight > 0, round(weight, 3), text, "agreement"))
     return tuple(sorted(pieces, key=lambda e: -abs(e.weight)))
-
-
-def _own_reading(confidence: float) -> Evidence:
-    """The offline engine's reading, as evidence among the rest."""
-    sure = "is sure" if confidence >= SURE_RELEVANCE else "is fairly sure" if confidence >= _FAIRLY else "is not sure"
-    weight = logit(confidence)
-    supports = None if abs(weight) < SHOWN else weight > 0
-    text = f"The engine {sure} of how it reads the question."
-    return Evidence("own_reading", supports, round(weight, 3), text, "agreement")
 
 
 def _confirmed(case: Case, seen: Sequence[Observation]) -> bool:

@@ -85,10 +85,8 @@ def _bare(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared 
         if not outputs or (hits and key in source.merged):
             continue
         hits += [(source, output) for output in (outputs[:1] if dialect == "sqlite" else outputs)]
-    if len(hits) > 1:
-        return Shared(tuple(source for source, _ in hits))
     if hits:
-        return Found(hits[0][0], hits[0][1].origin)
+        return _one_of(hits)
     hidden = _hidden(key, scope, dialect)
     if hidden is not None:
         return hidden
@@ -100,6 +98,10 @@ def _bare(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared 
     if dialect in ("postgres", "duckdb") and any(same(s.name, name.name) for s in scope.sources):
         return Found()
     return None
+
+
+def _one_of(hits: list[tuple[Source, Output]]) -> Found | Shared:
+    return Found(hits[0][0], hits[0][1].origin) if len(hits) == 1 else Shared(tuple(source for source, _ in hits))
 
 
 def _hidden(key: str, scope: Scope, dialect: Dialect) -> Found | None:
@@ -116,10 +118,8 @@ def _hidden(key: str, scope: Scope, dialect: Dialect) -> Found | None:
 def _qualified(column: exp.Column, scope: Scope, dialect: Dialect) -> Found | Shared | None:
     sources = scope.named(column.args["table"], dialect)
     hits = [(source, output) for source in sources for output in source.find(column.this)[:1]]
-    if len(hits) > 1:
-        return Shared(tuple(source for source, _ in hits))
     if hits:
-        return Found(hits[0][0], hits[0][1].origin)
+        return _one_of(hits)
     for source in sources:
         output = source.hides(column.name)
         if output is not None:

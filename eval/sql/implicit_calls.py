@@ -110,10 +110,7 @@ def implicit_call(tree: exp.Expression, schema: Schema | None) -> str | None:
     for node in tree.walk():
         if isinstance(node, exp.Dot) and not isinstance(node.expression, exp.Func):
             return f"selects {node.expression.name or '*'} of an expression, which PostgreSQL may read as a call"
-        if isinstance(node, exp.DataType) and not (
-            (node.this != exp.DType.USERDEFINED)
-            or (str(node.args.get("kind")).strip('"').split("(")[0].strip().lower() in _BUILT_IN_TYPES)
-        ):
+        if isinstance(node, exp.DataType) and not _is_built_in(node):
             return f"casts to {node.args.get('kind')}, which is not one of PostgreSQL's own types"
         if isinstance(node, exp.Column) and node.table and not isinstance(node.this, exp.Star):
             qualified.append(node)
@@ -125,6 +122,12 @@ def implicit_call(tree: exp.Expression, schema: Schema | None) -> str | None:
             written = ".".join(part.name for part in column.parts)
             return f"names {written}, which is no known column and which PostgreSQL may read as a call of {column.name}"
     return None
+
+
+def _is_built_in(kind: exp.DataType) -> bool:
+    if kind.this != exp.DType.USERDEFINED:
+        return True
+    return str(kind.args.get("kind")).strip('"').split("(")[0].strip().lower() in _BUILT_IN_TYPES
 
 
 def _exists(column: exp.Column, binding: Found | None, schema: Schema | None) -> bool:

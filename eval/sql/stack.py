@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 HEADROOM = 900
@@ -27,7 +27,8 @@ def with_headroom(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         if _has_headroom():
             return function(*args, **kwargs)
-        return _in_a_thread(lambda: function(*args, **kwargs))
+        with ThreadPoolExecutor(1, "eval.sql") as empty:
+            return empty.submit(function, *args, **kwargs).result()
 
     return call
 
@@ -39,21 +40,3 @@ def _has_headroom() -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _in_a_thread(function: Callable[[], _R]) -> _R:
-    results: list[_R] = []
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(function())
-        except BaseException as problem:  # noqa: BLE001 - it is raised again where the caller stands
-            raised.append(problem)
-
-    thread = threading.Thread(target=run, name="eval.sql")
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
-    return results[0]

@@ -152,16 +152,13 @@ def _spark_reason(name: str, call: exp.Expr, dialect: Dialect) -> str | None:
         parts = forms.whole_number(forms.argument(call, place))
         if parts is None or parts > MAX_PARTS:
             return f"calls {name} with more than {MAX_PARTS:,} parts"
-    if name == "window" and len(call.expressions) > 2 and not _few_windows(call):
-        return f"calls window so that a row is in more than {MAX_PARTS:,} windows"
+    if name == "window" and len(call.expressions) > 2:
+        length, slide = (_seconds(forms.argument(call, place)) for place in (1, 2))
+        if not (length and slide and length / slide <= MAX_PARTS):
+            return f"calls window so that a row is in more than {MAX_PARTS:,} windows"
     if name == "count_min_sketch":
         return "calls count_min_sketch, whose size depends on its arguments"
     return None
-
-
-def _few_windows(call: exp.Expr) -> bool:
-    length, slide = (_seconds(forms.argument(call, place)) for place in (1, 2))
-    return bool(length and slide and length / slide <= MAX_PARTS)
 
 
 def _seconds(node: exp.Expr | None) -> float | None:

@@ -33,14 +33,9 @@ class TaskLoadError(InputError):
 class TaskSet:
     tasks: tuple[Task, ...]
     databases: Mapping[str, Path]
-    """SQLite file by database id. A database that was not found is absent here: see `without_database`."""
+    """SQLite file by database id. A database that was not found is absent here."""
     suites: Path | None = None
     """Folder of test suites, `{db}/` or `{db}.tar.xz`, as `eval.metrics.suites.suite_files` reads them."""
-
-    @property
-    def without_database(self) -> tuple[str, ...]:
-        """Ids of databases that tasks need and that were not found."""
-        return tuple(sorted({task.database for task in self.tasks} - set(self.databases)))
 
     def suite(self, database: str, cache: Path) -> tuple[Path, ...]:
         """The SQLite files of a database's test suite, unpacked into `cache` if necessary; empty when it has none.
@@ -130,7 +125,7 @@ def _task_set(
 ) -> TaskSet:
     """`lines`: whether each line of the file is an entry, else the file is a list of them."""
     tasks: dict[str, Task] = {}
-    for number, entry in _json_lines(path) if lines else enumerate(_json_list(path)):
+    for number, entry in _entries(path, lines):
         try:
             if not isinstance(entry, dict):
                 raise TaskLoadError("is not a JSON object")
@@ -158,13 +153,22 @@ def _folder(given: str | Path | None, beside: Path, names: tuple[str, ...]) -> P
     return next((beside / name for name in names if (beside / name).is_dir()), None)
 
 
-def _read(path: Path) -> str:
+def _entries(path: Path, lines: bool) -> Iterator[tuple[int, object]]:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise TaskLoadError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise TaskLoadError(f"{path} is not UTF-8 text") from error
+    if lines:
+        for number, line in enumerate(text.split("\n")):
+            if line.strip():
+                yield number, _parse(line, f"{path}: entry {number}")
+        return
+    value = _parse(text, str(path))
+    if not isinstance(value, list):
+        raise TaskLoadError(f"{path} contains no list of questions")
+    yield from enumerate(value)
 
 
 def _parse(text: str, where: str) -> object:
@@ -175,19 +179,6 @@ def _parse(text: str, where: str) -> object:
             f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "nested too deeply"
         )
         raise TaskLoadError(f"{where} is not JSON: {reason}") from None
-
-
-def _json_list(path: Path) -> list[object]:
-    value = _parse(_read(path), str(path))
-    if not isinstance(value, list):
-        raise TaskLoadError(f"{path} contains no list of questions")
-    return value
-
-
-def _json_lines(path: Path) -> Iterator[tuple[int, object]]:
-    for number, line in enumerate(_read(path).split("\n")):
-        if line.strip():
-            yield number, _parse(line, f"{path}: entry {number}")
 
 
 def _text(entry: Record, name: str) -> str:

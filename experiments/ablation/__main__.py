@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eval.batch_options import On
+from eval.parallel import On
 from experiments.ablation.seeds import TEMPERATURE
 from experiments.usage import usage_reported
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agent.cli.shared import RESUMES, errors_reported
-from eval.batch_options import On, Quiet
+from eval.parallel import On, Quiet
 from text2sql_lab.adapters.commands import app as adapter_app
 from text2sql_lab.options import AsJson, Databases, Db, Questions
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from eval.metrics.intervals import Rate
-from eval.report.markdown import percent, rate_text
+from eval.report import percent, rate_text
 from text2sql_lab.pages.charts import against, colour, rates
 from text2sql_lab.pages.page import document, figure, table
 from text2sql_lab.pages.svg import esc

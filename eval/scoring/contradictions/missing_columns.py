@@ -11,8 +11,7 @@ import re
 from sqlglot import exp
 
 from eval.language.words import STOPWORDS, akin, name_words, question_words
-from eval.scoring.aspects import is_key_name
-from eval.scoring.evidence.question_reading import SAID, Reading, Sentences
+from eval.scoring.evidence.question_reading import SAID, Reading, Sentences, is_key_name
 from eval.sql.traversal import every
 
 _ITEMS = re.compile(r",(?: and)? | and | as well as | along with | together with ")

@@ -190,14 +190,16 @@ def _order(r: Reading) -> Observations:
         return
     if intent.order and not facts.order_by:
         ranks_in_windows = any(w.args.get("order") for w in every(r.tree, exp.Window))
-        # `Books ordered by Ann`: a table of the query holds orders, and no other word asks for one
-        if ranks_in_windows or (
-            any("order" in name_words(t) for t in r.tables) and not read_intent(_PLACED.sub(" ", r.question)).order
-        ):
+        if ranks_in_windows or _orders_things(r):
             return
         yield Observation("order_missing", 1, "The question asks for an order, but the query gives none.")
     elif intent.order and intent.descending not in (None, facts.order_by[0][1] == "desc"):
         yield Observation("order_direction_wrong", 1, "The rows are ordered in the other direction.")
+
+
+def _orders_things(r: Reading) -> bool:
+    """`Books ordered by Ann`: a table of the query holds orders, and no other word asks for one."""
+    return any("order" in name_words(t) for t in r.tables) and not read_intent(_PLACED.sub(" ", r.question)).order
 
 
 _PLACED = re.compile(r"\bordered (?:by|from)\b")

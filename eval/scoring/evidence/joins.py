@@ -8,8 +8,7 @@ from sqlglot import exp
 
 from eval.language.words import akin, name_words
 from eval.schema import Table
-from eval.scoring.aspects import is_key_name
-from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading, is_key_name
 from eval.sql.traversal import every
 
 _TELLING = 3

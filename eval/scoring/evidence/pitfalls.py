@@ -15,8 +15,7 @@ from sqlglot import exp
 from eval.language.inflection import light_stem
 from eval.language.words import name_words
 from eval.schema import Column, Table
-from eval.scoring.aspects import tables_by_alias
-from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading, tables_by_alias
 from eval.sql.traversal import every, from_items
 
 _COUNTED = re.compile(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from eval.scoring.aspects import is_key_name
-from eval.scoring.evidence.question_reading import Observation, Observations, Reading
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading, is_key_name
 
 _EVERYTHING = re.compile(r" all |everything|details|information|record|\*|about")
 

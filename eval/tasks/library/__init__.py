@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from eval.tasks.library.task import DIFFICULTIES, TAGS, Query, Task, WrongQuery
-from eval.tasks.library.task_files import TaskFileError, read_tasks
+from eval.tasks.library.task import DIFFICULTIES, TAGS, Query, Task, TaskFileError, WrongQuery, read_tasks
 
 __all__ = ["DIFFICULTIES", "TAGS", "Query", "Task", "TaskFileError", "WrongQuery", "tasks"]
 

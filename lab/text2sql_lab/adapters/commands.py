@@ -20,7 +20,7 @@ import typer
 
 from agent.cli import exits
 from agent.cli.shared import RESUMES, errors_reported
-from eval.batch_options import Quiet
+from eval.parallel import Quiet
 from text2sql_lab.adapters import STRATEGY
 from text2sql_lab.options import AsJson, Databases, Db, Questions, databases_named
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from eval.metrics.intervals import Rate
-from eval.report.markdown import percent
+from eval.report import percent
 from text2sql_lab.pages.svg import LETTER, Drawing, shortened
 
 WIDTH = 760.0

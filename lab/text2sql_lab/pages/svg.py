@@ -10,7 +10,7 @@ import html
 from dataclasses import dataclass, field
 from typing import Literal
 
-from eval.report.markdown import visible
+from eval.report import visible
 
 LETTER = 6.7
 """Width in pixels of an average letter of the charts' font, used to measure labels."""

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from agent.parser.figure_functions import as_number
 from eval.databases import open_database
-from eval.language.text_figures import text_figures
+from eval.language.numbers import text_figures
 from eval.schema import DIALECTS, Dialect
 from eval.sql import check, parse
 from tests.writing import write

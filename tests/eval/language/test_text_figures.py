@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.language.text_figures import TextFigures, text_figures
+from eval.language.numbers import TextFigures, text_figures
 
 
 @pytest.mark.parametrize(

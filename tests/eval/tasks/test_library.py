@@ -16,7 +16,7 @@ from eval.sql import parse
 from eval.tasks.__main__ import app
 from eval.tasks.library import DIFFICULTIES, TAGS, Query, Task, TaskFileError, WrongQuery, tasks
 from eval.tasks.library.checks import check_tasks, demos_on, forms, with_sort_keys
-from eval.tasks.library.task_files import read_tasks
+from eval.tasks.library.task import read_tasks
 from tests.samples import sampled
 
 GOOD = """-- A note for readers.

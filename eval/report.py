@@ -1,18 +1,24 @@
-"""The summary of a run as Markdown, for a pull request or a terminal.
+"""Reports of a run, for people: `summary.md`, `results.csv`, and a comparison of two runs.
 
-In: the run's settings and results. Out: text. `md` shows any text as it is and without effect: no markup, no control
-character, no mark that changes the writing direction.
+In: results (`eval.assessment.TaskResult`) and the run's settings. Out: text. Everything from a model or a database is
+escaped: `md` shows any text as it is and without effect, so with no markup, no control character and no mark that
+changes the writing direction; in CSV, a text that a spreadsheet would read as a formula gets an apostrophe in front.
+Two runs over the same tasks, of one participant each, are compared in pairs, with McNemar's test.
 """
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from eval.assessment import Figures, TaskResult, ranked
-from eval.metrics.intervals import Rate
+from eval.assessment import Figures, TaskResult, figures, ranked
+from eval.metrics.intervals import Rate, mcnemar_exact
+from eval.scoring import DIMENSIONS
 
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~$])")
@@ -162,3 +168,115 @@ def rate_text(rate: Rate) -> str:
     """`82.0 % (75.1 to 87.3 %), 123/150`."""
     low, high = rate.interval
     return f"{percent(rate.value)} ({percent(low).removesuffix(' %')} to {percent(high)}), {rate.right}/{rate.total}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The common tasks of two runs and where the runs differ."""
+
+    first: str
+    second: str
+    figures: tuple[Figures, Figures]
+    """Over the common tasks."""
+    only_first: tuple[tuple[TaskResult, TaskResult], ...]
+    """Tasks that only the first run got right, each with both results."""
+    only_second: tuple[tuple[TaskResult, TaskResult], ...]
+    unpaired: int
+    """Tasks that only one of the two runs has; they are left out."""
+
+    @property
+    def p_value(self) -> float:
+        """McNemar's exact test, two-sided: the p-value that both are equally good."""
+        return mcnemar_exact(len(self.only_first), len(self.only_second))
+
+
+def compare(first: str, a: Sequence[TaskResult], second: str, b: Sequence[TaskResult]) -> Comparison:
+    """Pair two runs. Tasks match when id, question and gold are the same. Raises ValueError when the runs have no
+    common task."""
+    there = {(r.task_id, r.question, r.gold): r for r in b}
+    pairs = [(r, there[key]) for r in a if (key := (r.task_id, r.question, r.gold)) in there]
+    if not pairs:
+        raise ValueError("the two runs have no task in common")
+    return Comparison(
+        first,
+        second,
+        (figures([x for x, _ in pairs]), figures([y for _, y in pairs])),
+        tuple((x, y) for x, y in pairs if x.right and not y.right),
+        tuple((x, y) for x, y in pairs if y.right and not x.right),
+        len(a) + len(b) - 2 * len(pairs),
+    )
+
+
+def verdict(of: Comparison) -> str:
+    text = f"{len(of.only_first)} tasks are right for {of.first} alone, {len(of.only_second)} for {of.second} alone"
+    p = of.p_value
+    sense = "unlikely to be chance" if p < 0.05 else "which may well be chance"
+    return f"{text}: McNemar's p = {p:.3g}, {sense}."
+
+
+def comparison_markdown(of: Comparison) -> str:
+    rows: list[tuple[str, ...]] = [
+        (what, rate_text(x), rate_text(y))
+        for what, x, y in zip(("EX", "VA"), *((f.ex, f.va) for f in of.figures), strict=True)
+    ]
+    rows += [("seconds a task", *(f"{f.seconds_mean:.2f}" for f in of.figures))]
+    rows += [("overall", *(f"{f.overall:.3f}" for f in of.figures))]
+    lines = [f"# {md(of.first)} and {md(of.second)}", "", md(verdict(of), 500), ""]
+    if of.unpaired:
+        lines += [f"{of.unpaired} results are of tasks that the other run does not have; they are left out.", ""]
+    lines += md_table(("", md(of.first), md(of.second)), rows)
+    for name, pairs in ((of.first, of.only_first), (of.second, of.only_second)):
+        lines += ["", f"## Right for {md(name)} alone: {len(pairs)}", ""]
+        for x, y in pairs:
+            lines.append(f"- {md(x.task_id)}: {md(x.question, 200)}")
+            lines += beside_gold(x.gold, {of.first: x.answer.sql, of.second: y.answer.sql})
+    return "\n".join(lines) + "\n"
+
+
+_FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
+
+
+def results_csv(results: Iterable[TaskResult]) -> str:
+    rows = [_row(result) for result in results]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else ["participant"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _row(r: TaskResult) -> Mapping[str, Any]:
+    judged, answer = r.judgement, r.answer
+    row = {
+        "participant": r.participant,
+        "task_id": r.task_id,
+        "database": r.database,
+        "dialect": r.dialect,
+        "difficulty": r.difficulty,
+        "tags": ", ".join(r.tags),
+        "question": r.question,
+        "sql": answer.sql,
+        "va": judged.va,
+        "em": judged.em,
+        "ex": judged.ex,
+        "bird_ex": judged.bird_ex,
+        "ts": judged.ts,
+        "ves": judged.ves,
+        "overall": judged.overall,
+        **{name: judged.dimensions[name] for name in DIMENSIONS},
+        "failure": answer.failure,
+        "error": judged.error or answer.error,
+        "gold_error": judged.gold_error,
+        "category": judged.category,
+        "seconds": round(answer.seconds, 3),
+        "execution_time_ms": judged.answer_ms,
+        "confidence": answer.confidence,
+        "tokens": answer.tokens,
+        "cost": answer.cost,
+    }
+    return {name: _plain(value) for name, value in row.items()}
+
+
+def _plain(value: object) -> object:
+    """A value that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA) else value
