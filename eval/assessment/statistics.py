@@ -67,6 +67,7 @@ def figures(results: Sequence[TaskResult]) -> Figures:
     costs = [r.answer.cost for r in results if r.answer.cost is not None]
     bands = calibration(results)
     rated = sum(band.rate.total for band in bands)
+    off = sum(band.rate.total * abs(band.confidence - band.rate.value) for band in bands)
     primary = Counter(category for r in results if (category := r.judgement.category))
     return Figures(
         participant=results[0].participant,
@@ -87,9 +88,7 @@ def figures(results: Sequence[TaskResult]) -> Figures:
         tokens=sum(tokens) if tokens else None,
         cost=sum(costs) if costs else None,
         calibration=bands,
-        calibration_error=sum(b.rate.total * abs(b.confidence - b.rate.value) for b in bands) / rated
-        if rated
-        else None,
+        calibration_error=off / rated if rated else None,
     )
 
 
