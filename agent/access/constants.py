@@ -16,8 +16,8 @@ from eval.schema import Schema, Table
 from eval.scoring.intent import read_intent
 from eval.sql import ParsedQuery
 from eval.sql.binding import Binding
-from eval.sql.quoted_names import quoted_column, table_source
 from eval.sql.scopes import bind
+from eval.sql.sources import quoted_column, table_source
 
 MOST = 40
 """Constants of one query that are looked up."""

@@ -19,7 +19,7 @@ from eval.databases.types import DatabaseError
 from eval.language.inflection import light_stem
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql import check, parse, parsed_from_tree, resolve
-from eval.sql.quoted_names import quoted_column, quoted_name, table_source
+from eval.sql.sources import quoted_column, quoted_name, table_source
 from eval.sql.table_places import means_cte
 
 _WORD = re.compile(r"[^\W_]+")

@@ -21,7 +21,7 @@ from eval.databases.values import json_rows
 from eval.language.words import singular_words
 from eval.schema import Schema, Table
 from eval.sql import check, parse
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 
 log = logging.getLogger(__name__)
 

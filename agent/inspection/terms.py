@@ -27,7 +27,7 @@ from eval.databases.types import Limits
 from eval.language.tokens import tokenize
 from eval.schema import Dialect, Schema
 from eval.sql import check, parsed_from_tree, render
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 
 LIMITS = Limits(seconds=4.0, rows=5, cell_bytes=200)
 LIKELY = 6

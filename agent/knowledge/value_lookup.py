@@ -25,7 +25,7 @@ from eval.databases.base import Database
 from eval.databases.types import Limits, Value
 from eval.language.inflection import plural
 from eval.schema import NUMERIC, Column, Dialect, Schema, Table
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 
 SECONDS = 3.0
 """Time limit for the look-up of one question's phrases."""

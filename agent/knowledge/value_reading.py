@@ -23,7 +23,7 @@ from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import check, parsed_from_tree
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 
 VALUES_PER_COLUMN = 10_000
 """Maximum distinct values kept per column."""

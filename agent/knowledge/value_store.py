@@ -34,7 +34,7 @@ from eval.language.inflection import lemma
 from eval.language.numbers import TextFigures
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parsed_from_tree
-from eval.sql.quoted_names import table_source
+from eval.sql.sources import table_source
 from eval.tasks.cache_folder import cache_folder, kept_file
 
 STORED_VALUES = 1_000_000

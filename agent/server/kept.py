@@ -21,7 +21,7 @@ from agent.statements.filtering import Filter, FilterKind, filterable, filtered
 from agent.store.records import BoardFilter, BoardRecord, FilterColumn, KeptParameter, KeptRecord, KeptRows
 from eval.databases.base import Database
 from eval.sql import BadParameter, parameters, parse, parsed_from_tree, with_values
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 
 
 def parameters_of(sql: str, database: Database) -> list[KeptParameter]:

@@ -18,7 +18,7 @@ from eval.databases.types import ExecutionResult, Limits
 from eval.databases.values import json_rows
 from eval.schema import Column, Schema, Table
 from eval.sql import check, parsed_from_tree
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 
 SECONDS = 5.0
 CELL_BYTES = 4 * 1024

@@ -26,7 +26,7 @@ from eval.errors import InputError
 from eval.schema import ForeignKey, Schema, Table
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.in_words import group_keys
-from eval.sql.quoted_names import quoted_column, quoted_name, table_source
+from eval.sql.sources import quoted_column, quoted_name, table_source
 from eval.sql.stack import with_headroom
 
 Kind = Literal["rows", "by", "only", "without"]

@@ -27,9 +27,8 @@ from eval.errors import InputError
 from eval.language.tokens import tokenize
 from eval.schema import Dialect, ForeignKey, Schema
 from eval.sql import ParsedQuery, parsed_from_tree
-from eval.sql.quoted_names import quoted_column, table_source
 from eval.sql.scopes import bind
-from eval.sql.sources import Source
+from eval.sql.sources import Source, quoted_column, table_source
 from eval.sql.stack import with_headroom
 from eval.sql.table_places import narrow
 

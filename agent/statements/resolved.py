@@ -9,8 +9,8 @@ from agent.knowledge.vocabulary import Vocabulary, vocabulary
 from eval.databases.base import Database
 from eval.schema import Schema, Table
 from eval.sql import ParsedQuery
-from eval.sql.quoted_names import quoted_name
 from eval.sql.scopes import bind
+from eval.sql.sources import quoted_name
 
 
 def words_of(database: Database, schema: Schema) -> Vocabulary:

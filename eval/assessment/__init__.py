@@ -8,10 +8,9 @@ and the structure of the database, never gold. docs/benchmark.md has the scoring
 from __future__ import annotations
 
 from eval.assessment.participants import Participant, ParticipantUnusable, participant
-from eval.assessment.records import Answer, Judgement, Mistake, TaskResult
+from eval.assessment.records import Answer, Figures, Judgement, Mistake, TaskResult, figures, ranked
 from eval.assessment.requests import Options, assess, assessing
 from eval.assessment.selection import Assignment, Filters, Selection, SelectionError, select_tasks
-from eval.assessment.statistics import Figures, figures, ranked
 
 __all__ = [
     "Answer",

@@ -22,7 +22,7 @@ from eval.engines import ENGINES, dialect_named, listed
 from eval.errors import InputError
 from eval.schema import DIALECTS, Dialect, Table
 from eval.sql import check, parsed_from_tree
-from eval.sql.quoted_names import table_source
+from eval.sql.sources import table_source
 from eval.tasks.cache_folder import cache_folder
 from eval.tasks.library import DIFFICULTIES, tasks
 from eval.tasks.library.checks import FORMS, demo_file, demos_on, forms

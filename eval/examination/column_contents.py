@@ -22,8 +22,8 @@ from eval.schema import NUMERIC, Column, Schema, Table
 from eval.scoring.types import Case
 from eval.sql import check, parsed_from_tree
 from eval.sql.binding import Binding
-from eval.sql.quoted_names import quoted_column, table_source
 from eval.sql.scopes import bind
+from eval.sql.sources import quoted_column, table_source
 
 MOST = 4
 """Columns that are looked at."""

@@ -25,7 +25,7 @@ from eval.language.words import STOPWORDS, akin, name_words, question_words
 from eval.schema import Table
 from eval.scoring.types import Case, StoredConstant
 from eval.sql import check, parsed_from_tree
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 
 COLUMNS = 12
 """Text columns of one table that are read."""

@@ -14,7 +14,7 @@ from eval.databases.types import CancelToken, Limits
 from eval.schema import Column, Schema, Table
 from eval.scoring.types import Case, Place, StoredConstant
 from eval.sql import check, parse, parsed_from_tree
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 from eval.sql.types import Constant
 
 MOST = 6

@@ -8,8 +8,7 @@ from sqlglot import exp
 
 from eval.schema import WRITTEN_DIALECTS, Dialect
 from eval.sql.faithful import QUOTE
-from eval.sql.quoted_names import quoted_name
-from eval.sql.sources import ROWID, Origin, Output, Relation, Scope, Source, same
+from eval.sql.sources import ROWID, Origin, Output, Relation, Scope, Source, quoted_name, same
 
 _SPECIAL: dict[Dialect, frozenset[str]] = {
     "postgres": frozenset({"user", "current_role", "current_schema", "system_user"}),

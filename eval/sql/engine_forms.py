@@ -20,11 +20,10 @@ from sqlglot import exp
 
 from eval.schema import Dialect, Schema
 from eval.sql.binding import Binding
-from eval.sql.catalogue import real_table
 from eval.sql.dialects import render
 from eval.sql.nodes import is_aggregate_call
-from eval.sql.quoted_names import quoted_name
 from eval.sql.scopes import bind
+from eval.sql.sources import quoted_name, real_table
 from eval.sql.traversal import every, from_items, own_nodes
 
 _EQUALITIES = (exp.EQ, exp.NEQ)

@@ -13,9 +13,8 @@ from sqlglot import exp
 
 from eval.schema import Dialect, Schema
 from eval.sql.binding import Binding, Cte, Ctes, Found, Shared, Unknown, look_up
-from eval.sql.catalogue import function_relation, real_table
 from eval.sql.nodes import called_name
-from eval.sql.sources import Origin, Output, Relation, Scope, Source, folded
+from eval.sql.sources import Origin, Output, Relation, Scope, Source, folded, function_relation, real_table
 
 _UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "get_format"})
 """MySQL and Spark functions whose first argument is a keyword, not a column."""

@@ -15,8 +15,7 @@ from sqlglot import exp
 
 from eval.schema import Dialect
 from eval.sql.binding import From
-from eval.sql.quoted_names import quoted_name
-from eval.sql.sources import Source
+from eval.sql.sources import Source, quoted_name
 from eval.sql.traversal import every
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp, parse_one
 
 from eval.databases.types import DatabaseError
 from eval.schema import Column, Dialect
-from eval.sql.quoted_names import quoted_name
+from eval.sql.sources import quoted_name
 from eval.tasks.archive import Row, TableDef
 
 _SQLITE_TYPES = {"DECIMAL": "REAL", "VARCHAR": "TEXT"}

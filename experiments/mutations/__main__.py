@@ -32,7 +32,7 @@ from eval.scoring.evidence.question_reading import SAID
 from eval.scoring.intent import read_intent
 from eval.scoring.types import Case
 from eval.sql import check, orders_rows, parse
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 from experiments.json_lines import write_lines
 from experiments.judge.sources import SEED, Question, benchmark
 from experiments.mutations.one_place import CHANGES, one_place_mutants

@@ -17,7 +17,7 @@ from agent.knowledge.own_queries import run
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Column, Dialect, ForeignKey, Table
-from eval.sql.quoted_names import quoted_column, quoted_name, table_source
+from eval.sql.sources import quoted_column, quoted_name, table_source
 
 SAMPLE_ROWS = 5_000
 SAMPLE_CELLS = 300_000

@@ -17,7 +17,7 @@ from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.schema import Schema, Table
 from eval.sql import parse, resolve
-from eval.sql.quoted_names import quoted_column, table_source
+from eval.sql.sources import quoted_column, table_source
 
 LIMITS = Limits(seconds=5.0, rows=1)
 

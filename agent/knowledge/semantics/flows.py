@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from agent.knowledge.semantics.model import Dataset, Expression, Metric, SemanticModel
 from eval.schema import Column, Schema, Table
-from eval.sql.quoted_names import quoted_column
+from eval.sql.sources import quoted_column
 
 SPENT = ("spent", "spend", "spending", "expenditure", "outgoings", "went out", "paid out")
 RECEIVED = ("received", "income", "earned", "earn", "takings", "came in", "got in", "paid in", "take in", "took in")
