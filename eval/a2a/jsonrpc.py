@@ -21,20 +21,7 @@ from a2a.server.request_handlers import DefaultRequestHandlerV2
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.routes.common import DefaultServerCallContextBuilder, StarletteUser
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
-from a2a.types.a2a_pb2 import (
-    AgentCapabilities,
-    AgentCard,
-    AgentInterface,
-    AgentSkill,
-    HTTPAuthSecurityScheme,
-    ListTasksRequest,
-    SecurityRequirement,
-    SecurityScheme,
-    StringList,
-    Task,
-    TaskState,
-    TaskStatus,
-)
+from a2a.types import a2a_pb2 as pb
 from a2a.utils.constants import A2A_JSON_MEDIA_TYPE, PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0
 from pydantic import ValidationError
 from starlette.authentication import SimpleUser
@@ -63,7 +50,7 @@ class RpcRoutes:
 
 def served(
     executor: AgentExecutor,
-    card: AgentCard,
+    card: pb.AgentCard,
     store: RecentTasks | VersionedTaskStore,
     *,
     stream: TaskEventStream | None = None,
@@ -108,9 +95,9 @@ async def begun_task(context: RequestContext, event_queue: EventQueue) -> TaskUp
     if context.current_task is not None:
         return TaskUpdater(event_queue, task_id, context.current_task.context_id or "")
     context_id = context.context_id or ""
-    submitted = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
+    submitted = pb.TaskStatus(state=pb.TaskState.TASK_STATE_SUBMITTED)
     await event_queue.enqueue_event(
-        Task(id=task_id, context_id=context_id, status=submitted, history=[context.message])
+        pb.Task(id=task_id, context_id=context_id, status=submitted, history=[context.message])
     )
     return TaskUpdater(event_queue, task_id, context_id)
 
@@ -198,14 +185,14 @@ class RecentTasks(InMemoryTaskStore):
         self._kept = kept
         self._order: OrderedDict[tuple[str, str], tuple[ServerCallContext, bool]] = OrderedDict()
 
-    async def of_context(self, context_id: str, context: ServerCallContext) -> list[Task]:
+    async def of_context(self, context_id: str, context: ServerCallContext) -> list[pb.Task]:
         """The client's tasks of one context, the newest first; at most 50."""
-        wanted = ListTasksRequest(context_id=context_id, page_size=50)
+        wanted = pb.ListTasksRequest(context_id=context_id, page_size=50)
         return list((await self.list(wanted, context)).tasks)
 
-    async def save(self, task: Task, context: ServerCallContext) -> None:
+    async def save(self, task: pb.Task, context: ServerCallContext) -> None:
         await super().save(task, context)
-        at_rest = task.status.state not in (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
+        at_rest = task.status.state not in (pb.TaskState.TASK_STATE_SUBMITTED, pb.TaskState.TASK_STATE_WORKING)
         key = (context.user.user_name, task.id)
         self._order[key] = (ServerCallContext(user=context.user), at_rest)
         self._order.move_to_end(key)
@@ -224,25 +211,28 @@ _BEARER = "bearer"
 
 
 def card(
-    url: str, *, name: str, description: str, version: str, skill: AgentSkill, bearer_token: bool = False
-) -> AgentCard:
+    url: str, *, name: str, description: str, version: str, skill: pb.AgentSkill, bearer_token: bool = False
+) -> pb.AgentCard:
     """The card at that URL, the endpoint of both transports and protocol versions. `bearer_token`: whether a client
     must send one. Raises CardUrlUnusable."""
     url = checked_card_url(url)
     versions = (PROTOCOL_VERSION_1_0, PROTOCOL_VERSION_0_3)
-    scheme = HTTPAuthSecurityScheme(scheme="Bearer", description="A token that the server's owner gives out.")
-    return AgentCard(
+    scheme = pb.HTTPAuthSecurityScheme(scheme="Bearer", description="A token that the server's owner gives out.")
+    return pb.AgentCard(
         name=name,
         description=description,
         version=version,
         supported_interfaces=[
-            *(AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=v) for v in versions),
-            *(AgentInterface(url=url.rstrip("/"), protocol_binding="HTTP+JSON", protocol_version=v) for v in versions),
+            *(pb.AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=v) for v in versions),
+            *(
+                pb.AgentInterface(url=url.rstrip("/"), protocol_binding="HTTP+JSON", protocol_version=v)
+                for v in versions
+            ),
         ],
-        capabilities=AgentCapabilities(streaming=True, push_notifications=False, extended_agent_card=False),
+        capabilities=pb.AgentCapabilities(streaming=True, push_notifications=False, extended_agent_card=False),
         default_input_modes=["application/json", "text/plain"],
         default_output_modes=["application/json", "text/plain"],
         skills=[skill],
-        security_schemes={_BEARER: SecurityScheme(http_auth_security_scheme=scheme)} if bearer_token else {},
-        security_requirements=[SecurityRequirement(schemes={_BEARER: StringList()})] if bearer_token else [],
+        security_schemes={_BEARER: pb.SecurityScheme(http_auth_security_scheme=scheme)} if bearer_token else {},
+        security_requirements=[pb.SecurityRequirement(schemes={_BEARER: pb.StringList()})] if bearer_token else [],
     )

@@ -23,7 +23,7 @@ from eval.databases.catalogue.table_drafts import granted_writes
 from eval.databases.clickhouse_tree import refusal_of_tree
 from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing
+from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, driver_needed
 from eval.databases.urls import Target
 from eval.schema import Dialect
 
@@ -162,10 +162,8 @@ class ClickHouseDatabase(ServerDatabase["_Session"]):
             connection.client.close()
 
     def _connect(self) -> _Session:
-        try:
+        with driver_needed("ClickHouse needs its driver: pip install 'askwell[clickhouse]'"):
             import clickhouse_connect  # noqa: F401
-        except ImportError:
-            raise DriverMissing("ClickHouse needs its driver: pip install 'askwell[clickhouse]'") from None
         t = self._target
         try:
             session = _Embedded(t) if t.path is not None else _Remote(t, self._connect_seconds)

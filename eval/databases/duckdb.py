@@ -23,7 +23,7 @@ from eval.databases.catalogue.duckdb import read_schema
 from eval.databases.opened import OpenedDatabase
 from eval.databases.row_stream import RowStream
 from eval.databases.statement_run import OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, DriverMissing, Limits, Value, Workspace
+from eval.databases.types import DatabaseError, Limits, Value, Workspace, driver_needed
 from eval.databases.urls import Target, file_signs
 from eval.schema import Dialect, Schema
 from eval.statement import ReadStatement
@@ -132,10 +132,8 @@ def _only_select(cursor: DuckDBPyConnection, sql: str) -> None:
 
 
 def _open(target: Target, workspace: Workspace | None) -> DuckDBPyConnection:
-    try:
+    with driver_needed("DuckDB needs its driver: pip install 'askwell[duckdb]'"):
         import duckdb
-    except ImportError:
-        raise DriverMissing("DuckDB needs its driver: pip install 'askwell[duckdb]'") from None
     try:
         return duckdb.connect(str(target.path), read_only=True, config=_configuration(workspace))
     except duckdb.Error as e:

@@ -22,7 +22,7 @@ from eval.databases.catalogue.mysql import GRANT, SIGN, WRITES, read_schema
 from eval.databases.catalogue.table_drafts import granted_writes
 from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, DatabaseUnreachable, DriverMissing, Value
+from eval.databases.types import DatabaseError, DatabaseUnreachable, Value, driver_needed
 from eval.databases.urls import Target
 from eval.schema import Dialect, Schema
 from eval.sql.nodes import called_name
@@ -234,10 +234,8 @@ class MySQLDatabase(ServerDatabase[Any]):
             reader.close()  # it holds the socket open, until the collector of circles finds the connection
 
     def _connect(self) -> Any:
-        try:
+        with driver_needed("MySQL and MariaDB need their driver: pip install 'askwell[mysql]'"):
             import pymysql
-        except ImportError:
-            raise DriverMissing("MySQL and MariaDB need their driver: pip install 'askwell[mysql]'") from None
         t = self._target
         options: dict[str, Any] = dict(t.options)
         try:

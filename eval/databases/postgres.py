@@ -22,7 +22,7 @@ from sqlglot import exp
 from eval.databases.catalogue.postgres import OVERLOADS, REACHED, SIGN, WRITE_PRIVILEGES, read_schema
 from eval.databases.server import ServerDatabase, login_refused, no_database
 from eval.databases.statement_run import SERVER_PATIENCE_SECONDS, OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, DatabaseUnreachable, DriverMissing
+from eval.databases.types import DatabaseError, DatabaseUnreachable, driver_needed
 from eval.databases.urls import Target
 from eval.schema import Dialect
 from eval.sql.dialects import render
@@ -173,12 +173,10 @@ class PostgresDatabase(ServerDatabase["psycopg.Connection[Any]"]):
         connection.close()
 
     def _connect(self) -> psycopg.Connection[Any]:
-        try:
+        with driver_needed("PostgreSQL needs its driver: pip install 'askwell[postgres]'"):
             import psycopg
 
             from eval.databases.postgres_values import keep_every_value
-        except ImportError:
-            raise DriverMissing("PostgreSQL needs its driver: pip install 'askwell[postgres]'") from None
         t = self._target
         try:
             connection: psycopg.Connection[Any] = psycopg.connect(

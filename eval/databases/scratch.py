@@ -23,7 +23,7 @@ from eval.databases.catalogue.table_drafts import quoted
 from eval.databases.factory import Isolation, open_database
 from eval.databases.inference import with_inferred_keys
 from eval.databases.statement_run import OpenStatement, StatementRun
-from eval.databases.types import DatabaseError, DriverMissing, Value
+from eval.databases.types import DatabaseError, Value, driver_needed
 from eval.engines import ENGINES
 from eval.errors import first_line
 from eval.schema import Dialect, Schema
@@ -130,10 +130,8 @@ def _built_sqlite(schema: Schema, path: Path) -> Database:
 
 
 def _built_duckdb(schema: Schema, path: Path, isolation: Isolation) -> Database:
-    try:
+    with driver_needed("DuckDB needs its driver: pip install 'askwell[duckdb]'"):
         import duckdb
-    except ImportError:
-        raise DriverMissing("DuckDB needs its driver: pip install 'askwell[duckdb]'") from None
     with duckdb.connect(str(path)) as connection:
         connection.execute("SET enable_external_access=false")
         types = _duckdb_types(schema, connection)

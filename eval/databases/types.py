@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -34,6 +35,15 @@ class DatabaseUnreachable(DatabaseError):
 
 class DriverMissing(DatabaseError):
     """The optional package for this engine is not installed; the message names the extra to install."""
+
+
+@contextmanager
+def driver_needed(message: str) -> Iterator[None]:
+    """Around the import of a driver. Raises DriverMissing with the message."""
+    try:
+        yield
+    except ImportError:
+        raise DriverMissing(message) from None
 
 
 @dataclass(frozen=True, slots=True)

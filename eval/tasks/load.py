@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from eval.databases.catalogue.table_drafts import quoted
-from eval.databases.types import DriverMissing
+from eval.databases.types import driver_needed
 from eval.databases.urls import parse_target
 from eval.engines import BY_SCHEME
 from eval.errors import first_line
@@ -106,10 +106,8 @@ def _sqlite(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
 
 
 def _duckdb(filled: Filled, tables: tuple[TableDef, ...], path: str) -> None:
-    try:
+    with driver_needed("DuckDB is not installed: pip install 'askwell[duckdb]'"):
         import duckdb
-    except ImportError as error:
-        raise DriverMissing("DuckDB is not installed: pip install 'askwell[duckdb]'") from error
     try:
         with duckdb.connect(path) as connection, tempfile.TemporaryDirectory() as folder:
             names = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
@@ -156,10 +154,8 @@ def _csv_cell(cell: object) -> str:
 
 
 def _postgres(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
-    try:
+    with driver_needed("psycopg is not installed: pip install 'askwell[postgres]'"):
         import psycopg
-    except ImportError as error:
-        raise DriverMissing("psycopg is not installed: pip install 'askwell[postgres]'") from error
     try:
         with psycopg.connect(url, connect_timeout=10) as connection, connection.cursor() as cursor:
             cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
@@ -179,10 +175,8 @@ def _postgres(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
 
 
 def _mysql(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
-    try:
+    with driver_needed("pymysql is not installed: pip install 'askwell[mysql]'"):
         import pymysql
-    except ImportError as error:
-        raise DriverMissing("pymysql is not installed: pip install 'askwell[mysql]'") from error
     made: list[str] = []
     try:
         with closing(pymysql.connect(**mysql_arguments(url))) as connection, connection.cursor() as cursor:
@@ -224,11 +218,9 @@ _WRITE_SECONDS = 300.0
 
 def load_clickhouse(filled: Filled, tables: tuple[TableDef, ...], url: str) -> None:
     """Each table becomes a MergeTree, sorted by its primary key."""
-    try:
+    with driver_needed("ClickHouse needs its driver: pip install 'askwell[clickhouse]'"):
         import clickhouse_connect
         from clickhouse_connect.driver.exceptions import Error
-    except ImportError as error:
-        raise DriverMissing("ClickHouse needs its driver: pip install 'askwell[clickhouse]'") from error
     target = parse_target(url)
     place: dict[str, Any] = {"interface": "chdb", "path": str(target.path)}
     if target.path is None:
