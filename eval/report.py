@@ -88,15 +88,12 @@ def unfinished(settings: Mapping[str, Any], results: Sequence[TaskResult]) -> st
 
 def figures_lines(results: Sequence[TaskResult]) -> list[str]:
     """One line per participant, as plain text for a terminal."""
-    return [
-        f"{visible(f.participant)}: EX {rate_text(f.ex)}; overall {f.overall:.3f}" + _silence(f)
-        for f in ranked(results)
-    ]
-
-
-def _silence(f: Figures) -> str:
-    kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in f.failures.items())
-    return f"; no answer: {kinds}" if kinds else ""
+    lines = []
+    for f in ranked(results):
+        kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in f.failures.items())
+        figures = f"{visible(f.participant)}: EX {rate_text(f.ex)}; overall {f.overall:.3f}"
+        lines.append(figures + (f"; no answer: {kinds}" if kinds else ""))
+    return lines
 
 
 def _ranking(participants: Sequence[Figures]) -> list[str]:

@@ -29,7 +29,7 @@ from eval.language.lexicon import FUNCTION_WORDS
 from eval.language.tokens import tokenize
 from eval.schema import Dialect, Schema
 from eval.sql import ParsedQuery, parse, render
-from eval.sql.stack import with_headroom
+from eval.sql.bounds import with_headroom
 
 _Place = tuple[str, str]
 

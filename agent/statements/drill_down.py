@@ -25,9 +25,9 @@ from eval.databases.values import JSON, json_rows
 from eval.errors import InputError
 from eval.schema import ForeignKey, Schema, Table
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
+from eval.sql.bounds import with_headroom
 from eval.sql.in_words import group_keys
 from eval.sql.sources import quoted_column, quoted_name, table_source
-from eval.sql.stack import with_headroom
 
 Kind = Literal["rows", "by", "only", "without"]
 MOST_COLUMNS = 24

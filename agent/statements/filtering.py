@@ -27,9 +27,9 @@ from eval.errors import InputError
 from eval.language.tokens import tokenize
 from eval.schema import Dialect, ForeignKey, Schema
 from eval.sql import ParsedQuery, parsed_from_tree
+from eval.sql.bounds import with_headroom
 from eval.sql.scopes import bind
 from eval.sql.sources import Source, quoted_column, table_source
-from eval.sql.stack import with_headroom
 from eval.sql.table_places import narrow
 
 FilterKind = Literal["date", "value", "number"]

@@ -22,10 +22,10 @@ from eval.databases.types import ExecutionResult, Limits
 from eval.schema import Dialect, Schema, Table
 from eval.sql import ParsedQuery, check, parse, parsed_from_tree, resolve
 from eval.sql.binding import Unknown
+from eval.sql.bounds import with_headroom
 from eval.sql.references import nearest
 from eval.sql.scopes import bind
 from eval.sql.sources import Source, same
-from eval.sql.stack import with_headroom
 from eval.sql.translation import translated
 
 _MOST_CHANGES = 12

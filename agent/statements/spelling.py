@@ -18,10 +18,10 @@ from eval.examination.column_contents import stored_place
 from eval.examination.stored_values import holds_text
 from eval.schema import WRITTEN_DIALECTS, Schema
 from eval.sql import parse
+from eval.sql.bounds import with_headroom
 from eval.sql.dialects import render
 from eval.sql.scopes import bind
 from eval.sql.sources import Scope, folded, quoted_name, real_table, same
-from eval.sql.stack import with_headroom
 from eval.sql.table_places import means_cte
 from eval.sql.traversal import every
 

@@ -16,7 +16,7 @@ from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.schema import Schema
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
-from eval.sql.stack import with_headroom
+from eval.sql.bounds import with_headroom
 from eval.statement import ReadStatement
 
 log = logging.getLogger(__name__)

@@ -36,7 +36,9 @@ def json_value(value: Value) -> JSON:
     if isinstance(value, str):
         return _encodable(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else _not_finite(value)
+        if math.isfinite(value):
+            return value
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     if isinstance(value, Decimal):
         if not value.is_finite():
             return "NaN" if value.is_nan() else ("Infinity" if value > 0 else "-Infinity")
@@ -67,10 +69,6 @@ def interval_text(value: timedelta) -> str:
         clock += f".{size.microseconds:06}".rstrip("0")
     days = f"{size.days} day{'' if size.days == 1 else 's'} " if size.days else ""
     return f"{sign}{days}{clock}"
-
-
-def _not_finite(value: float) -> str:
-    return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
 
 
 def _encodable(text: str) -> str:

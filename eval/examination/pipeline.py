@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from eval.databases.base import Database, in_statement_thread
 from eval.databases.types import CancelToken, ExecutionResult, Limits
 from eval.examination.column_contents import column_contents
-from eval.examination.named_values import named_values
 from eval.examination.query_plan import full_scans
-from eval.examination.stored_values import stored_constants
+from eval.examination.stored_values import named_values, stored_constants
 from eval.schema import Schema
 from eval.scoring.types import Case
 from eval.sql import check, facts, parse, resolve

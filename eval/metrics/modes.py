@@ -157,13 +157,9 @@ def _aligned(
     return False
 
 
-def _hashable(value: object) -> Hashable:
-    """Lists and objects, which SQLite does not have, as text."""
-    return repr(value) if isinstance(value, list | dict) else value
-
-
 def _row_tuples(rows: Rows) -> list[tuple[Hashable, ...]]:
-    return [tuple(map(_hashable, row)) for row in rows]
+    """Lists and objects, which SQLite does not have, as text."""
+    return [tuple(repr(cell) if isinstance(cell, list | dict) else cell for cell in row) for row in rows]
 
 
 def without_distinct(query: ParsedQuery) -> ParsedQuery:

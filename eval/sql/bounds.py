@@ -3,19 +3,28 @@
 In: the text, the tokens before the parser sees them, or the tree. Out: None, or the reason for a refusal. The bounds
 leave room for what people and programs write (IN lists of 5,000 values, 2,000 columns, a UNION of 500 branches). Within
 them, parse, guard, references and facts together take about a second of processor time at worst, and stay within
-`eval.sql.stack.HEADROOM`.
+`HEADROOM`.
 
 sqlglot's parser tries an alternative and backtracks when it fails. Nested constructs that fail late make this
 exponential (`date(date(date(…`, joins without ON). `BudgetedParser` counts the tokens it backtracks over and stops at a
 limit. Apart from backtracking, the parser is linear in the number of tokens.
+
+The parser and the generator recurse, so their depth limit must not depend on the caller: `with_headroom` calls a
+function in the calling thread when enough stack frames are left, and otherwise in a new thread, whose stack is empty.
+The verdict is then the same from a script, a test runner or the deepest node of a graph.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+import sys
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import groupby
+from typing import ParamSpec, TypeVar
 
 from sqlglot import exp, parser
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
@@ -197,3 +206,32 @@ def _budgeted_class(parser_class: type[parser.Parser]) -> type[parser.Parser]:
 
 def budgeted_parser(dialect: SqlglotDialect, error_level: ErrorLevel | None = None) -> parser.Parser:
     return _budgeted_class(dialect.parser_class)(error_level=error_level, dialect=dialect)
+
+
+HEADROOM = 900
+"""Frames that the deepest query within the bounds of `eval.sql.parser` needs, with a margin."""
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def with_headroom(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Call a function with at least `HEADROOM` free frames, as far as the recursion limit allows."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if _has_headroom():
+            return function(*args, **kwargs)
+        with ThreadPoolExecutor(1, "eval.sql") as empty:
+            return empty.submit(function, *args, **kwargs).result()
+
+    return call
+
+
+def _has_headroom() -> bool:
+    frame = sys._getframe()
+    for _ in range(max(sys.getrecursionlimit() - HEADROOM, 0)):
+        if frame.f_back is None:
+            return True
+        frame = frame.f_back
+    return False

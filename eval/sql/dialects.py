@@ -20,6 +20,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from eval.language.lexicon import word_set
 from eval.schema import Dialect
+from eval.sql.bounds import with_headroom
 from eval.sql.faithful import (
     AGGREGATES,
     ARRAY,
@@ -35,7 +36,6 @@ from eval.sql.faithful import (
     when_written,
     without,
 )
-from eval.sql.stack import with_headroom
 
 
 class _SQLiteParser(FaithfulParser):

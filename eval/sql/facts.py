@@ -14,11 +14,11 @@ from sqlglot import exp
 
 from eval.schema import Dialect, Schema
 from eval.sql.binding import Binding, From
+from eval.sql.bounds import with_headroom
 from eval.sql.dialects import render
 from eval.sql.nodes import MATCHES, called_name, is_aggregate_call
 from eval.sql.scopes import bind
 from eval.sql.sources import Origin
-from eval.sql.stack import with_headroom
 from eval.sql.traversal import every, output_select, unchanging, unwrapped
 from eval.sql.types import Constant, ParsedQuery, QueryFacts
 

@@ -15,13 +15,13 @@ from sqlglot.tokenizer_core import TokenType
 
 from eval.language.lexicon import word_set
 from eval.schema import WRITTEN_DIALECTS, Dialect, Schema
+from eval.sql.bounds import with_headroom
 from eval.sql.dialects import faithful, render
 from eval.sql.engine_forms import strictly_grouped, written_for_clickhouse, written_for_spark
 from eval.sql.functions import functions
 from eval.sql.implicit_calls import call_by_name, function_argument, implicit_call, state_type, table_behind_in
 from eval.sql.nodes import KEYWORD_CALLS, NODES, called_name
 from eval.sql.sources import outside_the_data
-from eval.sql.stack import with_headroom
 from eval.sql.traversal import every, unchanging
 from eval.sql.types import ParsedQuery, Verdict
 from eval.sql.value_sizes import oversized

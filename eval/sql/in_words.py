@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 from sqlglot import exp
 
 from eval.schema import NUMERIC, Dialect
+from eval.sql.bounds import with_headroom
 from eval.sql.dialects import render
 from eval.sql.nodes import MATCHES
-from eval.sql.stack import with_headroom
 from eval.sql.types import ParsedQuery
 
 _AGGREGATES: dict[type[exp.Expr], str] = {

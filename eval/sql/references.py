@@ -16,10 +16,10 @@ from sqlglot import exp
 from eval.language.words import singular_words
 from eval.schema import Dialect, Schema
 from eval.sql.binding import Unknown
+from eval.sql.bounds import with_headroom
 from eval.sql.functions import functions
 from eval.sql.guard import names_called
 from eval.sql.scopes import bind
-from eval.sql.stack import with_headroom
 from eval.sql.traversal import every
 from eval.sql.types import ParsedQuery, Phantom, References
 

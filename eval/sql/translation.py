@@ -13,7 +13,7 @@ from sqlglot import ErrorLevel, exp, parse, parse_one
 from sqlglot.errors import SqlglotError
 
 from eval.schema import Dialect
-from eval.sql.stack import with_headroom
+from eval.sql.bounds import with_headroom
 
 _PARTS: dict[type[exp.Expr], str] = {exp.Year: "%Y", exp.Month: "%m", exp.Day: "%d", exp.DayOfMonth: "%d"}
 _UNITS = {"YEAR": ("year", 1), "QUARTER": ("month", 3), "MONTH": ("month", 1), "WEEK": ("day", 7), "DAY": ("day", 1)}

@@ -17,12 +17,12 @@ from sqlglot.errors import SqlglotError
 
 from eval.language.lexicon import word_set
 from eval.schema import FOLDS_UPPER, Dialect, Schema
+from eval.sql.bounds import with_headroom
 from eval.sql.dialects import render
 from eval.sql.engine_forms import strictly_grouped
 from eval.sql.functions import functions
 from eval.sql.nodes import called_name
 from eval.sql.parser import parse
-from eval.sql.stack import with_headroom
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?")

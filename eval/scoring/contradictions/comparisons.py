@@ -52,16 +52,12 @@ def comparison_flipped(r: Reading) -> Sentences:
         if _bound(column) is not None and _bound(bound) is None:
             column, bound, grows = bound, column, not grows
         asked = _asked(column, bound, r)
-        if asked is not None and asked != grows and not _both_ways(node, bound, r):
+        # the same bound in the other direction as well tells two sides apart
+        others = (o for o in every(r.tree, exp.GT, exp.GTE, exp.LT, exp.LTE) if o is not node)
+        if asked is not None and asked != grows and not any(bound in (o.this, o.expression) for o in others):
             words = "more" if asked else "less"
             yield f"The question asks for {words} than the query's bound; the query compares the other way round."
             return
-
-
-def _both_ways(node: exp.Expr, bound: exp.Expr, r: Reading) -> bool:
-    """Whether the query compares with the same bound in the other direction as well: it tells two sides apart."""
-    others = (o for o in every(r.tree, exp.GT, exp.GTE, exp.LT, exp.LTE) if o is not node)
-    return any(bound in (o.this, o.expression) for o in others)
 
 
 def _under_denial(node: exp.Expr) -> bool:

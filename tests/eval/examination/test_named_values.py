@@ -43,7 +43,7 @@ def test_nothing_is_read_where_every_word_has_its_part(zoo: Path) -> None:
 
 
 def test_changed_data_are_read_again(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.examination.named_values.SECONDS", 0.0)
+    monkeypatch.setattr("eval.examination.stored_values.SECONDS", 0.0)
     with open_database(zoo) as database:
         assert examine(QUERY, database).named
         sqlite_file(zoo, "UPDATE animals SET origin = 'Mali' WHERE origin = 'Peru'")
