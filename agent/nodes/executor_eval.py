@@ -42,7 +42,7 @@ from agent.statements.reading import not_used
 from agent.statements.spelling import as_stored
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
-from eval.examination import Query
+from eval.examination import Query, column_contents
 from eval.examination.column_contents import open_readings
 from eval.scoring import Case, Observation, Score, final_score, observed, score
 from eval.sql import References
@@ -234,9 +234,9 @@ def _meaning(step: _Step, case: Case) -> tuple[tuple[str, ...], list[str], list[
 
         units = units_of(tree, semantics, case.schema) if case.result else ()
         departed = departures(step.question, tree, semantics, case.schema)
-    of_file = units(tree, case.schema) if case.result else ()
+    of_file = column_contents.units(tree, case.schema) if case.result else ()
     both = [one or other for one, other in zip_longest(units, of_file, fillvalue="")]
-    return departed, both, [*open_readings(tree, case.schema), *case.contents]
+    return departed, both, [*column_contents.open_readings(tree, case.schema), *case.contents]
 
 
 async def _as_read(step: _Step, result: QueryResult, case: Case) -> QueryResult:
