@@ -43,7 +43,6 @@ from agent.statements.spelling import as_stored
 from eval.databases.types import DatabaseError, ExecutionResult
 from eval.databases.values import json_rows
 from eval.examination import Query, column_contents
-from eval.examination.column_contents import open_readings
 from eval.scoring import Case, Observation, Score, final_score, observed, score
 from eval.sql import References
 from eval.sql.types import PhantomKind
