@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import re
 import select
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import BaseModel
 from sqlalchemy import Column, Connection, Engine, Select, and_, create_engine, event, or_, text
@@ -40,8 +41,9 @@ _SERVER_THREADS = 24
 """Threads, and so connections at most, to a state server."""
 
 T = TypeVar("T")
-
 R = TypeVar("R", bound=BaseModel)
+Given = ParamSpec("Given")
+S = TypeVar("S", bound="Base")
 
 LARGEST_PAGE = 200
 CURSOR = r"^[0-9]{1,17}-[A-Za-z0-9_-]{1,200}$"
@@ -132,6 +134,18 @@ class Base:
 
         with told_plainly(self.place):
             return await asyncio.get_running_loop().run_in_executor(threads, inside)
+
+
+def transaction(
+    work: Callable[Concatenate[S, Connection, Given], T],
+) -> Callable[Concatenate[S, Given], Coroutine[Any, Any, T]]:
+    """A method that is awaited without the connection and does all its work in one transaction, or nothing."""
+
+    @wraps(work)
+    async def done(self: S, /, *given: Given.args, **named: Given.kwargs) -> T:
+        return await self._write(lambda connection: work(self, connection, *given, **named))
+
+    return done
 
 
 def has_news(connection: Any) -> bool:

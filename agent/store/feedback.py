@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, select, update
 
-from agent.store.base import Base
+from agent.store.base import Base, transaction
 from agent.store.errors import NotFound
 from agent.store.records import FeedbackRecord, Verdict
 from agent.store.tables import feedback, runs
@@ -20,26 +20,20 @@ MOST = 1_000
 
 
 class FeedbackStore(Base):
-    async def add_feedback(self, record: FeedbackRecord) -> None:
+    @transaction
+    def add_feedback(self, connection: Connection, record: FeedbackRecord) -> None:
         """Store a verdict; it becomes the verdict of its run. Raises NotFound for a run that is not the owner's."""
         its_run = update(runs).where(runs.c.owner == record.owner, runs.c.run_id == record.run_id)
+        if not connection.execute(its_run.values(feedback=record.verdict)).rowcount:
+            raise NotFound("There is no such run.")
+        connection.execute(feedback.insert(), record.model_dump())
 
-        def kept(connection: Connection) -> None:
-            if not connection.execute(its_run.values(feedback=record.verdict)).rowcount:
-                raise NotFound("There is no such run.")
-            connection.execute(feedback.insert(), record.model_dump())
-
-        await self._write(kept)
-
-    async def withdraw(self, owner: str, run_id: str) -> bool:
+    @transaction
+    def withdraw(self, connection: Connection, owner: str, run_id: str) -> bool:
         """Remove the verdicts on a run. False when the owner gave none."""
-
-        def withdrawn(connection: Connection) -> bool:
-            mine = delete(feedback).where(feedback.c.owner == owner, feedback.c.run_id == run_id)
-            connection.execute(update(runs).where(runs.c.owner == owner, runs.c.run_id == run_id).values(feedback=None))
-            return bool(connection.execute(mine).rowcount)
-
-        return await self._write(withdrawn)
+        mine = delete(feedback).where(feedback.c.owner == owner, feedback.c.run_id == run_id)
+        connection.execute(update(runs).where(runs.c.owner == owner, runs.c.run_id == run_id).values(feedback=None))
+        return bool(connection.execute(mine).rowcount)
 
     async def feedback(
         self,

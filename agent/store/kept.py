@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, select, update
 
-from agent.store.base import Base
+from agent.store.base import Base, transaction
 from agent.store.errors import TooMany
 from agent.store.records import BoardRecord, KeptRecord
 from agent.store.schedules import without_schedules
@@ -32,30 +32,26 @@ class KeptStore(Base):
         return await self._all(KeptRecord, query)
 
     async def kept_answer(self, owner: str, kept_id: str) -> KeptRecord | None:
-        query = select(kept).where(kept.c.owner == owner, kept.c.kept_id == kept_id)
-        return await self._first(KeptRecord, query)
+        return await self._first(KeptRecord, select(kept).where(kept.c.owner == owner, kept.c.kept_id == kept_id))
 
     async def change_kept(self, answer: KeptRecord, **changed: Any) -> KeptRecord:
         """Store other values of an answer (fields of `KeptRecord`) and return it with them."""
         await self._write(lambda c: _changed(c, kept, "kept_id", answer.kept_id, changed))
         return answer.model_copy(update=changed)
 
-    async def remove_kept(self, owner: str, kept_id: str) -> bool:
+    @transaction
+    def remove_kept(self, connection: Connection, owner: str, kept_id: str) -> bool:
         """Remove an answer, also from the owner's boards, and its schedules. False when the owner has no such one."""
-
-        def removed(connection: Connection) -> bool:
-            mine = delete(kept).where(kept.c.owner == owner, kept.c.kept_id == kept_id)
-            if not connection.execute(mine).rowcount:
-                return False
-            without_schedules(connection, schedules.c.owner == owner, schedules.c.kept_id == kept_id)
-            for row in connection.execute(select(boards).where(boards.c.owner == owner)).mappings().all():
-                board = BoardRecord.model_validate(dict(row))
-                left = [tile for tile in board.tiles if tile.kept_id != kept_id]
-                if len(left) < len(board.tiles):
-                    _changed(connection, boards, "board_id", board.board_id, {"tiles": left})
-            return True
-
-        return await self._write(removed)
+        mine = delete(kept).where(kept.c.owner == owner, kept.c.kept_id == kept_id)
+        if not connection.execute(mine).rowcount:
+            return False
+        without_schedules(connection, schedules.c.owner == owner, schedules.c.kept_id == kept_id)
+        for row in connection.execute(select(boards).where(boards.c.owner == owner)).mappings().all():
+            board = BoardRecord.model_validate(dict(row))
+            left = [tile for tile in board.tiles if tile.kept_id != kept_id]
+            if len(left) < len(board.tiles):
+                _changed(connection, boards, "board_id", board.board_id, {"tiles": left})
+        return True
 
     async def add_board(self, board: BoardRecord) -> None:
         """Raises TooMany."""
@@ -72,8 +68,7 @@ class KeptStore(Base):
 
     async def shared_board(self, share: str) -> BoardRecord | None:
         """The board whose link holds this secret, whoever owns it."""
-        query = select(boards).where(boards.c.share == share)
-        return await self._first(BoardRecord, query)
+        return await self._first(BoardRecord, select(boards).where(boards.c.share == share))
 
     async def change_board(self, board: BoardRecord, **changed: Any) -> BoardRecord:
         """Store other values of a board (fields of `BoardRecord`) and return it with them."""
@@ -81,15 +76,12 @@ class KeptStore(Base):
         await self._write(lambda c: _changed(c, boards, "board_id", board.board_id, changed))
         return board.model_copy(update=changed)
 
-    async def remove_board(self, owner: str, board_id: str) -> bool:
+    @transaction
+    def remove_board(self, connection: Connection, owner: str, board_id: str) -> bool:
         """Remove a board with its schedules; its answers stay. False when the owner has none of that id."""
-
-        def removed(connection: Connection) -> bool:
-            mine = delete(boards).where(boards.c.owner == owner, boards.c.board_id == board_id)
-            without_schedules(connection, schedules.c.owner == owner, schedules.c.board_id == board_id)
-            return bool(connection.execute(mine).rowcount)
-
-        return await self._write(removed)
+        mine = delete(boards).where(boards.c.owner == owner, boards.c.board_id == board_id)
+        without_schedules(connection, schedules.c.owner == owner, schedules.c.board_id == board_id)
+        return bool(connection.execute(mine).rowcount)
 
 
 def _added(connection: Connection, table: Table, record: KeptRecord | BoardRecord) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, text
 
-from agent.store.base import Base
+from agent.store.base import Base, transaction
 from agent.store.columns import storable
 
 _NOW = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
@@ -42,32 +42,26 @@ SHARE_SECONDS = 30.0
 
 
 class LimitStore(Base):
-    async def take_tokens(self, key: str, count: int, *, per_second: float, burst: float) -> float:
+    @transaction
+    def take_tokens(self, connection: Connection, key: str, count: int, *, per_second: float, burst: float) -> float:
         """Take tokens from a bucket. 0 when it had as many, else the seconds until it will; then none is taken."""
         given = {"key": storable(key), "count": count, "burst": burst, "per_micro": per_second / 1e6}
+        if connection.scalar(_TAKE, given) is not None:
+            return 0.0
+        level = float(connection.scalar(_LEFT, given) or 0.0)
+        return max(0.001, (count - level) / per_second)
 
-        def spend(connection: Connection) -> float:
-            if connection.scalar(_TAKE, given) is not None:
-                return 0.0
-            level = float(connection.scalar(_LEFT, given) or 0.0)
-            return max(0.001, (count - level) / per_second)
-
-        return await self._write(spend)
-
-    async def hold_share(self, key: str, instance: str, wanted: int, *, limit: int) -> int:
+    @transaction
+    def hold_share(self, connection: Connection, key: str, instance: str, wanted: int, *, limit: int) -> int:
         """Set the instance's share of `limit` to `wanted`, or to what the others leave; returns it."""
         its = {"key": storable(key), "instance": instance}
-
-        def grant(connection: Connection) -> int:
-            if not wanted:
-                connection.execute(_DROP, its)
-                return 0
-            connection.execute(_ALONE, {"key": its["key"]})
-            granted = max(0, min(wanted, limit - int(connection.scalar(_OTHERS, its) or 0)))
-            connection.execute(_HOLD, {**its, "held": granted, "micros": int(SHARE_SECONDS * 1e6)})
-            return granted
-
-        return await self._write(grant)
+        if not wanted:
+            connection.execute(_DROP, its)
+            return 0
+        connection.execute(_ALONE, {"key": its["key"]})
+        granted = max(0, min(wanted, limit - int(connection.scalar(_OTHERS, its) or 0)))
+        connection.execute(_HOLD, {**its, "held": granted, "micros": int(SHARE_SECONDS * 1e6)})
+        return granted
 
     async def renew_shares(self, instance: str) -> None:
         renewed = {"instance": instance, "micros": int(SHARE_SECONDS * 1e6)}

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, literal_column, select, text, update
 
-from agent.store.base import Base
+from agent.store.base import Base, transaction
 from agent.store.columns import now, storable
 from agent.store.records import RunRecord, RunStatus, StoredEvent
 from agent.store.tables import events, runs, threads
@@ -47,8 +47,10 @@ class RunStore(Base):
         values = run.model_dump() | {"short": run.short or _short(run.answer)}
         connection.execute(runs.insert(), {**values, "instance": instance, "leased_until": leased})
 
-    async def finish_run(
+    @transaction
+    def finish_run(
         self,
+        connection: Connection,
         run_id: str,
         *,
         status: RunStatus,
@@ -72,17 +74,13 @@ class RunStore(Base):
             "answer": answer,
             "leased_until": 0,
         }
-
-        def finished(connection: Connection) -> bool:
-            done = connection.execute(_FINISHED, {**values, "of": run_id})
-            if again and last:
-                same = and_(events.c.run_id == run_id, events.c.number >= last[0].number)
-                connection.execute(delete(events).where(same))
-            if last and done.rowcount:
-                _insert_events(connection, run_id, last)
-            return bool(done.rowcount)
-
-        return await self._write(finished)
+        done = connection.execute(_FINISHED, {**values, "of": run_id})
+        if again and last:
+            same = and_(events.c.run_id == run_id, events.c.number >= last[0].number)
+            connection.execute(delete(events).where(same))
+        if last and done.rowcount:
+            _insert_events(connection, run_id, last)
+        return bool(done.rowcount)
 
     async def run(self, owner: str, run_id: str) -> RunRecord | None:
         query = select(*_LISTED, runs.c.answer).where(runs.c.owner == owner, runs.c.run_id == run_id)

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
-from agent.store.base import Base
+from agent.store.base import Base, transaction
 from agent.store.columns import micros
 from agent.store.errors import TooMany
 from agent.store.records import DeliveryRecord, DeliveryState, ScheduleRecord
@@ -57,16 +57,13 @@ class ScheduleStore(Base):
         """Raises SecretMissing when there is no key."""
         return self._sealer.seal(text)
 
-    async def add_schedule(self, schedule: ScheduleRecord) -> None:
+    @transaction
+    def add_schedule(self, connection: Connection, schedule: ScheduleRecord) -> None:
         """Raises TooMany."""
-
-        def added(connection: Connection) -> None:
-            mine = select(func.count()).select_from(schedules).where(schedules.c.owner == schedule.owner)
-            if (connection.scalar(mine) or 0) >= MOST:
-                raise TooMany(f"You have {MOST} schedules already, which is the most: remove some first.")
-            connection.execute(schedules.insert(), schedule.model_dump() | {"memory": ""})
-
-        await self._write(added)
+        mine = select(func.count()).select_from(schedules).where(schedules.c.owner == schedule.owner)
+        if (connection.scalar(mine) or 0) >= MOST:
+            raise TooMany(f"You have {MOST} schedules already, which is the most: remove some first.")
+        connection.execute(schedules.insert(), schedule.model_dump() | {"memory": ""})
 
     async def schedules(self, owner: str) -> list[ScheduleRecord]:
         """The latest first."""
@@ -116,19 +113,16 @@ class ScheduleStore(Base):
         found = await self._all(DeliveryRecord, select(*_LISTED).join(of_each, same))
         return {one.schedule_id: one for one in found}
 
-    async def deliver_now(self, schedule: ScheduleRecord, at: datetime) -> DeliveryRecord | None:
+    @transaction
+    def deliver_now(self, connection: Connection, schedule: ScheduleRecord, at: datetime) -> DeliveryRecord | None:
         """A delivery by hand; None while one of this schedule is on its way."""
+        mine = and_(deliveries.c.schedule_id == schedule.schedule_id, deliveries.c.by_hand == 1)
+        connection.execute(select(schedules.c.owner).where(_id(schedule.schedule_id)).with_for_update())
+        if connection.scalar(select(func.count()).where(mine, deliveries.c.state.in_(OPEN))):
+            return None
         record = _delivery(schedule, at, by_hand=1)
-
-        def begun(connection: Connection) -> bool:
-            mine = and_(deliveries.c.schedule_id == schedule.schedule_id, deliveries.c.by_hand == 1)
-            connection.execute(select(schedules.c.owner).where(_id(schedule.schedule_id)).with_for_update())
-            if connection.scalar(select(func.count()).where(mine, deliveries.c.state.in_(OPEN))):
-                return False
-            _insert(connection, record)
-            return True
-
-        return record if await self._write(begun) else None
+        _insert(connection, record)
+        return record
 
     async def deliver_again(self, owner: str, delivery: str, at: datetime) -> DeliveryRecord | None:
         """One that failed or is in doubt becomes due once more; None where there is no such one."""
@@ -146,33 +140,30 @@ class ScheduleStore(Base):
         free = select(deliveries.c.delivery_id).where(or_(_free(at), _lost(at))).limit(1)
         return await self._read(lambda c: c.scalar(come) is not None or c.scalar(free) is not None)
 
-    async def occur(self, at: datetime, planned: Planned) -> int:
+    @transaction
+    def occur(self, connection: Connection, at: datetime, planned: Planned) -> int:
         """Turn the occurrences whose time has come into deliveries; returns how many schedules moved on."""
         due = select(*_PLANNED).where(_come(at))
         some = due.order_by(schedules.c.next_run).limit(BATCH).with_for_update(skip_locked=True)
-
-        def moved(connection: Connection) -> int:
-            rows = connection.execute(some).mappings().all()
-            for row in rows:
-                schedule = ScheduleRecord.model_validate(dict(row))
-                latest, following = planned(schedule)
-                connection.execute(update(schedules).where(_id(schedule.schedule_id)).values(next_run=following))
-                record = _delivery(schedule, latest or schedule.next_run)
-                if latest is None:
-                    missed = {"state": "skipped", "reason": "Missed: the server did not run then.", "ended": at}
-                    record = record.model_copy(update=missed)
-                waiting = update(deliveries).where(
-                    deliveries.c.schedule_id == schedule.schedule_id,
-                    deliveries.c.delivery_id != record.delivery_id,
-                    deliveries.c.state == "due",
-                    deliveries.c.by_hand == 0,
-                )
-                later = {"state": "skipped", "reason": "A later one took its place.", "ended": at}
-                connection.execute(waiting.values(**later))
-                _insert(connection, record)
-            return len(rows)
-
-        return await self._write(moved)
+        rows = connection.execute(some).mappings().all()
+        for row in rows:
+            schedule = ScheduleRecord.model_validate(dict(row))
+            latest, following = planned(schedule)
+            connection.execute(update(schedules).where(_id(schedule.schedule_id)).values(next_run=following))
+            record = _delivery(schedule, latest or schedule.next_run)
+            if latest is None:
+                missed = {"state": "skipped", "reason": "Missed: the server did not run then.", "ended": at}
+                record = record.model_copy(update=missed)
+            waiting = update(deliveries).where(
+                deliveries.c.schedule_id == schedule.schedule_id,
+                deliveries.c.delivery_id != record.delivery_id,
+                deliveries.c.state == "due",
+                deliveries.c.by_hand == 0,
+            )
+            later = {"state": "skipped", "reason": "A later one took its place.", "ended": at}
+            connection.execute(waiting.values(**later))
+            _insert(connection, record)
+        return len(rows)
 
     async def renew_deliveries(self, instance: str, ids: Sequence[str], at: datetime) -> None:
         """Renew the leases of the deliveries that `instance` works on."""
@@ -180,25 +171,25 @@ class ScheduleStore(Base):
         query = update(deliveries).where(its, deliveries.c.leased_until > 0).values(leased_until=_lease(at))
         await self._write(lambda connection: connection.execute(query))
 
-    async def claim(self, instance: str, at: datetime, *, limit: int) -> list[DeliveryRecord]:
+    @transaction
+    def claim(self, connection: Connection, instance: str, at: datetime, *, limit: int) -> list[DeliveryRecord]:
         """Claim deliveries that are due, or whose process is gone; those that a process was sending when it ended
         become `in doubt`."""
         query = select(*_LISTED).where(_free(at)).order_by(deliveries.c.next_try).limit(limit)
         lost = update(deliveries).where(_lost(at))
+        connection.execute(lost.values(state="in doubt", reason=IN_DOUBT, ended=at))
+        rows = connection.execute(query.with_for_update(skip_locked=True)).mappings().all()
+        mine = [DeliveryRecord.model_validate({**row, "attempt": row["attempt"] + 1}) for row in rows]
+        for one in mine:
+            held = {"state": "claimed", "attempt": one.attempt, "instance": instance, "leased_until": _lease(at)}
+            connection.execute(update(deliveries).where(deliveries.c.delivery_id == one.delivery_id).values(**held))
+        return mine
 
-        def claimed(connection: Connection) -> list[DeliveryRecord]:
-            connection.execute(lost.values(state="in doubt", reason=IN_DOUBT, ended=at))
-            rows = connection.execute(query.with_for_update(skip_locked=True)).mappings().all()
-            mine = [DeliveryRecord.model_validate({**row, "attempt": row["attempt"] + 1}) for row in rows]
-            for one in mine:
-                held = {"state": "claimed", "attempt": one.attempt, "instance": instance, "leased_until": _lease(at)}
-                connection.execute(update(deliveries).where(deliveries.c.delivery_id == one.delivery_id).values(**held))
-            return mine
-
-        return await self._write(claimed)
-
-    async def step(
+    @transaction
+    def step(
         self,
+        connection: Connection,
+        /,
         delivery: DeliveryRecord,
         state: DeliveryState,
         *,
@@ -210,16 +201,12 @@ class ScheduleStore(Base):
         False when it is no longer this attempt's."""
         its = and_(deliveries.c.delivery_id == delivery.delivery_id, deliveries.c.attempt == delivery.attempt)
         query = update(deliveries).where(its, deliveries.c.state.in_(("claimed", "sending", "in doubt")))
-
-        def stepped(connection: Connection) -> bool:
-            if not connection.execute(query.values(state=state, **changed)).rowcount:
-                return False
-            if memory is not None:
-                seen = {"memory": json.dumps(memory), "told": told}
-                connection.execute(update(schedules).where(_id(delivery.schedule_id)).values(**seen))
-            return True
-
-        return await self._write(stepped)
+        if not connection.execute(query.values(state=state, **changed)).rowcount:
+            return False
+        if memory is not None:
+            seen = {"memory": json.dumps(memory), "told": told}
+            connection.execute(update(schedules).where(_id(delivery.schedule_id)).values(**seen))
+        return True
 
 
 def _come(at: datetime) -> ColumnElement[bool]:

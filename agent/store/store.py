@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, and_, delete, select, update
 
 from agent.config import StateSettings
+from agent.store.base import transaction
 from agent.store.columns import now
 from agent.store.encryption import Sealer
 from agent.store.errors import StateUnavailable, StateUnusable, ThreadBusy, told_plainly
@@ -57,28 +58,22 @@ class Store(
         await asyncio.to_thread(self._stop_listening)
         await super().close()
 
-    async def renew(self, instance: str, seconds: float = LEASE_SECONDS) -> int:
+    @transaction
+    def renew(self, connection: Connection, instance: str, seconds: float = LEASE_SECONDS) -> int:
         """Renew the leases of what `instance` works on for `seconds` from now; returns how many."""
         until = now() + int(seconds * 1e6)
+        its_runs = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
+        its_tasks = update(tasks).where(tasks.c.active == 1, tasks.c.instance == instance)
+        return sum(connection.execute(its.values(leased_until=until)).rowcount for its in (its_runs, its_tasks))
 
-        def renewed(connection: Connection) -> int:
-            its_runs = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
-            its_tasks = update(tasks).where(tasks.c.active == 1, tasks.c.instance == instance)
-            return sum(connection.execute(its.values(leased_until=until)).rowcount for its in (its_runs, its_tasks))
-
-        return await self._write(renewed)
-
-    async def end_leases(self, instance: str) -> None:
+    @transaction
+    def end_leases(self, connection: Connection, instance: str) -> None:
         """Release everything that an instance held which is known to be gone; its runs become `interrupted`."""
-
-        def ended(connection: Connection) -> None:
-            its_runs = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
-            connection.execute(its_runs.values(status="interrupted", leased_until=0))
-            for table in (tasks, deliveries):
-                connection.execute(update(table).where(table.c.instance == instance).values(leased_until=0))
-            connection.execute(delete(shares).where(shares.c.instance == instance))
-
-        await self._write(ended)
+        its_runs = update(runs).where(runs.c.status == "running", runs.c.instance == instance)
+        connection.execute(its_runs.values(status="interrupted", leased_until=0))
+        for table in (tasks, deliveries):
+            connection.execute(update(table).where(table.c.instance == instance).values(leased_until=0))
+        connection.execute(delete(shares).where(shares.c.instance == instance))
 
     async def ping(self) -> None:
         """Raises StoreError when the state database is away or takes no writes: it is locked, or its disk is full."""

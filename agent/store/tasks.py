@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, and_, delete, func, or_, select, update
 
-from agent.store.base import Base
+from agent.store.base import Base, transaction
 from agent.store.columns import now
 from agent.store.records import Record
 from agent.store.runs import LEASE_SECONDS
@@ -42,8 +42,9 @@ class TaskRecord(Record):
 
 
 class TaskStore(Base):
-    async def save_task(
-        self, task: TaskRecord, *, instance: str, event: bytes | None, overwrite: bool = False
+    @transaction
+    def save_task(
+        self, connection: Connection, task: TaskRecord, *, instance: str, event: bytes | None, overwrite: bool = False
     ) -> int | None:
         """Store the task and the event behind its change; returns the new version. None where the stored version is
         not `task.version`, or, with `overwrite`, where the stored task has ended or is not there."""
@@ -56,32 +57,26 @@ class TaskStore(Base):
         }
         key = {"owner": task.owner, "task_id": task.task_id}
         its = and_(tasks.c.owner == key["owner"], tasks.c.task_id == key["task_id"])
-
-        def saved(connection: Connection) -> int | None:
-            version: int | None
-            if not task.version and not overwrite:
-                if connection.scalar(select(tasks.c.version).where(its)) is not None:
-                    return None
-                connection.execute(tasks.insert(), {**key, **values, "version": 1})
-                version = 1
-            else:
-                same = tasks.c.ended == 0 if overwrite else tasks.c.version == task.version
-                changed = update(tasks).where(its, same).values(**values, version=tasks.c.version + 1)
-                version = connection.scalar(changed.returning(tasks.c.version))
-            if version is not None and event is not None:
-                connection.execute(task_events.insert(), {**key, "version": version, "data": event})
-            return version
-
-        return await self._write(saved)
+        version: int | None
+        if not task.version and not overwrite:
+            if connection.scalar(select(tasks.c.version).where(its)) is not None:
+                return None
+            connection.execute(tasks.insert(), {**key, **values, "version": 1})
+            version = 1
+        else:
+            same = tasks.c.ended == 0 if overwrite else tasks.c.version == task.version
+            changed = update(tasks).where(its, same).values(**values, version=tasks.c.version + 1)
+            version = connection.scalar(changed.returning(tasks.c.version))
+        if version is not None and event is not None:
+            connection.execute(task_events.insert(), {**key, "version": version, "data": event})
+        return version
 
     async def task(self, owner: str, task_id: str) -> TaskRecord | None:
-        query = select(tasks).where(tasks.c.owner == owner, tasks.c.task_id == task_id)
-        return await self._first(TaskRecord, query)
+        return await self._first(TaskRecord, select(tasks).where(tasks.c.owner == owner, tasks.c.task_id == task_id))
 
     async def task_of_id(self, task_id: str) -> TaskRecord | None:
         """The task whoever owns it, for one who has been shown to; the server makes the ids."""
-        query = select(tasks).where(tasks.c.task_id == task_id)
-        return await self._first(TaskRecord, query)
+        return await self._first(TaskRecord, select(tasks).where(tasks.c.task_id == task_id))
 
     async def tasks(
         self,
@@ -125,22 +120,17 @@ class TaskStore(Base):
         rows = await self._read(lambda connection: connection.execute(query).all())
         return [(one.version, one.data) for one in rows]
 
-    async def delete_task(self, owner: str, task_id: str) -> None:
-        def deleted(connection: Connection) -> None:
-            for table in (task_events, tasks):
-                its = and_(table.c.owner == owner, table.c.task_id == task_id)
-                connection.execute(delete(table).where(its))
+    @transaction
+    def delete_task(self, connection: Connection, owner: str, task_id: str) -> None:
+        for table in (task_events, tasks):
+            its = and_(table.c.owner == owner, table.c.task_id == task_id)
+            connection.execute(delete(table).where(its))
 
-        await self._write(deleted)
-
-    async def prune_tasks(self, days: float = TASK_DAYS) -> None:
+    @transaction
+    def prune_tasks(self, connection: Connection, days: float = TASK_DAYS) -> None:
         """Delete the tasks that were last written more than `days` ago."""
         oldest = now() - int(days * 86_400e6)
-
-        def pruned(connection: Connection) -> None:
-            expired = delete(tasks).where(tasks.c.saved < oldest).returning(tasks.c.owner, tasks.c.task_id)
-            for one in connection.execute(expired).all():
-                its = and_(task_events.c.owner == one.owner, task_events.c.task_id == one.task_id)
-                connection.execute(delete(task_events).where(its))
-
-        await self._write(pruned)
+        expired = delete(tasks).where(tasks.c.saved < oldest).returning(tasks.c.owner, tasks.c.task_id)
+        for one in connection.execute(expired).all():
+            its = and_(task_events.c.owner == one.owner, task_events.c.task_id == one.task_id)
+            connection.execute(delete(task_events).where(its))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, update
 
-from agent.store.base import Base
+from agent.store.base import Base, transaction
 from agent.store.columns import storable
 from agent.store.errors import TooMany
 from agent.store.records import TermRecord
@@ -21,16 +21,13 @@ _OF_WORDS = ("word", "measure")
 
 
 class TermStore(Base):
-    async def teach(self, *records: TermRecord) -> None:
+    @transaction
+    def teach(self, connection: Connection, *records: TermRecord) -> None:
         """Keep terms, each in place of what the owner taught of it before; all or none. Raises TooMany."""
-
-        def kept(connection: Connection) -> None:
-            for record in records:
-                _replace(connection, record)
-                connection.execute(terms.insert(), record.model_dump())
-                _within_bounds(connection, record)
-
-        await self._write(kept)
+        for record in records:
+            _replace(connection, record)
+            connection.execute(terms.insert(), record.model_dump())
+            _within_bounds(connection, record)
 
     async def terms(self, owner: str, preset: str, *, rights: str = "", history: bool = False) -> list[TermRecord]:
         """The latest first; with `history`, the forgotten ones too."""
@@ -39,35 +36,29 @@ class TermStore(Base):
         latest = wanted.order_by(terms.c.created.desc(), terms.c.term_id).limit(MOST + MOST_FORGOTTEN)
         return await self._all(TermRecord, latest)
 
-    async def forget(self, owner: str, term_id: str) -> bool:
+    @transaction
+    def forget(self, connection: Connection, owner: str, term_id: str) -> bool:
         """False when the owner has none of that id."""
         mine = and_(terms.c.owner == owner, terms.c.term_id == term_id, terms.c.forgotten.is_(None))
+        found = connection.execute(select(terms).where(mine)).mappings().first()
+        if found is None:
+            return False
+        connection.execute(update(terms).where(mine).values(forgotten=datetime.now(UTC)))
+        _within_bounds(connection, TermRecord.model_validate(dict(found)))
+        return True
 
-        def forgotten(connection: Connection) -> bool:
-            found = connection.execute(select(terms).where(mine)).mappings().first()
-            if found is None:
-                return False
-            connection.execute(update(terms).where(mine).values(forgotten=datetime.now(UTC)))
-            _within_bounds(connection, TermRecord.model_validate(dict(found)))
-            return True
-
-        return await self._write(forgotten)
-
-    async def restore(self, owner: str, term_id: str, *, rights: str = "") -> TermRecord | None:
+    @transaction
+    def restore(self, connection: Connection, owner: str, term_id: str, *, rights: str = "") -> TermRecord | None:
         """The term in place of what was taught of it since; None when the owner has none of that id. Raises TooMany."""
         mine = and_(terms.c.owner == owner, terms.c.term_id == term_id, terms.c.rights == rights)
-
-        def restored(connection: Connection) -> TermRecord | None:
-            found = connection.execute(select(terms).where(mine)).mappings().first()
-            if found is None:
-                return None
-            record = TermRecord.model_validate({**found, "forgotten": None})
-            _replace(connection, record)
-            connection.execute(update(terms).where(mine).values(forgotten=None))
-            _within_bounds(connection, record)
-            return record
-
-        return await self._write(restored)
+        found = connection.execute(select(terms).where(mine)).mappings().first()
+        if found is None:
+            return None
+        record = TermRecord.model_validate({**found, "forgotten": None})
+        _replace(connection, record)
+        connection.execute(update(terms).where(mine).values(forgotten=None))
+        _within_bounds(connection, record)
+        return record
 
 
 def _of(record: TermRecord) -> ColumnElement[bool]:
