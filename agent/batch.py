@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agent.cli.kit_option import KitOption
-from agent.cli.shared import errors_reported
+from agent.cli.shared import KitOption, errors_reported
 from eval.jsonl import LineError, Record, Submit, text_field
 from eval.parallel import File, Jobs, Lasting, On, Out, Quiet, answer_file, answer_with
 
@@ -351,7 +350,7 @@ def _database(databases: str, name: str, dialect: str | None = None) -> Database
 @functools.cache
 def _collection(databases: str) -> Collection:
     """This process's open databases; a worker process opens them on first use."""
-    from agent.cli.logs import direct_logs
+    from agent.cli.shared import direct_logs
     from eval.collection import Collection
 
     direct_logs(verbose=False)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from agent.cli import exits
-from agent.cli.kit_option import KitOption
+from agent.cli.shared import KitOption
 from eval.a2a.command import CANNOT_START, Host, LogLevel, Port, refuse, serve_at
 
 _EPILOG = "\n".join(

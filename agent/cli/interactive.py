@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from eval.databases.base import Database
 
 HISTORY_LINES = 1_000
+COMMANDS = {
+    "help": "this list",
+    "new": "forget the conversation so far and begin another",
+    "db": "show the database, or change to another: \\db enterprise, \\db sales.sqlite",
+    "model": "show the model, or change to another: \\model offline",
+    "schema": "the tables, or one table's columns: \\schema orders",
+    "sql": "the SQL of the last answer",
+    "explain": "why the last answer is as sure as it is",
+    "quit": "end the session (Ctrl-D does the same)",
+}
 
 
 class Prompt:
@@ -39,16 +49,6 @@ class Prompt:
         self._ended = False
         self._new_thread()
         asker.may_ask = sys.stdin.isatty()
-        self._commands: dict[str, tuple[Callable[[str], None], str]] = {
-            "help": (self._help, "this list"),
-            "new": (self._new, "forget the conversation so far and begin another"),
-            "db": (self._db, "show the database, or change to another: \\db enterprise, \\db sales.sqlite"),
-            "model": (self._model, "show the model, or change to another: \\model offline"),
-            "schema": (self._schema, "the tables, or one table's columns: \\schema orders"),
-            "sql": (self._sql, "the SQL of the last answer"),
-            "explain": (self._explain, "why the last answer is as sure as it is"),
-            "quit": (self._quit, "end the session (Ctrl-D does the same)"),
-        }
 
     def run(self, first: str = "") -> int:
         """Answer `first` if there is one, then read lines until the end; returns the exit code."""
@@ -90,34 +90,45 @@ class Prompt:
 
     def _command(self, line: str) -> None:
         name, _, rest = line.partition(" ")
-        matches = [known for known in self._commands if name and known.startswith(name)]  # none begins another one
-        if len(matches) == 1:
-            self._commands[matches[0]][0](rest.strip())
-        else:
-            self._output.complain(f"There is no command \\{name}. \\help lists them.")
+        rest = rest.strip()
+        match [known for known in COMMANDS if name and known.startswith(name)]:  # none begins another one
+            case ["help"]:
+                for known, meaning in COMMANDS.items():
+                    self._say(f"  \\{known:<9} {meaning}")
+            case ["new"]:
+                self._new_thread()
+                self._say("A new conversation.")
+            case ["db"]:
+                if database := self._opened(rest):
+                    if rest:
+                        self._new_thread()  # the history of one database has no meaning in another
+                    self._say(f"{database.name} ({database.dialect}), {database.url}")
+            case ["model"]:
+                if rest:
+                    self._asker.model = rest
+                configured = self._asker.config.model.answering if self._asker.config else "offline"
+                self._say(f"model: {self._asker.model or configured}")
+            case ["schema"]:
+                self._schema(rest)
+            case ["sql"] if self._last and self._last.sql:
+                from agent.cli.report import show_sql
 
-    def _help(self, _: str) -> None:
-        for name, (_command, meaning) in self._commands.items():
-            self._say(f"  \\{name:<9} {meaning}")
+                show_sql(self._output.results, self._last.sql)
+            case ["sql"]:
+                self._output.complain("There is no SQL yet.")
+            case ["explain"] if self._last:
+                from agent.cli.report import show_explanation
 
-    def _new(self, _: str) -> None:
-        self._new_thread()
-        self._say("A new conversation.")
+                show_explanation(self._output.results, self._last)
+            case ["explain"]:
+                self._output.complain("There is no answer yet.")
+            case ["quit"]:
+                self._ended = True
+            case _:
+                self._output.complain(f"There is no command \\{name}. \\help lists them.")
 
     def _new_thread(self) -> None:
         self._asker.thread = uuid.uuid4().hex
-
-    def _db(self, target: str) -> None:
-        if database := self._opened(target):
-            if target:
-                self._new_thread()  # the history of one database has no meaning in another
-            self._say(f"{database.name} ({database.dialect}), {database.url}")
-
-    def _model(self, name: str) -> None:
-        if name:
-            self._asker.model = name
-        configured = self._asker.config.model.answering if self._asker.config else "offline"
-        self._say(f"model: {self._asker.model or configured}")
 
     def _schema(self, name: str) -> None:
         from eval.databases.types import DatabaseError
@@ -154,25 +165,6 @@ class Prompt:
                 self._output.complain(failure.reason)
                 return None
         return self._asker.database
-
-    def _sql(self, _: str) -> None:
-        from agent.cli.report import show_sql
-
-        if self._last and self._last.sql:
-            show_sql(self._output.results, self._last.sql)
-        else:
-            self._output.complain("There is no SQL yet.")
-
-    def _explain(self, _: str) -> None:
-        from agent.cli.report import show_explanation
-
-        if self._last:
-            show_explanation(self._output.results, self._last)
-        else:
-            self._output.complain("There is no answer yet.")
-
-    def _quit(self, _: str) -> None:
-        self._ended = True
 
     def _say(self, text: str) -> None:
         self._output.messages.print(Text(printable(text)), soft_wrap=True)

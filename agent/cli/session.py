@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.logs import direct_logs
+from agent.cli.shared import direct_logs
 from agent.cli.steps import Steps
 
 if TYPE_CHECKING:

@@ -1,9 +1,13 @@
-"""What the subcommands share: the option that names the database, and failures as a sentence with an exit code."""
+"""What the commands share: options, log lines, and failures as a sentence with an exit code."""
 
 from __future__ import annotations
 
+import logging
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,8 +26,32 @@ DatabaseOption = Annotated[
     ),
 ]
 
+
+def _used(folder: str | None) -> str | None:
+    """Set `TEXT2SQL_KIT` for this process and those that it starts."""
+    if folder is not None:
+        from agent.inspection.memory import kit_problem
+
+        if problem := kit_problem(folder):
+            raise typer.BadParameter(problem)
+        os.environ["TEXT2SQL_KIT"] = str(Path(folder).resolve())
+    return folder
+
+
+KitOption = Annotated[
+    str | None,
+    typer.Option("--kit", metavar="DIR", callback=_used, help="Kit to use: what the lab tuned to a database."),
+]
+"""The same at every door."""
+
 RESUMES = "Stopped. The same command goes on."
 """What is said after Ctrl-C by a command that keeps what it has done."""
+
+
+def direct_logs(verbose: bool) -> None:
+    """Send this process's log lines to standard error, or drop them: standard output is for results."""
+    level = logging.INFO if verbose else logging.CRITICAL + 1
+    logging.basicConfig(level=level, stream=sys.stderr, force=True)
 
 
 @contextmanager
@@ -34,7 +62,6 @@ def errors_reported(interrupted: str = "") -> Iterator[None]:
     """
     from pydantic import ValidationError
 
-    from agent.cli.logs import direct_logs
     from agent.config import settings_problem
 
     direct_logs(verbose=False)

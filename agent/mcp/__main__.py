@@ -10,7 +10,7 @@ from __future__ import annotations
 import typer
 
 from agent.cli import exits
-from agent.cli.kit_option import KitOption
+from agent.cli.shared import KitOption
 from eval.a2a.command import LEVELS, LogLevel, refuse
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

@@ -7,16 +7,13 @@ for scripts. Settings come from the environment or a .env file.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
-from agent.cli.kit_option import KitOption
+from agent.cli.shared import KitOption
 from agent.server.instance import Instance
 from agent.server.server_process import NOT_STARTED, USAGE, AddressUnusable, address_of, announce, bound, options, serve
-
-if TYPE_CHECKING:
-    pass
 
 MEANING = {
     0: "stopped as asked",

@@ -81,7 +81,7 @@ def ablation(  # noqa: PLR0913 (an argument for each option)
     """
     from rich.console import Console
 
-    from agent.cli.logs import direct_logs
+    from agent.cli.shared import direct_logs
     from agent.config import settings
     from eval.run_folder import RunFolder
     from experiments.ablation.evaluation import Bench, evaluate

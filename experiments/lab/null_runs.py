@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agent.cli.logs import direct_logs
+from agent.cli.shared import direct_logs
 from agent.config import Settings
 from experiments.json_lines import read_lines, write_lines
 from text2sql_lab.journal import BASE

@@ -1,10 +1,13 @@
-"""`python -m agent.main examples check FILE`, `examples export` and `glossary check FILE`.
+"""`python -m agent.main profile`, `examples check FILE`, `examples export` and `glossary check FILE`.
 
-In: the words after `examples` or `glossary`. Out: what was found on standard output, an exit code: 0 when all is well.
+In: the words after `profile`, `examples` or `glossary`. Out: a profile as text or JSON, or what was found, on standard
+output; an exit code: 0 when all is well.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,8 +21,34 @@ if TYPE_CHECKING:
 
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to check.")]
 
+profile = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 examples = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 glossary = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@profile.command()
+def print_profile(
+    db: DatabaseOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all facts.")] = False,
+    budget: Annotated[
+        int | None, typer.Option(min=0, metavar="TOKENS", help="Tokens of the text at most. Default: 24000.")
+    ] = None,
+) -> None:
+    """Print a database's profile: rows, columns, keys, values, ranges, patterns, pitfalls. No model is asked."""
+    from agent.config import settings
+    from agent.inspection.schema import profile_report
+
+    with errors_reported():
+        database = opened(db)
+        report = profile_report(database, database.schema(), budget, settings().privacy.mode)
+    printed = json.dumps(report.as_json(), ensure_ascii=True) if as_json else report.text
+    try:
+        sys.stdout.write(printed.encode("utf-8", "replace").decode("utf-8") + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        from eval.jsonl import forget_output
+
+        forget_output(sys.stdout)
 
 
 @examples.callback()
@@ -59,7 +88,6 @@ def export(
 ) -> None:
     """Print what people held right or corrected as examples, one JSON line each, to be looked through and kept."""
     import asyncio
-    import json
 
     with errors_reported():
         pairs = asyncio.run(_confirmed(owner, preset))
