@@ -3,5 +3,3 @@
 `rest.rest_router` and `rpc.rpc_routes` are mounted by a server with its own access control; `app.build_app` is the
 standalone app behind `python -m agent.a2a`. None of them authenticates callers. JSON-RPC needs the extra `a2a`.
 """
-
-__all__: list[str] = []

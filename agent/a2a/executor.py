@@ -24,7 +24,7 @@ from a2a.types.a2a_pb2 import Message, Role
 from google.protobuf.json_format import MessageToDict
 
 from agent.a2a.answer import answering
-from agent.a2a.task import InputMissing, SqlTask, TaskAnswer, TaskContext, TaskUnusable, read_parts
+from agent.a2a.task import InputMissing, TaskAnswer, TaskContext, TaskUnusable, read_parts
 from agent.config import Settings
 from agent.events import Event
 from agent.models.protocol import Model
@@ -82,25 +82,22 @@ class SqlExecutor(AgentExecutor):
             await updater.complete()
             return
         try:
-            await self._work(task, updater)
+            await updater.start_work()
+            self._working[updater.task_id] = updater
+            try:
+                async with aclosing(answering(task, self._config, self._model)) as events:
+                    async for event in events:
+                        if isinstance(event, TaskAnswer):
+                            await updater.add_artifact([_part(event)], name="answer", last_chunk=True)
+                        elif text := _progress(event):
+                            await updater.start_work(updater.new_agent_message([new_text_part(text)]))
+            finally:
+                self._working.pop(updater.task_id, None)
+            await updater.complete()
         except Exception:
             log.exception("A task failed inside")
             failure = TaskAnswer(sql="", error="Something went wrong inside.", task_id=task.task_id)
             await updater.failed(updater.new_agent_message([_part(failure)]))
-
-    async def _work(self, task: SqlTask, updater: TaskUpdater) -> None:
-        await updater.start_work()
-        self._working[updater.task_id] = updater
-        try:
-            async with aclosing(answering(task, self._config, self._model)) as events:
-                async for event in events:
-                    if isinstance(event, TaskAnswer):
-                        await updater.add_artifact([_part(event)], name="answer", last_chunk=True)
-                    elif text := _progress(event):
-                        await updater.start_work(updater.new_agent_message([new_text_part(text)]))
-        finally:
-            self._working.pop(updater.task_id, None)
-        await updater.complete()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """The SDK cancels `execute` right after this, which closes the run: its model call and its SQL stop."""

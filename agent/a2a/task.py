@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agent.runner import MAX_QUESTION
 from agent.sources.structure import read_structure
@@ -31,10 +31,8 @@ WHAT_TO_SEND = (
 )
 
 
-class TaskRequest(BaseModel):
+class TaskRequest(BaseModel, extra="allow"):
     """A question about a database whose structure comes with it."""
-
-    model_config = ConfigDict(extra="allow")
 
     question: str = Field(description=f"In plain words; at most {MAX_QUESTION:,} characters are read.", pattern=r"\S")
     structure: Any = Field(
@@ -48,10 +46,8 @@ class TaskRequest(BaseModel):
     evidence: Any = Field(None, description="A text that helps to read the question.")
 
 
-class TaskAnswer(BaseModel):
+class TaskAnswer(BaseModel, frozen=True):
     """SQL with how it was arrived at; or no SQL, and why. On the wire, what is None is left out."""
-
-    model_config = ConfigDict(frozen=True)
 
     sql: str
     reasoning: str | None = None

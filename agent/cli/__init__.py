@@ -1,3 +1,1 @@
 """The command line's own modules: progress display, final output, and the interactive prompt."""
-
-__all__: list[str] = []

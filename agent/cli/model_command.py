@@ -50,8 +50,7 @@ def init_model(db: DatabaseOption = None) -> None:
 @model.command("check")
 def check_model(
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="A semantic model; else the language model is tried."),
+        Path | None, typer.Argument(metavar="[FILE]", help="A semantic model; else the language model is tried.")
     ] = None,
     db: DatabaseOption = None,
     base_url: Annotated[

@@ -73,11 +73,7 @@ class _ThreadFile(SqliteSaver):
         self._thread = ThreadPoolExecutor(1, "threads")
 
     def put(
-        self,
-        config: Config,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
+        self, config: Config, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> Config:
         put = super().put(config, checkpoint, metadata, new_versions)
         its = (str(put["configurable"]["thread_id"]), str(put["configurable"]["checkpoint_ns"]), checkpoint["id"])
@@ -92,11 +88,7 @@ class _ThreadFile(SqliteSaver):
         return await read_once(config, lambda: self._done(self.get_tuple, config))
 
     async def aput(
-        self,
-        config: Config,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
+        self, config: Config, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> Config:
         forget_read(config)
         return await self._done(self.put, config, checkpoint, metadata, new_versions)

@@ -62,11 +62,7 @@ class _SharedThreads(AsyncPostgresSaver):
         await _patiently(super().aput_writes, config, writes, task_id, task_path)
 
     async def aput(
-        self,
-        config: Config,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
+        self, config: Config, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> Config:
         values = checkpoint["channel_values"]  # plain text is written as JSON and bypasses the serializer
         clean = {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
@@ -85,7 +81,16 @@ class _SharedThreads(AsyncPostgresSaver):
             finally:
                 _open_cursor.reset(shared)
             if config["configurable"].get("checkpoint_id"):  # else it is the thread's first
-                await self._prune(cursor, put, checkpoint)
+                kept = checkpoint["channel_versions"]
+                its = {
+                    "thread": str(put["configurable"]["thread_id"]),
+                    "ns": str(put["configurable"]["checkpoint_ns"]),
+                    "id": checkpoint["id"],
+                    "channels": list(kept),
+                    "versions": [str(version) for version in kept.values()],
+                }
+                for statement in _PRUNE:
+                    await cursor.execute(statement, its)
         return put
 
     @contextlib.asynccontextmanager
@@ -95,18 +100,6 @@ class _SharedThreads(AsyncPostgresSaver):
             return
         async with super()._cursor(pipeline=pipeline) as cursor:
             yield cursor
-
-    async def _prune(self, cursor: AsyncCursor[DictRow], put: Config, checkpoint: Checkpoint) -> None:
-        kept = checkpoint["channel_versions"]
-        its = {
-            "thread": str(put["configurable"]["thread_id"]),
-            "ns": str(put["configurable"]["checkpoint_ns"]),
-            "id": checkpoint["id"],
-            "channels": list(kept),
-            "versions": [str(version) for version in kept.values()],
-        }
-        for statement in _PRUNE:
-            await cursor.execute(statement, its)
 
 
 async def _patiently(work: Callable[..., Awaitable[T]], *given: Any) -> T:

@@ -20,10 +20,7 @@ PREVIEW_CHARS = 16_000
 
 
 def result_preview(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    max_rows: int = PREVIEW_ROWS,
-    max_cell: int = PREVIEW_CELL,
+    columns: Sequence[str], rows: Sequence[Sequence[object]], max_rows: int = PREVIEW_ROWS, max_cell: int = PREVIEW_CELL
 ) -> str:
     """A header line with the column names and one JSON array per row, with notes on what was left out.
 

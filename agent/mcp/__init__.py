@@ -3,5 +3,3 @@
 `http.McpEndpoint` is `/mcp` of the server, `python -m agent.mcp` speaks over standard input and output; both offer the
 tools of `tools.make_server`. Needs the extra `mcp`.
 """
-
-__all__: list[str] = []

@@ -100,11 +100,7 @@ async def _shown(
         result = _without_statement(step, draft, number, f"internal error: {type(error).__name__}")
     if before is not None and stands(result, before):
         replaces = [before.attempt]
-    verdict = of_attempt(
-        result,
-        passes=passes(result, step.context.threshold),
-        executed=step.context.execute,
-    )
+    verdict = of_attempt(result, passes=passes(result, step.context.threshold), executed=step.context.execute)
     result = result.model_copy(update={"verdict": verdict, "replaces": list(replaces), "agreeing": draft.agreeing})
     step.context.emit(QueryResultEvent(data=result))
     return result

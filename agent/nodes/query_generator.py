@@ -12,13 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.knowledge.privacy import privacy_of
-from agent.models.protocol import (
-    ModelAuthError,
-    ModelError,
-    ModelReplyError,
-    SqlReply,
-    SqlRequest,
-)
+from agent.models.protocol import ModelAuthError, ModelError, ModelReplyError, SqlReply, SqlRequest
 from agent.runtime.attempts import attempts_at, best_attempt
 from agent.runtime.context import RunContext
 from agent.runtime.fitting import fitted

@@ -21,11 +21,6 @@ from eval.threads import in_turn
 
 
 async def schema_analyzer(state: AgentState, context: RunContext) -> dict[str, Any]:
-    return {**_fresh_channels(), **await _analyzed(state, context)}
-
-
-def _fresh_channels() -> dict[str, Any]:
-    """The reset values of the channels that hold the previous turn."""
     return {
         "read_as": "",
         "clarification": None,
@@ -39,6 +34,7 @@ def _fresh_channels() -> dict[str, Any]:
         "retry_feedback": "",
         "final_answer": "",
         "answer_relevance_score": 0.0,
+        **await _analyzed(state, context),
     }
 
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError, Limits
@@ -20,20 +20,16 @@ from eval.sql import check, parse, resolve
 from eval.statement import ReadStatement
 
 
-class UnknownName(BaseModel):
+class UnknownName(BaseModel, frozen=True):
     """A name that the database does not have, or (`ambiguous`) has more than once."""
-
-    model_config = ConfigDict(frozen=True)
 
     kind: Literal["table", "column", "function", "ambiguous"]
     name: str
     nearest: list[str] = Field(default_factory=list)
 
 
-class CheckedSql(BaseModel):
+class CheckedSql(BaseModel, frozen=True):
     """What is known of a text before it runs."""
-
-    model_config = ConfigDict(frozen=True)
 
     allowed: bool
     reason: str | None = None
@@ -45,10 +41,8 @@ class CheckedSql(BaseModel):
     """For `ResultStore.keep`."""
 
 
-class SqlOutcome(BaseModel):
+class SqlOutcome(BaseModel, frozen=True):
     """What came of running a text."""
-
-    model_config = ConfigDict(frozen=True)
 
     allowed: bool
     reason: str | None = None

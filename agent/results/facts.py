@@ -11,7 +11,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from eval.databases.types import Value
 from eval.databases.values import json_value
@@ -30,10 +30,8 @@ _KIND_OF: dict[type, Kind] = {
 """All others are text."""
 
 
-class ColumnFacts(BaseModel):
+class ColumnFacts(BaseModel, frozen=True):
     """One column of a kept result; over its kept rows, so a truncated result says less."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     """As the engine gives it; several columns may share it."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from agent.results.cells import exact_column
 from agent.results.errors import BadRequest
@@ -26,32 +26,26 @@ COUNTED = 100_000
 Op = Literal["contains", "=", "!=", "<", "<=", ">", ">=", "is null", "not null"]
 
 
-class Sort(BaseModel):
+class Sort(BaseModel, frozen=True, extra="forbid"):
     """Order by the column of that number (from 0)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     column: int
     descending: bool = False
 
 
-class Filter(BaseModel):
+class Filter(BaseModel, frozen=True, extra="forbid"):
     """Keep rows by the column of that number (from 0).
 
     `contains` ignores case and looks into numbers and dates as they are shown. `=` tells case apart. `!=` keeps NULL.
     A number given as text is read as one where the column holds numbers; a date is ISO text.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     column: int
     op: Op
     value: str | None = None
 
 
-class Page(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Page(BaseModel, frozen=True):
     offset: int
     rows: list[list[Any]]
     """JSON values (`eval.databases.values`)."""

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, PrivateAttr
 
 from agent.config import LimitSettings
 from agent.results.errors import ResultError, ResultGone
@@ -41,10 +41,8 @@ _GONE = "this result is no longer kept; run the query again"
 _ID = re.compile(r"[0-9a-f]{40}")
 
 
-class KeptResult(BaseModel):
+class KeptResult(BaseModel, frozen=True):
     """One result on disk. Reading it blocks for some ms: call it from a thread."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     """Identifies the result for its owner; nobody else can use it."""
@@ -151,7 +149,15 @@ class ResultStore:
         self, database: Database, statement: ReadStatement, *, owner: str = "", cancel: CancelToken | None = None
     ) -> KeptResult:
         """`keep`, blocking."""
-        result_id = self._id(database, statement, owner)
+        try:
+            version = database.data_version()
+        except DatabaseError as e:
+            raise ResultError(str(e)) from None
+        if version == "memory":  # identifies nothing: two in-memory databases are not the same
+            version = f"memory {id(database)}"
+        limits = self._limits
+        parts: list[Any] = [owner, database.dialect, database.url, version, statement.sql, limits.rows, limits.bytes]
+        result_id = hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
         path = self._path(result_id, owner)
         with self._lock:
             running = self._running.setdefault(result_id, threading.Lock())
@@ -206,17 +212,6 @@ class ResultStore:
             with suppress(OSError):
                 os.unlink(name)  # noqa: PTH108
             total -= size
-
-    def _id(self, database: Database, statement: ReadStatement, owner: str) -> str:
-        try:
-            version = database.data_version()
-        except DatabaseError as e:
-            raise ResultError(str(e)) from None
-        if version == "memory":  # identifies nothing: two in-memory databases are not the same
-            version = f"memory {id(database)}"
-        limits = self._limits
-        parts: list[Any] = [owner, database.dialect, database.url, version, statement.sql, limits.rows, limits.bytes]
-        return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
     def _path(self, result_id: str, owner: str) -> Path:
         if not _ID.fullmatch(result_id):  # it is part of a path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, computed_field
+from pydantic import BaseModel, Field, computed_field
 
 from agent.runtime.form import asked_form
 from agent.runtime.verdict import verdict
@@ -12,9 +12,7 @@ from agent.state import Clarification, LeftOut, QueryPlan, QueryResult, ReadingP
 from eval.language.words import singular_words
 
 
-class Tokens(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Tokens(BaseModel, frozen=True):
     input: int = 0
     output: int = 0
     cached: int = 0
@@ -23,10 +21,8 @@ class Tokens(BaseModel):
     """None: unknown, because no price is configured."""
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, frozen=True):
     """The result of a question. The first fields are those of the contract; all of it is valid JSON."""
-
-    model_config = ConfigDict(frozen=True)
 
     question: str
     status: Literal["success", "doubtful", "abstained", "error", "waiting"]

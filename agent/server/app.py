@@ -75,10 +75,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         threads = started_threads(THREADS, "server")
         asyncio.get_running_loop().set_default_executor(threads)
-        async with (
-            observed(show_sql=config.privacy.log_sql),
-            _services(config, instance or Instance(), tokens) as made,
-        ):
+        async with observed(show_sql=config.privacy.log_sql), _services(config, instance or Instance(), tokens) as made:
             app.state.services = made
             if made.store.shared:
                 app.state.limits.share(made.store, made.runs.instance.id)

@@ -45,10 +45,7 @@ async def as_seen(here: ClientServices, answer: KeptRecord) -> KeptRecord | None
 
 
 async def refreshed(
-    here: ClientServices,
-    answer: KeptRecord,
-    values: Sequence[str] | None = None,
-    filters: Sequence[BoardFilter] = (),
+    here: ClientServices, answer: KeptRecord, values: Sequence[str] | None = None, filters: Sequence[BoardFilter] = ()
 ) -> KeptRows:
     """The first rows of a kept answer, now. Raises as `rerun`."""
     outcome, held = await rerun(here, answer, values, filters)
@@ -61,10 +58,7 @@ def shortened(outcome: SqlOutcome) -> KeptRows:
 
 
 async def rerun(
-    here: ClientServices,
-    answer: KeptRecord,
-    values: Sequence[str] | None = None,
-    filters: Sequence[BoardFilter] = (),
+    here: ClientServices, answer: KeptRecord, values: Sequence[str] | None = None, filters: Sequence[BoardFilter] = ()
 ) -> tuple[SqlOutcome, list[bool]]:
     """All rows of a kept answer, now, and which of a board's filters that have a value found their place. Raises
     BadParameter, BadFilter, ApiError (404, 503)."""

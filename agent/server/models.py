@@ -12,7 +12,7 @@ import contextlib
 import json
 import logging
 
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import BaseModel, SecretStr
 
 from agent.config import ModelSettings, Settings
 from agent.models import OFFLINE, shared_model
@@ -27,10 +27,8 @@ CHANGED = "model_changed"
 """Kind of the signal that another process has changed the setting."""
 
 
-class KeptModel(BaseModel):
+class KeptModel(BaseModel, frozen=True):
     """The model that a client has chosen for the server."""
-
-    model_config = ConfigDict(frozen=True)
 
     base_url: str | None
     """None: OpenAI's."""

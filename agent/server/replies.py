@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agent.inspection.schema import ColumnFacts, KeyFacts, Pattern, Pitfall, ProfileReport, TableFacts
 from agent.results import SqlOutcome
@@ -17,9 +17,7 @@ from agent.state import TermKind
 from agent.store.records import FirstRows, RunRecord, RunStatus, Verdict, Whole
 
 
-class Reply(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Reply(BaseModel, frozen=True):
     @classmethod
     def of(cls, record: Any) -> Self:
         """The fields of a record that the reply has."""

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Literal, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from agent.conversations import Conversation
 from agent.events import DoneEvent, DoneInfo, ErrorEvent, ErrorInfo, Event
@@ -36,9 +36,7 @@ BUSY_SECONDS = 2
 """Seconds after which a refused client is told to retry."""
 
 
-class RunInfo(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class RunInfo(BaseModel, frozen=True):
     run_id: str
     thread_id: str | None
     preset: str
@@ -47,22 +45,15 @@ class RunInfo(BaseModel):
     turn: int
 
 
-class RunEvent(BaseModel):
+class RunEvent(BaseModel, frozen=True):
     """Which run this is; the first event of every stream."""
-
-    model_config = ConfigDict(frozen=True)
 
     event: Literal["run"] = "run"
     data: RunInfo
 
 
 async def begin(
-    here: ClientServices,
-    asked: QuestionIn,
-    *,
-    before: int | None = None,
-    go_on: bool = False,
-    call: str = "",
+    here: ClientServices, asked: QuestionIn, *, before: int | None = None, go_on: bool = False, call: str = ""
 ) -> LiveRun:
     """Start a question's run; one that is asked again sees only the turns `before` its own, and with `go_on` does not
     do again what that run had done before it was interrupted. `call`: the name by which

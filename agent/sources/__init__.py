@@ -2,5 +2,3 @@
 
 In: an untrusted URL or stream of bytes. Out: an open `Database`, or an error whose message is safe to show.
 """
-
-__all__: list[str] = []

@@ -39,7 +39,18 @@ _HARMLESS_MODULES = frozenset({"fts3", "fts4", "fts5", "rtree", "rtree_i32", "ge
 
 def do(job: dict[str, Any]) -> None:
     """Do a job and print the answer. The process is bounded by the job's limits from then on."""
-    _bound(job)
+    with suppress(ImportError):  # limits that this process cannot lift again
+        import resource
+
+        for limit, value in (
+            (resource.RLIMIT_AS, job["memory"]),
+            (resource.RLIMIT_CPU, int(job["seconds"]) + 5),
+            (resource.RLIMIT_FSIZE, job["out_bytes"]),
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_NOFILE, 128),
+        ):
+            with suppress(ValueError, OSError):
+                resource.setrlimit(limit, (value, value))
     try:
         answer = _done(job)
     except SourceTooLarge as e:
@@ -152,22 +163,6 @@ def _report(what: str, part: float) -> None:
     """Tell the process that waits."""
     sys.stdout.write(json.dumps({"doing": what, "part": round(part, 3)}) + "\n")
     sys.stdout.flush()
-
-
-def _bound(job: dict[str, Any]) -> None:
-    """Apply irrevocable resource limits to this process."""
-    with suppress(ImportError):
-        import resource
-
-        for limit, value in (
-            (resource.RLIMIT_AS, job["memory"]),
-            (resource.RLIMIT_CPU, int(job["seconds"]) + 5),
-            (resource.RLIMIT_FSIZE, job["out_bytes"]),
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_NOFILE, 128),
-        ):
-            with suppress(ValueError, OSError):
-                resource.setrlimit(limit, (value, value))
 
 
 if __name__ == "__main__":

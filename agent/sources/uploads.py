@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from agent.config import LimitSettings
 from agent.runtime.private_folder import private_folder
@@ -67,19 +67,15 @@ class UploadLimits:
         return cls(bytes=settings.upload_mb << 20, rows=settings.upload_rows, kept=settings.uploads_kept)
 
 
-class SourceTable(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class SourceTable(BaseModel, frozen=True):
     name: str
     columns: int
     rows: int | None
     """None for views."""
 
 
-class Source(BaseModel):
+class Source(BaseModel, frozen=True):
     """An uploaded database as its owner sees it."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     name: str

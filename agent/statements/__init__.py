@@ -5,5 +5,3 @@
 - `filtering`: the same of fewer rows.
 - `drill_down`: from a figure of its result on to what is behind it.
 """
-
-__all__: list[str] = []

@@ -139,30 +139,27 @@ class _Counting:
 
     def all(self) -> Iterator[Count]:
         if all((j.side or "").upper() in ("", "LEFT") and (j.kind or "").upper() in _PLAIN for j in self._joins):
-            yield from self._unknown()
+            # rows for which a condition is neither true nor false, since its column is empty
+            by_column: dict[str, list[exp.Expr]] = {}
+            for test in self._tests:
+                if name := self._empty(test):
+                    by_column.setdefault(name, []).append(test)
+            for name, tests in by_column.items():
+                if any(test.find(exp.Is, exp.Coalesce, exp.NullSafeEQ, exp.NullSafeNEQ) for test in tests):
+                    continue
+                others = [one for one in self._tests if all(one is not test for test in tests)]
+                widened = self._with_tests(others, exp.or_(exp.and_(*tests), _is_null(tests[0]), copy=False))
+                text = f"{{rows}} without {name} {{are}} not included"
+                unknown = _rows(*others, _is_null(tests[0]), *self._enter_figures())
+                key = self._names.column(next(tests[0].find_all(exp.Column)))
+                word = self._words.columns.get(key) if key else None
+                date = word if word is not None and word.role == "date" else None
+                yield Count("unknown", unknown, text, Choice(label="Include them", sql=widened), date)
             yield from self._figures()
             yield from self._groups()
             yield from self._deleted()
             yield from self._currencies()
             yield from self._alone()
-
-    def _unknown(self) -> Iterator[Count]:
-        """Rows for which a condition is neither true nor false, since its column is empty."""
-        by_column: dict[str, list[exp.Expr]] = {}
-        for test in self._tests:
-            if name := self._empty(test):
-                by_column.setdefault(name, []).append(test)
-        for name, tests in by_column.items():
-            if any(test.find(exp.Is, exp.Coalesce, exp.NullSafeEQ, exp.NullSafeNEQ) for test in tests):
-                continue
-            others = [one for one in self._tests if all(one is not test for test in tests)]
-            widened = self._with_tests(others, exp.or_(exp.and_(*tests), _is_null(tests[0]), copy=False))
-            text = f"{{rows}} without {name} {{are}} not included"
-            unknown = _rows(*others, _is_null(tests[0]), *self._enter_figures())
-            key = self._names.column(next(tests[0].find_all(exp.Column)))
-            word = self._words.columns.get(key) if key else None
-            date = word if word is not None and word.role == "date" else None
-            yield Count("unknown", unknown, text, Choice(label="Include them", sql=widened), date)
 
     def kept(self) -> exp.Count:
         return _rows(*self._tests, *self._enter_figures())

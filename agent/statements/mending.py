@@ -222,7 +222,17 @@ def _with_real_names(parsed: ParsedQuery, schema: Schema, changes: list[str]) ->
 def _mend(unknown: Unknown, select: exp.Select | None, tree: exp.Expression, schema: Schema) -> str | None:
     """Change one name in the tree, and say so. `select`: where the name cannot be found."""
     if unknown.kind == "table":
-        return _mend_table(unknown.name, tree, schema)
+        bare = unknown.name.rpartition(".")[2]
+        found = nearest(bare, (table.name for table in schema.tables), most=1, least=_ALIKE)
+        if not found:
+            return None
+        for table in tree.find_all(exp.Table):
+            if same(table.name, bare):
+                table.set("this", identifier(found[0]))
+        for column in tree.find_all(exp.Column):
+            if same(column.table, bare):
+                column.set("table", identifier(found[0]))
+        return f"There is no table `{unknown.name}`; `{found[0]}` is taken."
     nodes = [
         node
         for node in (select or tree).find_all(exp.Column)
@@ -242,20 +252,6 @@ def _mend(unknown: Unknown, select: exp.Select | None, tree: exp.Expression, sch
         or (select is not None and _from_afar(unknown, nodes, select, schema))
         or _from_a_like_name(unknown, nodes)
     )
-
-
-def _mend_table(name: str, tree: exp.Expression, schema: Schema) -> str | None:
-    bare = name.rpartition(".")[2]
-    found = nearest(bare, (table.name for table in schema.tables), most=1, least=_ALIKE)
-    if not found:
-        return None
-    for table in tree.find_all(exp.Table):
-        if same(table.name, bare):
-            table.set("this", identifier(found[0]))
-    for column in tree.find_all(exp.Column):
-        if same(column.table, bare):
-            column.set("table", identifier(found[0]))
-    return f"There is no table `{name}`; `{found[0]}` is taken."
 
 
 def _sources(unknown: Unknown) -> list[Source]:

@@ -41,15 +41,7 @@ LEAST_FREE_BYTES = 2 << 20
 
 
 class Store(
-    ThreadStore,
-    FeedbackStore,
-    TermStore,
-    SourceStore,
-    KeptStore,
-    ScheduleStore,
-    TaskStore,
-    LimitStore,
-    SignalStore,
+    ThreadStore, FeedbackStore, TermStore, SourceStore, KeptStore, ScheduleStore, TaskStore, LimitStore, SignalStore
 ):
     """Runs, threads, events, feedback, sources, kept answers, boards, schedules, tasks, shared limits and signals.
     Every method raises StoreError when the state cannot be used."""

@@ -78,11 +78,7 @@ def _whole(schema: Schema) -> tuple[str, int]:
 
 
 def link(
-    question: str,
-    schema: Schema,
-    values: ValueIndex = EMPTY,
-    budget: int | None = None,
-    weights: Weights | None = None,
+    question: str, schema: Schema, values: ValueIndex = EMPTY, budget: int | None = None, weights: Weights | None = None
 ) -> Linked:
     """Select the tables and columns that a question needs, likeliest first, until `budget` tokens are spent (default:
     `standard_budget`). A schema that fits is returned whole. The keys that join the selected tables are kept. `weights`

@@ -4,5 +4,3 @@ In: files. Out: `Memory`, from which `remembered` selects what is relevant to on
 the SQL that answers them. A glossary defines business terms. Both are checked against the schema and the guard before
 use. docs/memory.md has the formats.
 """
-
-__all__: list[str] = []

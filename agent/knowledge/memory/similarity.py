@@ -54,13 +54,7 @@ def _terms(question: str) -> frozenset[str]:
 
 
 def nearest(
-    question: str,
-    examples: Sequence[Example],
-    schema: Schema,
-    k: int,
-    *,
-    db: str = "",
-    reader: Database | None = None,
+    question: str, examples: Sequence[Example], schema: Schema, k: int, *, db: str = "", reader: Database | None = None
 ) -> tuple[Example, ...]:
     """The `k` examples most similar to the question, the most similar last, because a model attends most to the end. Of
     several examples with one template only the first is taken. Examples that do not fit the schema, are for another

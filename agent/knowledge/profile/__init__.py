@@ -13,13 +13,4 @@ from agent.knowledge.profile.facts import Profile
 from agent.knowledge.profile.hints import hints
 from agent.knowledge.profile.sections import Section, as_text, sections
 
-__all__ = [
-    "Profile",
-    "Section",
-    "as_text",
-    "compute_profile",
-    "hints",
-    "kept_profile",
-    "profile_soon",
-    "sections",
-]
+__all__ = ["Profile", "Section", "as_text", "compute_profile", "hints", "kept_profile", "profile_soon", "sections"]

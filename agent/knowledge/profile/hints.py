@@ -39,10 +39,7 @@ def hints(profile: Profile, likely: Mapping[tuple[str, str], float], budget: int
 
 
 def _lines(
-    profile: Profile,
-    tables: Collection[str],
-    needed: Collection[tuple[str, str]],
-    valued: Collection[tuple[str, str]],
+    profile: Profile, tables: Collection[str], needed: Collection[tuple[str, str]], valued: Collection[tuple[str, str]]
 ) -> Iterator[str]:
     facts = [c for c in profile.columns if (c.table, c.column) in needed]
     for pitfall in profile.guidance:

@@ -4,5 +4,3 @@ In: a file (Apache Ossie, dbt's semantic manifest, or our glossary). Out: a
 `SemanticModel`; its check against a database; its view of a schema, in which metrics and fields are columns that
 `expand` replaces on the syntax tree. docs/semantic-model.md has the formats.
 """
-
-__all__: list[str] = []

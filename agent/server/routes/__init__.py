@@ -1,3 +1,1 @@
 """The routes, one file per group; each file exports `router`."""
-
-__all__: list[str] = []

@@ -79,10 +79,7 @@ EVENTS: dict[int | str, dict[str, Any]] = {
                 }
             }
         },
-        "headers": {
-            "X-Run-ID": {"schema": {"type": "string"}},
-            "X-Thread-ID": {"schema": {"type": "string"}},
-        },
+        "headers": {"X-Run-ID": {"schema": {"type": "string"}}, "X-Thread-ID": {"schema": {"type": "string"}}},
     }
 }
 

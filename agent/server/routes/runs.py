@@ -38,17 +38,13 @@ THREAD_RUNS = 100
 
 Limit = Annotated[int, Query(ge=1, le=200)]
 Before = Annotated[
-    str | None,
-    Query(max_length=300, description="`next` of the page before.", json_schema_extra={"pattern": CURSOR}),
+    str | None, Query(max_length=300, description="`next` of the page before.", json_schema_extra={"pattern": CURSOR})
 ]
 
 
 @router.get("/runs", responses=refusals())
 async def runs(
-    here: Here,
-    thread_id: Annotated[str | None, Query(max_length=200)] = None,
-    limit: Limit = 50,
-    before: Before = None,
+    here: Here, thread_id: Annotated[str | None, Query(max_length=200)] = None, limit: Limit = 50, before: Before = None
 ) -> RunsReply:
     """Your runs, the latest first."""
     records, following = await here.store.runs(here.owner, thread_id=thread_id, limit=limit, before=before)

@@ -2,5 +2,3 @@
 
 `registry.LiveRuns` starts and stops them, `run.LiveRun` is one, `follow` follows one from any event on, live or stored.
 """
-
-__all__: list[str] = []

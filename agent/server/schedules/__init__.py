@@ -4,5 +4,3 @@ changed.
 In: schedules of the store. Out: deliveries, each claimed by one process, run with its owner's rights as they are then,
 and sent at most once unless its owner says so.
 """
-
-__all__: list[str] = []

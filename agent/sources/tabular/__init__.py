@@ -5,5 +5,3 @@ file with a table for each file or sheet, the plan that was followed and what wa
 table begins, `numbers`, `dates` and `measures` say how cells are written, `columns` decides on a column, `tables`
 applies the plan in SQL, and `words` tells it to people.
 """
-
-__all__: list[str] = []

@@ -15,15 +15,7 @@ from duckdb import DuckDBPyConnection
 
 from agent.sources.errors import SourceRefused
 from agent.sources.tabular import amounts, repeats, words
-from agent.sources.tabular.columns import (
-    MARKS_IN_TEXT,
-    Decision,
-    decided,
-    is_missing,
-    may_fold,
-    trimmed,
-    without_unit,
-)
+from agent.sources.tabular.columns import MARKS_IN_TEXT, Decision, decided, is_missing, may_fold, trimmed, without_unit
 from agent.sources.tabular.extra_rows import LeftOut
 from agent.sources.tabular.names import column_name, unique_name
 from agent.sources.tabular.plan import MOST_SHOWN, ColumnFound, ColumnPlan, TableFound, TablePlan, TableReading
