@@ -7,19 +7,16 @@ once it is done, and the very first line comes at once.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
 from agent.cli.console import one_line, printable
 from agent.runtime.attempts import passes
+from agent.state import QueryResult
 from eval.language.inflection import counted
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from agent.state import QueryResult
 
 _SHOWN = {
     "schema_analyzer": ("reading the schema", "read the schema"),

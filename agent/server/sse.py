@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator
+from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
@@ -51,7 +52,9 @@ class RunStream(EventStream):
 
     def __init__(self, events: AsyncGenerator[bytes, None], record: RunRecord, runs: LiveRuns, run: LiveRun | None):
         headers = {"X-Run-ID": record.run_id} | ({"X-Thread-ID": record.thread_id} if record.thread_id else {})
-        notice, grace = cast(anyio.Event, _ShutdownNotice(runs)), runs.drain_seconds + LAST_WORD_SECONDS
+        # The library sets this event when the server shuts down. Runs may finish for a while; the last events of those
+        # that are stopped still reach their readers.
+        notice, grace = cast(anyio.Event, SimpleNamespace(set=runs.drain)), runs.drain_seconds + LAST_WORD_SECONDS
         super().__init__(events, headers, shutdown_event=notice, shutdown_grace_period=grace)
         self._run = run
 
@@ -74,14 +77,3 @@ def stream_live(run: LiveRun, store: Store, runs: LiveRuns, after: int = 0, *, n
 
 def stream_stored(record: RunRecord, store: Store, runs: LiveRuns, after: int = 0, *, named: bool = False) -> RunStream:
     return RunStream(stored_events(record, store, after, named=named), record, runs, None)
-
-
-class _ShutdownNotice:
-    """The event that the library sets when the server shuts down. Runs may finish for a while; the last events of those
-    that are stopped still reach their readers."""
-
-    def __init__(self, runs: LiveRuns) -> None:
-        self._runs = runs
-
-    def set(self) -> None:
-        self._runs.drain()

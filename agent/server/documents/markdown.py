@@ -1,7 +1,8 @@
-"""A document as Markdown that reads well as it is: only what would become markup is escaped.
+"""A document as Markdown that reads well as it is, and as one HTML file that needs nothing else.
 
-In: a `Document`. Out: text in which no value, name or answer can become markup, neither Markdown's nor HTML's. SQL is
-enclosed in a fence longer than any fence inside it.
+In: a `Document`. Out: text in which no value, name or answer can become markup, neither Markdown's nor HTML's; it
+escapes only what would become some. SQL is enclosed in a fence longer than any fence inside it. The HTML has no script,
+no font and no address elsewhere, and its policy forbids every script and request: it stays harmless anywhere.
 """
 
 from __future__ import annotations
@@ -9,9 +10,40 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from html import escape
 from typing import Any
 
+from markdown_it import MarkdownIt
+
 from agent.server.documents.content import CELL, Document, Section
+
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; font: 15px/1.55 system-ui, sans-serif;
+  color: light-dark(#1d2430, #e8e6e1); background: light-dark(#fcfbf9, #15181d); font-variant-numeric: tabular-nums; }}
+h1 {{ font: 500 1.75rem/1.25 Georgia, serif; margin: 0; }}
+h2 {{ font-size: 1.0625rem; margin: 2rem 0 .5rem; padding-top: 1.5rem;
+  border-top: 1px solid light-dark(#e2e0db, #343a42); }}
+p {{ margin: .25rem 0; }}
+blockquote {{ margin: 0; }}
+em, h1 + p {{ color: light-dark(#565d69, #b0b3b8); font-size: .8125rem; font-style: normal; }}
+table {{ display: block; overflow-x: auto; margin: .75rem 0; border-collapse: collapse; font-size: .875rem; }}
+th, td {{ text-align: left; padding: .3rem .75rem; border-bottom: 1px solid light-dark(#e9e7e2, #2b3037); }}
+pre {{ overflow-x: auto; padding: .75rem 1rem; border-radius: 6px; background: light-dark(#f3f1ed, #0f1216);
+  font: .8125rem/1.6 ui-monospace, monospace; white-space: pre-wrap; }}
+@media print {{ h2 {{ break-after: avoid; }} }}
+</style>
+</head>
+<body>
+"""
+_RENDERER = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table")
 
 
 def as_markdown(document: Document) -> str:
@@ -72,3 +104,7 @@ def escaped(text: str) -> str:
     line = re.sub(r"^(>|#{1,6}(?= |$)|[+*-](?= |$)|[-=_*]+$|[~`]{3})", r"\\\1", line)
     line = re.sub(r"^(\d+)([.)])(?= |$)", r"\1\\\2", line)
     return line.replace("://", "&#58;//").replace("www.", "www&#46;")
+
+
+def as_html(document: Document) -> str:
+    return f"{_HEAD.format(title=escape(document.title))}{_RENDERER.render(as_markdown(document))}</body>\n</html>\n"

@@ -8,16 +8,18 @@ time of the body). A request that one layer refuses reaches no layer behind it. 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from agent.config import DatabaseSettings, ServerSettings
+from agent.server.limits import Limits
 from agent.server.middleware.addresses import Below, is_loopback, listed
-from agent.server.middleware.tokens import Tokens, TokensInvalid
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
-
-    from agent.config import DatabaseSettings, ServerSettings
-    from agent.server.limits import Limits
+from agent.server.middleware.origin_check import OriginCheck
+from agent.server.middleware.request_limits import BodyLimit, RateLimit
+from agent.server.middleware.responses import ResponseHeaders
+from agent.server.middleware.tokens import Authentication, Tokens, TokensInvalid
 
 __all__ = ["TokensInvalid", "host_problem", "protect", "uvicorn_options"]
 
@@ -57,18 +59,9 @@ def protect(
     `POST /databases/upload` in bytes, by default the limit of every body. `tokens`, `limits`: those of
     the clients, if others read them or count with them. `below`: a path that a proxy may leave in front of each
     address. Raises TokensInvalid, or ValueError for an invalid origin."""
-    from starlette.middleware.cors import CORSMiddleware
-
-    from agent.server import limits as counting
-    from agent.server.middleware.origin_check import OriginCheck
-    from agent.server.middleware.request_limits import BodyLimit, RateLimit
-    from agent.server.middleware.responses import ResponseHeaders
-    from agent.server.middleware.tokens import Authentication
     from agent.server.telemetry.requests import RequestTelemetry
 
     tokens = tokens or Tokens.of(settings)
-    from urllib.parse import urlsplit
-
     origins = frozenset(origin.rstrip("/") for origin in listed(settings.cors_origins))
     for origin in origins:
         parts = urlsplit(origin)
@@ -78,7 +71,7 @@ def protect(
     app.add_middleware(
         BodyLimit, limit=settings.max_body, upload_limit=max_upload or settings.max_body, seconds=settings.body_seconds
     )
-    limits = limits or counting.Limits(settings)
+    limits = limits or Limits(settings)
     app.add_middleware(RateLimit, limits=limits)
     app.add_middleware(Authentication, tokens=tokens, limits=limits)
     if origins:

@@ -12,20 +12,18 @@ import hashlib
 import hmac
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.access import Access, BadPolicies, Identity, IdentityRefused, KeysUnavailable, Person, access_of
+from agent.config import DatabaseSettings, ServerSettings
 from agent.server.access import Client
 from agent.server.errors import refuse
 from agent.server.limits import Limits
 from agent.server.middleware.addresses import header_values, is_local, is_open, peer
 from eval.errors import InputError
-
-if TYPE_CHECKING:
-    from agent.config import DatabaseSettings, ServerSettings
 
 MIN_TOKEN_LENGTH = 16
 """In characters."""
