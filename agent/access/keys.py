@@ -13,7 +13,7 @@ import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agent.access.policies import BadPolicies
 from eval.errors import Text2SQLError
@@ -41,14 +41,9 @@ class KeysUnavailable(Text2SQLError):
     """The provider could not be reached, so that nobody can be told right or wrong; the message says so."""
 
 
-class Keys(Protocol):
-    async def key(self, name: str | None) -> jwt.PyJWK:
-        """The key of a token's `kid`; the only one there is without a `kid`. Raises KeyUnknown, KeysUnavailable."""
-        ...
-
-
-def keys_of(place: str) -> Keys:
-    """The keys at a path or https address. Raises BadPolicies."""
+def keys_of(place: str) -> FileKeys | ProviderKeys:
+    """The keys at a path or https address, of which `key` gives that of a token's `kid`, without one the only one there
+    is. It raises KeyUnknown, KeysUnavailable. Raises BadPolicies."""
     try:
         import jwt  # noqa: F401
     except ModuleNotFoundError:

@@ -99,9 +99,10 @@ def _check_language_model(
     with errors_reported():
         from agent.config import settings
         from agent.inspection.model_probe import probed
+        from agent.models.discovery import servers_here
 
         known = settings()
-        found = () if base_url or not known.model.offline else asyncio.run(_here())
+        found = () if base_url or not known.model.offline else asyncio.run(servers_here())
         model = _chosen(known, found, base_url, name)
         if model is None:
             typer.echo(json.dumps({"servers": [], "probe": None}) if as_json else NONE_HERE)
@@ -120,12 +121,6 @@ def _check_language_model(
         raise typer.Exit(exits.MODEL)
     if probe.strategy == "offline":
         raise typer.Exit(exits.DOUBTFUL)
-
-
-async def _here() -> tuple[ModelServer, ...]:
-    from agent.models.discovery import servers_here
-
-    return await servers_here()
 
 
 def _chosen(
@@ -192,13 +187,14 @@ def get_model(
 
         from agent.cli.console import console_on
         from agent.config import settings
+        from agent.models.discovery import servers_here
         from agent.models.local.download import get_model, model_named, state_of, told_size
         from agent.models.local.serving import INSTALL
 
         known, wanted = settings().model, model_named(name)
         folder = known.models_folder
         if not yes and source is None and state_of(wanted, folder).state != "fetched":
-            for server in asyncio.run(_here()):
+            for server in asyncio.run(servers_here()):
                 kind = server.kind or "A model server"
                 offer = f"{kind} runs here already, with {server.models[0]}: OPENAI_BASE_URL={server.base_url} uses it."
                 typer.echo(offer, err=True)

@@ -30,10 +30,9 @@ def check_examples(path: Path, database: Database) -> Checked:
     from agent.knowledge.memory.lines import BadMemory
 
     try:
-        examples = read_examples(path)
+        examples, schema = read_examples(path), database.schema()
     except BadMemory as error:
         return Checked(0, 0, tuple(map(str, error.problems)))
-    schema = database.schema()
     here = [e for e in examples if e.db in ("", database.name)]
     wrong = [f"line {e.line}: {reason}" for e in here if (reason := usable(e, schema))]
     return Checked(len(examples), len(examples) - len(here), tuple(wrong))
@@ -45,10 +44,9 @@ def check_glossary(path: Path, database: Database) -> Checked:
     from agent.knowledge.memory.lines import BadMemory
 
     try:
-        entries = read_glossary(path).entries
+        entries, schema = read_glossary(path).entries, database.schema()
     except BadMemory as error:
         return Checked(0, 0, tuple(map(str, error.problems)))
-    schema = database.schema()
     wrong = [f"line {e.line}: {e.name}: {reason}" for e in entries if (reason := unfit(e, schema))]
     return Checked(len(entries), 0, tuple(wrong))
 

@@ -12,7 +12,6 @@ import json
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, AuthorizationContext
 from mcp.server.auth.provider import AccessToken
@@ -26,10 +25,8 @@ from agent.mcp.callers import SESSION_HEADER, call_name, session_of
 from agent.mcp.tools import make_server
 from agent.server.access import Client, client_in
 from agent.server.errors import AGAIN_SECONDS, error_response
+from agent.server.services import Services
 from agent.store import StoreError
-
-if TYPE_CHECKING:
-    from agent.server.services import Services
 
 PATH = "/mcp"
 MAX_SESSIONS = 1_000

@@ -10,9 +10,10 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from agent.cli import exits, model_command
+from agent.cli import exits
 from agent.cli.model_command import model
 from agent.config import settings
+from agent.models import discovery
 from agent.models.discovery import servers_here
 from tests.openai_server import OpenAIServer, completion, error
 
@@ -55,8 +56,8 @@ def test_without_a_setting_the_servers_here_are_found_and_the_first_is_tried(
     endpoint.models = ({"id": "gemma", "owned_by": "llamacpp"},)
     endpoint.otherwise = completion("1 2 3")
     port = int(endpoint.url.rpartition(":")[2].removesuffix("/v1"))
-    monkeypatch.setattr(model_command, "_here", lambda: servers_here([port]))
+    monkeypatch.setattr(discovery, "servers_here", lambda: servers_here([port]))
     assert f"found  {endpoint.url}  llama.cpp: gemma" in check().output
-    monkeypatch.setattr(model_command, "_here", lambda: servers_here([]))
+    monkeypatch.setattr(discovery, "servers_here", lambda: servers_here([]))
     none = check()
     assert (none.exit_code, "No model server was found" in none.output) == (exits.MODEL, True)
