@@ -5,6 +5,9 @@ such as the built-in engine reads for certain, so that its rows are the right on
 after SECONDS. Or they are a team's verified questions, at most VERIFIED, which tell the model's prior as a writer, too.
 The model sees what the privacy mode allows. An endpoint that fails is the outcome, and nothing is raised but a
 DatabaseError.
+
+The judge is tried on questions made from the structure (how many rows a table has, which values a column holds), each
+with its right query and with one that answers something else; at most six calls.
 """
 
 from __future__ import annotations
@@ -18,29 +21,32 @@ from pathlib import Path
 from statistics import median
 
 from pydantic import SecretStr
+from sqlglot import exp
 
 from agent.config import ModelSettings
 from agent.inspection.examples import example_questions
-from agent.inspection.judge_trial import tried as judge_tried
 from agent.knowledge.memory.examples import Example, read_examples, usable
 from agent.knowledge.model_view import model_view
 from agent.knowledge.privacy import Privacy, private
 from agent.models import OFFLINE, shared_model
 from agent.models.discovery import small
-from agent.models.protocol import Model, ModelError, SqlRequest
+from agent.models.protocol import JudgeRequest, Model, ModelError, SqlRequest
 from agent.models.trial import Trial, tried
 from agent.parser.second_opinion import second_opinion
 from agent.state import QueryTask
 from agent.strategies import CASCADE, SHORT_TOKENS
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult, Limits
+from eval.databases.values import json_rows
 from eval.examination import Query, examine_async
+from eval.language.words import singular_words
 from eval.metrics.comparison import same_result
-from eval.schema import Schema
+from eval.schema import Schema, Table
 from eval.scoring import observed
 from eval.scoring.correctness import Answered, coefficients, features_of, prior_of
 from eval.scoring.scorer import vetoes
 from eval.sql import check, orders_rows, parse
+from eval.sql.sources import quoted_column, table_source
 from eval.threads import in_turn
 
 log = logging.getLogger(__name__)
@@ -249,7 +255,84 @@ async def _query(
 async def _judged(model: Model, database: Database, schema: Schema, until: float) -> bool | None:
     try:
         async with asyncio.timeout(max(1.0, until - time.monotonic())):
-            trial = await judge_tried(model, database, schema)
+            trial = await judge_trial(model, database, schema)
     except TimeoutError:
         return None
     return trial.tells_apart if trial.right and trial.wrong else None
+
+
+PAIRS = 3
+APART = 0.25
+"""By how much the right queries have to be marked higher, on average."""
+_PAIR_LIMITS = Limits(seconds=2.0, rows=20)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTrial:
+    """The marks (0..1) that a judge gave."""
+
+    right: tuple[float, ...]
+    wrong: tuple[float, ...]
+
+    @property
+    def tells_apart(self) -> bool:
+        """A trial without marks says nothing against a judge."""
+        if not (self.right and self.wrong):
+            return True
+        return sum(self.right) / len(self.right) - sum(self.wrong) / len(self.wrong) >= APART
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    question: str
+    right: exp.Select
+    wrong: exp.Select
+
+
+async def judge_trial(model: Model, database: Database, schema: Schema) -> JudgeTrial:
+    """Play the pairs. A reply that cannot be used is no mark. Raises DatabaseError."""
+    marks: dict[bool, list[float]] = {True: [], False: []}
+    for pair in _pairs(schema):
+        for right, tree in ((True, pair.right), (False, pair.wrong)):
+            mark = await _mark(model, database, pair.question, tree)
+            if mark is not None:
+                marks[right].append(mark)
+    return JudgeTrial(tuple(marks[True]), tuple(marks[False]))
+
+
+async def _mark(model: Model, database: Database, question: str, tree: exp.Select) -> float | None:
+    statement = check(parse(tree.sql(database.dialect), database.dialect)).statement
+    if statement is None:
+        return None
+    result = await database.execute_async(statement, limits=_PAIR_LIMITS)
+    if not result.ok:
+        return None
+    rows = tuple(tuple(row) for row in json_rows(result.rows))
+    task = QueryTask(id="t1", description=question, sql="", depends_on=[])
+    request = JudgeRequest(question, task, statement.sql, result.columns, rows, len(rows), database.dialect)
+    try:
+        judgement = await model.judge(request)
+    except ModelError as error:
+        log.warning("A trial of the judge %s failed: %s", model.name, error)
+        return None
+    return min(1.0, max(0.0, judgement.score))
+
+
+def _pairs(schema: Schema) -> Iterator[_Played]:
+    tables = [t for t in schema.tables if len(t.columns) > 1 and t.row_count != 0]
+    for at, table in enumerate(tables[:PAIRS]):
+        other = tables[(at + 1) % len(tables)]
+        name, column = _called(table.name), table.columns[-1]
+        values = exp.select(quoted_column(column.name)).distinct().from_(table_source(table))
+        if at % 2 == 0 or other is table:
+            yield _Played(f"How many rows does {name} have?", _count(table), values)
+        else:
+            yield _Played(f"Which different values of {_called(column.name)} does {name} have?", values, _count(other))
+
+
+def _count(table: Table) -> exp.Select:
+    return exp.select(exp.Count(this=exp.Star())).from_(table_source(table))
+
+
+def _called(name: str) -> str:
+    return " ".join(singular_words(name)) or name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.knowledge.ddl import ddl
+from agent.knowledge.model_view import ddl
 from agent.knowledge.profile import compute_profile
 from eval.databases import open_database
 from eval.databases.base import Database

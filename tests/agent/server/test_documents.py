@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.server.documents.content import plain_text
-from agent.server.documents.markdown import escaped
+from agent.server.documents import escaped, plain_text
 from tests.pairs import rows
 
 
