@@ -186,12 +186,16 @@ class LiveRuns:
                         await self._store.prune(self._state_days)
                 if self._runs or self._store.shared:
                     await self._store.renew(self.instance.id)
-                    for run in self:  # some were ended elsewhere
-                        kept = await self._store.run(run.record.owner, run.record.run_id)
-                        if kept is not None and kept.status == "cancelled":
-                            run.stop("cancelled")
+                    await self._heed()
                 for renew in self.each_pulse:
                     await renew()
                 await self._store.mark_interrupted()
             except Exception as error:  # noqa: BLE001 - the state being away for a while must not end the pulse
                 log.warning("No sign of life could be left in the state database: %s", type(error).__name__)
+
+    async def _heed(self) -> None:
+        """Stop the runs that were ended elsewhere."""
+        for run in self:
+            kept = await self._store.run(run.record.owner, run.record.run_id)
+            if kept is not None and kept.status == "cancelled":
+                run.stop("cancelled")
