@@ -7,6 +7,8 @@ to join that table; of a text that is stored nowhere, which stored texts resembl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from agent.knowledge.identifiers import quoted_if_needed
@@ -17,7 +19,8 @@ from agent.knowledge.values import ValueIndex
 from eval.engines import ENGINES
 from eval.language.words import singular_words
 from eval.schema import Schema, Table
-from eval.scoring.evidence.joins import joined_off_keys, only_joined
+from eval.scoring.correctness import coefficients, contradicting
+from eval.scoring.evidence import joins, pitfalls
 from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.types import Case
 from eval.sql.traversal import every
@@ -25,13 +28,15 @@ from eval.sql.types import Phantom
 
 NAMED = 3
 """Phantoms, values, bare names: of each kind at most so many are told."""
+TELLING = 0.5
+"""Log-odds that evidence takes from a query before it is told."""
 RESEMBLING = 4
 """Stored texts that are named for one that is not stored."""
 
 
 def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
     """One reason, the first that applies: a name lacks its quotes, it does not parse, may not run, names what is not
-    there, fails, joins what does not belong together, compares with what is not stored."""
+    there, fails, compares with what is not stored, means something else than it seems to."""
     if not case.ran and (odd := [n for n in _odd_names(case.schema) if _stands_bare(n, case)]):
         return f"Put these names in double quotes: {', '.join(odd[:NAMED])}."
     if case.parsed.tree is None:
@@ -46,13 +51,9 @@ def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
         if privacy != "full":
             error = scrubbed(error, words_known(case.schema, case.question, case.parsed.text))
         return f"The database refused it: {one_line(error, 200)}."
-    if joins := _wrongly_joined(case):
-        return joins
-    if privacy != "full":
-        return ""
     missing = [c for c in case.stored if c.found in ("nowhere", "elsewhere", "otherwise")][:NAMED]
-    lines = [_not_stored(c.value, c.table, c.column, case, values) for c in missing]
-    return " ".join(filter(None, lines))
+    lines = [_not_stored(c.value, c.table, c.column, case, values) for c in missing] if privacy == "full" else []
+    return " ".join(filter(None, lines)) or _pitfall(case)
 
 
 def _odd_names(schema: Schema) -> list[str]:
@@ -89,23 +90,28 @@ def _way_to(table: Table, used: list[str], schema: Schema) -> str:
     return f" (join it by {', '.join(links)})" if links else ""
 
 
-def _wrongly_joined(case: Case) -> str:
-    """Tables side by side without a condition, tied by no key, or joined for nothing; empty where all is well."""
-    reading, used = Reading(case), [t.name for t in case.tables_read]
-    if case.multiplied:
-        ways = [f"{t.name}{way}" for t in case.tables_read[1:] if (way := _way_to(t, used[:1], case.schema))]
-        return "Tables stand side by side without a condition. " + (f"There are {'; '.join(ways)}." if ways else "")
-    if pair := joined_off_keys(reading):
-        one, two = (case.schema.table(side.rpartition(".")[0]) for side in pair)
-        way = _way_to(two, [one.name], case.schema) if one is not None and two is not None else ""
-        return f"{pair[0]} and {pair[1]} are no keys to each other{way}." if way else ""
-    said = set(singular_words(case.question))
-    sources = {t.alias_or_name.casefold(): case.schema.table(t.name) for t in every(reading.tree, exp.Table)}
-    for name in only_joined(reading):
-        table = sources.get(name)
-        if table is None or not any(key.ref_table in used for key in table.foreign_keys):
-            continue  # its rows repeat none of the others
-        if said.isdisjoint(singular_words(table.name)):
+def _pitfall(case: Case) -> str:
+    """The worst of what is wrong with the query whatever was asked, with the keys where it is about joins. Such
+    sentences hold names of the structure alone."""
+    reading, weights = Reading(case), coefficients().weights
+    seen = contradicting([*joins.observe(reading), *pitfalls.observe(reading)])
+    against = {o.text: weights.get(o.name, -1.0) for o in seen if o.text}
+    worst = min(against, key=lambda text: against[text], default="")
+    if not worst or against[worst] > -TELLING:
+        return _idle_table(case, joins.only_joined(reading))
+    first, *others = case.tables_read
+    ways = [f"{t.name}{way}" for t in others if (way := _way_to(t, [first.name], case.schema))]
+    return f"{worst} There are {'; '.join(ways)}." if ways and ("join" in worst or case.multiplied) else worst
+
+
+def _idle_table(case: Case, idle: Sequence[str]) -> str:
+    """Of a table that is joined for nothing and repeats the rows of the others."""
+    assert case.parsed.tree is not None
+    used, said = {t.name for t in case.tables_read}, set(singular_words(case.question))
+    sources = {t.alias_or_name.casefold(): case.schema.table(t.name) for t in every(case.parsed.tree, exp.Table)}
+    for table in map(sources.get, idle):
+        repeats = table is not None and any(key.ref_table in used for key in table.foreign_keys)
+        if table is not None and repeats and said.isdisjoint(singular_words(table.name)):
             return (
                 f"{table.name} is joined and nothing of it is used, so each row counts once for each of its rows. "
                 f"Leave {table.name} out, unless the question needs it."

@@ -21,7 +21,7 @@ def observe(reading: Reading) -> Observations:
         yield Observation("cartesian", 1, "Two sources are combined without a condition between them.")
     if facts.outer_joins and not reading.intent.negation:
         yield Observation("outer_join", 1)
-    off_keys = joined_off_keys(reading)
+    off_keys = _off_keys(reading)
     if off_keys:
         text = f"The join of {off_keys[0]} and {off_keys[1]} follows no key."
         yield Observation("join_off_keys", 1, text)
@@ -41,7 +41,7 @@ def observe(reading: Reading) -> Observations:
         yield Observation("count_over_join", 1)
 
 
-def joined_off_keys(r: Reading) -> tuple[str, str] | None:
+def _off_keys(r: Reading) -> tuple[str, str] | None:
     """The first pair of columns equated between two tables that no key of either names."""
     for select in r.selects:
         sources = {

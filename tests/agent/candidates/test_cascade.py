@@ -211,7 +211,7 @@ async def test_without_rows_a_query_that_compiles_is_kept_and_texts_are_compared
         settings=overridden(config, strategy="cascade"),
     )
     assert answer.sql == "SELECT c.name FROM customers AS c, cities AS t WHERE LOWER(t.name) = 'lyon'"
-    assert "side by side" in endpoint.requests[1].prompt
+    assert "without a condition" in endpoint.requests[1].prompt
 
 
 async def test_without_rows_the_engines_doubtful_reading_stands_where_nothing_compiles(

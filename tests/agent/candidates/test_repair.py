@@ -56,10 +56,11 @@ def told(firm: Database, sql: str, privacy: Privacy = "full") -> str:
         ("SELECT `Ship Mode` FROM orders", ""),
         ("SELECT id FROM orders WHERE Ship Mode = 'x'", "Put these names in double quotes: Ship Mode."),
         ("DELETE FROM cities", "Only one SELECT may be written: "),
-        ("SELECT c.name, t.name FROM customers c, cities t", "Tables stand side by side without a condition. There are "
-         "cities (join it by customers.city_id = cities.id)."),
+        ("SELECT c.name, t.name FROM customers c, cities t", "Two sources are combined without a condition between them. "
+         "There are cities (join it by customers.city_id = cities.id)."),
         ("SELECT c.name FROM customers c JOIN cities t ON c.id = t.id WHERE t.country = 'France'",
-         "customers.id and cities.id are no keys to each other (join it by customers.city_id = cities.id)."),
+         "The join of customers.id and cities.id follows no key. There are cities (join it by customers.city_id = "
+         "cities.id)."),
         ("SELECT c.name FROM customers c JOIN cities t ON c.city_id = t.id WHERE t.country = 'France'", ""),
         ("SELECT count(c.id) FROM customers c JOIN orders o ON o.customer_id = c.id",
          "orders is joined and nothing of it is used, so each row counts once for each of its rows. Leave orders out, "
