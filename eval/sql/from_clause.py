@@ -231,7 +231,9 @@ class FromClause(ABC):
         self.binding.unknown.append(Unknown("table", ".".join(p.name for p in node.parts), None, scope))
         return Relation([], open=True)
 
-    def _call(self, call: exp.Expr, alias: str, scope: Scope, ctes: Ctes | None) -> Relation:
+    def _call(self, call: exp.Expr | None, alias: str, scope: Scope, ctes: Ctes | None) -> Relation:
+        if call is None:
+            return Relation([], open=True)  # `ROWS FROM (f(), g())`, which the guard refuses
         self.expression(call, scope, ctes)
         return function_relation(call, alias, self.dialect)
 
