@@ -8,6 +8,7 @@ to join that table; of a text that is stored nowhere, which stored texts resembl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from sqlglot import exp
 
@@ -19,6 +20,7 @@ from agent.knowledge.values import ValueIndex
 from eval.engines import ENGINES
 from eval.language.words import singular_words
 from eval.schema import Schema, Table
+from eval.scoring import observed
 from eval.scoring.correctness import coefficients, contradicting
 from eval.scoring.evidence import joins, pitfalls
 from eval.scoring.evidence.question_reading import Reading
@@ -36,7 +38,8 @@ RESEMBLING = 4
 
 def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
     """One reason, the first that applies: a name lacks its quotes, it does not parse, may not run, names what is not
-    there, fails, compares with what is not stored, means something else than it seems to."""
+    there, fails, compares with what is not stored, is contradicted by its own form, the question or the
+    data."""
     if not case.ran and (odd := [n for n in _odd_names(case.schema) if _stands_bare(n, case)]):
         return f"Put these names in double quotes: {', '.join(odd[:NAMED])}."
     if case.parsed.tree is None:
@@ -53,7 +56,7 @@ def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
         return f"The database refused it: {one_line(error, 200)}."
     missing = [c for c in case.stored if c.found in ("nowhere", "elsewhere", "otherwise")][:NAMED]
     lines = [_not_stored(c.value, c.table, c.column, case, values) for c in missing] if privacy == "full" else []
-    return " ".join(filter(None, lines)) or _pitfall(case)
+    return " ".join(filter(None, lines)) or _contradicted(case, privacy)
 
 
 def _odd_names(schema: Schema) -> list[str]:
@@ -90,12 +93,13 @@ def _way_to(table: Table, used: list[str], schema: Schema) -> str:
     return f" (join it by {', '.join(links)})" if links else ""
 
 
-def _pitfall(case: Case) -> str:
-    """The worst of what is wrong with the query whatever was asked, with the keys where it is about joins. Such
-    sentences hold names of the structure alone."""
+def _contradicted(case: Case, privacy: Privacy) -> str:
+    """What the evidence holds most against the query, with the keys where it is about joins; empty where it is little.
+    To a model that may see no row, only what the query's form shows: those sentences hold names of the structure."""
     reading, weights = Reading(case), coefficients().weights
-    seen = contradicting([*joins.observe(reading), *pitfalls.observe(reading)])
-    against = {o.text: weights.get(o.name, -1.0) for o in seen if o.text}
+    of_form = chain(joins.observe(reading), pitfalls.observe(reading))
+    seen = observed(case) if privacy == "full" else of_form
+    against = {o.text: weights.get(o.name, -1.0) for o in contradicting(seen) if o.text}
     worst = min(against, key=lambda text: against[text], default="")
     if not worst or against[worst] > -TELLING:
         return _idle_table(case, joins.only_joined(reading))

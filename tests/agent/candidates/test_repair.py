@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -32,14 +33,16 @@ def firm(tmp_path: Path) -> Database:
 
 def told(firm: Database, sql: str, privacy: Privacy = "full") -> str:
     schema = firm.schema()
-    return wrong_with(examine(Query("?", sql), firm, schema=schema), value_index(firm, schema), privacy)
+    asked = ", ".join(re.findall("'(.*?)'", sql)) or "?"
+    return wrong_with(examine(Query(asked, sql), firm, schema=schema), value_index(firm, schema), privacy)
 
 
 @pytest.mark.parametrize(
     ("sql", "text"),
     [
         ("SELECT name FROM customers", ""),
-        ("SELECT name FROM customers WHERE name = 'Ana'", ""),
+        ("SELECT city_id FROM customers WHERE name = 'Ana'", ""),
+        ("SELECT name FROM customers WHERE name = 'Ana'", "The query returns the very value that it looks for"),
         (
             "SELECT country FROM orders",
             "There is no column country; country is a column of cities (join it by orders.customer_id = customers.id, "
@@ -52,12 +55,13 @@ def told(firm: Database, sql: str, privacy: Privacy = "full") -> str:
         ("SELECT name FROM cities WHERE country = 'france'", "country holds no 'france'; stored are cities.country = "
          "'France'."),
         ("SELECT name FROM cities WHERE country = 'Lyon'", "country holds no 'Lyon'; stored are cities.name = 'Lyon'."),
-        ("SELECT name FROM cities WHERE country = 'Qqq'", ""),
+        ("SELECT name FROM cities WHERE country = 'Qqq'", "The query returns no rows."),
         ("SELECT `Ship Mode` FROM orders", ""),
         ("SELECT id FROM orders WHERE Ship Mode = 'x'", "Put these names in double quotes: Ship Mode."),
         ("DELETE FROM cities", "Only one SELECT may be written: "),
-        ("SELECT c.name, t.name FROM customers c, cities t", "Two sources are combined without a condition between them. "
-         "There are cities (join it by customers.city_id = cities.id)."),
+        ("SELECT c.name, t.name FROM customers c, cities t",
+         "Two sources are combined without a condition between them. There are cities (join it by "
+         "customers.city_id = cities.id)."),
         ("SELECT c.name FROM customers c JOIN cities t ON c.id = t.id WHERE t.country = 'France'",
          "The join of customers.id and cities.id follows no key. There are cities (join it by customers.city_id = "
          "cities.id)."),
