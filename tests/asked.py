@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import duckdb
+
 from agent.knowledge.values import ValueIndex, value_index
 from agent.parser import Reading, read
 from agent.parser.execution_probe import looker
@@ -18,6 +20,15 @@ TODAY = dt.date(2024, 6, 15)
 Rows = list[tuple[object, ...]]
 
 
+def rows_of(database: Database, sql: str) -> Rows:
+    """What a statement returns, with fractions to two places."""
+    statement = check(parse(sql, database.dialect)).statement
+    assert statement is not None, sql
+    result = database.execute(statement)
+    assert result.ok, (sql, result.error)
+    return [tuple(round(x, 2) if isinstance(x, float) else x for x in row) for row in result.rows]
+
+
 class Asked:
     """Databases to ask, by name, on 15 June 2024."""
 
@@ -27,25 +38,24 @@ class Asked:
     def database(self, name: str) -> tuple[Database, ValueIndex]:
         return self._databases[name]
 
-    def reading(self, name: str, question: str, threshold: float = 0.0, today: dt.date = TODAY) -> Reading:
+    def reading(self, name: str, question: str, threshold: float | None = 0.0, today: dt.date = TODAY) -> Reading:
         database, index = self._databases[name]
         return read(question, database.schema(), index, today=today, look=looker(database), threshold=threshold)
-
-    def rows(self, name: str, question: str, today: dt.date = TODAY) -> Rows:
-        """What the reading's statement returns, with fractions to two places."""
-        statement = check(parse(self.reading(name, question, today=today).sql, "sqlite")).statement
-        assert statement is not None
-        result = self._databases[name][0].execute(statement)
-        assert result.ok, result.error
-        return [tuple(round(x, 2) if isinstance(x, float) else x for x in row) for row in result.rows]
 
 
 @contextmanager
 def databases_to_ask(folder: Path, scripts: Mapping[str, str]) -> Iterator[Asked]:
-    """SQLite databases made of these scripts, by their names."""
+    """Databases made of these scripts, by their names: of DuckDB where the name ends so, of SQLite else. Those that
+    the folder holds already are among them."""
+    for name, script in scripts.items():
+        if name.endswith(".duckdb"):
+            with duckdb.connect(folder / name) as connection:
+                connection.execute(script)
+        else:
+            sqlite_file(folder / f"{name}.sqlite", script)
     with ExitStack() as opened:
         databases = {}
-        for name, script in scripts.items():
-            database = opened.enter_context(open_database(sqlite_file(folder / f"{name}.sqlite", script)))
-            databases[name] = (database, value_index(database, database.schema()))
+        for path in folder.iterdir():
+            database = opened.enter_context(open_database(path))
+            databases[path.name.removesuffix(".sqlite")] = (database, value_index(database, database.schema()))
         yield Asked(databases)

@@ -27,3 +27,8 @@ def sections(file: str) -> dict[str, list[tuple[str, ...]]]:
 def rows(file: str) -> list[tuple[Any, ...]]:
     """The values of each line of a file of JSON Lines, whose names are those of the test's parameters."""
     return [tuple(line.values()) for line in read_lines(FIXTURES / file)]
+
+
+def values(file: str) -> list[Any]:
+    """The value of each line of a file of JSON Lines that names one parameter."""
+    return [value for (value,) in rows(file)]

@@ -13,6 +13,7 @@ from agent.knowledge.values import ValueIndex, value_index
 from agent.parser import Reading, execution_probe, read
 from eval.databases import Database, open_database
 from eval.schema import Dialect, Schema
+from tests.agent.parser import found_tables
 from tests.asked import Asked, databases_to_ask
 from tests.writing import sqlite_file
 
@@ -105,7 +106,9 @@ def trades(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
 
 @pytest.fixture(scope="session")
 def everyday(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    """The databases of `fixtures/parser/everyday`, by their files' names."""
+    """The databases of `fixtures/parser/everyday`, by their files' names, and those of `found_tables.txt`."""
     scripts = {path.stem: path.read_text(encoding="utf-8") for path in sorted((FIXTURES / "everyday").glob("*.sql"))}
-    with databases_to_ask(tmp_path_factory.mktemp("everyday"), scripts) as opened:
+    folder = tmp_path_factory.mktemp("everyday")
+    found_tables.make(folder)
+    with databases_to_ask(folder, scripts) as opened:
         yield opened

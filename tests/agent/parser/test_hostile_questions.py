@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from agent.knowledge.effort import MOST_STEPS, TooTangled, limited, spend
-from agent.knowledge.values import value_index
+from agent.knowledge.values import EMPTY, value_index
 from agent.parser import Reading, read, restate
+from agent.parser.entities import with_entities
 from agent.runtime.catalogue import resolve_database
 from eval.databases import open_database
 from eval.schema import Column, Schema, Table
@@ -21,19 +22,13 @@ from tests.samples import ALL
 GARBLED, LONG = (400, 50) if ALL else (120, 20)
 
 
-@pytest.mark.parametrize(("name", "seed"), [("shop", 11), ("enterprise", 12)])
-def test_garbled_questions_are_read_safely(name: str, seed: int) -> None:
-    figures = ask_all(GARBLED, seed, name)
+@pytest.mark.parametrize(
+    ("name", "seed", "count"), [("shop", 11, GARBLED), ("enterprise", 12, GARBLED), ("shop", 21, LONG)]
+)
+def test_garbled_and_long_questions_are_read_safely(name: str, seed: int, count: int) -> None:
+    figures = ask_all(count, seed, name, long=count == LONG)
     assert (figures.crashed, figures.refused) == (0, 0), figures.worst
-    assert figures.asked == GARBLED
-    assert figures.slowest < 2 * SLOWEST
-
-
-@pytest.mark.parametrize(("name", "seed"), [("shop", 21), ("enterprise", 22)])
-def test_long_questions_are_read_safely(name: str, seed: int) -> None:
-    figures = ask_all(LONG, seed, name, long=True)
-    assert (figures.crashed, figures.refused) == (0, 0), figures.worst
-    assert figures.asked == LONG
+    assert figures.asked == count
     assert figures.slowest < 2 * SLOWEST, figures.slowest_question
 
 
@@ -96,21 +91,37 @@ def test_usual_questions_are_far_from_the_end(monkeypatch: pytest.MonkeyPatch) -
     assert _steps(question, schema, monkeypatch) < MOST_STEPS / 10
 
 
-@pytest.mark.parametrize("ending", ["5", "sorted by", "", "and 5 with"])
 @pytest.mark.parametrize("again", [" and city", ", city", " with city", " of", " in 2024 by"])
-def test_a_list_of_many_words_ends(ask: Callable[..., Reading], again: str, ending: str) -> None:
+def test_a_list_of_many_words_ends(ask: Callable[..., Reading], again: str) -> None:
     """One pattern of wording once tried every way of dividing such a list, for ever."""
     begun = time.process_time()
-    ask(f"list members with name{again * 30} {ending}")
-
-    assert time.process_time() - begun < 20 * unit()
+    for ending in ("5", "sorted by", "", "and 5 with"):
+        ask(f"list members with name{again * 30} {ending}")
+    assert time.process_time() - begun < 80 * unit()
 
 
 def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
     state = tmp_path / "figures.json"
-    ask_all(30, 5, "shop", state)
-    continued = ask_all(50, 5, "shop", state)
+    ask_all(8, 5, "shop", state)
+    continued = ask_all(15, 5, "shop", state)
 
-    whole = ask_all(50, 5, "shop")
+    whole = ask_all(15, 5, "shop")
     assert (continued.asked, continued.answered) == (whole.asked, whole.answered)
-    assert sum(continued.times.values()) == 50
+    assert sum(continued.times.values()) == 15
+
+
+def test_what_tables_have_in_common_is_counted_once() -> None:
+    """Each of 2,000 tables was once compared with all others."""
+
+    class Counted(str):
+        looked_at = 0
+
+        def casefold(self) -> str:
+            Counted.looked_at += 1
+            return super().casefold()
+
+    def table(n: int) -> Table:
+        return Table(f"t{n}", (Column(Counted("id")), Column(Counted("city"))), row_count=9)
+
+    with_entities(Schema("sqlite", tuple(table(n) for n in range(200))), EMPTY)
+    assert Counted.looked_at < 200 * 2 * 20

@@ -1,7 +1,8 @@
-"""What the engine refuses to read, how it says what it understood, and that no text can break it."""
+"""How the engine says what it understood, what it offers instead, and that no text can break it."""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 
 import pytest
@@ -10,20 +11,15 @@ from hypothesis import strategies as st
 
 from agent.knowledge.values import ValueIndex, value_index
 from agent.parser import Reading, read
-from eval.databases import open_database
+from agent.parser.execution_probe import looker
+from agent.runtime.probability import STATED_DOUBT
+from eval.databases import Database, open_database
 from eval.schema import ALL_DIALECTS, Dialect, Schema
 from eval.sql import check, parse, parsed_from_tree
 from eval.tasks.demos import demo_path
+from tests.asked import TODAY
 
 Ask = Callable[..., Reading]
-
-
-@pytest.mark.parametrize("question", ["", "   ", "?!…", "\n\t", "— ''"])
-def test_abstains_without_a_question(question: str, ask: Ask) -> None:
-    reading = ask(question)
-    assert reading.abstained
-    assert reading.confidence == 0.0
-    assert reading.interpretation == "There is no question to read."
 
 
 def test_abstains_on_a_very_long_question(ask: Ask) -> None:
@@ -32,54 +28,9 @@ def test_abstains_on_a_very_long_question(ask: Ask) -> None:
     assert "longer than 2000 characters" in reading.interpretation
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "delete all loans",
-        "Please drop the book table",
-        "UPDATE book SET price = 0",
-        "insert a new member",
-        "truncate loan",
-    ],
-)
-def test_abstains_on_requests_to_write(question: str, ask: Ask) -> None:
-    reading = ask(question)
-    assert reading.abstained
-    assert "only reading is possible" in reading.interpretation
-
-
-@pytest.mark.parametrize(
-    ("question", "word"),
-    [
-        ("What is the weather in Leeds?", "weather"),
-        ("Which books did the astronauts review?", "astronauts"),
-        ("What is the temperature per city?", "temperature"),
-        ("Show 0 books", "0"),
-    ],
-)
-def test_names_what_it_did_not_understand(question: str, word: str, ask: Ask) -> None:
-    reading = ask(question)
-    assert reading.abstained
-    assert word in reading.not_understood
-    assert word in reading.interpretation
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What is the running total of fines by loan date?",
-        "Compare the prices of novels and travel books.",
-        "Show the members in Berlin.",
-        "Which authors have more books than the members?",
-    ],
-)
-def test_does_not_answer_another_question_than_the_one_asked(question: str, ask: Ask) -> None:
-    """A computation, a name or a comparison that the reading leaves out is not a detail."""
-    assert ask(question).abstained
-
-
-def test_offers_questions_near_an_unknown_word(ask: Ask) -> None:
+def test_offers_questions_near_an_unknown_word_and_where_nothing_is_understood(ask: Ask) -> None:
     assert ask("Which gnres do astronauts like?").alternatives[0] == "How many books are there per genre?"
+    assert ask("asdf qwerty").alternatives
 
 
 @pytest.mark.parametrize(
@@ -94,61 +45,37 @@ def test_answers_every_question_that_it_offers(question: str, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "open_word"),
-    [
-        ("books with a price higher than any novel", "doubt comparison_open"),
-        ("Which member is the largest?", "doubt adjective_without_column"),
-        ("loans longer than 3 parsecs of 17", "figure dropped"),
-    ],
-)
-def test_is_never_sure_of_a_question_it_read_in_part(question: str, open_word: str, ask: Ask) -> None:
-    reading = ask(question)
-    assert reading.abstained
-    assert reading.confidence <= 0.3
-    assert reading.features[open_word] > 0
+    "question",
+    ["members with high fines", "loans of the previous owner", "average of members", "old books",
+     "the cheapest book of the oldest author"],
+)  # fmt: skip
+def test_a_doubt_names_a_word_and_a_decline_the_guess(schema: Schema, values: ValueIndex, question: str) -> None:
+    reading = read(question, schema, values, today=TODAY)
+    assert reading.confidence < STATED_DOUBT
+    assert "“" in reading.interpretation or reading.not_understood
+    if reading.guess and reading.abstained:
+        assert "I understood “" in reading.interpretation
+        assert "My best guess was: " in reading.interpretation
 
 
-def test_knowledge_beside_the_question_tells_what_its_words_mean(ask: Ask) -> None:
-    reading = ask("How many page-turners are there?\n\nEvidence: page-turners refers to genre = 'Novel'")
-    assert reading.guess == "SELECT COUNT(*) AS books FROM book WHERE genre = 'Novel'"
-    column = ask("average damage of loans\n\nEvidence: damage is stored in fine_amt")
-    assert column.guess == "SELECT AVG(fine_amt) AS average_fine_amount FROM loan"
-
-
-@pytest.mark.parametrize("knowledge", ["", "the moon is made of cheese; x = = y", "a" * 5000, "genre refers to moon"])
-def test_knowledge_without_meaning_here_changes_nothing(knowledge: str, ask: Ask) -> None:
-    plain = ask("How many books are there?")
-    assert ask(f"How many books are there?\n\nEvidence: {knowledge}").sql == plain.sql
+def test_says_that_the_data_ends_before_a_relative_period(
+    library: Database, schema: Schema, values: ValueIndex
+) -> None:
+    late, look = dt.date(2030, 6, 15), looker(library)
+    past = read("how many loans last month", schema, values, today=late, threshold=0.0, look=look)
+    assert "the data ends before that: no row of loan has loaned_on on or after 2030-05-01" in past.interpretation
+    within = read("how many loans last month", schema, values, today=TODAY, threshold=0.0, look=look)
+    assert "the data ends" not in within.interpretation
 
 
 def test_gives_the_next_best_reading_when_asked(schema: Schema, values: ValueIndex) -> None:
-    first, second = (read("Which members from Leeds have the name Eva?", schema, values, threshold=0.0, place=k)
-                     for k in (1, 9))  # fmt: skip
-    assert first.tree is not None
-    assert second.tree is not None
-
-
-def test_says_how_it_understood_a_question(ask: Ask) -> None:
-    reading = ask("the 2 cheapest novels published before 2020", threshold=0.0)
-    assert reading.interpretation == (
-        "title of book, only rows where genre is 'Novel' and published_on is under '2020-01-01', "
-        "sorted by price (smallest first), only the first 2 rows"
-    )
-
-
-def test_says_what_a_relative_period_was_taken_to_be(ask: Ask) -> None:
-    reading = ask("How many loans were made last month?")
-    assert "2024-05-01 to 2024-05-31" in reading.interpretation
-    assert "today" in reading.interpretation
+    for place in (1, 9):
+        assert read("Which members from Leeds have the name Eva?", schema, values, threshold=0.0, place=place).tree
 
 
 def test_the_same_question_is_always_read_alike(ask: Ask) -> None:
     first = ask("Which member has the most loans?")
     assert all(ask("Which member has the most loans?") == first for _ in range(3))
-
-
-def test_a_count_over_a_join_counts_each_row_once(ask: Ask) -> None:
-    assert "COUNT(DISTINCT m.id)" in ask("How many members have loans?").sql
 
 
 @pytest.mark.parametrize("dialect", ALL_DIALECTS)
@@ -160,22 +87,9 @@ def test_a_count_over_a_join_counts_each_row_once(ask: Ask) -> None:
 def test_writes_sql_that_each_dialect_parses_and_the_guard_allows(
     question: str, dialect: Dialect, schema: Schema, values: ValueIndex
 ) -> None:
-    reading = read(question, Schema(dialect, schema.tables), values, dialect, threshold=0.0)
-    parsed = parse(reading.sql, dialect)
+    parsed = parse(read(question, Schema(dialect, schema.tables), values, dialect, threshold=0.0).sql, dialect)
     assert parsed.error is None
     assert check(parsed).allowed
-
-
-def test_names_that_need_quotes_are_quoted_by_the_dialect() -> None:
-    from eval.schema import Column, Table
-
-    odd = Table("order details", (Column("unit price", "REAL"), Column("group", "TEXT")), row_count=3)
-    assert read("average unit price of order details", Schema("sqlite", (odd,)), dialect="sqlite").guess == (
-        'SELECT AVG("unit price") AS average_unit_price FROM "order details"'
-    )
-    assert read("average unit price of order details", Schema("mysql", (odd,)), dialect="mysql").guess == (
-        "SELECT AVG(`unit price`) AS average_unit_price FROM `order details`"
-    )
 
 
 _HEAP = """books members loans how many the of with more than 5 average price per city Leeds 'Ada' " not without or
@@ -196,27 +110,12 @@ def _never_breaks(question: str, schema: Schema, values: ValueIndex) -> None:
 @pytest.mark.parametrize(
     "question",
     ["loans in March ⓺ 2024", "the ² cheapest books", "member ⑤", "the ⓺ oldest members", "books between ² and ⑤",
-     "5⓺ books", "loans on ²/3/2024", "books with a limit of ⓺"],
+     "5⓺ books", "loans on ²/3/2024", "books with a limit of ⓺",
+     ":D", "please", "hi there", "hey :)", "thanks", "x: ,", "a b:", "a b (please)", "lol"],
 )  # fmt: skip
-def test_signs_that_look_like_digits_are_no_numbers(question: str, schema: Schema, values: ValueIndex) -> None:
-    _never_breaks(question, schema, values)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        ":D",
-        "please",
-        "hi there",
-        "hey :)",
-        "thanks",
-        "x: ,",
-        "a b:",
-        "a b (please)",
-        "lol",
-    ],
-)
-def test_a_question_of_courtesies_alone_is_read_as_it_is(question: str, schema: Schema, values: ValueIndex) -> None:
+def test_signs_like_digits_and_courtesies_alone_break_nothing(
+    question: str, schema: Schema, values: ValueIndex
+) -> None:
     _never_breaks(question, schema, values)
 
 
@@ -226,13 +125,7 @@ def test_a_table_behind_a_group_and_before_a_date_breaks_nothing() -> None:
         _never_breaks("per order items orders since", structure, value_index(shop, structure))
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(words=st.lists(_WORDS, max_size=25))
-def test_no_heap_of_words_breaks_it(words: list[str], schema: Schema, values: ValueIndex) -> None:
-    _never_breaks(" ".join(words), schema, values)
-
-
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=st.text(max_size=200))
-def test_no_text_breaks_it(text: str, schema: Schema, values: ValueIndex) -> None:
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.lists(_WORDS, max_size=25).map(" ".join) | st.text(max_size=200))
+def test_no_heap_of_words_and_no_text_breaks_it(text: str, schema: Schema, values: ValueIndex) -> None:
     _never_breaks(text, schema, values)

@@ -12,6 +12,8 @@ from agent.parser.recall import recalled
 from agent.state import QueryTask
 from eval.databases import Database
 from eval.schema import Schema
+from tests.pairs import rows
+from tests.pairs import values as values_of
 
 KNOWN = (
     Example("How loyal are members from Leeds?", "SELECT COUNT(*) FROM member WHERE city = 'Leeds' AND age > 9"),
@@ -23,15 +25,7 @@ KNOWN = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("question", "sql"),
-    [
-        ("how loyal are members from leeds", "SELECT COUNT(*) FROM member WHERE city = 'Leeds' AND age > 9"),
-        ("please, how loyal are members from York", "SELECT COUNT(*) FROM member WHERE city = 'York' AND age > 9"),
-        ("best readers of 2024", "SELECT id FROM loan WHERE loaned_on >= '2024-01-01' AND loaned_on < '2025-01-01'"),
-        ("books worth it", "SELECT title FROM book WHERE price < 15"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "sql"), rows("parser/recalled.jsonl"))
 def test_answers_in_the_same_words(schema: Schema, values: ValueIndex, question: str, sql: str) -> None:
     known = recalled(question, KNOWN, schema, values)
     assert known is not None
@@ -39,16 +33,7 @@ def test_answers_in_the_same_words(schema: Schema, values: ValueIndex, question:
     assert known.reasoning.startswith("as in the confirmed question “")
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "how loyal are members from Atlantis",  # not a stored city
-        "how loyal are authors from Leeds",
-        "cheap books under 12",  # 10 stands in the query twice
-        "busy days last month",  # its dates belong to the month in which it was confirmed
-        "gone",
-    ],
-)
+@pytest.mark.parametrize("question", values_of("parser/not_recalled.jsonl"))
 def test_recalls_nothing_that_may_be_meant_otherwise(schema: Schema, values: ValueIndex, question: str) -> None:
     assert recalled(question, KNOWN, schema, values) is None
 

@@ -1,17 +1,24 @@
-"""Names of schemas, periods and units."""
+"""Names of schemas, periods, distances, units and wording: what stands in place of what was said."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 
 import pytest
 
-from agent.knowledge.vocabulary import abbreviates, split_name
+from agent.knowledge.vocabulary import abbreviates, split_name, vocabulary
+from agent.parser.date_arithmetic import before, months_later
+from agent.parser.minor_units import sql_in_whole_units
 from agent.parser.periods import period_at
 from agent.parser.units import converted
+from agent.parser.wording import Known, Wording, worded
+from agent.sources.structure import read_structure
 from eval.language.tokens import tokenize
+from tests.asked import TODAY, Asked
+from tests.pairs import rows, sections
 
-TODAY = dt.date(2024, 6, 15)
+CENTS = sections("parser/minor_units.txt")
 
 
 @pytest.mark.parametrize(
@@ -24,30 +31,37 @@ def test_names_of_schemas_are_split_into_words(name: str, words: tuple[str, ...]
 
 
 @pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
-        ("2024", "2024-01-01", "2025-01-01"),
-        ("March 2024", "2024-03-01", "2024-04-01"),
-        ("Q4 2023", "2023-10-01", "2024-01-01"),
-        ("the", None, None),
-        ("2024-02-29", "2024-02-29", "2024-03-01"),
-        ("2023-02-29", None, None),
-        ("last month", "2024-05-01", "2024-06-01"),
-        ("this year", "2024-01-01", "2025-01-01"),
-        ("last 7 days", "2024-06-08", "2024-06-16"),
-        ("next 7 days", "2024-06-16", "2024-06-23"),
-        ("next month", "2024-07-01", "2024-08-01"),
-        ("yesterday", "2024-06-14", "2024-06-15"),
-        ("December 25, 2023", "2023-12-25", "2023-12-26"),
-    ],
-)
+    ("short", "word", "meant"),
+    [("shp", "shipment", True), ("mk", "make", True), ("clm", "claim", True), ("drv", "river", False),
+     ("shp", "ship", True), ("st", "customer", False), ("ct", "contract", False), ("seg", "segment", True)],
+)  # fmt: skip
+def test_names_without_vowels_stand_for_words(short: str, word: str, meant: bool) -> None:
+    assert abbreviates(short, word) is meant
+
+
+def test_a_vocabulary_knows_the_dates_of_its_columns(everyday: Asked) -> None:
+    plant, values = everyday.database("plant")
+    words = vocabulary(plant.schema(), values.stored_forms)
+    assert words.columns["inspection", "held_on"].form == "%d.%m.%Y"
+    assert words.columns["inspection", "closed_at"].form == "unix"
+    assert words.columns["prt", "prt_no"].form == ""
+    claims = vocabulary(read_structure("CREATE TABLE clm (clm_id INTEGER PRIMARY KEY, dt_cls DATE)", "sqlite"))
+    assert claims.columns["clm", "dt_cls"].words == ("date", "closed")  # no class
+
+
+@pytest.mark.parametrize(("text", "start", "end"), rows("parser/periods.jsonl"))
 def test_periods(text: str, start: str | None, end: str | None) -> None:
     period = period_at(tokenize(text), 0, TODAY)
-    if start is None:
-        assert period is None
-        return
-    assert period is not None
-    assert (period.start.isoformat(), period.end.isoformat()) == (start, end)
+    assert (period and period.start.isoformat(), period and period.end.isoformat()) == (start, end)
+
+
+@pytest.mark.parametrize(("day", "count", "unit", "expected"), rows("parser/distances.jsonl"))
+def test_a_distance_back_ends_on_a_day_that_exists(day: str, count: int, unit: str, expected: str) -> None:
+    assert before(dt.date.fromisoformat(day), count, unit) == dt.date.fromisoformat(expected)
+
+
+def test_a_later_month_has_its_own_last_day() -> None:
+    assert months_later(dt.date(2024, 12, 31), 2) == dt.date(2025, 2, 28)
 
 
 def test_units_are_converted_to_the_column_s_own() -> None:
@@ -56,10 +70,36 @@ def test_units_are_converted_to_the_column_s_own() -> None:
     assert converted(30, "year", ("age",)) == 30
 
 
-@pytest.mark.parametrize(
-    ("short", "word", "meant"),
-    [("shp", "shipment", True), ("mk", "make", True), ("clm", "claim", True), ("drv", "river", False),
-     ("shp", "ship", True), ("st", "customer", False), ("ct", "contract", False), ("seg", "segment", True)],
-)  # fmt: skip
-def test_names_without_vowels_stand_for_words(short: str, word: str, meant: bool) -> None:
-    assert abbreviates(short, word) is meant
+@pytest.mark.parametrize(("question", "sql", "whole"), CENTS["in whole units"])
+def test_cents_are_told_in_whole_units(question: str, sql: str, whole: str) -> None:
+    assert sql_in_whole_units(sql, "sqlite", question) == whole
+
+
+@pytest.mark.parametrize(("question", "sql"), CENTS["as it is"])
+def test_what_needs_no_change_stays(question: str, sql: str) -> None:
+    assert sql_in_whole_units(sql, "sqlite", question) is None
+
+
+@pytest.fixture(scope="module")
+def wording(everyday: Asked) -> Callable[[str], Wording]:
+    loaves, values = everyday.database("loaves")
+    known = Known(vocabulary(loaves.schema(), values.stored_forms), values, dt.date(2024, 12, 1))
+    return lambda question: worded(question, known)
+
+
+@pytest.mark.parametrize(("question", "plain"), rows("parser/wording.jsonl"))
+def test_everyday_words_become_words_that_are_read(
+    wording: Callable[[str], Wording], question: str, plain: str
+) -> None:
+    assert wording(question).text == plain
+
+
+def test_a_question_without_everyday_words_stays_as_it_is(wording: Callable[[str], Wording]) -> None:
+    assert wording(" How many customers? ") == Wording(" How many customers? ")
+
+
+@pytest.mark.parametrize("word", ["license", "property", "copyright", "purple"])
+def test_a_word_that_no_rule_explains_is_lost(wording: Callable[[str], Wording], word: str) -> None:
+    """Words that happen to be names of Python were once taken for words of the rules."""
+    assert wording(f"customers who spent more than 100 {word}").lost == (word,)
+    assert wording("revenue growth month over month").lost == ()
