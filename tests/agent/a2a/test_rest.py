@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.agent.a2a.conftest import Slow, task
-from tests.pairs import rows
+from tests.pairs import values
 from tests.samples import ALL
 
 
@@ -30,10 +30,7 @@ def test_a_task_gets_its_sql_with_the_task_named(url: str) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [value for (value,) in rows("a2a/schemas_of_customers.jsonl")],
-)
+@pytest.mark.parametrize("schema", values("a2a/schemas_of_customers.jsonl"))
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql", "mysql"])
 def test_every_form_of_schema_in_every_dialect_is_understood(url: str, schema: object, dialect: str) -> None:
     assert post(url, "generate", task(schema=schema, dialect=dialect)).json()["sql"] == COUNT

@@ -198,10 +198,7 @@ def test_protocol_0_3_subscribes_again_to_a_running_task(slow: tuple[str, Slow])
     assert rpc(url, "tasks/get", {"id": started["id"]})["result"]["status"]["state"] == "canceled"
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "code"),
-    rows("a2a/wrong_calls.jsonl"),
-)
+@pytest.mark.parametrize(("method", "params", "code"), rows("a2a/wrong_calls.jsonl"))
 def test_wrong_calls_get_the_code_of_the_protocol(url: str, method: str, params: Any, code: int) -> None:
     reply = rpc(url, method, params)
 

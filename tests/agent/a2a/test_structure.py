@@ -15,7 +15,7 @@ from agent.sources.structure import read_structure, without_samples
 from eval.errors import InputError
 from eval.schema import Column, ForeignKey, Schema
 from tests.openai_server import OpenAIServer, completion
-from tests.pairs import rows
+from tests.pairs import values
 from tests.settings import overridden
 
 DDL = """
@@ -31,10 +31,7 @@ def names(schema: Schema) -> dict[str, list[str]]:
     return {table.name: [c.name for c in table.columns] for table in schema.tables}
 
 
-@pytest.mark.parametrize(
-    "given",
-    [value for (value,) in rows("a2a/forms_of_schemas.jsonl")],
-)
+@pytest.mark.parametrize("given", values("a2a/forms_of_schemas.jsonl"))
 def test_the_usual_forms_mean_the_same_table(given: Any) -> None:
     assert names(read_structure(given, "sqlite")) == {"t": ["a", "b"]}
 
@@ -57,10 +54,7 @@ def test_what_a_column_says_of_itself_is_kept() -> None:
     assert schema.tables[0].primary_key == ("id",)
 
 
-@pytest.mark.parametrize(
-    "key",
-    [value for (value,) in rows("a2a/foreign_keys.jsonl")],
-)
+@pytest.mark.parametrize("key", values("a2a/foreign_keys.jsonl"))
 def test_a_foreign_key_is_read_in_every_spelling(key: Any) -> None:
     tables = {
         "people": {"columns": [{"name": "city_id", "foreign_key": key}]},
@@ -79,10 +73,7 @@ def test_a_foreign_key_to_nothing_is_left_out() -> None:
         assert read_structure({"tables": tables}, "sqlite").tables[0].foreign_keys == ()
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [value for (value,) in rows("a2a/foreign_keys_of_tables.jsonl")],
-)
+@pytest.mark.parametrize("keys", values("a2a/foreign_keys_of_tables.jsonl"))
 def test_foreign_keys_of_a_whole_table_are_read(keys: Any) -> None:
     given = {"people": {"columns": ["c"], "foreign_keys": keys}, "cities": {"columns": ["id"], "primary_key": "id"}}
 
@@ -164,10 +155,7 @@ def test_the_tasks_name_is_echoed_and_evidence_goes_with_the_question() -> None:
     assert (task.question, task.evidence) == ("How many?", "big means over 5")
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [value for (value,) in rows("a2a/parts_of_messages.jsonl")],
-)
+@pytest.mark.parametrize("parts", values("a2a/parts_of_messages.jsonl"))
 def test_a_task_is_found_in_the_parts_of_messages(parts: list[Any]) -> None:
     task = read_parts(parts)
 

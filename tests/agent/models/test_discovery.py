@@ -78,10 +78,7 @@ async def test_a_port_proves_nothing(endpoint: OpenAIServer) -> None:
     assert server.kind == ""
 
 
-@pytest.mark.parametrize(
-    ("listed", "paths", "tokens"),
-    rows("replies/contexts.jsonl"),
-)
+@pytest.mark.parametrize(("listed", "paths", "tokens"), rows("replies/contexts.jsonl"))
 async def test_the_context_is_what_the_server_says(
     endpoint: OpenAIServer, listed: dict[str, Any], paths: dict[str, Any], tokens: int | None
 ) -> None:
@@ -137,10 +134,7 @@ def settings(name: str, url: str | None = None) -> ModelSettings:
     return ModelSettings(_env_file=None, OPENAI_BASE_URL=url, TEXT2SQL_MODEL=name)
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    rows("replies/small_models.jsonl"),
-)
+@pytest.mark.parametrize(("name", "expected"), rows("replies/small_models.jsonl"))
 async def test_a_name_tells_how_many_weights_a_model_has(name: str, expected: bool) -> None:
     assert await small(settings(name, "https://models.example.org/v1")) is expected
 

@@ -19,7 +19,7 @@ from tests.agent.models.conftest import (
     summary_request,
 )
 from tests.openai_server import Reply, chunks, completion
-from tests.pairs import rows
+from tests.pairs import values
 
 SQL = {"reasoning": "counts", "sql": "SELECT COUNT(*) FROM customers"}
 ENDLESS = '{"reasoning": "", "sql": "SELECT * FROM customers WHERE id = 1' + "0" * 3_000
@@ -50,10 +50,7 @@ def test_what_gives_a_text_away(text: str, why: str) -> None:
     assert flaw(text) == why
 
 
-@pytest.mark.parametrize(
-    "text",
-    [value for (value,) in rows("replies/ordinary.jsonl")],
-)
+@pytest.mark.parametrize("text", values("replies/ordinary.jsonl"))
 def test_ordinary_texts_are_believed(text: str) -> None:
     assert flaw(text) == ""
 

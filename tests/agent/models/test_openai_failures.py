@@ -294,9 +294,6 @@ def test_a_model_outlives_its_event_loop(server: OpenAIServer) -> None:
     assert [asyncio.run(once()), asyncio.run(once())] == ["SELECT 1", "SELECT 1"]
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    rows("replies/retry_after.jsonl"),
-)
+@pytest.mark.parametrize(("headers", "seconds"), rows("replies/retry_after.jsonl"))
 def test_retry_after_is_read_in_each_of_its_forms(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds

@@ -13,7 +13,7 @@ from agent.models.quirks import SQL_TOKENS
 from agent.models.structured import JUDGE_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA, plan_schema
 from tests.agent.models.conftest import ModelServer, judge_request, plan_request, sql_request
 from tests.openai_server import Behaviour, OpenAIServer, Reply, Request, completion, error, raw
-from tests.pairs import rows
+from tests.pairs import values
 
 SQL = {"reasoning": "counts", "sql": "SELECT COUNT(*) FROM customers"}
 GOOD = completion(SQL)
@@ -182,10 +182,7 @@ async def test_an_empty_reply_is_asked_for_again_and_in_the_end_an_error(
     assert len(server.requests) == 4
 
 
-@pytest.mark.parametrize(
-    "content",
-    [value for (value,) in rows("replies/untidy.jsonl")],
-)
+@pytest.mark.parametrize("content", values("replies/untidy.jsonl"))
 async def test_sql_is_found_in_untidy_replies_at_once(server: ModelServer, content: str) -> None:
     server.script(completion(content))
     assert await server.sql() == "SELECT COUNT(*) FROM customers"

@@ -144,10 +144,7 @@ def test_a_stream_shows_the_same_however_it_is_cut(text: str, size: int) -> None
     assert shown(pieces) == shown([text])
 
 
-@pytest.mark.parametrize(
-    ("text", "visible"),
-    rows("replies/visible.jsonl"),
-)
+@pytest.mark.parametrize(("text", "visible"), rows("replies/visible.jsonl"))
 def test_a_stream_shows_what_is_meant_for_people(text: str, visible: str) -> None:
     stream = VisibleStream()
     assert "".join(stream.feed(c) for c in text) + stream.feed("", final=True) == visible

@@ -85,10 +85,7 @@ async def test_a_name_that_moves_after_the_check_leads_nowhere_else(
     assert asked == ["db.example.org"]
 
 
-@pytest.mark.parametrize(
-    ("hosts", "host", "address", "allowed"),
-    rows("imports/allowed_hosts.jsonl"),
-)
+@pytest.mark.parametrize(("hosts", "host", "address", "allowed"), rows("imports/allowed_hosts.jsonl"))
 async def test_hosts_are_allowed_by_name_network_or_star(
     monkeypatch: pytest.MonkeyPatch, hosts: list[str], host: str, address: str, allowed: bool
 ) -> None:

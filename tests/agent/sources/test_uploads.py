@@ -94,10 +94,7 @@ async def test_files_and_folders_are_private(store: UploadStore, tmp_path: Path)
     assert sorted(p.suffix for p in paths(tmp_path / "sources") if p.is_file()) == ["", "", ".duckdb", ".json"]
 
 
-@pytest.mark.parametrize(
-    ("name", "shown", "table"),
-    rows("imports/names_of_files.jsonl"),
-)
+@pytest.mark.parametrize(("name", "shown", "table"), rows("imports/names_of_files.jsonl"))
 async def test_names_lead_nowhere(store: UploadStore, tmp_path: Path, name: str, shown: str, table: str) -> None:
     source = await store.receive([(name, pieces(b"n,m\n1,2\n"))])
 

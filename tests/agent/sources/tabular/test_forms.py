@@ -32,10 +32,7 @@ def fetched(folder: Path, sql: str) -> list[tuple[object, ...]]:
         return database.execute(sql).fetchall()
 
 
-@pytest.mark.parametrize(
-    ("names", "book", "table", "column", "labels"),
-    rows("imports/parts_of_tables.jsonl"),
-)
+@pytest.mark.parametrize(("names", "book", "table", "column", "labels"), rows("imports/parts_of_tables.jsonl"))
 def test_parts_of_one_table_are_read_as_one(
     tmp_path: Path, names: list[str], book: str, table: str, column: str, labels: list[str]
 ) -> None:
@@ -96,10 +93,7 @@ def test_what_was_written_stays_reachable_with_its_file_and_row(tmp_path: Path) 
 ROWS = [{"city": "Bonn", "n": 1}, {"city": "Kiel", "n": 2}]
 
 
-@pytest.mark.parametrize(
-    ("held", "rows"),
-    rows("imports/json_records.jsonl"),
-)
+@pytest.mark.parametrize(("held", "rows"), rows("imports/json_records.jsonl"))
 def test_rows_are_found(tmp_path: Path, held: Any, rows: list[dict[str, Any]]) -> None:
     (tmp_path / "a.json").write_text(json.dumps(held), encoding="utf-8")
     written = as_records(tmp_path / "a.json", tmp_path)

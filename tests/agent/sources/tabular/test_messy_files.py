@@ -205,20 +205,14 @@ def test_two_columns_of_one_heading_are_told_with_each_answer(tmp_path: Path) ->
 # --- encodings that the words of a text speak for ---
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    rows("imports/encodings.jsonl"),
-)
+@pytest.mark.parametrize(("text", "encoding"), rows("imports/encodings.jsonl"))
 def test_the_words_tell_the_encoding(text: str, encoding: str) -> None:
     found = likely_encoding(text.encode(encoding))
     assert found is not None
     assert text.encode(encoding).decode(found.name) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding", "other"),
-    rows("imports/other_encodings.jsonl"),
-)
+@pytest.mark.parametrize(("text", "encoding", "other"), rows("imports/other_encodings.jsonl"))
 def test_what_could_be_another_is_told(text: str, encoding: str, other: str) -> None:
     found = likely_encoding(text.encode(encoding))
     assert found is not None
