@@ -21,6 +21,7 @@ from experiments.ablation.statistics import Pair, pair
 from experiments.ablation.variants import ItemResult, read_variants
 from tests.jsonl import read_lines, write_lines
 from tests.openai_server import OpenAIServer, completion
+from tests.pairs import rows
 from tests.writing import sqlite_file, write
 
 QUESTIONS = [
@@ -35,6 +36,16 @@ ANSWERS = {
         "SELECT name FROM ships WHERE YEAR(built) = 2001",
         "SELECT SUM(tons) FROM ships",
     ],
+}
+
+
+OUTCOMES = {
+    "SELECT name FROM ships WHERE tons > 4": "exact",
+    "SELECT tons, name FROM ships": "near miss",
+    "SELECT name FROM ships UNION ALL SELECT name FROM ships": "near miss",
+    "SELECT tons FROM ships": "runs but differs",
+    "SELECT name FROM ships LIMIT 1": "runs but differs",
+    "SELECT nam FROM ships": "not valid",
 }
 
 
@@ -94,31 +105,18 @@ def test_each_variant_is_measured_and_compared_with_the_first(bench: Path) -> No
     assert "| zero-shot=high | 0.667 | 1.000 | 1: q2 |" in page
 
 
-def test_what_is_there_is_not_asked_again(bench: Path) -> None:
+def test_what_is_there_is_not_asked_again_and_a_folder_of_other_settings_is_refused(bench: Path) -> None:
     compared(bench, "--strategies", "zero-shot=low", "--limit", "1")
     file = bench / "out" / "results.jsonl"
     file.write_text(file.read_text() + '{"variant": "zero-shot=low", "id": "q2", "db"')
 
     done = compared(bench, "--strategies", "zero-shot=low")
+    other = compared(bench, "--strategies", "zero-shot=low", "--split", "test")
 
     assert done.exit_code == 0, done.output
     assert sorted(r["id"] for r in results(bench)) == ["q1", "q2", "q3"]
-
-
-def test_a_folder_of_other_settings_is_refused(bench: Path) -> None:
-    compared(bench, "--strategies", "zero-shot=low", "--limit", "1")
-
-    done = compared(bench, "--strategies", "zero-shot=low", "--split", "test")
-
-    assert done.exit_code == 2
-    assert 'split was "", is "test"' in done.output
-
-
-def test_the_offline_engine_is_a_variant_too(bench: Path) -> None:
-    done = compared(bench, "--strategies", "standard,zero-shot=low", "--split", "test", "--limit", "1")
-
-    assert done.exit_code == 0, done.output
-    assert {r["variant"]: r["ex"] for r in results(bench)} == {"standard": True, "zero-shot=low": True}
+    assert other.exit_code == 2
+    assert 'split was "", is "test"' in other.output
 
 
 def test_the_databases_may_stand_on_another_engine(bench: Path) -> None:
@@ -131,19 +129,10 @@ def test_the_databases_may_stand_on_another_engine(bench: Path) -> None:
     assert [(r["ex"], r["gold_error"]) for r in results(bench)] == [(True, None)]
 
 
-@pytest.mark.parametrize(
-    ("given", "wrong"),
-    [
-        (["--strategies", "zero-shot=nobody"], "has no system nobody"),
-        (["--strategies", "best=low"], "there is no strategy"),
-        (["--strategies", "zero-shot=low,zero-shot=low"], "named twice"),
-        (["--strategies", "zero-shot=low", "--split", "dev"], "no questions of the split 'dev'"),
-        (["--strategies", "zero-shot=low", "--recorded-dialect", "oracle"], "not 'oracle'"),
-        (["--strategies", "zero-shot=low", "--databases", "duckdb:///{db}.duckdb"], "--databases goes with neither"),
-    ],
-)
+@pytest.mark.parametrize(("given", "wrong"), rows("experiments/ablation_refused.jsonl"))
 def test_what_does_not_fit_together_is_said_in_one_line(bench: Path, given: list[str], wrong: str) -> None:
-    done = compared(bench, *given)
+    (bench / "examples.jsonl").write_text("{oops\n")
+    done = compared(bench, "--strategies", *(part.format(bench=bench) for part in given))
 
     assert done.exit_code == 2
     assert wrong in done.output
@@ -190,22 +179,13 @@ def test_examples_are_kept_apart_from_the_test_set(bench: Path) -> None:
     assert "Of 3 test questions, 1 (33.3%) share their template" in page
 
 
-def test_a_bad_file_of_examples_is_said_in_one_line(bench: Path) -> None:
-    (bench / "examples.jsonl").write_text("{oops\n")
-
-    done = compared(bench, "--strategies", "few-shot-3=low", "--examples", str(bench / "examples.jsonl"))
-
-    assert done.exit_code == 2
-    assert "examples.jsonl, line 1: no JSON object" in done.output
-
-
-def test_retries_get_the_systems_behind_the_first(bench: Path) -> None:
-    done = compared(bench, "--strategies", "zero-shot=low,standard=low+high", "--limit", "2")
+def test_retries_get_the_systems_behind_the_first_and_the_offline_engine_is_a_variant_too(bench: Path) -> None:
+    done = compared(bench, "--strategies", "zero-shot=low,standard=low+high,standard", "--limit", "2")
 
     assert done.exit_code == 0, done.output
     kept = {(r["variant"], r["id"]): r for r in results(bench)}
     assert (kept["standard=low+high", "q2"]["ex"], kept["standard=low+high", "q2"]["attempts"]) == (True, 2)
-    assert kept["zero-shot=low", "q2"]["ex"] is False
+    assert (kept["zero-shot=low", "q2"]["ex"], kept["standard", "q1"]["ex"]) == (False, True)
 
 
 def test_recorded_runs_that_differ_in_their_seed_are_one_variant(bench: Path) -> None:
@@ -258,28 +238,11 @@ def test_models_seeds_and_kits_are_crossed(
     assert not re.findall(r"(?:src|href)=|url\(|@import|<script", page)
 
 
-def test_two_kits_of_one_name_are_refused(bench: Path) -> None:
-    done = compared(bench, "--strategies", "zero-shot", "--kit", "a/kit", "--kit", "b/kit")
-
-    assert done.exit_code == 2
-    assert "two kits have the same name" in done.output
-
-
-@pytest.mark.parametrize(
-    ("sql", "outcome"),
-    [
-        ("SELECT name FROM ships WHERE tons > 4", "exact"),
-        ("SELECT tons, name FROM ships", "near miss"),
-        ("SELECT name FROM ships UNION ALL SELECT name FROM ships", "near miss"),
-        ("SELECT tons FROM ships", "runs but differs"),
-        ("SELECT name FROM ships LIMIT 1", "runs but differs"),
-        ("SELECT nam FROM ships", "not valid"),
-    ],
-)
-def test_wrong_answers_are_told_apart(bench: Path, sql: str, outcome: str) -> None:
+def test_wrong_answers_are_told_apart(bench: Path) -> None:
     gold = "SELECT name FROM ships"
     with open_database(bench / "databases" / "port.sqlite") as database:
-        assert outcome_of(gold, sql, compare_items(gold, sql, database), database) == outcome
+        for sql, outcome in OUTCOMES.items():
+            assert outcome_of(gold, sql, compare_items(gold, sql, database), database) == outcome, sql
 
 
 def test_questions_without_a_level_have_the_form_of_their_gold(bench: Path) -> None:

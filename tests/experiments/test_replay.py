@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.config import Settings
-from eval.metrics.intervals import Rate
 from experiments.replay.__main__ import app, replay_questions
 from experiments.replay.recorded import Attempt, Replayed, by_category, by_difficulty, tally
 from tests.experiments.recorded.conftest import SHIPS
@@ -138,11 +137,6 @@ def test_further_candidates_are_no_retries() -> None:
 
     assert (tally(items).retries, tally(items).retried, tally(items).repaired) == (1, 1, 2)
     assert list(by_category(items)) == ["empty_result"]
-
-
-def test_a_rate_stands_with_its_interval() -> None:
-    assert str(Rate(8, 10)) == "0.800 (0.490-0.943)"
-    assert str(Rate(0, 0)) == "–"
 
 
 @pytest.mark.bench

@@ -47,7 +47,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_replicas_keep_every_constraint_and_differ_from_the_original(original: Path, tmp_path: Path) -> None:
-    chosen = make_suite(original, GOLDS, tmp_path / "small", replicas=4, candidates=12)
+    chosen = make_suite(original, GOLDS, tmp_path / "small", replicas=3, candidates=8)
     assert chosen.golds == len(GOLDS)
     assert chosen.failing_golds == ()
     assert 1 <= len(chosen.files) <= 4
@@ -70,7 +70,7 @@ def test_replicas_keep_every_constraint_and_differ_from_the_original(original: P
 def test_the_suite_tells_more_mutants_than_the_original_and_finds_out_a_lucky_answer(
     original: Path, tmp_path: Path
 ) -> None:
-    chosen = make_suite(original, GOLDS, tmp_path / "small", replicas=6, candidates=20)
+    chosen = make_suite(original, GOLDS, tmp_path / "small", replicas=4, candidates=10)
     assert chosen.told_by_original < chosen.told <= chosen.mutants
     assert chosen.told + chosen.never_told == chosen.mutants
     lucky = "SELECT name FROM customers WHERE city = 'Oslo' OR name = 'Ann'"
@@ -84,7 +84,7 @@ def test_the_suite_tells_more_mutants_than_the_original_and_finds_out_a_lucky_an
 
 def test_the_same_seed_makes_the_same_suite(original: Path, tmp_path: Path) -> None:
     def dump(folder: Path) -> list[str]:
-        files = make_suite(original, GOLDS, folder, replicas=2, candidates=5, seed=3).files
+        files = make_suite(original, GOLDS, folder, replicas=1, candidates=3, seed=3).files
         dumps = []
         for file in files:
             with closing(sqlite3.connect(file)) as connection:
@@ -112,7 +112,7 @@ def test_the_command_makes_suites_and_says_what_they_tell(original: Path, tmp_pa
     lines = [{"db": "small", "gold_sql": gold} for gold in GOLDS] + [{"db": "absent", "gold_sql": "SELECT 1"}]
     questions = write_lines(tmp_path / "questions.jsonl", lines)
     places = ("--databases", original.parent, "--out", tmp_path / "out")
-    ran = commands.run("-m", "experiments.replicas", *places, "--candidates", "6", questions)
+    ran = commands.run("-m", "experiments.replicas", *places, "--candidates", "3", questions)
     assert ran.returncode == 1
     assert "absent" in ran.stderr
     assert "small" in ran.stdout

@@ -11,7 +11,7 @@ from agent.knowledge.stored_dates import date_form
 from agent.parser.date_functions import DateFunctions
 from agent.parser.figure_functions import as_number
 from eval.databases import open_database
-from eval.language.text_figures import text_figures
+from eval.language.numbers import text_figures
 from eval.schema import DIALECTS, Dialect
 from eval.sql import check, parse, parsed_from_tree
 from tests.asked import rows_of

@@ -89,7 +89,7 @@ async def model_at() -> AsyncIterator[ModelAt]:
     forget()
 
     def make(url: str, **settings: Any) -> OpenAIModel:
-        given = {"model": "m", "api_key": None, "base_url": url, "seconds": 10.0, **settings}
+        given = {"model": "m", "api_key": None, "base_url": url, "seconds": 60.0, **settings}
         made.append(OpenAIModel(Endpoint(**given), retry=RetryPolicy(first_wait=0.01, longest_wait=0.05)))
         return made[-1]
 

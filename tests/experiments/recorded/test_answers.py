@@ -106,22 +106,24 @@ def test_a_query_that_holds_a_tag_of_the_prompt_is_found_again(tmp_path: Path, q
     assert sql_for(answers, COUNT, "SELECT '<sql>' FROM ships") == "SELECT 2"
 
 
-def test_systems_are_asked_in_the_order_given(recording: Path, questions: Path) -> None:
-    answers = Answers(load_answers(recording, questions, ["third", "first"]))
+def test_systems_are_asked_in_the_order_given_and_distinct_answers_skip_repeats(
+    recording: Path, questions: Path
+) -> None:
+    ordered = Answers(load_answers(recording, questions, ["third", "first"]))
+    distinct = Answers(load_answers(recording, questions, distinct=True))
 
-    assert [sql_for(answers, HEAVY), sql_for(answers, HEAVY, THIRD)] == [THIRD, FIRST]
-
-
-def test_distinct_answers_skip_what_an_earlier_system_said(recording: Path, questions: Path) -> None:
-    answers = Answers(load_answers(recording, questions, distinct=True))
-
-    assert sql_for(answers, COUNT, "SELECT COUNT(*) FROM ships") == "SELECT COUNT(id) FROM ships"
-    assert [sql_for(answers, HEAVY), sql_for(answers, HEAVY, FIRST)] == [FIRST, SECOND]
+    assert [sql_for(ordered, HEAVY), sql_for(ordered, HEAVY, THIRD)] == [THIRD, FIRST]
+    assert sql_for(distinct, COUNT, "SELECT COUNT(*) FROM ships") == "SELECT COUNT(id) FROM ships"
+    assert [sql_for(distinct, HEAVY), sql_for(distinct, HEAVY, FIRST)] == [FIRST, SECOND]
 
 
-def test_a_question_is_known_by_its_text_with_other_spaces_and_with_evidence(answers: Answers) -> None:
+def test_a_question_is_known_with_other_spaces_with_evidence_and_after_a_repair(answers: Answers) -> None:
     assert sql_for(answers, "Which  ships weigh\nmore than 10 tons? ") == FIRST
     assert sql_for(answers, f"{HEAVY}\n\nEvidence: tons is the column of weight") == FIRST
+    task = sql_request().task.model_copy(update={"description": HEAVY})
+    body = body_of(sql_prompt(sql_request(question=HEAVY, task=task)), "sql")
+    body["messages"] += [{"role": "assistant", "content": "{"}, {"role": "user", "content": "Reply again with JSON."}]
+    assert json.loads(content(answers.reply(body)))["sql"] == FIRST
 
 
 def test_the_longest_recorded_question_in_the_text_counts(tmp_path: Path) -> None:
@@ -146,30 +148,17 @@ def test_a_question_asked_of_two_databases_is_told_by_the_schema(tmp_path: Path)
     assert sql_for(answers, "How many are there?") == "SELECT COUNT(*) FROM customers"
 
 
-def test_after_a_repair_the_question_is_still_found(answers: Answers) -> None:
-    task = sql_request().task.model_copy(update={"description": HEAVY})
-    body = body_of(sql_prompt(sql_request(question=HEAVY, task=task)), "sql")
-    body["messages"] += [{"role": "assistant", "content": "{"}, {"role": "user", "content": "Reply again with JSON."}]
-
-    assert json.loads(content(answers.reply(body)))["sql"] == FIRST
-
-
-def test_a_question_that_was_not_recorded_is_refused_with_the_reason(answers: Answers) -> None:
+def test_a_question_that_was_not_recorded_is_refused_and_one_in_other_words_gets_plain_sql(answers: Answers) -> None:
     sent = answers.reply(body_of(plan_prompt(plan_request()), "plan"))
-
     assert sent.status == 404
     assert json.loads(sent.pieces[0])["error"]["code"] == "question_not_recorded"
-
-
-def test_a_client_that_asks_in_its_own_way_gets_plain_sql(answers: Answers) -> None:
     body = {"messages": [{"role": "user", "content": [{"type": "text", "text": f"Write SQL. {HEAVY}"}]}]}
-
     assert content(answers.reply(body)) == f"```sql\n{FIRST}\n```"
 
 
-@pytest.mark.parametrize("body", [{}, {"messages": None}, {"messages": [1, {"role": "system", "content": COUNT}]}])
-def test_a_request_that_asks_nothing_is_refused(answers: Answers, body: dict[str, Any]) -> None:
-    assert answers.reply(body).status == 400
+def test_a_request_that_asks_nothing_is_refused(answers: Answers) -> None:
+    bodies: list[dict[str, Any]] = [{}, {"messages": None}, {"messages": [1, {"role": "system", "content": COUNT}]}]
+    assert [answers.reply(body).status for body in bodies] == [400] * 3
 
 
 @pytest.mark.parametrize(

@@ -50,24 +50,17 @@ def test_after_a_kill_the_recording_goes_on_behind_the_half_line(tmp_path: Path,
     assert sum(skipped.values()) == (0 if whole else 1)
 
 
-def test_a_file_of_another_kind_is_never_written_to(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
+def test_a_file_of_another_kind_is_never_written_to_and_a_later_version_is_refused(tmp_path: Path) -> None:
+    path, later = tmp_path / "notes.txt", tmp_path / "run.jsonl"
     path.write_text('{"system": "s", "id": 1, "sql": "SELECT 1"}\n')
+    later.write_text('{"format": "text2sql-recording", "version": 2}\n')
 
-    assert not is_recording(path)
+    assert (is_recording(path), is_recording(later)) == (False, True)
     with pytest.raises(ValueError, match="does not begin as a recording does"), Recorder(path):
         pass
-
     assert path.read_text() == '{"system": "s", "id": 1, "sql": "SELECT 1"}\n'
-
-
-def test_a_later_version_is_refused_rather_than_misread(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    path.write_text('{"format": "text2sql-recording", "version": 2}\n')
-
-    assert is_recording(path)
     with pytest.raises(ValueError, match="not a text2sql-recording of version 1"):
-        load_exchanges(path)
+        load_exchanges(later)
 
 
 def test_lines_that_are_no_exchange_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -100,17 +93,11 @@ def test_repeats_of_a_request_get_their_replies_in_order_and_then_the_last_again
 
     sent = [source.reply(ASKED) for _ in range(3)]
 
-    assert [s.pieces for s in sent] == [(b"one",), (b"two",), (b"two",)]
-    assert [s.status for s in sent] == [200, 429, 429]
+    assert [(s.pieces, s.status) for s in sent] == [((b"one",), 200), ((b"two",), 429), ((b"two",), 429)]
     assert source.reply({**ASKED, "stream": True}).pieces == (b"streamed",)
     assert source.models == ("m",)
-
-
-def test_a_request_that_was_not_recorded_is_refused() -> None:
-    sent = Exchanges([exchange()]).reply({**ASKED, "model": "n"})
-
-    assert sent.status == 404
-    assert json.loads(sent.pieces[0])["error"]["code"] == "request_not_recorded"
+    unknown = source.reply({**ASKED, "model": "n"})
+    assert (unknown.status, json.loads(unknown.pieces[0])["error"]["code"]) == (404, "request_not_recorded")
 
 
 def test_a_stream_that_broke_off_may_be_asked_for_in_one_piece() -> None:

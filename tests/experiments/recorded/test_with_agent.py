@@ -88,12 +88,3 @@ class Nth(Faults):
     def befall(self, request: bytes, sent: Sent) -> Sent:
         self.sent += 1
         return super().befall(request, sent) if self.sent == self.number else sent
-
-
-async def test_a_server_that_only_fails_ends_in_an_error(
-    recording: Path, questions: Path, port: Database, model_at: ModelAt
-) -> None:
-    with server_of(recording, questions, Faults({"500": 1.0})) as url:
-        answer = await run(HEAVY, database=port, model=model_at(url))
-
-    assert (answer.status, answer.error_kind) == ("error", "model")
