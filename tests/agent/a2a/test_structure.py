@@ -36,22 +36,15 @@ def test_the_usual_forms_mean_the_same_table(given: Any) -> None:
     assert names(read_structure(given, "sqlite")) == {"t": ["a", "b"]}
 
 
-def test_what_a_column_says_of_itself_is_kept() -> None:
-    schema = read_structure(
-        {
-            "t": {
-                "id": {"type": "INTEGER", "primary_key": True},
-                "n": {"data_type": "TEXT", "is_nullable": "NO", "default": 5},
-            }
-        },
-        "sqlite",
-    )
+def test_what_a_column_says_of_itself_is_kept_and_a_name_that_ends_like_a_type_stays_a_name() -> None:
+    number = {"type": "INTEGER", "primary_key": True}
+    text = {"data_type": "TEXT", "is_nullable": "NO", "default": 5}
+    [table] = read_structure({"t": {"id": number, "n": text}}, "sqlite").tables
 
-    assert schema.tables[0].columns == (
-        Column("id", "INTEGER", nullable=False, primary_key=True),
-        Column("n", "TEXT", nullable=False, default="5"),
-    )
-    assert schema.tables[0].primary_key == ("id",)
+    one, other = Column("id", "INTEGER", nullable=False, primary_key=True), Column("n", "TEXT", False, default="5")
+    assert table.columns == (one, other)
+    assert table.primary_key == ("id",)
+    assert names(read_structure({"t": ["Order Date", "first name"]}, "sqlite")) == {"t": ["Order Date", "first name"]}
 
 
 @pytest.mark.parametrize("key", values("a2a/foreign_keys.jsonl"))
@@ -92,23 +85,17 @@ def test_create_table_statements_are_read_and_nothing_else_of_them() -> None:
     )
 
 
-def test_a_name_that_ends_like_a_type_stays_a_name() -> None:
-    assert names(read_structure({"t": ["Order Date", "first name"]}, "sqlite")) == {"t": ["Order Date", "first name"]}
-
-
 def test_the_engines_own_tables_are_left_out_and_namespaces_are_kept_where_they_matter() -> None:
-    tables = [
-        {"name": n, "schema": s, "columns": ["a"]} for n, s in [("t", "sales"), ("u", "public"), ("sqlite_stat1", None)]
-    ]
-
-    assert [(t.name, t.namespace) for t in read_structure({"tables": tables}, "postgres").tables][:2] == [
-        ("t", "sales"),
-        ("u", None),
-    ]
-    assert [(t.name, t.namespace) for t in read_structure({"tables": tables}, "sqlite").tables] == [
-        ("t", None),
-        ("u", None),
-    ]
+    given = (("t", "sales"), ("u", "public"), ("sqlite_stat1", None))
+    tables = [{"name": name, "schema": schema, "columns": ["a"]} for name, schema in given]
+    for dialect, namespace in (("postgres", "sales"), ("sqlite", None)):
+        found = [(t.name, t.namespace) for t in read_structure({"tables": tables}, dialect).tables]
+        assert found[:2] == [("t", namespace), ("u", None)]
+    assert len(found) == 2
+    for catalogue in ("pg_catalog", "information_schema", "PG_TOAST"):
+        own = [{"name": "pg_authid", "schema": catalogue, "columns": ["rolname"]}]
+        with pytest.raises(InputError, match="catalogue"):
+            read_structure({"tables": own}, "postgres")
 
 
 @pytest.mark.parametrize(
@@ -163,30 +150,17 @@ def test_a_task_is_found_in_the_parts_of_messages(parts: list[Any]) -> None:
     assert names(task.schema) == {"t": ["a"]}
 
 
-@pytest.mark.parametrize(
-    ("parts", "kind"),
-    [
-        ([], QuestionMissing),
-        ([{"key": "value"}], QuestionMissing),
-        ([[1, 2]], QuestionMissing),
-        (["How many?"], InputMissing),
-        (["{broken"], InputMissing),
-        (["x"] * 100, TaskUnusable),
-        ([{"question": "q", "schema": 7}], TaskUnusable),
-    ],
-)
-def test_parts_without_a_task_say_what_is_missing(parts: list[Any], kind: type[TaskUnusable]) -> None:
-    with pytest.raises(TaskUnusable) as caught:
-        read_parts(parts)
-
-    assert type(caught.value) is kind
-
-
-def test_the_engines_catalogue_is_no_namespace_for_tables() -> None:
-    for namespace in ("pg_catalog", "information_schema", "PG_TOAST"):
-        tables = [{"name": "pg_authid", "schema": namespace, "columns": ["rolname"]}]
-        with pytest.raises(InputError, match="catalogue"):
-            read_structure({"tables": tables}, "postgres")
+def test_parts_without_a_task_say_what_is_missing() -> None:
+    missing: dict[type[TaskUnusable], list[list[Any]]] = {
+        QuestionMissing: [[], [{"key": "value"}], [[1, 2]]],
+        InputMissing: [["How many?"], ["{broken"]],
+        TaskUnusable: [["x"] * 100, [{"question": "q", "schema": 7}]],
+    }
+    for kind, given in missing.items():
+        for parts in given:
+            with pytest.raises(TaskUnusable) as caught:
+                read_parts(parts)
+            assert type(caught.value) is kind, parts
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from agent.candidates.weights import INTERCEPT, probability, weights
 from agent.runtime.attempts import best_attempt
 from agent.state import QueryResult
 from eval.databases.types import ExecutionResult
-from eval.metrics.intervals import Rate, mcnemar_exact
 
 
 def ran(sql: str, *rows: tuple[object, ...], probability: float = 0.5, ordered: bool = False, system: str = "") -> Ran:
@@ -110,20 +109,7 @@ def test_an_attempt_that_failed_stands_for_none_that_ran() -> None:
     assert best_attempt("t", [ran_before, attempt(2, 0.0, status="error", replaces=[1])]) == ran_before
 
 
-@pytest.mark.parametrize(
-    ("after", "taken"),
-    [
-        (attempt(2, 0.80), True),
-        (attempt(2, 0.79), False),
-        (attempt(2, 0.95, rows=0), False),
-        (attempt(2, 0.95, status="error"), False),
-        (attempt(2, 0.95, status="failed"), False),
-    ],
-)
-def test_a_revision_stands_only_if_it_is_no_worse(after: QueryResult, taken: bool) -> None:
-    assert stands(after, attempt(1, 0.80)) is taken
-
-
-def test_figures_are_told_with_interval_and_test() -> None:
-    assert str(Rate(3, 4)) == "0.750 (0.301-0.954)"
-    assert f"{mcnemar_exact(0, 6):.2g}" == "0.031"
+def test_a_revision_stands_only_if_it_is_no_worse() -> None:
+    assert stands(attempt(2, 0.80), attempt(1, 0.80))
+    worse = (attempt(2, 0.79), attempt(2, 0.95, rows=0), attempt(2, 0.95, "error"), attempt(2, 0.95, "failed"))
+    assert not any(stands(after, attempt(1, 0.80)) for after in worse)

@@ -21,12 +21,9 @@ QUESTION = "How many customers are there?"
 
 @pytest.fixture
 def firm(tmp_path: Path) -> Database:
-    file = sqlite_file(
-        tmp_path / "firm.sqlite",
-        "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT);"
-        "INSERT INTO customers VALUES (1, 'Ana'), (2, 'Bo'), (3, 'Cy');",
-    )
-    return open_database(str(file))
+    rows = "INSERT INTO customers VALUES (1, 'Ana'), (2, 'Bo'), (3, 'Cy')"
+    script = f"CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); {rows}"
+    return open_database(sqlite_file(tmp_path / "firm.sqlite", script))
 
 
 def answer(firm: Database, place: int, sql: str, engine: float | None = None, *, superseded: bool = False) -> Answer:

@@ -84,16 +84,11 @@ def feedback(events: list[Event]) -> list[tuple[int, str]]:
     return [(e.data.attempt, e.data.category) for e in events if isinstance(e, RetryEvent)]
 
 
-async def test_the_standard_strategy_writes_one_query_and_asks_for_no_review(ask: Run, server: OpenAIServer) -> None:
+async def test_two_that_agree_and_leave_no_doubt_are_enough(ask: Run, server: OpenAIServer) -> None:
     endpoint = Endpoint(server, COUNT)
     events, answer = await ask(HOW_MANY, endpoint.model)
-    assert answer.rows == [[4]]
-    assert (len(endpoint.written), len(endpoint.reviewed)) == (1, 0)
     (attempt,) = attempts(events)
-    assert (attempt.replaces, attempt.agreeing, attempt.verified) == ([], None, None)
-
-
-async def test_two_that_agree_and_leave_no_doubt_are_enough(ask: Run, server: OpenAIServer) -> None:
+    assert (len(endpoint.written), attempt.replaces, attempt.agreeing, attempt.verified) == (1, [], None, None)
     endpoint = Endpoint(server, COUNT, ALSO_COUNT)
     events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=5")
     assert len(endpoint.written) == 2
@@ -141,9 +136,10 @@ async def test_a_model_that_is_away_for_all_of_them_is_an_error_as_ever(ask: Run
 
 
 async def test_broken_and_hostile_candidates_are_shown_and_passed_over(ask: Run, server: OpenAIServer) -> None:
-    endpoint = Endpoint(server, "DROP TABLE customers", "SELECT nothing FROM nowhere", "SELEC", COUNT)
-    events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=4")
+    endpoint = Endpoint(server, "DROP TABLE customers", "SELECT nothing FROM nowhere", "SELEC", COUNT, reviews=(True,))
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="full")
     assert answer.rows == [[4]]
+    assert len(endpoint.reviewed) == 1  # the chosen one
     assert [a.status for a in attempts(events)][-1] == "success"
     assert len(attempts(events)) == 4
 
@@ -228,10 +224,7 @@ async def test_there_are_two_rounds_at_most(ask: Run, server: OpenAIServer) -> N
     assert len(endpoint.reviewed) == 2
     assert len(attempts(events)) == 3
     assert answer.rows == [[4]]
-
-
-async def test_a_revision_that_repeats_the_query_ends_the_review(ask: Run, server: OpenAIServer) -> None:
-    endpoint = Endpoint(server, COUNT, reviews=(COUNT,))
+    endpoint = Endpoint(server, COUNT, reviews=(COUNT,))  # it says the same again
     events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified")
     assert (len(endpoint.reviewed), len(attempts(events)), answer.rows) == (1, 1, [[4]])
 
@@ -278,14 +271,6 @@ async def test_where_the_model_may_see_the_schema_alone_nothing_is_reviewed(ask:
     assert endpoint.reviewed == []
     assert {a.verified for a in answer.attempts} == {None}
     assert not [r for r in server.requests if "Chloé" in r.prompt]
-
-
-async def test_candidates_then_a_review_of_the_chosen_one(ask: Run, server: OpenAIServer) -> None:
-    endpoint = Endpoint(server, NAMES, CITIES, COUNT, ALSO_COUNT, reviews=(True,))
-    events, answer = await ask(HOW_MANY, endpoint.model, strategy="full")
-    assert answer.rows == [[4]]
-    assert len(endpoint.reviewed) == 1
-    assert len(attempts(events)) == 4
 
 
 async def test_the_built_in_engine_answers_as_ever_whatever_the_strategy(ask: Run) -> None:

@@ -50,18 +50,23 @@ def _line(*sqls: Any, question: str = QUESTION, **fields: Any) -> Line:
 def test_what_most_agree_on_and_the_question_asks_for_is_chosen_whoever_wrote_it(select: Select) -> None:
     sqls = ["SELECT name FROM animals", COUNT, "SELECT COUNT(id) FROM animals", "SELECT SUM(weight) FROM animals"]
     shuffled = random.Random(1).sample(sqls, len(sqls))
-    first, second = select(_line(*sqls), _line(*shuffled))
+    tied = ["SELECT name FROM animals WHERE id = 1", "SELECT name FROM animals WHERE id = 2"]
+    first, second, right, wrong, one, other = select(
+        _line(*sqls),
+        _line(*shuffled),
+        _line(COUNT),
+        _line("SELECT name FROM animals WHERE kind = 'Horse'"),
+        _line(*tied, question="Name one of the animals"),
+        _line(*reversed(tied), question="Name one of the animals"),
+    )
     assert list(first) == ["id", "sql", "system", "probability"]
     assert first["sql"] == second["sql"] == COUNT
-    assert first["system"] == "s1"
-    assert second["system"] == f"s{shuffled.index(COUNT)}"
+    assert (first["system"], second["system"]) == ("s1", f"s{shuffled.index(COUNT)}")
     assert first["probability"] == second["probability"] > 0.8
-
-
-def test_one_candidate_is_chosen_with_the_probability_of_its_evidence(select: Select) -> None:
-    right, wrong = select(_line(COUNT), _line("SELECT name FROM animals WHERE kind = 'Horse'"))
     assert right["probability"] > wrong["probability"]
     assert wrong["sql"]
+    assert one["sql"] == other["sql"]
+    assert {one["system"], other["system"]} == {"s0", "s1"}
 
 
 def test_the_spelling_that_is_stored_beats_the_one_that_more_have_written(select: Select) -> None:
@@ -71,45 +76,31 @@ def test_the_spelling_that_is_stored_beats_the_one_that_more_have_written(select
 
 
 def test_broken_hostile_empty_and_odd_candidates_are_survived(select: Select) -> None:
-    (line,) = select(
-        _line(
-            "DROP TABLE animals",
-            "SELECT * FROM animals; DELETE FROM animals",
-            "SELECT nothing FROM nowhere",
-            "SELEC",
-            "",
-            "(" * 3000,
-            "\x00\ud800",
-            None,
-            7,
-            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n",
-            COUNT,
-        )
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n"
+    hostile = (
+        "DROP TABLE animals",
+        "SELECT * FROM animals; DELETE FROM animals",
+        "SELECT nothing FROM nowhere",
+        "SELEC",
     )
-    assert (line["sql"], line["system"]) == (COUNT, "s10")
-
-
-def test_candidates_that_are_no_objects_or_name_no_system_are_survived(select: Select) -> None:
-    candidates: list[Any] = ["SELECT 1", None, [], {}, {"sql": COUNT}, {"system": {"a": 1}, "sql": COUNT}]
-    (line,) = select({"id": 1, "db": "zoo", "question": QUESTION, "candidates": candidates})
-    assert (line["sql"], line["system"]) == (COUNT, None)
-
-
-@pytest.mark.parametrize("sqls", [(), ("DROP TABLE animals",), ("SELECT nope FROM animals", "SELEC", "")])
-def test_a_line_with_none_that_can_be_run_says_so(select: Select, sqls: tuple[str, ...]) -> None:
-    (line,) = select(_line(*sqls))
-    assert (line["sql"], line["system"], line["probability"]) == (None, None, 0.0)
-    assert line["reason"].startswith(
-        "None of the 3" if len(sqls) > 1 else "It cannot be run" if sqls else "There is no"
+    odd: list[Any] = ["SELECT 1", None, [], {}, {"sql": COUNT}, {"system": {"a": 1}, "sql": COUNT}]
+    one, other = select(
+        _line(*hostile, "", "(" * 3000, "\x00\ud800", None, 7, endless, COUNT),
+        {"id": 1, "db": "zoo", "question": QUESTION, "candidates": odd},
     )
+    assert (one["sql"], one["system"]) == (COUNT, "s10")
+    assert (other["sql"], other["system"]) == (COUNT, None)
 
 
-def test_equal_votes_are_settled_in_the_same_way_in_any_order(select: Select) -> None:
-    sqls = ["SELECT name FROM animals WHERE id = 1", "SELECT name FROM animals WHERE id = 2"]
-    question = "Name one of the animals"
-    one, other = select(_line(*sqls, question=question), _line(*reversed(sqls), question=question))
-    assert one["sql"] == other["sql"]
-    assert {one["system"], other["system"]} == {"s0", "s1"}
+def test_a_line_with_none_that_can_be_run_says_so(select: Select) -> None:
+    given = {
+        "There is no": (),
+        "It cannot be run": ("DROP TABLE animals",),
+        "None of the 3": ("SELECT nope", "SELEC", ""),
+    }
+    for line, reason in zip(select(*(_line(*sqls) for sqls in given.values())), given, strict=True):
+        assert (line["sql"], line["system"], line["probability"]) == (None, None, 0.0)
+        assert line["reason"].startswith(reason)
 
 
 def test_lines_that_cannot_be_answered_say_why_and_the_rest_goes_on_in_order(select: Select) -> None:

@@ -216,11 +216,11 @@ def test_settings_become_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
         ConnectionPolicy.from_settings(ConnectionSettings(_env_file=None))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
-async def test_users_with_tokens_reach_databases_of_this_machine_and_no_other_service(host: str) -> None:
+async def test_users_with_tokens_reach_databases_of_this_machine_and_no_other_service() -> None:
     policy = ConnectionPolicy.from_settings(ConnectionSettings(_env_file=None), users_have_tokens=True)
-    with pytest.raises((SourceRefused, DatabaseUnreachable), match=r"8000 of this machine|not among"):
-        await check_url(f"postgresql://u@{host}:8000/db", policy)
+    for host in ("127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"):
+        with pytest.raises((SourceRefused, DatabaseUnreachable), match=r"8000 of this machine|not among"):
+            await check_url(f"postgresql://u@{host}:8000/db", policy)
     assert await check_url("postgresql://u@127.0.0.1:5432/db", policy)
 
     named = ConnectionSettings(_env_file=None, TEXT2SQL_ALLOWED_PORTS="5432,8000")

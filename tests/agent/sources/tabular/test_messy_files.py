@@ -146,24 +146,19 @@ def test_one_late_cell_decides_as_an_early_one_would(tmp_path: Path, odd: str) -
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_encodings_and_delimiters_are_found_out(tmp_path: Path, encoding: str, delimiter: str) -> None:
-    text = 'wörd,n\r\n"ä",1\r\nß,2'.replace(",", delimiter)
+def test_encodings_and_delimiters_are_found_out(tmp_path: Path, encoding: str) -> None:
+    for delimiter in (",", ";", "\t", "|"):
+        text = 'wörd,n\r\n"ä",1\r\nß,2'.replace(",", delimiter)
+        table, reading = imported(tmp_path, text.encode(encoding))
 
-    table, reading = imported(tmp_path, text.encode(encoding))
-
-    assert table == ["wörd VARCHAR | n BIGINT", "ä | 1", "ß | 2"]
-    assert bool(notes(reading)) == (encoding == "cp1252")
+        assert table == ["wörd VARCHAR | n BIGINT", "ä | 1", "ß | 2"]
+        assert bool(notes(reading)) == (encoding == "cp1252")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"Report\nof May\n\na,b\r\n1,2\r\n3,4\r\n", b"a,b\r\n1,2\n3,4\r\n", b"a,b\r1,2\r3,4\r", b'a,b\n1,2\n3,"4"\r\n'],
-)
-def test_lines_may_end_in_several_ways(tmp_path: Path, data: bytes) -> None:
-    table, _ = imported(tmp_path, data)
-
-    assert table == ["a BIGINT | b BIGINT", "1 | 2", "3 | 4"]
+def test_lines_may_end_in_several_ways(tmp_path: Path) -> None:
+    above = b"Report\nof May\n\na,b\r\n1,2\r\n3,4\r\n"
+    for data in (above, b"a,b\r\n1,2\n3,4\r\n", b"a,b\r1,2\r3,4\r", b'a,b\n1,2\n3,"4"\r\n'):
+        assert imported(tmp_path, data)[0] == ["a BIGINT | b BIGINT", "1 | 2", "3 | 4"]
 
 
 def test_hostile_cells_are_only_text(tmp_path: Path) -> None:
