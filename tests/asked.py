@@ -45,8 +45,7 @@ class Asked:
 
 @contextmanager
 def databases_to_ask(folder: Path, scripts: Mapping[str, str]) -> Iterator[Asked]:
-    """Databases made of these scripts, by their names: of DuckDB where the name ends so, of SQLite else. Those that
-    the folder holds already are among them."""
+    """Databases made of these scripts, by their names: of DuckDB where the name ends so, of SQLite else."""
     for name, script in scripts.items():
         if name.endswith(".duckdb"):
             with duckdb.connect(folder / name) as connection:

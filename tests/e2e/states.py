@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page, expect
 
+from tests.agent.server.running import Running
 from tests.e2e.auction import auction
 from tests.e2e.scripted import Script
 from tests.e2e.servers import TOKEN, Kind
@@ -386,6 +387,27 @@ def keep(page: Page, title: str, board: str) -> None:
     page.get_by_role("link", name="Open the board").wait_for()
 
 
+def board_of(server: Running, **answers: str) -> str:
+    """A board with these statements by their titles."""
+    tiles = []
+    for title, sql in answers.items():
+        run = server.post("/sql", {"preset": "shop", "sql": sql, "question": title}).json()
+        tiles.append({"kept_id": server.post("/kept", {"run_id": run["run_id"]}).json()["kept_id"]})
+    board: str = server.post("/boards", {"title": "Numbers"}).json()["board_id"]
+    with server.client() as client:
+        assert client.patch(f"/boards/{board}", json={"tiles": tiles}).status_code == 200
+    return board
+
+
+def add_filter(page: Page, column: str) -> None:
+    page.get_by_role("button", name="Add a filter").click()
+    dialog = page.get_by_role("dialog", name="Add a filter")
+    option = dialog.get_by_role("option").filter(has_text=column).first.get_attribute("value") or ""
+    dialog.get_by_role("combobox").first.select_option(option)
+    dialog.get_by_role("button", name="Add").click()
+    dialog.wait_for(state="detached")
+
+
 def _keeping(page: Page, endpoint: OpenAIServer) -> None:
     _answer(page, endpoint)
     page.get_by_role("button", name="Keep", exact=True).click()
@@ -421,12 +443,7 @@ def _narrowed(page: Page, endpoint: OpenAIServer) -> None:
     page.get_by_role("button", name="Arrange").click()
     page.get_by_role("button", name="Add a text").click()
     for column in ("categories.name", "products.price"):
-        page.get_by_role("button", name="Add a filter").click()
-        dialog = page.get_by_role("dialog", name="Add a filter")
-        option = dialog.get_by_role("option").filter(has_text=column).first.get_attribute("value") or ""
-        dialog.get_by_role("combobox").first.select_option(option)
-        dialog.get_by_role("button", name="Add").click()
-        dialog.wait_for(state="detached")
+        add_filter(page, column)
     page.get_by_role("button", name="Arrange").click()
     page.get_by_role("button", name="Name: all").click()
     page.get_by_role("checkbox").first.check()

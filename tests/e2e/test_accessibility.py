@@ -70,8 +70,8 @@ def test_no_state_breaks_a_rule_of_accessibility(
     assert broken_rules(page, phone=state.phone) == []
 
 
-def test_escape_closes_a_menu_and_gives_the_focus_back(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
+def test_a_menu_gives_the_focus_back_colours_stay_and_a_run_is_announced(offline: Running, open_page: OpenPage) -> None:
+    page = open_page(offline, color_scheme="light")
     button = page.get_by_role("button", name="Database: Small shop")
     button.press("Enter")
     page.get_by_role("button", name="Upload files…").focus()
@@ -79,20 +79,12 @@ def test_escape_closes_a_menu_and_gives_the_focus_back(offline: Running, open_pa
     expect(page.get_by_role("button", name="Upload files…")).to_have_count(0)
     expect(button).to_be_focused()
 
-
-def test_colours_can_be_chosen_and_stay(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline, color_scheme="light")
-    background = "getComputedStyle(document.documentElement).backgroundColor"
-    light = page.evaluate(background)
+    light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     page.get_by_role("button", name="Colours: as the system has it").click()
     page.get_by_role("button", name="Colours: light").click()
     page.reload()
     page.get_by_role("button", name="Colours: dark").wait_for()
     expect(page.locator("html")).not_to_have_css("background-color", light)
-
-
-def test_the_run_is_announced_to_those_who_cannot_see_it(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
     ask(page, "How many customers are there?")
     answered(page)
     expect(page.locator("article[aria-busy=false]")).to_have_count(1)

@@ -18,6 +18,15 @@ def test_a_typed_question_is_answered_with_its_rows_its_sql_and_its_steps(
     offline: Running, open_page: OpenPage
 ) -> None:
     page = open_page(offline)
+    page.get_by_role("button", name="How many customers are there?", exact=True).click()  # an example
+    expect(page.get_by_label("Result")).to_contain_text("480")
+    page.get_by_role("button", name="Copy link").click()
+    page.goto(page.evaluate("navigator.clipboard.readText()"))
+    expect(page.get_by_role("heading", name="How many customers are there?")).to_be_visible()
+    expect(page.get_by_label("Result")).to_contain_text("480")
+    page.get_by_role("link", name="The whole thread").click()
+    expect(page).to_have_url(re.compile(r"/t/"))
+    page.get_by_role("link", name="New question").click()
     page.get_by_label("Your question").fill("How many products does each category have?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="How many products does each category have?", level=2)).to_be_visible()
@@ -27,12 +36,6 @@ def test_a_typed_question_is_answered_with_its_rows_its_sql_and_its_steps(
     expect(page.get_by_role("group", name="SQL statement")).to_contain_text("GROUP BY")
     expect(page.get_by_label("Steps", exact=True)).to_contain_text("Ran and checked")
     expect(page).to_have_url(re.compile(r"/t/[\w-]+$"))
-
-
-def test_an_example_is_asked_with_one_click(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    page.get_by_role("button", name="How many customers are there?", exact=True).click()
-    expect(page.get_by_label("Result")).to_contain_text("480")
 
 
 def test_a_question_asked_before_the_page_knows_the_databases_goes_to_the_chosen_one(
@@ -52,17 +55,13 @@ def test_a_question_asked_before_the_page_knows_the_databases_goes_to_the_chosen
     expect(page.get_by_label("Result")).to_contain_text("4,100")
 
 
-def test_without_a_model_the_page_says_so_and_what_to_set(offline: Running, open_page: OpenPage) -> None:
+def test_the_keyboard_is_enough_and_what_to_set_for_a_model_is_said(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline)
     note = page.get_by_role("note")
     expect(note).to_contain_text("No model is configured")
     expect(note).to_contain_text("OPENAI_API_KEY")
     page.get_by_role("button", name="Hide this note").click()
     expect(note).to_have_count(0)
-
-
-def test_the_keyboard_is_enough(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
     field = page.locator("#question")
     page.get_by_role("heading", name="Small shop").click()
     page.keyboard.press("/")
@@ -177,19 +176,6 @@ def test_a_thread_is_taken_away_renamed_found_and_deleted(offline: Running, open
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page).to_have_url(re.compile(r"/$"))
     expect(page.get_by_role("link", name=title)).to_have_count(0)
-
-
-def test_a_link_to_a_run_opens_it_by_itself(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "How many products are there?")
-    answered(page)
-    page.get_by_role("button", name="Copy link").click()
-    link = page.evaluate("navigator.clipboard.readText()")
-    page.goto(link)
-    expect(page.get_by_role("heading", name="How many products are there?")).to_be_visible()
-    expect(page.get_by_label("Result")).to_contain_text("86")
-    page.get_by_role("link", name="The whole thread").click()
-    expect(page).to_have_url(re.compile(r"/t/"))
 
 
 ON_TOP = "b => { const r = b.getBoundingClientRect(); return document.elementFromPoint(r.x + 5, r.y + 5) === b }"

@@ -7,35 +7,16 @@ import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
-from tests.e2e.states import answered, ask
+from tests.e2e.states import add_filter, answered, ask, board_of
 from tests.e2e.test_boards import titles
 
 BY_COUNTRY = "SELECT country, COUNT(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC"
 BY_STATUS = "SELECT status, COUNT(*) AS orders FROM orders GROUP BY status ORDER BY orders DESC"
 CATEGORIES = "SELECT COUNT(*) AS categories FROM categories"
-
-
-def board_of(server: Running, **answers: str) -> str:
-    tiles = []
-    for title, sql in answers.items():
-        run = server.post("/sql", {"preset": "shop", "sql": sql, "question": title}).json()
-        tiles.append({"kept_id": server.post("/kept", {"run_id": run["run_id"]}).json()["kept_id"]})
-    board: str = server.post("/boards", {"title": "Habits"}).json()["board_id"]
-    with server.client() as client:
-        assert client.patch(f"/boards/{board}", json={"tiles": tiles}).status_code == 200
-    return board
-
-
-def add_filter(page: Page, column: str) -> None:
-    page.get_by_role("button", name="Add a filter").click()
-    dialog = page.get_by_role("dialog", name="Add a filter")
-    option = dialog.get_by_role("option").filter(has_text=column).first.get_attribute("value") or ""
-    dialog.get_by_role("combobox").first.select_option(option)
-    dialog.get_by_role("button", name="Add").click()
 
 
 def test_a_filter_narrows_the_whole_board_and_its_link_says_so(offline: Running, open_page: OpenPage) -> None:
@@ -181,21 +162,3 @@ def test_a_conversation_becomes_a_board_and_its_answers_open(offline: Running, o
     page.get_by_role("button", name="Keep no longer").click()
     expect(page.get_by_role("heading", name="Boards")).to_be_visible()
     expect(page.get_by_role("link", name="Orders by status")).to_have_count(0)
-
-
-def test_a_verified_question_is_changed_and_taken_back(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    question = "How many suppliers are there?"
-    ask(page, question)
-    answered(page)
-    page.get_by_role("button", name="Right", exact=True).click()
-    page.get_by_text("Saved as verified.").wait_for()
-    page.get_by_role("link", name="Browse the data").click()
-    page.get_by_role("button", name="Verified questions").click()
-    page.get_by_role("button", name=f"Edit the SQL of “{question}”").click()
-    page.get_by_label("SQL to run").fill("SELECT COUNT(supplier_id) FROM suppliers")
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_role("button", name="Keep as the right answer").click()
-    expect(page.get_by_label(f"SQL for “{question}”")).to_contain_text("supplier_id")
-    page.get_by_role("button", name=f"“{question}” is verified no longer").click()
-    expect(page.get_by_role("heading", name=question)).to_have_count(0)

@@ -8,7 +8,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
-from tests.e2e.states import answered, ask, keep
+from tests.e2e.states import answered, ask, board_of, keep
+
+CUSTOMERS = "SELECT COUNT(*) FROM customers"
 
 
 def test_an_answer_is_kept_with_its_chart_and_run_anew_with_other_values(offline: Running, open_page: OpenPage) -> None:
@@ -39,7 +41,7 @@ def test_an_answer_is_kept_with_its_chart_and_run_anew_with_other_values(offline
 
 
 def test_a_board_is_arranged_shared_and_saved(offline: Running, open_page: OpenPage) -> None:
-    board = board_of(offline, "First", "Second")
+    board = board_of(offline, First=CUSTOMERS, Second=CUSTOMERS)
     page = open_page(offline, f"/b/{board}")
     expect(titles(page)).to_have_text(["First", "Second"])
     page.get_by_role("button", name="Arrange").click()
@@ -80,15 +82,3 @@ def test_a_board_is_arranged_shared_and_saved(offline: Running, open_page: OpenP
 
 def titles(page: Page) -> Locator:
     return page.get_by_role("main").get_by_role("heading", level=2)
-
-
-def board_of(server: Running, *names: str) -> str:
-    """A board with kept answers of these titles."""
-    tiles = []
-    for name in names:
-        run = server.post("/sql", {"preset": "shop", "sql": "SELECT COUNT(*) FROM customers", "question": name}).json()
-        tiles.append({"kept_id": server.post("/kept", {"run_id": run["run_id"]}).json()["kept_id"]})
-    board: str = server.post("/boards", {"title": "Numbers"}).json()["board_id"]
-    with server.client() as client:
-        assert client.patch(f"/boards/{board}", json={"tiles": tiles}).status_code == 200
-    return board

@@ -13,54 +13,9 @@ from agent.runner import Answer, Tokens
 from agent.server.app import create_app
 from agent.state import EvalReport, QueryPlan, QueryResult, QueryTask
 from tests.agent.server.running import settings_for
+from tests.pairs import rows
 
 API = Path(__file__).resolve().parents[2] / "frontend" / "src" / "api"
-REPLIES = {
-    "Preset": "PresetReply",
-    "SchemaColumn": "ColumnReply",
-    "SchemaTable": "TableReply",
-    "DatabaseSchema": "SchemaReply",
-    "ColumnValues": "ValuesReply",
-    "TableSample": "SampleReply",
-    "ColumnFacts": "ColumnFacts",
-    "Pattern": "Pattern",
-    "Pitfall": "Pitfall",
-    "Profile": "ProfileReply",
-    "QueryRequest": "QuestionIn",
-    "RunSummary": "RunSummary",
-    "RunDetail": "RunReply",
-    "RunRows": "RowsReply",
-    "ThreadSummary": "ThreadSummary",
-    "Thread": "ThreadReply",
-    "Clarification": "Waiting",
-    "SqlRequest": "SqlIn",
-    "SqlResult": "SqlReply",
-    "VerifiedPair": "VerifiedPair",
-    "Health": "HealthReply",
-    "KeptChart": "ChartIn",
-    "KeptParameter": "KeptParameter",
-    "KeptRows": "KeptRows",
-    "KeptAnswer": "KeptReply",
-    "Tile": "Tile",
-    "FilterColumn": "FilterColumn",
-    "BoardFilter": "BoardFilter",
-    "FilterOffer": "FilterColumnReply",
-    "DrillWay": "DrillWay",
-    "BoardSummary": "BoardSummary",
-    "Board": "BoardReply",
-    "Condition": "Condition",
-    "ScheduleRequest": "ScheduleIn",
-    "Schedule": "ScheduleReply",
-    "Delivery": "DeliveryReply",
-    "Channels": "ChannelsReply",
-    "ModelSetting": "ModelReply",
-    "Trial": "TrialReply",
-    "LabRun": "LabRun",
-    "LabSplit": "LabSplit",
-    "LabProof": "LabProof",
-    "LabKit": "LabKit",
-    "LabChange": "LabChange",
-}
 EVENTS: dict[str, Any] = {
     "PlanTask": QueryTask,
     "Plan": QueryPlan,
@@ -106,7 +61,7 @@ def schemas(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return schemas
 
 
-@pytest.mark.parametrize(("ours", "theirs"), REPLIES.items())
+@pytest.mark.parametrize(("ours", "theirs"), rows("page/contract.jsonl"))
 def test_the_page_reads_what_the_server_sends(ours: str, theirs: str, schemas: dict[str, Any]) -> None:
     files = ("types.ts", "chartTypes.ts", "boardTypes.ts", "modelTypes.ts", "labTypes.ts", "scheduleTypes.ts")
     fields = {name: found for file in files for name, found in interfaces(file).items()}[ours]

@@ -27,22 +27,14 @@ def test_a_column_is_found_with_its_key_and_its_most_frequent_values(offline: Ru
     expect(page.get_by_role("region", name="First rows").get_by_role("row")).to_have_count(13)
 
 
-def test_what_the_rows_look_like_stands_beside_each_column(offline: Running, open_page: OpenPage) -> None:
+def test_a_foreign_key_leads_to_its_table(offline: Running, open_page: OpenPage) -> None:
+    """What the rows look like stands beside each column, and the diagram shows every table."""
     page = open_page(offline, "/data/shop")
     page.get_by_role("button", name="products 86").click()
     expect(page.get_by_role("listitem").filter(has_text="weight_grams").first).to_contain_text("40 to 4,700")
     expect(page.get_by_role("region", name="Worth knowing")).to_contain_text("averages leave them out")
-
-
-def test_a_foreign_key_leads_to_its_table(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline, "/data/shop")
-    page.get_by_role("button", name="products 86").click()
     page.get_by_role("button", name="categories.category_id").click()
     expect(page.get_by_role("heading", name="categories", level=2)).to_be_visible()
-
-
-def test_the_diagram_shows_every_table_and_opens_one(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline, "/data/shop")
     page.get_by_role("button", name="Diagram").click()
     expect(page.get_by_text("8 tables, 8 links")).to_be_visible()
     page.get_by_label("Tables and links").get_by_role("button", name="reviews").click()
@@ -131,12 +123,6 @@ def test_the_address_of_an_upload_opens_its_review_and_its_examples(offline: Run
     expect(page.get_by_label("Result")).to_be_visible()
 
 
-def test_an_address_of_no_database_says_so(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline, "/d/gone")
-    expect(page.get_by_role("heading", name="There is no database at this address.", level=1)).to_be_visible()
-    assert broken_rules(page) == []
-
-
 def test_each_column_of_a_messy_file_is_reviewed_by_the_keyboard(
     offline: Running, open_page: OpenPage, tmp_path: Path
 ) -> None:
@@ -170,12 +156,15 @@ def test_each_column_of_a_messy_file_is_reviewed_by_the_keyboard(
     expect(page.get_by_label("Result")).to_contain_text("min")
 
 
-def test_a_file_that_is_no_data_is_refused_with_the_reason(
+def test_a_file_that_is_no_data_and_an_address_of_no_database_are_told(
     offline: Running, open_page: OpenPage, tmp_path: Path
 ) -> None:
+    page = open_page(offline, "/d/gone")
+    expect(page.get_by_role("heading", name="There is no database at this address.", level=1)).to_be_visible()
+    assert broken_rules(page, phone=False) == []
     file = tmp_path / "picture.png"
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 200)
-    page = open_page(offline)
+    page.goto(offline.url)
     page.get_by_role("button", name="Database: Small shop").click()
     page.get_by_role("button", name="Upload files…").click()
     page.get_by_label("Files", exact=True).set_input_files(file)
@@ -183,15 +172,6 @@ def test_a_file_that_is_no_data_is_refused_with_the_reason(
     expect(page.get_by_role("alert")).not_to_be_empty()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", name="Small shop", level=1)).to_be_visible()
-
-
-def test_an_empty_database_says_that_there_is_nothing_to_ask(
-    bare: Running, open_page: OpenPage, endpoint: OpenAIServer
-) -> None:
-    page = open_page(bare)
-    reach("empty", page, endpoint)
-    page.get_by_role("link", name="Browse the data").click()
-    expect(page.get_by_text("This database has no tables")).to_be_visible()
 
 
 def test_a_server_with_tokens_asks_for_one_and_keeps_it_for_the_tab(bare: Running, open_page: OpenPage) -> None:
@@ -204,16 +184,29 @@ def test_a_server_with_tokens_asks_for_one_and_keeps_it_for_the_tab(bare: Runnin
     expect(page.get_by_text("It has no tables.")).to_be_visible()
     page.reload()
     expect(page.get_by_text("It has no tables.")).to_be_visible()
+    page.get_by_role("link", name="Browse the data").click()
+    expect(page.get_by_text("This database has no tables")).to_be_visible()
     assert page.evaluate("sessionStorage.length") >= 1
     assert page.evaluate("Object.values(localStorage).join()").find(TOKEN) < 0
 
 
-def test_a_verified_question_is_asked_again(offline: Running, open_page: OpenPage, endpoint: OpenAIServer) -> None:
-    page = open_page(offline)
+def test_a_verified_question_is_asked_again_changed_and_taken_back(
+    offline: Running, open_page: OpenPage, endpoint: OpenAIServer
+) -> None:
+    page, question = open_page(offline), "How many products does each category have?"
     reach("verified", page, endpoint)
+    page.get_by_role("button", name=f"Edit the SQL of “{question}”").click()
+    page.get_by_label("SQL to run").fill("SELECT COUNT(category_id) FROM products")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Keep as the right answer").click()
+    expect(page.get_by_label(f"SQL for “{question}”")).to_contain_text("category_id")
     page.get_by_role("button", name="Ask again").first.click()
     answered(page)
-    expect(page.get_by_role("heading", name="How many products does each category have?", level=2)).to_be_visible()
+    expect(page.get_by_role("heading", name=question, level=2)).to_be_visible()
+    page.goto(f"{offline.url}/data/shop")
+    page.get_by_role("button", name="Verified questions").click()
+    page.get_by_role("button", name=f"“{question}” is verified no longer").click()
+    expect(page.get_by_role("heading", name=question)).to_have_count(0)
 
 
 def test_a_wide_schema_is_searched_and_drawn_by_neighbourhood(

@@ -9,7 +9,7 @@ import re
 import sqlite3
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
@@ -34,20 +34,24 @@ def readings(offline: Running, tmp_path_factory: pytest.TempPathFactory) -> str:
     with offline.client() as client:
         preset = client.post("/databases/upload", files=files, data={"name": "Readings"}).json()
     sql = "SELECT reading_id, place, level FROM readings ORDER BY reading_id"
-    return f"/r/{offline.post('/sql', {'preset': preset['id'], 'sql': sql}).json()['run_id']}"
+    run = offline.post("/sql", {"preset": preset["id"], "sql": sql, "question": "All readings"}).json()
+    return f"/r/{run['run_id']}"
 
 
-@pytest.fixture
-def long_result(offline: Running, open_page: OpenPage, readings: str) -> Page:
+def test_fifty_thousand_rows_are_paged_typed_sorted_and_filtered(
+    offline: Running, open_page: OpenPage, readings: str
+) -> None:
     page = open_page(offline, readings)
+    expect(page.get_by_role("heading", name="All readings")).to_be_visible()
     expect(page.get_by_label("Result")).to_contain_text("50,000 rows")
-    return page
-
-
-def test_fifty_thousand_rows_are_paged_without_growing_the_document(long_result: Page) -> None:
-    page = long_result
-    table = page.get_by_role("group", name="Rows, 50000 in all")
+    heads, table = page.get_by_role("columnheader"), page.get_by_role("group", name="Rows, 50000 in all")
+    expect(heads.filter(has_text="place")).to_contain_text("text")
+    expect(heads.filter(has_text="level")).to_contain_text("number")
     rows = table.get_by_role("row")
+    expect(rows.nth(2).get_by_role("gridcell").nth(1)).to_have_attribute("data-state", "empty")
+    expect(rows.nth(3).get_by_role("gridcell").nth(1)).to_have_attribute("data-state", "null")
+    expect(rows.nth(3).get_by_role("gridcell").nth(1)).to_have_text("NULL")
+
     expect(table.get_by_role("grid")).to_have_attribute("aria-rowcount", str(ROWS + 1))
     most = 0
     for part in (0.1, 0.35, 0.5, 0.75, 1):
@@ -58,14 +62,12 @@ def test_fifty_thousand_rows_are_paged_without_growing_the_document(long_result:
     expect(rows.last).to_contain_text("12,500.00")
     assert most < 60, f"{most} rows were in the document at once"
 
-
-def test_sorting_and_filtering_are_over_all_rows(long_result: Page) -> None:
-    page = long_result
     level = page.get_by_role("columnheader", name="level").get_by_role("button")
     level.click()
     level.click()
-    expect(page.get_by_role("group", name="Rows, ").get_by_role("row").nth(1)).to_contain_text("12,500.00")
     expect(page.get_by_role("columnheader", name="level")).to_have_attribute("aria-sort", "descending")
+    table.evaluate("box => { box.scrollTop = 0 }")
+    expect(page.get_by_role("group", name="Rows, ").get_by_role("row").nth(1)).to_contain_text("12,500.00")
     page.get_by_role("button", name="Filter").click()
     page.get_by_label("Filter level").fill("<= 1")
     expect(page.get_by_role("group", name="Rows, 4 in all")).to_be_visible()
@@ -74,35 +76,19 @@ def test_sorting_and_filtering_are_over_all_rows(long_result: Page) -> None:
     expect(page.get_by_role("group", name="Rows, 12500 in all")).to_be_visible()
 
 
-def test_types_are_named_and_null_is_told_apart_from_empty_text(long_result: Page) -> None:
-    heads = long_result.get_by_role("columnheader")
-    expect(heads.filter(has_text="place")).to_contain_text("text")
-    expect(heads.filter(has_text="level")).to_contain_text("number")
-    rows = long_result.get_by_role("group", name="Rows, 50000").get_by_role("row")
-    expect(rows.nth(2).get_by_role("gridcell").nth(1)).to_have_attribute("data-state", "empty")
-    expect(rows.nth(3).get_by_role("gridcell").nth(1)).to_have_attribute("data-state", "null")
-    expect(rows.nth(3).get_by_role("gridcell").nth(1)).to_have_text("NULL")
-
-
-@pytest.mark.parametrize(("name", "start"), [("Excel (XLSX)", b"PK"), ("Parquet", b"PAR1")])
-def test_a_result_is_saved_as_a_file(long_result: Page, name: str, start: bytes) -> None:
-    long_result.get_by_role("button", name="Save", exact=True).click()
-    with long_result.expect_download() as download:
-        long_result.get_by_role("button", name=name).click()
-    assert download.value.path().read_bytes().startswith(start)
-
-
-def test_a_saved_csv_holds_every_row(long_result: Page) -> None:
-    long_result.get_by_role("button", name="Save", exact=True).click()
-    with long_result.expect_download() as download:
-        long_result.get_by_role("button", name="CSV").click()
+def test_a_result_is_saved_as_a_file_with_every_row(offline: Running, open_page: OpenPage, readings: str) -> None:
+    page = open_page(offline, readings)
+    for name, start in (("Excel (XLSX)", b"PK"), ("Parquet", b"PAR1"), ("CSV", b"\xef\xbb\xbfreading_id,place,level")):
+        page.get_by_role("button", name="Save", exact=True).click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        assert download.value.path().read_bytes().startswith(start)
     rows = list(csv.reader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
-    assert rows[0] == ["reading_id", "place", "level"]
     assert len(rows) == ROWS + 1
     assert rows[-1][0] == str(ROWS)
 
 
-def test_a_number_of_the_answer_leads_to_its_cell(
+def test_a_number_of_the_answer_leads_to_its_cell_whatever_stood_there(
     with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
 ) -> None:
     endpoint.otherwise = Script(
@@ -114,15 +100,6 @@ def test_a_number_of_the_answer_leads_to_its_cell(
     page.get_by_role("button", name="108", exact=True).hover()
     expect(page.locator("[data-traced]")).to_have_text("108")
     expect(page.get_by_title("This number is not in the result").first).to_have_text("77")
-
-
-def test_a_number_asked_for_is_shown_whatever_stood_there(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
-    endpoint.otherwise = Script(sql=PER_COUNTRY.sql[1:], answer="The United States have **108** of them.")
-    page = open_page(with_model)
-    ask(page, "How many customers live in each country?")
-    answered(page)
     page.get_by_role("columnheader", name="country").get_by_role("button").click()
     expect(page.get_by_role("columnheader", name="country")).to_have_attribute("aria-sort", "ascending")
     page.get_by_role("button", name="Chart").click()
@@ -173,10 +150,14 @@ def test_a_schema_that_comes_late_disturbs_nobody_who_types(offline: Running, op
     expect(editor).to_have_text("SELECT COUNT(*) FROM order_items")
 
 
-def test_a_statement_that_writes_is_refused_with_the_reason(offline: Running, open_page: OpenPage) -> None:
+def test_a_verdict_is_kept_and_a_statement_that_writes_refused(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline)
-    ask(page, "How many customers are there?")
+    ask(page, "How many categories are there?")
     answered(page)
+    page.get_by_role("button", name="Right", exact=True).click()
+    expect(page.get_by_text("Saved as verified.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="Right", exact=True)).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Edit the SQL").click()
     page.get_by_label("SQL to run").fill("DELETE FROM customers")
     page.get_by_role("button", name="Run", exact=True).click()
@@ -186,27 +167,14 @@ def test_a_statement_that_writes_is_refused_with_the_reason(offline: Running, op
     expect(page.get_by_role("alert")).to_contain_text("customer_id")
 
 
-def test_a_statement_run_by_hand_has_an_address_of_its_own(offline: Running, open_page: OpenPage) -> None:
-    made = offline.post("/sql", {"preset": "shop", "sql": "SELECT name FROM categories", "question": "All categories"})
-    page = open_page(offline, f"/r/{made.json()['run_id']}")
-    expect(page.get_by_role("heading", name="All categories")).to_be_visible()
-    expect(page.get_by_label("Result")).to_contain_text("11 rows")
-
-
-def test_a_verdict_is_kept(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "How many categories are there?")
-    answered(page)
-    page.get_by_role("button", name="Right", exact=True).click()
-    expect(page.get_by_text("Saved as verified.")).to_be_visible()
-    page.reload()
-    expect(page.get_by_role("button", name="Right", exact=True)).to_have_attribute("aria-pressed", "true")
-
-
-def test_a_chart_is_sorted_pointed_at_and_saved_as_a_picture(offline: Running, open_page: OpenPage) -> None:
+def test_a_table_is_copied_and_its_chart_sorted_and_saved(offline: Running, open_page: OpenPage) -> None:
     page = open_page(offline)
     ask(page, "How many products does each category have?")
     answered(page)
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.get_by_text("Table copied")).to_be_visible()
+    lines = page.evaluate("navigator.clipboard.readText()").split("\n")
+    assert (len(lines), lines[1]) == (12, "Brewing Gear\t11")
     page.get_by_role("button", name="Chart").click()
     bars = page.locator("figure svg g[data-mark=bar] rect")
     expect(bars).to_have_count(11)
@@ -223,14 +191,3 @@ def test_a_chart_is_sorted_pointed_at_and_saved_as_a_picture(offline: Running, o
             page.get_by_role("button", name=name).click()
         assert download.value.suggested_filename == f"how-many-products-does-each-category-have.{ending}"
         assert download.value.path().read_bytes().startswith(start)
-
-
-def test_a_table_is_copied_as_a_table(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "How many products does each category have?")
-    answered(page)
-    page.get_by_role("button", name="Copy", exact=True).click()
-    expect(page.get_by_text("Table copied")).to_be_visible()
-    lines = page.evaluate("navigator.clipboard.readText()").split("\n")
-    assert len(lines) == 12
-    assert lines[1] == "Brewing Gear\t11"

@@ -180,29 +180,22 @@ def test_deleted_rows_are_left_out_from_now_on_and_included_again(offline: Runni
     expect(result(page)).to_contain_text(str(LOTS))
 
 
-def test_a_wrong_answer_leads_to_its_other_readings_and_to_its_words(offline: Running, open_page: OpenPage) -> None:
+def test_a_wrong_answer_leads_to_its_other_readings_its_words_and_what_was_learned_is_undone(
+    offline: Running, open_page: OpenPage
+) -> None:
     page = open_page(offline)
     auctioned(page)
     ask(page, "how many lots in May 2024")
     answered(page)
     press(page.get_by_role("button", name="Wrong", exact=True))
     meant = page.get_by_role("region", name="What was meant")
-    press(meant.get_by_role("button", name="sold_on"))
-    expect(page.get_by_role("group", name="SQL editor")).to_contain_text("sold_on")
     press(meant.get_by_role("button", name="lots", exact=True))
     asked = meant.get_by_role("group", name="What “lots” means")
     expect(asked.get_by_label("means this")).to_be_visible()  # there is nothing else that it may mean
     focused(page)
-
-
-def test_a_correction_says_what_was_learned_and_is_undone(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    auctioned(page)
-    ask(page, "how many lots in May 2024")
-    answered(page)
-    press(page.get_by_role("button", name="Wrong", exact=True))
-    press(page.get_by_role("region", name="What was meant").get_by_role("button", name="sold_on"))
+    press(meant.get_by_role("button", name="sold_on"))
     editor = page.get_by_role("group", name="SQL editor")
+    expect(editor).to_contain_text("sold_on")
     press(editor.get_by_role("button", name="Keep as the right answer"))
     learned = editor.get_by_role("list", name="What was learned")
     expect(learned).to_contain_text("From now on: ")

@@ -49,7 +49,7 @@ def test_the_tasks_of_a_plan_stand_with_what_they_need(
     expect(result).to_contain_text("1 row")
 
 
-def test_escape_stops_a_run_and_its_model_call(
+def test_escape_and_the_button_stop_a_run_and_a_refused_key_says_what_to_set(
     with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
 ) -> None:
     endpoint.otherwise = Script(sql=COUNT, answer="", slow_from=1)
@@ -62,15 +62,13 @@ def test_escape_stops_a_run_and_its_model_call(
     page.keyboard.press("Escape")
     expect(page.get_by_text("Stopped. Nothing is running any more.")).to_be_visible()
     assert endpoint.disconnected.wait(5), "the model's reply was still awaited"
-
-
-def test_the_button_stops_it_too(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
     endpoint.otherwise = Script(sql=COUNT, answer="", slow_from=0)
-    page = open_page(with_model)
-    ask(page, "How many customers are there?")
+    page.get_by_role("button", name="Ask again").click()
     page.get_by_role("button", name="Stop").first.click()
-    expect(page.get_by_text("Stopped. Nothing is running any more.")).to_be_visible()
-    page.get_by_role("button", name="Ask again").wait_for()
+    expect(page.get_by_text("Stopped. Nothing is running any more.")).to_have_count(2)
+    endpoint.otherwise = error(401, "Incorrect API key provided.")
+    ask(page, "How many customers are there?")
+    expect(page.get_by_label("What went wrong")).to_contain_text("Set OPENAI_API_KEY to a valid key")
 
 
 def test_a_lost_connection_is_picked_up_where_it_broke(
@@ -116,10 +114,3 @@ def test_a_server_that_is_away_is_said_and_noticed_when_it_is_back(offline: Runn
         wire.mend()
         expect(page.get_by_text("The server does not answer. Trying again")).to_have_count(0)
         page.context.close()
-
-
-def test_a_refused_key_says_what_to_set(with_model: Running, endpoint: OpenAIServer, open_page: OpenPage) -> None:
-    endpoint.otherwise = error(401, "Incorrect API key provided.")
-    page = open_page(with_model)
-    ask(page, "How many customers are there?")
-    expect(page.get_by_label("What went wrong")).to_contain_text("Set OPENAI_API_KEY to a valid key")

@@ -38,21 +38,16 @@ def test_a_path_leads_somewhere(path: str) -> None:
     assert not test or re.search(rf"def {test}\(", (ROOT / file).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_module_can_be_started(module: str) -> None:
-    found = find_spec(module)
-
-    assert found is not None
-    if found.submodule_search_locations:
-        found = find_spec(f"{module}.__main__")
-    assert found is not None
-    assert found.origin is not None
-    assert "__main__" in Path(found.origin).read_text(encoding="utf-8") or found.name.endswith("__main__")
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_a_strategy_is_known(name: str) -> None:
-    assert strategy(name)
+def test_modules_can_be_started_and_strategies_are_known() -> None:
+    for module in MODULES:
+        found = find_spec(module)
+        assert found is not None, module
+        if found.submodule_search_locations:
+            found = find_spec(f"{module}.__main__")
+        assert found is not None, module
+        assert found.origin is not None
+        assert "__main__" in Path(found.origin).read_text(encoding="utf-8") or found.name.endswith("__main__"), module
+    assert all(map(strategy, STRATEGIES))
 
 
 def test_the_counts_are_those_of_the_rows() -> None:

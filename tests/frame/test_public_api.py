@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -55,3 +58,19 @@ def test_both_modules_start_the_command_line(module: str) -> None:
     )
 
     assert done.stdout == f"text2sql {text2sql.__version__}\n"
+
+
+def test_every_exception_derives_from_the_root_and_no_two_share_a_name() -> None:
+    packages = [importlib.import_module(name) for name in ("text2sql", "agent", "eval")]
+    found = [module.name for one in packages for module in pkgutil.walk_packages(one.__path__, f"{one.__name__}.")]
+    classes = {
+        f"{name}.{class_name}": value
+        for name in found
+        if not name.endswith("__main__")
+        for class_name, value in inspect.getmembers(importlib.import_module(name), inspect.isclass)
+        if issubclass(value, BaseException) and value.__module__ == name
+    }
+    assert len(classes) > 20
+    assert [name for name, class_ in classes.items() if not issubclass(class_, errors.Text2SQLError)] == []
+    names = [name.rpartition(".")[2] for name in classes]
+    assert sorted({name for name in names if names.count(name) > 1 and not name.startswith("_")}) == []

@@ -69,7 +69,11 @@ def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_bee
     options = ("--evolver", "reflective", "--rounds", "1", "--approach", "refine")
     endpoint.otherwise = answering(faults=False)
     with started(command(firm, "whole", *options), tmp_path, **there) as process:
+        assert process.stderr is not None
+        told = process.stderr.read()
         assert process.wait(PATIENCE) == 0
+    assert "\r" not in told  # in a file, progress is a line for each event; the first says that the questions are few
+    assert len(told.splitlines()) == (tmp_path / "whole/journal.jsonl").read_bytes().count(b"\n")
     endpoint.otherwise = stuck = Stuck(answered=70)
 
     with started(command(firm, "stopped", *options), tmp_path, **there) as process:
@@ -110,15 +114,6 @@ def test_a_terminal_sees_how_far_a_measurement_is(firm: Path, tmp_path: Path) ->
     assert " of 21 questions; 0 calls, 0.00 USD, " in text
     assert "random, round 1: mined proposes" in text
     assert "random, held out: " in text
-
-
-def test_progress_in_a_file_is_a_line_for_each_event(firm: Path, tmp_path: Path) -> None:
-    words = command(firm, "run", "--offline")
-    done = commands.run(*words, cwd=tmp_path, env=environment(tmp_path), timeout=PATIENCE, check=True)
-
-    assert "\r" not in done.stderr
-    events = (tmp_path / "run/journal.jsonl").read_bytes().splitlines()
-    assert len(done.stderr.splitlines()) == len(events)  # the first says that the questions are few
 
 
 def test_a_tuned_kit_answers_at_the_doors(session: Tuned, firm: Path, tmp_path: Path) -> None:

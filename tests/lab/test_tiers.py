@@ -17,7 +17,8 @@ from eval.metrics.intervals import wilson_interval
 from tests.lab.conftest import NAMES
 from tests.lab.test_commands import PATIENCE, Stuck, started
 from tests.lab.test_reflective import RULE, answering
-from tests.openai_server import OpenAIServer, Reply, Request
+from tests.openai_server import OpenAIServer, Reply
+from tests.pairs import rows
 from text2sql_lab.__main__ import app
 
 GLOSSARY = "terms:\n  - term: wergild\n    means: people.pay\n"
@@ -105,24 +106,6 @@ def test_the_page_draws_accuracy_cost_and_time_and_runs_nothing(tiers: Compare, 
     assert not re.findall(r"(?:src|href)=|url\(|@import|<script", page)
 
 
-def test_time_is_the_models_and_so_is_the_time_to_its_first_word(
-    tiers: Compare, tmp_path: Path, endpoint: OpenAIServer
-) -> None:
-    usual = answering(faults=False)
-
-    def slow(request: Request) -> Reply:
-        reply = usual(request)
-        assert isinstance(reply, Reply)
-        return Reply(**{**vars(reply), "delay": 0.1, "pause": 0.02})
-
-    endpoint.otherwise = slow
-    tiers("--model", "small", "--jobs", "8")
-
-    (one,) = written(tmp_path)
-    assert one["first_word_p50"] >= 0.1
-    assert one["seconds_p50"] >= one["first_word_p50"] + 0.1  # a reply has more than five pieces
-
-
 def test_a_strategy_that_is_named_wins_over_the_kits_own(tiers: Compare, tmp_path: Path, kit: str) -> None:
     (Path(kit) / "kit.yaml").write_text("strategy: standard\n")
 
@@ -183,17 +166,6 @@ def test_a_tier_may_be_added_and_a_changed_kit_is_another_tier(
     assert written(tmp_path)[1]["digest"] != before[1]["digest"]
 
 
-def test_the_price_of_the_settings_is_that_of_the_configured_model(
-    tiers: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in (("MODEL", "small"), ("PRICE_INPUT", "1"), ("PRICE_OUTPUT", "2")):
-        monkeypatch.setenv(f"TEXT2SQL_{name}", value)
-
-    tiers("--model", "small", "--model", "large")
-
-    assert [t["dollars"] for t in written(tmp_path)] == [pytest.approx(140 / 1e6), None]
-
-
 def test_the_budget_holds_over_all_starts(tiers: Compare, endpoint: OpenAIServer, tmp_path: Path) -> None:
     done = tiers("--model", "small", "--calls", "10")
     assert (done.exit_code, len(endpoint.requests)) == (4, 10)
@@ -224,45 +196,16 @@ def test_only_questions_that_a_run_held_out_are_asked(
     assert (refused.exit_code, "has not read its held-out questions yet" in refused.output) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "said"),
-    [
-        (("--strategy", "magic"), 2, "there is no strategy 'magic'"),
-        (("--kit", "nowhere"), 2, "nowhere cannot be used"),
-        (("--kit", "a/kit", "--kit", "b/kit"), 2, "Two kits have the same name."),
-        (("--price", "small=cheap"), 2, "--price is MODEL=IN/OUT"),
-        (("--price", "small=-1/2"), 2, "--price is MODEL=IN/OUT"),
-        (("--price", "other=1/2"), 2, "--price names a model that is not compared: other."),
-        (("--budget", "1"), 2, "A budget in dollars needs the price of small"),
-        (("--held-out", "nowhere"), 2, "nowhere is not the folder of a run"),
-        (("--databases", "."), 2, "Name the database by --db or --databases."),
-        (("--db", "nowhere.sqlite"), 3, "nowhere.sqlite"),
-    ],
-)
-def test_what_cannot_be_used_is_told(
-    options: tuple[str, ...], code: int, said: str, tiers: Compare, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("options", "code", "said"), rows("lab/tiers_refused.jsonl"))
+def test_what_cannot_be_used_is_told(options: list[str], code: int, said: str, tiers: Compare, tmp_path: Path) -> None:
     done = tiers("--model", "small", *options)
 
     assert (done.exit_code, said in done.output, "Traceback" in done.output) == (code, True, False), done.output
     assert not (tmp_path / "tiers").exists()
 
 
-def test_other_questions_are_refused_and_a_model_that_is_away_ends_the_command(
-    tiers: Compare, firm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert tiers("--offline").exit_code == 0
-    other = tiers("--offline", questions=str(firm / "verified.jsonl"))
-    assert (other.exit_code, "holds a run with other settings" in other.output) == (2, True)
-
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("TEXT2SQL_MODEL_SECONDS", "0.5")
-    away = tiers("--offline", "--model", "small")
-    assert (away.exit_code, "The model does not answer" in away.output) == (4, True)
-
-
-def test_a_folder_of_tune_is_left_alone_and_so_is_one_of_tiers(
-    tiers: Compare, firm: Path, few: str, tmp_path: Path
+def test_other_questions_and_other_runs_are_refused_and_a_model_that_is_away_ends_the_command(
+    tiers: Compare, firm: Path, few: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def tune(out: str) -> Result:
         words = ["--db", str(firm / "firm.sqlite"), "--questions", few, "--offline", "-q", "--out", str(tmp_path / out)]
@@ -277,37 +220,32 @@ def test_a_folder_of_tune_is_left_alone_and_so_is_one_of_tiers(
     assert tiers("--offline").exit_code == 0
     assert tune("tiers").exit_code == 2
     assert tiers("--offline").exit_code == 0
+    other = tiers("--offline", questions=str(firm / "verified.jsonl"))
+    assert (other.exit_code, "holds a run with other settings" in other.output) == (2, True)
+
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("TEXT2SQL_MODEL_SECONDS", "0.5")
+    away = tiers("--offline", "--model", "small")
+    assert (away.exit_code, "The model does not answer" in away.output) == (4, True)
 
 
-def test_a_verified_query_that_fails_is_told(tiers: Compare, firm: Path, tmp_path: Path) -> None:
-    lines = (firm / "verified.jsonl").read_text().splitlines()
-    bad = json.loads(lines[2]) | {"id": "<bad>", "gold_sql": "SELECT nothing FROM people"}
-    (tmp_path / "some.jsonl").write_text("\n".join([lines[5], json.dumps(bad)]))
-
-    done = tiers("--offline", "--json", "-q", questions=str(tmp_path / "some.jsonl"))
-
-    assert json.loads(done.stdout)["gold_failures"] == ["<bad>"]
-    assert [(t["n"], t["right"]) for t in written(tmp_path)] == [(2, 1)]
-    page = (tmp_path / "tiers/report.html").read_text()
-    assert "Verified queries that fail, so that no answer is right: &lt;bad&gt;." in page
-
-
-def test_a_question_whose_time_always_runs_out_is_answered_wrong(
+def test_a_verified_query_that_fails_is_told_and_a_question_whose_time_runs_out_is_wrong(
     tiers: Compare, firm: Path, tmp_path: Path, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The prices of the settings are those of the configured model."""
     usual = answering(faults=False)
-
-    def slow_for_zoe(request: Request) -> Reply:
-        return Reply(delay=PATIENCE) if "Zoe" in request.prompt else usual(request)
-
-    endpoint.otherwise = slow_for_zoe
-    monkeypatch.setenv("TEXT2SQL_RUN_SECONDS", "2")
+    endpoint.otherwise = lambda request: Reply(delay=PATIENCE) if "Zoe" in request.prompt else usual(request)
+    for name, value in (("MODEL", "small"), ("PRICE_INPUT", "1"), ("PRICE_OUTPUT", "2"), ("RUN_SECONDS", "2")):
+        monkeypatch.setenv(f"TEXT2SQL_{name}", value)
     lines = [line for line in (firm / "verified.jsonl").read_text().splitlines() if "city of" in line]
-    (tmp_path / "some.jsonl").write_text("\n".join(lines[-2:]))
+    bad = json.loads(lines[0]) | {"id": "<bad>", "gold_sql": "SELECT nothing FROM people"}
+    (tmp_path / "some.jsonl").write_text("\n".join([*lines[-2:], json.dumps(bad)]))
 
-    done = tiers("--model", "small", questions=str(tmp_path / "some.jsonl"))
+    done = tiers("--model", "small", "--json", "-q", questions=str(tmp_path / "some.jsonl"))
 
-    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["gold_failures"] == ["<bad>"]
     (one,) = written(tmp_path)
-    assert (one["n"], one["right"]) == (2, 1)
-    assert one["seconds_p95"] > 1.5
+    assert (one["n"], one["right"]) == (3, 1)
+    assert one["dollars"] > 0
+    page = (tmp_path / "tiers/report.html").read_text()
+    assert "Verified queries that fail, so that no answer is right: &lt;bad&gt;." in page

@@ -31,19 +31,13 @@ async def test_offline_a_follow_up_is_read_with_the_question_before_it(talk: Tal
     first = await talk("How many orders are there?")
     second = await talk("only paid ones")
     third = await talk("How many customers are there?")
+    assert (await talk("only paid ones", thread="another")).read_as == ""
 
     assert (first.rows, first.read_as) == ([[4]], "")
     assert second.rows == [[3]]
     assert second.question == "only paid ones"
     assert second.read_as
     assert (third.rows, third.read_as) == ([[4]], "")
-
-
-async def test_threads_know_nothing_of_each_other(talk: Talk) -> None:
-    await talk("How many orders are there?", thread="one")
-    other = await talk("only paid ones", thread="two")
-
-    assert other.read_as == ""
 
 
 async def test_everything_after_the_planner_works_on_what_the_question_means(talk: Talk) -> None:
@@ -59,20 +53,11 @@ async def test_everything_after_the_planner_works_on_what_the_question_means(tal
     assert model.judge_requests[-1].question == whole
     assert model.summary_requests[-1].question == whole
     assert [r.sql for r in answer.attempts] == [BY_CITY]  # nothing of the turn before
-
-
-async def test_the_model_is_shown_the_earlier_turns(talk: Talk) -> None:
-    model = ScriptedModel(COUNT, BY_CITY, plan=[read("How many customers are there?"), read("x per city")])
-    await talk("How many customers are there?", model)
-    await talk("and per city?", model)
     first, second = model.plan_requests
-
     assert first.history == ()
     (turn,) = second.history
     assert (turn.number, turn.asked, turn.sql) == (1, "How many customers are there?", COUNT)
-    assert turn.columns == ["COUNT(*)"]
-    assert turn.rows == [[4]]
-    assert turn.answer == "Here is the answer. "
+    assert (turn.columns, turn.rows, turn.answer) == (["COUNT(*)"], [[4]], "Here is the answer. ")
 
 
 async def test_when_the_model_cannot_plan_the_follow_up_is_still_made_whole(talk: Talk) -> None:
@@ -94,32 +79,18 @@ async def test_a_turn_begins_without_what_the_turn_before_left(talk: Talk) -> No
     assert fine.status == "success"
 
 
-async def test_history_accumulates_and_the_oldest_turns_are_forgotten(talk: Talk) -> None:
+async def test_history_accumulates_is_numbered_and_the_oldest_turns_are_forgotten(talk: Talk) -> None:
     model = ScriptedModel(COUNT, relevance=0.9)
     for number in range(1, HISTORY_TURNS + 4):
         await talk(f"How many customers are there? ({number})", model)
-
     last = model.plan_requests[-1].history
     assert [turn.number for turn in last] == list(range(3, HISTORY_TURNS + 3))
 
-
-async def test_a_question_asked_again_has_the_history_it_had_then(talk: Talk) -> None:
-    model = ScriptedModel(COUNT, relevance=0.9)
-    for _ in range(3):
-        await talk("How many customers are there?", model)
-    await talk("and again", model, before=2)
-
-    assert [turn.number for turn in model.plan_requests[-1].history] == [1]
-
-
-async def test_turns_can_be_numbered_by_the_caller(talk: Talk) -> None:
-    model = ScriptedModel(COUNT, relevance=0.9)
-    await talk("How many customers are there?", model, turn=3)
-    await talk("How many customers are there?", model, turn=7)
-    await talk("How many customers are there?", model)
-    await talk("How many customers are there?", model)
-
+    for turn in (3, 7, 8, 9):
+        await talk("How many customers are there?", model, thread="numbered", **({"turn": turn} if turn < 8 else {}))
     assert [turn.number for turn in model.plan_requests[-1].history] == [3, 7, 8]
+    await talk("and again", model, thread="numbered", before=7)
+    assert [turn.number for turn in model.plan_requests[-1].history] == [3]
 
 
 async def test_outside_of_a_conversation_nothing_is_remembered_or_asked(shop: Database, config: Any) -> None:

@@ -32,6 +32,8 @@ def _configured(shop_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 async def test_each_turn_of_a_thread_answers_its_own_question() -> None:
     graph = build_graph(checkpointer=memory_checkpointer())
+    for schema in (graph.get_input_jsonschema(), graph.get_output_jsonschema()):
+        assert {"question", "final_answer", "query_results"} <= schema["properties"].keys()
     thread: Any = {"configurable": {"thread_id": "t"}}
     rows = []
     for question in ("How many customers are there?", "How many cities are there?", "How many orders are there?"):
@@ -103,9 +105,3 @@ async def test_one_context_serves_a_run_and_is_not_in_its_streams(monkeypatch: p
     assert len(steps) > 10
     assert not any("context" in (state or {}) for state in steps)
     assert "context" not in (await graph.aget_state(thread)).values
-
-
-def test_the_graph_shows_the_schemas_of_its_input_and_output() -> None:
-    graph = build_graph()
-    for schema in (graph.get_input_jsonschema(), graph.get_output_jsonschema()):
-        assert {"question", "final_answer", "query_results"} <= schema["properties"].keys()

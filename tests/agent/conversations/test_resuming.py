@@ -105,7 +105,7 @@ async def test_a_killed_run_goes_on_with_the_step_that_it_did_not_end(
     assert len(answer_of(whole)["rows"]) == 64
     assert {"planner", "retry_handler", "summarizer"} < set(expected_steps)
 
-    for killed_at in range(2, len(expected_steps) + 1):
+    for killed_at in sampled(range(2, len(expected_steps) + 1), 2):
         calls = tmp_path / f"calls {killed_at}"
         calls.touch()
         words = [str(tmp_path / f"state {killed_at}"), url, str(shop_file), str(calls), str(killed_at)]

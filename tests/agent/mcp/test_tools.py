@@ -27,6 +27,7 @@ ANA, BO = "ana-token-0123456789", "bo-token-0123456789"
 _ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 BEGIN = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _ABOUT}
 
+ASKED = {"question": "How many customers are there?"}
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
@@ -55,15 +56,11 @@ async def exercise(client: Client) -> None:
     async def progress(progress: float, total: float | None, message: str | None) -> None:
         steps.append(message or "")
 
-    answer = await client.call_tool("ask", {"question": "How many customers are there?"}, progress_callback=progress)
+    answer = await client.call_tool("ask", ASKED, progress_callback=progress)
     content = answer.structured_content
     assert content is not None
-    assert (content["status"], content["rows"], content["rows_returned"], content["truncated"]) == (
-        "success",
-        [[480]],
-        1,
-        False,
-    )
+    shown = [content[name] for name in ("status", "rows", "rows_returned", "truncated")]
+    assert shown == ["success", [[480]], 1, False]
     assert content["sql"].startswith("SELECT COUNT(*)")
     assert "480" in content["answer"]
     assert (content["reading"], content["left_out"]) == (["the number of rows (called customers) of customers"], [])
@@ -230,7 +227,7 @@ async def test_cancelling_a_call_stops_the_run_and_its_model_call(
         model = {"OPENAI_BASE_URL": endpoint.url, "TEXT2SQL_MODEL": "m"}
 
         async def cancel(client: Client) -> None:
-            call = asyncio.create_task(client.call_tool("ask", {"question": "How many customers are there?"}))
+            call = asyncio.create_task(client.call_tool("ask", ASKED))
             assert await asyncio.to_thread(endpoint.arrived.wait, 30)
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -268,12 +265,7 @@ def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tm
     sent = [
         BEGIN,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {
-            "jsonrpc": "2.0",
-            "id": 2,
-            "method": "tools/call",
-            "params": {"name": "ask", "arguments": {"question": "How many customers are there?"}},
-        },
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "ask", "arguments": ASKED}},
     ]
     words, pipe = ("-m", "agent.mcp", "--log-level", "debug"), subprocess.PIPE
     process = commands.Process(*words, cwd=tmp_path, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)

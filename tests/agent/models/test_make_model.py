@@ -74,12 +74,9 @@ REQUESTS = [
 ]
 
 
-def test_there_is_a_request_for_each_call() -> None:
-    assert len(REQUESTS) == 6
-
-
-@pytest.mark.parametrize("request_type", REQUESTS, ids=lambda kind: kind.__name__)
-def test_a_request_holds_no_open_database(request_type: type) -> None:
-    for name, hint in typing.get_type_hints(request_type, localns={"ExecutionResult": ExecutionResult}).items():
-        parts = [hint, *typing.get_args(hint)]
-        assert not any(inspect.isclass(part) and issubclass(part, Database) for part in parts), name
+def test_a_request_holds_no_open_database() -> None:
+    assert len(REQUESTS) >= 6
+    for kind in REQUESTS:
+        for name, hint in typing.get_type_hints(kind, localns={"ExecutionResult": ExecutionResult}).items():
+            parts = [hint, *typing.get_args(hint)]
+            assert not any(inspect.isclass(part) and issubclass(part, Database) for part in parts), (kind, name)

@@ -37,12 +37,6 @@ async def test_the_sql_comes_out_of_a_strict_reply(server: ModelServer) -> None:
     assert sent.body["temperature"] == 0.0
 
 
-async def test_sentences_around_the_sql_of_a_field_are_left_out(server: ModelServer) -> None:
-    said = f"Sure! Here is the query:\n\n{SQL['sql']}\n\nThis returns one number."
-    server.script(completion({"reasoning": "counts", "sql": said}))
-    assert await server.sql() == SQL["sql"]
-
-
 @pytest.mark.parametrize(
     "schema",
     [
@@ -73,13 +67,6 @@ async def test_a_plan_is_read(server: ModelServer) -> None:
     assert plan.plan_type == "multi-sequential"
     assert plan.confidence == 0.8
     assert [(t.id, t.description, t.depends_on) for t in plan.tasks] == [("a", "first", []), ("2", "then", ["a"])]
-
-
-async def test_a_judgement_is_read(server: ModelServer) -> None:
-    server.script(completion({"reasoning": "fits", "score": 0.85}))
-    verdict = await server.model().judge(judge_request())
-    assert (verdict.score, verdict.reasoning) == (0.85, "fits")
-    assert "[1234]" in server.requests[0].prompt
 
 
 async def test_a_score_out_of_range_is_sent_back(server: ModelServer) -> None:
@@ -151,19 +138,16 @@ async def test_a_field_that_is_refused_is_left_out_from_then_on_and_the_mode_is_
     assert formats(server) == [{"auto": STRICT, "prompt": None}.get(mode, mode)] * 3
 
 
-async def test_an_unusable_reply_is_sent_back_once_with_what_was_wrong(server: ModelServer) -> None:
+async def test_an_unusable_reply_is_sent_back_once_with_what_was_wrong_and_then_an_error(server: ModelServer) -> None:
     server.script(completion({"answer": 42}), GOOD)
     assert await server.sql() == SQL["sql"]
     roles = [m["role"] for m in server.bodies[1]["messages"]]
     assert roles == ["system", "user", "assistant", "user"]
     assert "`sql` must be a string" in server.bodies[1]["messages"][3]["content"]
     assert json.dumps(SQL_SCHEMA) in server.bodies[1]["messages"][3]["content"]
-
-
-async def test_a_second_unusable_reply_is_an_error(server: ModelServer) -> None:
     server.script(completion({"answer": 42}), completion({"answer": 43}))
     with pytest.raises(ModelReplyError, match="`sql` must be a string") as raised:
-        await server.model().write_sql(sql_request())
+        await server.sql()
     assert len(server.requests) == 2
     assert raised.value.usage is not None
     assert raised.value.usage.input_tokens == 200
@@ -182,30 +166,33 @@ async def test_an_empty_reply_is_asked_for_again_and_in_the_end_an_error(
     assert len(server.requests) == 4
 
 
-@pytest.mark.parametrize("content", values("replies/untidy.jsonl"))
-async def test_sql_is_found_in_untidy_replies_at_once(server: ModelServer, content: str) -> None:
-    server.script(completion(content))
-    assert await server.sql() == "SELECT COUNT(*) FROM customers"
+LABELLED = raw(json.dumps({"choices": [{"message": {"content": json.dumps(SQL)}}]}), content_type="text/plain")
+SORTED_AWAY = completion("", reasoning_content=json.dumps(SQL))
+
+
+@pytest.mark.parametrize("content", [*values("replies/untidy.jsonl"), LABELLED, SORTED_AWAY])
+async def test_sql_is_found_in_untidy_replies_at_once(server: ModelServer, content: str | Reply) -> None:
+    server.script(completion(content) if isinstance(content, str) else content)
+    assert await server.sql() == SQL["sql"]
     assert len(server.requests) == 1
 
 
-async def test_a_reply_sorted_into_the_reasoning_is_still_read(server: ModelServer) -> None:
-    server.script(completion("", reasoning_content=json.dumps(SQL)))
-    assert await server.sql() == SQL["sql"]
-
-
-async def test_a_model_that_says_it_cannot_abstains(server: ModelServer) -> None:
-    server.script(completion({"reasoning": "There is no table of wages.", "sql": ""}))
-    reply = await server.model().write_sql(sql_request())
-    assert (reply.sql, reply.abstained, reply.reasoning) == ("", True, "There is no table of wages.")
-
-
 async def test_a_refusal_is_an_abstention_for_sql_and_an_error_elsewhere(server: ModelServer) -> None:
-    server.script(completion(None, refusal="I can't help with that."), completion(None, refusal="No."))
-    reply = await server.model().write_sql(sql_request())
+    server.script(
+        completion(None, refusal="I can't help with that."),
+        completion(None, refusal="No."),
+        completion({"reasoning": "There is no table of wages.", "sql": ""}),
+        completion("SEL", finish_reason="content_filter"),
+    )
+    model = server.model()
+    reply = await model.write_sql(sql_request())
     assert (reply.abstained, reply.reasoning, reply.usage.calls) == (True, "I can't help with that.", 1)
     with pytest.raises(ModelReplyError, match=r"declined.*No\."):
-        await server.model().plan(plan_request())
+        await model.plan(plan_request())
+    reply = await model.write_sql(sql_request())
+    assert (reply.sql, reply.abstained, reply.reasoning) == ("", True, "There is no table of wages.")
+    with pytest.raises(ModelReplyError, match="content filter"):
+        await model.write_sql(sql_request())
 
 
 async def test_a_reply_cut_off_at_the_limit_is_never_taken_for_whole(server: ModelServer) -> None:
@@ -214,12 +201,6 @@ async def test_a_reply_cut_off_at_the_limit_is_never_taken_for_whole(server: Mod
     reply = await server.model().write_sql(sql_request())
     assert reply.sql.endswith("WHERE id > 1")
     assert [body["max_completion_tokens"] for body in server.bodies] == [SQL_TOKENS, 2 * SQL_TOKENS]
-
-
-async def test_a_filtered_reply_is_an_error(server: ModelServer) -> None:
-    server.script(completion("SEL", finish_reason="content_filter"))
-    with pytest.raises(ModelReplyError, match="content filter"):
-        await server.model().write_sql(sql_request())
 
 
 @pytest.mark.parametrize("refused", ["logprobs is not supported", "bad request"])
@@ -275,9 +256,3 @@ async def test_a_server_whose_streams_are_empty_is_asked_for_whole_replies_from_
     model = server.model()
     assert [(await model.write_sql(sql_request())).sql for _ in range(2)] == [SQL["sql"]] * 2
     assert [body["stream"] for body in server.bodies] == [True, False, False]
-
-
-async def test_json_that_is_labelled_as_text_is_read(server: ModelServer) -> None:
-    message = {"role": "assistant", "content": '{"reasoning": "", "sql": "SELECT 1"}'}
-    server.script(raw(json.dumps({"choices": [{"message": message}]}), content_type="text/plain"))
-    assert await server.sql() == "SELECT 1"

@@ -103,18 +103,18 @@ def test_no_bench_question_is_read_with_confidence_while_a_word_is_left_out(name
     assert asked, "no database of this set is at hand"
 
 
-def test_hardly_an_inserted_word_is_passed_over(trades: Asked) -> None:
+def test_hardly_an_inserted_word_is_passed_over(everyday: Asked) -> None:
     """With one more content word, a sure reading changes its statement or is no longer sure."""
     draw = random.Random(28)
     inserted = draw.sample(words(28), 60)
     passed = []
     for question in PLAIN:
-        first = trades.reading("studio", question)
+        first = everyday.reading("studio", question)
         assert first.confidence >= STATED_DOUBT, question
         for word in inserted:
             text = question.split()
             text.insert(draw.randint(1, len(text)), word)
-            other = trades.reading("studio", " ".join(text))
+            other = everyday.reading("studio", " ".join(text))
             if other.confidence >= STATED_DOUBT and other.sql == first.sql:
                 passed.append(" ".join(text))
     assert len(passed) <= 0.01 * len(PLAIN) * len(inserted), passed

@@ -1,6 +1,6 @@
 """Questions as people type them, and what holds for their reading: a line each of the files of `fixtures/parser`.
 
-`everyday/questions.jsonl` names a database of `everyday` or `found_tables.txt`, `structures.jsonl` a structure without
+`everyday/questions.jsonl` names a database of `everyday`, `structures.jsonl` a structure without
 rows, `file_questions.jsonl` a data file; `library_questions.jsonl` is of the library. A line says of the reading:
 
 - `rows` that it means, in any order, or with `ordered` in this one; `first`: their first column; on the day `today`,

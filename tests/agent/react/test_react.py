@@ -191,31 +191,17 @@ async def test_a_model_that_never_finishes_gets_its_last_query_that_ran(
     assert "The steps ended" in answer.attempts[0].reasoning
 
 
-async def test_sql_alone_is_taken_as_the_query(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
-    server.script(completion(f"```sql\n{RIGHT}\n```"), step("finish"))
-
-    _, answer = await asked(ask, model)
-
-    assert answer.sql == RIGHT
-
-
 async def test_an_endpoint_that_goes_away_after_a_run_leaves_the_answer(
     server: OpenAIServer, model: OpenAIModel, ask: Run
 ) -> None:
-    server.script(step("generate_sql", RIGHT))
+    server.script(completion(f"```sql\n{RIGHT}\n```"))  # SQL alone is taken as the query
     server.otherwise = error(401, "no")
 
     _, answer = await asked(ask, model)
+    _, without = await asked(ask, model)
 
     assert (answer.sql, answer.status) == (RIGHT, "success")
-
-
-async def test_an_endpoint_that_is_not_there_is_an_error(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
-    server.otherwise = error(401, "no")
-
-    _, answer = await asked(ask, model)
-
-    assert (answer.status, answer.error_kind) == ("error", "model_auth")
+    assert (without.status, without.error_kind) == ("error", "model_auth")
 
 
 async def test_time_that_runs_out_after_a_run_leaves_the_answer(

@@ -80,21 +80,13 @@ def test_two_processes_share_one_server_which_ends_with_the_last(
         assert first.stdout.readline() == second.stdout.readline() != ""
         (start,) = starts(llama_server)
         assert start["secret"] is None
+        supervisor = supervisor_of(start["pid"])
         first.kill()
         first.wait()
         assert not becomes(lambda: not alive(start["pid"]), seconds=0.7)
         second.kill()
         second.wait()
-        assert becomes(lambda: not alive(start["pid"]), seconds=8)
-
-
-def test_a_killed_user_leaves_nothing(fetched: Path, llama_server: Path, tmp_path: Path) -> None:
-    with user(fetched, llama_server, tmp_path) as only:
-        assert only.stdout.readline()
-        (start,) = starts(llama_server)
-        supervisor = supervisor_of(start["pid"])
-        only.send_signal(signal.SIGKILL)
-    assert becomes(lambda: not alive(start["pid"]) and not alive(supervisor), seconds=8)
+        assert becomes(lambda: not alive(start["pid"]) and not alive(supervisor), seconds=8)
 
 
 def test_a_user_that_ends_while_it_loads_leaves_nothing(fetched: Path, llama_server: Path, tmp_path: Path) -> None:
