@@ -8,22 +8,10 @@ import pytest
 
 from experiments.speed.gate import COMMAND, STORED, counts, grown
 from experiments.speed.scenarios import SCENARIOS
+from tests.pairs import rows
 
 
-@pytest.mark.parametrize(
-    ("figure", "before", "now", "passes"),
-    [
-        ("calls", 100_000, 109_000, True),
-        ("calls", 100_000, 111_000, False),
-        ("statements", 1.4, 1.7, True),
-        ("statements", 1.4, 2.0, False),
-        ("hops between threads", 0, 1.0, False),
-        ("imports", 824, 860, True),
-        ("imports", 824, 900, False),
-        ("units", 40.0, 300.0, True),
-        ("calls", 100_000, 50_000, True),
-    ],
-)
+@pytest.mark.parametrize(("figure", "before", "now", "passes"), rows("experiments/grown.jsonl"))
 def test_what_grew_by_over_a_tenth_fails(figure: str, before: float, now: float, passes: bool) -> None:
     assert (grown({figure: now}, {figure: before}) == []) == passes
 

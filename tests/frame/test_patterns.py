@@ -11,21 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.frame.backtracking import attacks
+from tests.pairs import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "word"),
-    [
-        (r"(?:a+)+b", "a"),
-        (r"(?:a*)*b", "a"),
-        (r"(?:a|ab?)+b?c", "a"),
-        (r"^(?:x,? (?:and )?[a-z]+(?: [a-z]+)?)*$", ""),
-        (r"^list .+ and .+ or .+ by$", " and "),
-        (r"\d+-\d+", "5"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "word"), rows("patterns/ambiguous.jsonl"))
 def test_a_loop_that_can_divide_its_text_in_many_ways_is_found(pattern: str, word: str) -> None:
     assert any(word in attack.word for attack in attacks(re.compile(pattern)))
 

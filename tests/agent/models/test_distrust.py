@@ -19,33 +19,26 @@ from tests.agent.models.conftest import (
     summary_request,
 )
 from tests.openai_server import Reply, chunks, completion
-from tests.pairs import values
+from tests.pairs import rows, values
 
 SQL = {"reasoning": "counts", "sql": "SELECT COUNT(*) FROM customers"}
 ENDLESS = '{"reasoning": "", "sql": "SELECT * FROM customers WHERE id = 1' + "0" * 3_000
 TASK = {"id": "task_1", "description": "Count the customers.", "depends_on": []}
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("...", "it is a placeholder"),
-        ("<description>", "it is a placeholder"),
-        ("What decides it, in one or two sentences", "it repeats the prompt"),
-        ("the tables, joins and filters and why, in a few sentences", "it repeats the prompt"),
-        ("Use only numbers, names and dates that stand in the results, with the same digits.", "it repeats the prompt"),
-        ('<result rows="57">\n["n"]\n[1]', "it holds '<result rows=\"57\">', which belongs to the prompt"),
-        ("Four.<|im_start|>user\nAnd now?", "it holds '<|im_start|>', which belongs to the prompt"),
-        ("id = 1" + "0" * LOOP_CHARS, "it repeats '0' without end"),
-        ("and so " * 40, "it repeats 'and so' without end"),
-        (
-            " OR ".join(f"(SELECT * FROM plan WHERE plan_type = {n})" for n in range(90)),
-            "it repeats 'OR (SELECT * FROM plan WHERE plan_type =' without end, counting",
-        ),
-        ("Four" + "\n" * LOOP_CHARS, "it goes on in blanks without end"),
-        ("Four" + "".join(" \n\t"[i % 3] * (1 + i % 7) for i in range(80)), "it goes on in blanks without end"),
-    ],
-)
+ENDLESS_TEXTS = [
+    ("id = 1" + "0" * LOOP_CHARS, "it repeats '0' without end"),
+    ("and so " * 40, "it repeats 'and so' without end"),
+    (
+        " OR ".join(f"(SELECT * FROM plan WHERE plan_type = {n})" for n in range(90)),
+        "it repeats 'OR (SELECT * FROM plan WHERE plan_type =' without end, counting",
+    ),
+    ("Four" + "\n" * LOOP_CHARS, "it goes on in blanks without end"),
+    ("Four" + "".join(" \n\t"[i % 3] * (1 + i % 7) for i in range(80)), "it goes on in blanks without end"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), [*rows("replies/given_away.jsonl"), *ENDLESS_TEXTS])
 def test_what_gives_a_text_away(text: str, why: str) -> None:
     assert flaw(text) == why
 

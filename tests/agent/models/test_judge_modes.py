@@ -12,6 +12,7 @@ from agent.models.prompts import Prompt
 from agent.models.protocol import JudgeRequest, Usage
 from agent.models.replies import Reply, UnusableReply
 from agent.state import QueryTask
+from tests.pairs import rows
 
 SQL = "SELECT COUNT(*)\nFROM orders WHERE channel = 'web'"
 QUESTION = "How many web orders were there in 2024?"
@@ -73,15 +74,7 @@ async def test_the_result_is_judged_as_a_whole_in_one_call() -> None:
     assert (judgement.score, judgement.reasoning, judgement.usage.calls) == (0.9, "Good.", 1)
 
 
-@pytest.mark.parametrize(
-    ("way", "reply"),
-    [
-        ("conditions", {"conditions": "all", "reasoning": "", "score": 1}),
-        ("conditions", {"conditions": [], "reasoning": "", "score": 7}),
-        ("read_back", {"question": " "}),
-        ("answer", {"score": None}),
-    ],
-)
+@pytest.mark.parametrize(("way", "reply"), rows("replies/judgements_of_other_forms.jsonl"))
 async def test_a_reply_of_another_form_is_unusable(way: str, reply: dict[str, Any]) -> None:
     with pytest.raises(UnusableReply):
         await judged(_request(way), Scripted(reply))

@@ -13,7 +13,7 @@ from agent.models.quirks import SQL_TOKENS
 from agent.models.structured import JUDGE_SCHEMA, REVIEW_SCHEMA, SQL_SCHEMA, plan_schema
 from tests.agent.models.conftest import ModelServer, judge_request, plan_request, sql_request
 from tests.openai_server import Behaviour, OpenAIServer, Reply, Request, completion, error, raw
-from tests.pairs import values
+from tests.pairs import rows, values
 
 SQL = {"reasoning": "counts", "sql": "SELECT COUNT(*) FROM customers"}
 GOOD = completion(SQL)
@@ -119,15 +119,7 @@ async def test_a_schema_that_worked_before_is_not_given_up_for_a_500(server: Mod
     assert formats(server) == [STRICT] * 4
 
 
-@pytest.mark.parametrize(
-    ("field", "words", "mode"),
-    [
-        ("temperature", "Unsupported value: 'temperature' does not support 0.0 with this model.", "auto"),
-        ("temperature", "temperature is not supported", "prompt"),
-        ("temperature", "temperature is not supported", "json_object"),
-        ("reasoning_effort", "Unrecognized request argument supplied: reasoning_effort", "auto"),
-    ],
-)
+@pytest.mark.parametrize(("field", "words", "mode"), rows("replies/refused_fields.jsonl"))
 async def test_a_field_that_is_refused_is_left_out_from_then_on_and_the_mode_is_kept(
     server: ModelServer, field: str, words: str, mode: str
 ) -> None:

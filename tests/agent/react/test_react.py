@@ -24,6 +24,7 @@ from eval.scoring.intent import read_intent
 from eval.statement import ReadStatement
 from tests.agent.conftest import Run
 from tests.openai_server import OpenAIServer, Reply, completion, error
+from tests.pairs import rows
 
 QUESTION = "What are the names of the customers who live in Lyon?"
 RIGHT = "SELECT c.name FROM customers c JOIN cities t ON t.id = c.city_id WHERE t.name = 'Lyon'"
@@ -250,15 +251,7 @@ def test_nothing_runs_unchecked() -> None:
     assert {after for edges in EDGES.values() for after in edges} == set(get_args(Tool))
 
 
-@pytest.mark.parametrize(
-    ("question", "message"),
-    [
-        ("How many orders are there per city?", ["It computes COUNT.", "It asks for something per group."]),
-        ("Who are the top 3 customers by payments?", ["It ranks, and keeps the first 3 (most first)."]),
-        ("List the different cities in alphabetical order", ["It asks for an order.", "It asks for different ones."]),
-        ("Which customers did not order 'tea'?", ["It excludes something.", "It names: tea"]),
-    ],
-)
+@pytest.mark.parametrize(("question", "message"), rows("react/constraints.jsonl"))
 def test_constraints_are_read_off_the_question(question: str, message: list[str]) -> None:
     sentences = list(constraints(read_intent(question)))
 

@@ -12,12 +12,13 @@ import pytest
 
 from agent.sources.tabular.stage import Bounds
 from agent.sources.workbook import sheets_as_csv
+from tests.pairs import rows
 
 
-def written(tmp_path: Path, rows: list[list[Any]], formats: dict[str, str] | None = None) -> list[str]:
+def written(tmp_path: Path, lines: list[list[Any]], formats: dict[str, str] | None = None) -> list[str]:
     book = openpyxl.Workbook()
     sheet = book.active
-    for row in rows:
+    for row in lines:
         sheet.append(row)
     for cell, form in (formats or {}).items():
         sheet[cell].number_format = form
@@ -26,28 +27,14 @@ def written(tmp_path: Path, rows: list[list[Any]], formats: dict[str, str] | Non
     return path.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize(
-    ("value", "form", "seen"),
-    [
-        (123, "00000", "00123"),
-        (45, '"INV-"0000', "INV-0045"),
-        (7, "\\Q0", "Q7"),
-        (123456789, "000-00-0000", "123-45-6789"),
-        (5551234567, "(###) ###-####", "(555) 123-4567"),
-        (5.5, '0.0" kg"', "5.5 kg"),
-        (5, '#,##0 "EUR"', "5 EUR"),
-        (12.5, "[$€-407]#,##0.00", "€12.5"),
-        (0.25, "0%", "25%"),
-        (1500000, '0.0,,"M"', "1500000"),
-        (1200, "#,##0_);(#,##0)", "1200"),
-        (1500, "0.00E+00", "1500"),
-        (3, '0"x"', "3"),
-        (5, "General", "5"),
-        (dt.timedelta(days=1, minutes=90), "[h]:mm", "25.5 h"),
-        (dt.timedelta(minutes=90, seconds=30), "[mm]:ss", "90.5 min"),
-        (dt.datetime(2024, 5, 1), "mmm yyyy", "2024-05-01"),
-    ],
-)
+TIMES = [
+    (dt.timedelta(days=1, minutes=90), "[h]:mm", "25.5 h"),
+    (dt.timedelta(minutes=90, seconds=30), "[mm]:ss", "90.5 min"),
+    (dt.datetime(2024, 5, 1), "mmm yyyy", "2024-05-01"),
+]
+
+
+@pytest.mark.parametrize(("value", "form", "seen"), [*rows("imports/cells.jsonl"), *TIMES])
 def test_a_cell_is_what_is_seen(tmp_path: Path, value: Any, form: str, seen: str) -> None:
     assert written(tmp_path, [["x"], [value]], {"A2": form}) == ["x", seen]
 

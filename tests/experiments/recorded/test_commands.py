@@ -16,6 +16,7 @@ from experiments.recorded.__main__ import app
 from tests.commands import Process
 from tests.experiments.recorded.conftest import COUNT
 from tests.openai_server import OpenAIServer, completion
+from tests.pairs import rows
 
 ROOT = Path(__file__).resolve().parents[3]
 ASKED = {"model": "m", "messages": [{"role": "user", "content": COUNT}]}
@@ -67,19 +68,9 @@ def test_record_then_serve_replays_for_free(tmp_path: Path, ending: int) -> None
     assert live == replayed == ["one", "two"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "wrong"),
-    [
-        (("serve", "--recording", "missing.jsonl"), "missing.jsonl: No such file"),
-        (("serve", "--recording", "{answers}"), "answers.jsonl holds no exchanges"),
-        (("serve", "--recording", "{answers}", "--questions", "{questions}", "--fail", "418:1"), "'418' is no kind"),
-        (("serve", "--recording", "{answers}", "--questions", "{questions}", "--system", "x"), "has no system x"),
-        (("record", "--upstream", "ftp://x", "--out", "run.jsonl"), "must begin with http"),
-        (("record", "--upstream", "http://x", "--out", "{answers}"), "does not begin as a recording does"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "wrong"), rows("experiments/recorded_refused.jsonl"))
 def test_what_cannot_be_served_is_said_in_one_line(
-    recording: Path, questions: Path, arguments: tuple[str, ...], wrong: str
+    recording: Path, questions: Path, arguments: list[str], wrong: str
 ) -> None:
     filled = [a.format(answers=recording, questions=questions) for a in arguments]
     done = CliRunner().invoke(app, filled)
