@@ -59,6 +59,7 @@ def test_an_edited_chart_is_kept_and_edited_on_its_board(
     panel.get_by_label("Currency").fill("USD")
     assert broken_rules(page, phone=False) == []
     panel.get_by_label("Numbers").select_option(index=0)
+    panel.get_by_label("Title", exact=True).focus()
     page.keyboard.press("Escape")
     expect(panel).to_have_count(0)
     expect(page.get_by_role("button", name="Edit chart")).to_be_focused()

@@ -18,7 +18,7 @@ from typing import Any
 LENGTH = 2_000
 """Characters of a text; a question has at most as many."""
 _SIGNS = "a 5,.-b'“é\n" + "".join(map(chr, range(33, 127)))
-_TRIED = 8
+_TRIED = 6
 """Of the signs, so many have words of their own."""
 _ENDS = ("\n!", "!", "", " zz5\x00")
 

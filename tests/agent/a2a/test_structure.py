@@ -13,7 +13,7 @@ from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint
 from agent.sources.structure import read_structure, without_samples
 from eval.errors import InputError
-from eval.schema import Column, ForeignKey, Schema
+from eval.schema import Column, Dialect, ForeignKey, Schema
 from tests.openai_server import OpenAIServer, completion
 from tests.pairs import rows, values
 from tests.settings import overridden
@@ -88,7 +88,8 @@ def test_create_table_statements_are_read_and_nothing_else_of_them() -> None:
 def test_the_engines_own_tables_are_left_out_and_namespaces_are_kept_where_they_matter() -> None:
     given = (("t", "sales"), ("u", "public"), ("sqlite_stat1", None))
     tables = [{"name": name, "schema": schema, "columns": ["a"]} for name, schema in given]
-    for dialect, namespace in (("postgres", "sales"), ("sqlite", None)):
+    expected: dict[Dialect, str | None] = {"postgres": "sales", "sqlite": None}
+    for dialect, namespace in expected.items():
         found = [(t.name, t.namespace) for t in read_structure({"tables": tables}, dialect).tables]
         assert found[:2] == [("t", namespace), ("u", None)]
     assert len(found) == 2
