@@ -158,7 +158,8 @@ async def test_an_empty_reply_is_asked_for_again_and_in_the_end_an_error(
     assert len(server.requests) == 4
 
 
-LABELLED = raw(json.dumps({"choices": [{"message": {"content": json.dumps(SQL)}}]}), content_type="text/plain")
+MESSAGE = {"role": "assistant", "content": json.dumps(SQL)}
+LABELLED = raw(json.dumps({"choices": [{"message": MESSAGE}]}), content_type="text/plain")  # though it is JSON
 SORTED_AWAY = completion("", reasoning_content=json.dumps(SQL))
 
 
