@@ -26,7 +26,7 @@ from agent.knowledge.memory.glossary import stem_phrase
 from agent.knowledge.privacy import privacy_of
 from agent.knowledge.values import EMPTY, value_index
 from agent.models.protocol import ModelError, SqlReply, SqlRequest, Usage
-from agent.parser.minor_units import NOTE, sql_in_whole_units
+from agent.parser.units import NOTE, sql_in_whole_units
 from agent.runtime.context import RunContext
 from agent.runtime.verdict import in_ten
 from agent.statements.mending import mended

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import ages, periods, self_references, units
+from agent.parser import periods, persons, self_references, units
 from agent.parser.comparison_targets import FLIPPED, counted_or_summed, named_target
 from agent.parser.conditions import target_column
 from agent.parser.interpretation import OPPOSITE, ColumnKey, Condition, Expression, Function, Operator, Query
@@ -234,11 +234,11 @@ def _words_of_age(q: LinkedQuestion, start: int, end: int) -> Iterator[int]:
 
 def _between_ages(q: LinkedQuestion, c: Context, j: int, k: int) -> Finding:
     """`between 20 and 30 years old`, where only the date of birth is stored."""
-    low, high, born = q.items[j].number, q.items[k].number, ages.born_here(q, c.entities)
+    low, high, born = q.items[j].number, q.items[k].number, persons.born_here(q, c.entities)
     if born is None or not isinstance(low, int) or not isinstance(high, int) or not 0 < low <= high < 130:
         return Finding()
     used = (*_bounds(q, j, k), *_words_of_age(q, k + 1, len(q.items)))
-    return Finding(used, conditions=(ages.between_ages(born, low, high, q.today),))
+    return Finding(used, conditions=(persons.between_ages(born, low, high, q.today),))
 
 
 def _column_after(q: LinkedQuestion, j: int) -> int | None:
@@ -340,8 +340,8 @@ def _age_compared(
     if figure is None or (target is not None and target.function):
         return None
     if column is None and operator in FLIPPED and not unit:
-        column, operator = ages.born_here(q, c.entities), FLIPPED[operator]
-    condition = ages.of_age(column, operator, figure, q.today) if column is not None else None
+        column, operator = persons.born_here(q, c.entities), FLIPPED[operator]
+    condition = persons.of_age(column, operator, figure, q.today) if column is not None else None
     return (condition, _words_of_age(q, j + 1, min(len(q.items), j + 4))) if condition is not None else None
 
 

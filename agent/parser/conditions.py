@@ -6,11 +6,11 @@ In: a reading at a mention of a column. Out: the column, or a condition.
 from __future__ import annotations
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import flags
 from agent.parser.interpretation import Condition, Expression
 from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
+from agent.parser.stored_states import says
 from eval.language.lexicon import word_set
 
 LINKS = word_set(
@@ -91,7 +91,7 @@ def target_column(q: LinkedQuestion, c: Context, i: int, reach: int = 5) -> Colu
 def flag(q: LinkedQuestion, column: ColumnWord, negated: bool) -> Finding:
     """`that have wifi`, `without a phone`: a yes-or-no column, or a column that is set or NULL."""
     left = Expression(column=column.key)
-    condition = flags.says(q.values, column, not negated)
+    condition = says(q.values, column, not negated)
     if condition is None and column.is_figure:
         facts = q.values.facts(*column.key)
         always = facts.nulls == 0.0 and facts.least == 0  # rows with `no tip` have one of 0

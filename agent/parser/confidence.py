@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent.knowledge.vocabulary import Vocabulary
-from agent.parser.doubt_registry import DOUBTS, NEVER_SURE
+from agent.parser.doubts import DOUBTS, NEVER_SURE
 from agent.parser.gradient_boosting import Forest, parsed
 from agent.parser.implausible import summed_repeatedly
 from agent.parser.interpretation import Clause, Condition, Expression, Membership, Query

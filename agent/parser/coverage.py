@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.parser.ages import birth_columns
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.periods import WEEKDAYS
+from agent.parser.persons import birth_columns
 from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft

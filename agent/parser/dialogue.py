@@ -13,7 +13,7 @@ from agent.knowledge.effort import MOST_STEPS, TooTangled, limited
 from agent.knowledge.values import ValueIndex, value_index
 from agent.knowledge.vocabulary import vocabulary
 from agent.models.protocol import PlanRequest
-from agent.parser.alternatives import spoken
+from agent.parser.abstention import spoken
 from agent.parser.assumed_values import assumed_values
 from agent.parser.ellipsis import points_back
 from agent.parser.engine import Reading, read

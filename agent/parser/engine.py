@@ -19,16 +19,16 @@ from agent.knowledge.effort import MOST_STEPS, TooTangled, limited, spend
 from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import vocabulary
 from agent.parser import abstention, confidence, doubts, units
-from agent.parser.alternatives import rephrasings
+from agent.parser.abstention import rephrasings
 from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.date_arithmetic import before
-from agent.parser.discounts import less_discounts
 from agent.parser.entities import with_entities
 from agent.parser.execution_probe import Look
 from agent.parser.external_knowledge import Meaning, meanings, split_evidence
 from agent.parser.implausible import doubted
 from agent.parser.interpretation import Condition, Query
 from agent.parser.joins import JoinPlan, join_graph
+from agent.parser.measures import less_discounts
 from agent.parser.mentions import Item
 from agent.parser.qualifiers import qualified
 from agent.parser.question import LinkedQuestion

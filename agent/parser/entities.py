@@ -18,8 +18,8 @@ from sqlglot import exp
 from agent.knowledge.value_forms import fold
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocabulary
-from agent.parser.flags import ANSWERS, is_state
 from agent.parser.sql_names import identifier, table_named
+from agent.parser.stored_states import ANSWERS, is_state
 from agent.parser.units import UNITS
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import open_lexicon, word_set

@@ -17,11 +17,10 @@ from agent.knowledge.effort import spend
 from agent.knowledge.value_forms import CURRENCY_WORDS, holds_currencies
 from agent.knowledge.values import SPAN_WORDS, ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary, holds_letters
-from agent.parser.cover import Span
 from agent.parser.coverage import AGENTIVE
 from agent.parser.joins import columns_of_own_rows
 from agent.parser.known_values import place_or_language, sex
-from agent.parser.mentions import Item, Mention
+from agent.parser.mentions import Item, Mention, Span
 from agent.parser.persons import SERVED, SERVING, called_person, person_word
 from agent.parser.stored_states import STATE_WORDS
 from eval.language.inflection import lemma, stem

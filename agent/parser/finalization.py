@@ -11,13 +11,13 @@ from itertools import combinations, product
 from agent.parser import group_by, order_by
 from agent.parser.assembly import join
 from agent.parser.coverage import AGENTIVE
-from agent.parser.figures_by import figures_by
+from agent.parser.group_by import figures_by
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.measures import amount_column
+from agent.parser.order_by import vague
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, ReadingState
 from agent.parser.units import UNITS
-from agent.parser.vague import vague
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 

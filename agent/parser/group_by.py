@@ -1,4 +1,4 @@
-"""GROUP BY: the groups of a query, the sums for each group, and the ranks within a group.
+"""GROUP BY: the groups of a query, the sums for each group, the ranks within a group, figures set side by side.
 
 In: a reading after its pass. Out: its query's groups, the order of its columns, and its ranks.
 """
@@ -11,9 +11,9 @@ from dataclasses import replace
 from agent.parser.entities import each_its_own
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Function, Query
 from agent.parser.measures import added_up, averaged
+from agent.parser.order_by import of_all
 from agent.parser.question import LinkedQuestion
-from agent.parser.ranks import of_all
-from agent.parser.state import Context, Finding
+from agent.parser.state import Context, Finding, ReadingState
 from eval.language.lexicon import word_set
 
 _SENTENCE = word_set("how what find count give return compute calculate tell")
@@ -255,3 +255,90 @@ def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
         return False
     rows = all(e.function == "count" and e.table is not None and e.table not in groups for e in counted)
     return rows and all(t in groups for part in c.query.restrictions() for t in part.tables)
+
+
+_AGAINST = ("vs", "vs.", "versus", "against")
+_OVER_TIME = (("over", "time"), ("over", "the", "years"), ("through", "the", "years"), ("over", "the", "year"))
+
+
+def figures_by(q: LinkedQuestion, r: ReadingState) -> None:
+    """Group the query as its words ask, in place."""
+    query = r.query
+    if query.limit is not None or query.group or query.within or query.intersect is not None:
+        return
+    # `sunny days per year`: the days are the rows that are counted
+    parts = {e.column for kind, e in r.groups if kind == "column" and isinstance(e, Expression) and e.part}
+    query.select[:] = [
+        Expression("count", table=e.column[0]) if e.column and e.column in parts and not (e.function or e.part) else e
+        for e in query.select
+    ]
+    against = [k for k, x in enumerate(q.items) if x.lower in _AGAINST]
+    by = compared(query) if against else None
+    if by is not None and by not in query.select:
+        _by_group(q, r, by)
+        r.draft.doubts.pop("and_read_as_or", None)
+        for k in against:
+            r.use(k)
+    elif (words := _said_over_time(q)) is not None and (by := _time_of(q, query)) is not None:
+        _by_group(q, r, by)
+        query.order = [(by, False)]
+        r.draft.used.update(range(*words))
+
+
+def _by_group(q: LinkedQuestion, r: ReadingState, by: Expression) -> None:
+    """One row for each value of `by`: figures are added up or averaged, rows without a figure are counted."""
+    query = r.query
+    plain = [e for e in query.select if not e.function]
+    figures = [e for e in plain if e.column and q.vocabulary.columns[e.column].role == "number"]
+    if not figures and not r.functions:
+        figures = _named(q, query)
+    made: list[Expression] = [e for e in query.select if e.function]
+    if figures and not made and by.column in {c.key for c in q.vocabulary.name_columns(by.tables[0])}:
+        query.select[:] = [by, *figures]  # each name is one row
+        return
+    made.extend(Expression("sum" if added_up(q, e) else "avg", e.column, factor=e.factor) for e in figures)
+    query.select[:] = [by, *(made or [Expression("count", table=r.main_entity or by.tables[0])])]
+    query.group = [by]
+    r.counting = ""
+
+
+def _named(q: LinkedQuestion, query: Query) -> list[Expression]:
+    """`Adele vs Rihanna streams`: a figure that the question names, and that nothing is compared with."""
+    compared = {c.left.column for c in query.conditions()}
+    for k, sort in enumerate(q.sorts):
+        columns = q.mention(k).columns if sort == "column" else ()
+        if columns and columns[0][0].role == "number" and columns[0][0].key not in compared:
+            return [Expression(column=columns[0][0].key)]
+    return []
+
+
+def compared(query: Query) -> Expression | None:
+    """The column whose values stand side by side."""
+    for clause in query.where:
+        equal = [c for c in clause if isinstance(c, Condition) and c.operator == "=" and c.left.column]
+        if len(clause) > 1 and len(equal) == len(clause) and len({c.left.column for c in equal}) == 1:
+            return Expression(column=equal[0].left.column)
+    return None
+
+
+def _said_over_time(q: LinkedQuestion) -> tuple[int, int] | None:
+    """The tokens that say `over time`."""
+    words = [t.lower for t in q.tokens]
+    for phrase in _OVER_TIME:
+        for start in range(len(words) - len(phrase) + 1):
+            if tuple(words[start : start + len(phrase)]) == phrase:
+                return start, start + len(phrase)
+    return None
+
+
+def _time_of(q: LinkedQuestion, query: Query) -> Expression | None:
+    """The year of the rows that have the figures: their only date, or a column of years."""
+    tables = {t for e in query.select for t in e.tables}
+    if len(tables) != 1 or any(e.part for e in query.select):
+        return None
+    table = next(iter(tables))
+    dated = [c for c in q.vocabulary.by_table[table] if c.role in ("date", "year")]
+    dated = [c for c in dated if c.key == q.vocabulary.tables[table].table.meant_date] or dated
+    if len(dated) != 1:
+        return None
+    return Expression(column=dated[0].key, part="year" if dated[0].role == "date" else "")

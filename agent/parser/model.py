@@ -5,6 +5,7 @@ In: the protocol's requests. Out: its replies. `engine` does the reading itself;
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,11 +33,10 @@ from agent.parser.confidence import confidence
 from agent.parser.dialogue import ambiguity, may_be_ambiguous, whole_question
 from agent.parser.engine import Reading, read
 from agent.parser.execution_probe import Look, looker
-from agent.parser.minor_units import NOTE, in_whole_units
 from agent.parser.recall import recalled
-from agent.parser.relevance import judge
 from agent.parser.sql_builder import readable
 from agent.parser.summary import summary_text
+from agent.parser.units import NOTE, in_whole_units
 from agent.state import QueryPlan, QueryTask
 from eval.databases.base import Database
 from eval.threads import in_turn
@@ -161,3 +161,28 @@ def _through(view: ModelView, look: Look) -> Look:
 
 def _usage(started: float) -> Usage:
     return Usage(seconds=time.perf_counter() - started)
+
+
+NEUTRAL = 0.5
+_ONE_NUMBER = re.compile(
+    r"^\W*(?:how many|how much|count|what is the (?:total|average|number)|what's the total)\b", re.I
+)
+_PER_GROUP = re.compile(r"\b(?:each|every|per|by|grouped)\b", re.I)
+
+
+def judge(request: JudgeRequest) -> tuple[float, str]:
+    """Score 0..0.5 with the reason."""
+    question = request.question
+    if request.rows_returned == 0:
+        return 0.4, "The result is empty, which may or may not answer the question."
+    if request.preview and all(cell is None for row in request.preview for cell in row):
+        return 0.3, "Every value of the result is NULL."
+    asks_one = bool(_ONE_NUMBER.search(question)) and not _PER_GROUP.search(question)
+    if asks_one and request.rows_returned > 1:
+        return 0.35, "The question asks for one number, and the result has several rows."
+    if asks_one and request.preview and len(request.preview[0]) == 1:
+        value = request.preview[0][0]
+        number = isinstance(value, int | float) or re.fullmatch(r"-?\d+(?:\.\d+)?", str(value).strip())
+        if value is not None and not number:
+            return 0.35, "The question asks for a number, and the result is not one."
+    return NEUTRAL, "No language model is at hand; nothing in the result contradicts the question."

@@ -1,6 +1,7 @@
-"""Sort orders: `sorted by price descending`, `alphabetically`.
+"""ORDER BY: `sorted by price descending`, what a superlative ranks by, the order of a vague word (`best products`).
 
-In: a reading at an ordering phrase. Out: its query's order.
+In: a reading at an ordering phrase or a superlative, or after its pass. Out: its query's order and limit, an extreme
+value to show, what was assumed.
 """
 
 from __future__ import annotations
@@ -12,8 +13,101 @@ from agent.parser.conditions import condition_follows, deed, flag
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import measure, property_of
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, Findings
+from agent.parser.state import Context, Finding, Findings, ReadingState
 from eval.language.lexicon import adjectives, word_set
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The rows that a superlative asks for."""
+
+    descending: bool
+    limit: int
+    explicit: bool
+    """The question gives the number of rows."""
+    offset: int = 0
+
+
+def rows_ranked(expression: Expression, rank: Rank, *used: int) -> Finding:
+    """The rows that the rank asks for, ordered by the expression."""
+    return Finding(used, order=((expression, rank.descending),), limit=rank.limit, offset=rank.offset)
+
+
+def by_counted_column(c: Context, j: int, rank: Rank) -> Finding:
+    column = c.column_of(j)
+    if column.role == "number":
+        return rows_ranked(Expression(column=column.key), rank, j)
+    return rows_ranked(Expression("count", column=column.key, table=column.table), rank, j)
+
+
+def by_measure(q: LinkedQuestion, c: Context, j: int, rank: Rank, function: Function) -> Finding:
+    mention = q.mention(j)
+    amount = measure(q, c.entities, mention.measure)
+    if amount is None:
+        return Finding(doubts=("superlative_open",))
+    return rows_ranked(Expression(function or "sum", amount.column, factor=amount.factor), rank, j)
+
+
+def by_context(c: Context, i: int, rank: Rank, kind: str) -> Finding:
+    """No ranking follows the superlative: rank by the verb's amount, the column just named, or a count."""
+    limit = c.query.limit or rank.limit
+    if c.verb_measure is not None:
+        amount = Expression("sum", c.verb_measure.column, factor=c.verb_measure.factor)
+        return replace(rows_ranked(amount, rank), limit=limit)
+    if c.last_column is not None and i - c.last_column[0] <= 3 and c.last_column[1].role == "number":
+        named = c.last_column[1].key
+        hidden = [e for e in c.query.select if e.column == named]
+        by_column = rows_ranked(Expression(column=named), rank)
+        return replace(by_column, hidden=hidden, limit=limit, settled=("column_unused",))
+    if kind in ("", "sign", "word", "keyword"):
+        return replace(rows_ranked(Expression("count"), rank), doubts=("superlative_open",))
+    return Finding()
+
+
+_ASKING = word_set("what is are show find give list me us return tell whats what's was were get display 's")
+
+
+def by_column(
+    q: LinkedQuestion,
+    c: Context,
+    i: int,
+    j: int,
+    rank: Rank,
+    function: Function = "",
+    alone: bool = False,
+    column: ColumnWord | None = None,
+) -> Finding:
+    """`alone`: no table was named before the superlative (`the highest product price`)."""
+    column = column or c.column_of(j, "number")
+    before = [x for x in q.items[:i] if x.lower not in ("and", ",", "the", "of")]
+    only_asking_words = all(x.lower in _ASKING or x.is_keyword("sup", "agg", "relative") for x in before)
+    heads = all(e.function for e in c.query.select) and (only_asking_words or c.query.select)
+    unnamed = not c.entities or (alone and column.numeric and not i + 2 < j)
+    if c.in_head and heads and unnamed and not (rank.explicit or rank.offset or function):
+        functions: tuple[Function, ...] = (*c.functions, "max" if rank.descending else "min")
+        shown = tuple(Expression(pending, column.key) for pending in functions)
+        return Finding((j,), shown=shown, changes={"functions": [], "last_column": (j, column)})
+    numeric = Expression(function, column.key)
+    figures = column.numeric or column.role in ("date", "year")
+    if not function and q.items[i].lower in ("most", "least", "fewest"):
+        if not figures:
+            numeric = Expression("count", column=column.key, table=column.table)
+        elif (
+            column.role == "number"
+            and (q.plural(j) or q.items[j].lower == column.unit)  # `the most kg`
+            and q.many_of(c.main_entity, column.table)
+            and of_all(q)
+        ):
+            numeric = Expression("sum", column.key)  # the guest with the most nights
+    finding = rows_ranked(numeric, rank, j)
+    alone_shown = c.in_head and not c.entities and not c.query.select
+    return replace(finding, shown=(Expression(column=column.key),)) if alone_shown else finding
+
+
+def of_all(q: LinkedQuestion) -> bool:
+    """Whether all rows of a thing count together, not `in a single day`, `at once`."""
+    return not any(token.lower in ("any", "one", "single", "once") for token in q.tokens)
+
 
 _PLACED = word_set("rank ranking position place standing order")
 """Words of columns in which the lowest number is the best."""
@@ -197,3 +291,60 @@ def direction(q: LinkedQuestion, c: Context, argument: str, i: int) -> Finding:
         return Finding(order=((best, descending),))
     shown = q.named_by(c.entities[0])[:1] if c.entities else ()
     return Finding(order=tuple((e, descending) for e in shown))
+
+
+_MOST = 10
+"""The rows that a vague word selects."""
+_DESCRIBED = ("table", "value", "qualifier", "column")
+_BEST = word_set("rating score stars profit revenue sales sale win wins point points")
+"""Words of figures by which things are good or bad, the likeliest first."""
+_HARM = word_set(
+    "death case loss accident crime casualty injury victim delay error complaint damage fine refund return"
+)
+"""Words of figures of which the highest is the worst."""
+_GOOD = {"best": True, "top": True, "worst": False, "bottom": False}
+
+
+def vague(q: LinkedQuestion, r: ReadingState) -> Finding:
+    """The order that a vague word of the question asks for."""
+    query = r.query
+    if query.order or query.group or query.within or query.aggregates() or r.functions or r.counting or r.groups:
+        return Finding()
+    for k, item in enumerate(q.items):
+        good = _GOOD.get(item.lower)
+        if good is not None and query.limit is not None and r.main_entity:
+            return _by_likeliest(q, r, k, good)
+        adjective, degree = adjectives().get(item.lower, (None, ""))
+        if degree == "base" and adjective and item.kind == "word" and q.sort(k + 1) in _DESCRIBED:
+            found = property_of(q, r, adjective, k)
+            if found is not None and query.limit is None and found[0].role == "number":
+                column, sign = found
+                return _assumed(r, k, column, sign > 0, f"the {_MOST} with the {_end(sign > 0)} {column.name}")
+    return Finding()
+
+
+def _by_likeliest(q: LinkedQuestion, r: ReadingState, k: int, falling: bool) -> Finding:
+    """`best products`: by a rating, a profit, or the first figure of the rows; the next two are named."""
+    table = r.head_entity or r.main_entity
+    figures = [c for c in q.vocabulary.by_table[table] if c.is_figure and not c.foreign]
+    figures.sort(key=lambda c: not _BEST & set(c.words))
+    if not figures:
+        return Finding()
+    falling = falling != bool(_HARM & set(figures[0].words))
+    found = _assumed(r, k, figures[0], falling, f"those with the {_end(falling)} {figures[0].name}")
+    others = " or ".join(c.name for c in figures[1:3])
+    if others:
+        r.draft.guess += f"; {others} would be another choice"
+    several = q.plural(k + 1) if q.sort(k + 1) in ("table", "column") else False
+    return replace(found, limit=_MOST if several and r.query.limit == 1 else r.query.limit)
+
+
+def _assumed(r: ReadingState, k: int, column: ColumnWord, falling: bool, meaning: str) -> Finding:
+    r.draft.doubt("wording_guessed")
+    r.draft.guess = f"“{r.question.items[k].lower}” is taken as {meaning}"
+    order = ((Expression(column=column.key), falling),)
+    return Finding((k,), order=order, limit=_MOST, settled=("rank_open",))
+
+
+def _end(falling: bool) -> str:
+    return "highest" if falling else "lowest"

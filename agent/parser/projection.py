@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, self_references, time_conditions
-from agent.parser.flags import ANSWERS, is_flag, says
 from agent.parser.interpretation import Condition, Expression, Function
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
+from agent.parser.stored_states import ANSWERS, is_flag, says
 from agent.parser.time_conditions import TIME_WORDS
 from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS, word_set

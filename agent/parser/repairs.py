@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import flags
 from agent.parser.implausible import asks_how_often
 from agent.parser.interpretation import Condition, Expression, Membership, Query, Shape
 from agent.parser.joins import Edge
@@ -18,6 +17,7 @@ from agent.parser.measures import AVERAGED
 from agent.parser.persons import SERVED, personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from agent.parser.stored_states import is_flag, says
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
@@ -67,7 +67,7 @@ def _in_state(draft: Draft, q: LinkedQuestion) -> None:
         return
     column = q.vocabulary.columns[shown[0].column]
     stated = any(c.left.column == column.key for c in query.conditions())
-    yes = None if stated or not flags.is_flag(q.values, column) else flags.says(q.values, column, wanted=True)
+    yes = says(q.values, column, wanted=True) if is_flag(q.values, column) and not stated else None
     if yes is not None and shown[0] not in query.group:
         query.select = [Expression("count", table=column.table) if e is shown[0] else e for e in query.select]
         query.order = [(Expression("count", table=column.table) if e == shown[0] else e, d) for e, d in query.order]

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from agent.knowledge.effort import spend
 from agent.knowledge.values import ValueIndex, ValueSpan
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary, split_name
-from agent.parser.cover import Span, covered
 from agent.parser.external_knowledge import Meaning
 from agent.parser.fallback_linking import CALENDAR_UNITS, MONEY, NO_VALUE, linked_by_fallback
-from agent.parser.mentions import Item
+from agent.parser.mentions import Item, Span, covered
 from agent.parser.periods import period_at
 from agent.parser.phrases import Keyword, keywords, starts_with_sorting
 from agent.parser.units import UNITS, of_a_unit

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.date_arithmetic import months_later
-from agent.parser.figures_by import compared
+from agent.parser.group_by import compared
 from agent.parser.interpretation import Condition, Expression, Query, Shape
 from eval.schema import Dialect
 

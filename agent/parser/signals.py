@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import comparisons, order_by, ranks, stored_values, superlatives
+from agent.parser import comparisons, order_by, stored_values, superlatives
 from agent.parser.conditions import stock
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
@@ -69,7 +69,7 @@ def _aggregate(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     following = q.next_mention(i)
     extreme = argument in ("max", "min") and not c.in_head and (c.query.select or c.entities)
     if extreme and following is not None and q.sorts[following] == "column":
-        return ranks.by_column(q, c, i, following, ranks.Rank(argument == "max", 1, explicit=True))
+        return order_by.by_column(q, c, i, following, order_by.Rank(argument == "max", 1, explicit=True))
     total = _total_column(q, i) if q.items[i].lower == "total" else None
     if total is not None:
         return Finding(changes={"last_column": (i, total)})

@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser import ranks
 from agent.parser.interpretation import ColumnKey, Expression, Function
 from agent.parser.measures import HIGHEST, LOWEST, measure, property_of
-from agent.parser.order_by import order_terms
+from agent.parser.order_by import Rank, by_column, by_context, by_counted_column, by_measure, order_terms, rows_ranked
 from agent.parser.phrases import Keyword
 from agent.parser.question import LinkedQuestion
-from agent.parser.ranks import Rank
 from agent.parser.state import Context, Finding, Findings
 from eval.language.lexicon import adjectives, word_set
 
@@ -95,16 +93,16 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
     if following is not None and q.sorts[following] == "column" and following <= i + 2:
         ranked = _of_this_end(q, following, keyword, c.column_of(following, "number"))
         if ranked.role == "date" and following == i + 1 and keyword.argument in _LATE | _EARLY:
-            yield ranks.by_column(q, c, i, following, replace(rank, descending=keyword.argument in _LATE))
+            yield by_column(q, c, i, following, replace(rank, descending=keyword.argument in _LATE))
             return
         if ranked.numeric and ranked.role in ("number", "year"):
-            yield ranks.by_column(q, c, i, following, replace(rank, descending=_falls(keyword, ranked)), column=ranked)
+            yield by_column(q, c, i, following, replace(rank, descending=_falls(keyword, ranked)), column=ranked)
             return
     assert keyword.adjective is not None
     if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, c, i + 1):
         alone = not c.entities
         yield Finding((i + 1,), (q.table_of(i + 1),))
-        yield ranks.by_column(q, c, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone)
+        yield by_column(q, c, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone)
         return
     if following is not None and q.sorts[following] == "table":
         table, head = q.table_of(following), c.head_entity
@@ -117,7 +115,7 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         if len(events) == 1 and not own:
             busy = keyword.argument not in ("least busy",)
             yield replace(
-                ranks.ranked(Expression("count", table=events[0]), replace(rank, descending=busy)),
+                rows_ranked(Expression("count", table=events[0]), replace(rank, descending=busy)),
                 entities=(events[0],),
             )
             return
@@ -131,13 +129,13 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         if len(dated) == 1:
             part = Expression(column=dated[0].key, part=unit)
             by = Expression("avg", column.key)
-            yield replace(ranks.ranked(by, replace(rank, descending=sign > 0), i + 1), shown=(part,))
+            yield replace(rows_ranked(by, replace(rank, descending=sign > 0), i + 1), shown=(part,))
             return
     if _one_of_two_ends(q, i) and any(e.column == column.key for e in c.query.select):
         extreme = Expression("max" if sign > 0 else "min", column.key)
         yield Finding(hidden=(Expression(column=column.key),), shown=(extreme,))
         return
-    found = ranks.ranked(Expression(column=column.key), replace(rank, descending=sign > 0))
+    found = rows_ranked(Expression(column=column.key), replace(rank, descending=sign > 0))
     if any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         found = replace(found, limit=None, offset=None)  # `starting with the oldest` sorts and shows all rows
     yield found
@@ -182,7 +180,7 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     named = q.sorts[following] if following is not None else ""
     part = False
     if (popular := _popularity(q, c, i, following)) is not None:
-        yield ranks.ranked(Expression(column=popular.key), rank)
+        yield rows_ranked(Expression(column=popular.key), rank)
         return
     if following is not None and named == "column":
         column = c.column_of(following)
@@ -197,7 +195,7 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
         part = q.sort(following + 1) == "column"
     chosen, finding = (None, Finding()) if part else _chosen(q, c)
     yield finding
-    yield ranks.ranked(Expression("count", table=chosen), rank)
+    yield rows_ranked(Expression("count", table=chosen), rank)
 
 
 def _popularity(q: LinkedQuestion, c: Context, i: int, following: int | None) -> ColumnWord | None:
@@ -231,18 +229,18 @@ def _by_what_follows(q: LinkedQuestion, c: Context, i: int, counting: bool, rank
         yield Finding((j,))  # `the most lent title`: what happened on the day, and no greatest day
         yield from _most_common(q, c, j, rank)
     elif kind == "column" and counting:
-        yield ranks.by_counted_column(c, j, rank)
+        yield by_counted_column(c, j, rank)
     elif kind == "column" and q.items[i].lower in _ENDS and c.in_head:
         yield Finding((j,), shown=(Expression(column=c.column_of(j).key),))
         yield from _rank_later(q, c, j, rank)
     elif kind == "column":
-        yield ranks.by_column(q, c, i, j, rank, function, alone)
+        yield by_column(q, c, i, j, rank, function, alone)
     elif kind == "measure":
-        yield ranks.by_measure(q, c, j, rank, function)
+        yield by_measure(q, c, j, rank, function)
     elif rank.explicit:
         yield from _rank_later(q, c, j - 1, rank)
     else:
-        yield ranks.by_context(c, i, rank, kind)
+        yield by_context(c, i, rank, kind)
 
 
 def _ranked_thing(q: LinkedQuestion, c: Context, i: int, counting: bool) -> tuple[int, bool, Function, Finding]:
@@ -285,12 +283,12 @@ def _rank_table(
     adjective = adjectives().get(phrase.removeprefix("the ")) if averaged is None and not counting else None
     property_column = property_of(q, c, adjective[0], i) if adjective is not None else None
     if averaged is not None:
-        yield ranks.ranked(Expression(function, averaged.key), rank)
+        yield rows_ranked(Expression(function, averaged.key), rank)
     elif property_column is not None:
         column, sign = property_column
-        yield ranks.ranked(Expression(column=column.key), replace(rank, descending=sign > 0))
+        yield rows_ranked(Expression(column=column.key), replace(rank, descending=sign > 0))
     else:
-        yield ranks.ranked(Expression("count", table=table), rank)
+        yield rows_ranked(Expression("count", table=table), rank)
 
 
 def _chosen(q: LinkedQuestion, c: Context) -> tuple[str | None, Finding]:

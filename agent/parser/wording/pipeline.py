@@ -1,4 +1,4 @@
-"""The rules of wording, in the order in which they apply.
+"""The rules of wording, in the order in which they apply, and the content words that they lose.
 
 In: a question's text, and what is known of the database and the day. Out: the plain question to read, the shape of the
 computation on its figures (`Shape`: a share, growth, a median), and notes on the assumptions made. No rule depends on a
@@ -7,12 +7,16 @@ particular schema: a phrase that needs a table, such as `who never ordered`, is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 
 from agent.parser.wording import computations, durations, period_comparison, purchases, sentences, slang
-from agent.parser.wording.lost_words import lost_words
-from agent.parser.wording.rules import Known, Wording
+from agent.parser.wording.rules import Known, Replacements, Rule, Wording
+from eval.language.inflection import root, stem
+from eval.language.lexicon import FUNCTION_WORDS, synonyms
+from eval.language.tokens import tokenize
 
 _Rule = Callable[[str, Known], Wording | None]
 _REPHRASED: tuple[_Rule, ...] = (
@@ -57,3 +61,61 @@ def _then(first: Wording, second: Wording | None) -> Wording:
 
 def _accounted(text: str, wording: Wording) -> Wording:
     return replace(wording, lost=lost_words(text, wording))
+
+
+_RULES = (computations, durations, period_comparison, purchases, sentences, slang)
+_NOT_LITERAL = re.compile(r"\\[A-Za-z]|\(\?P[<=]\w+[>)]|\(\?[a-zA-Z]")
+_LEAST = 4
+"""Letters that a truncated word in a pattern (`deliver\\w*`) has at least."""
+
+
+def lost_words(text: str, reworded: Wording) -> tuple[str, ...]:
+    """The content words of the text that its rewording lost, in order."""
+    if reworded.text == text:
+        return ()
+    columns = [name for _, name in reworded.shape.span or ()] if reworded.shape is not None else []
+    explained = " ".join((reworded.text, *reworded.notes, *(re.sub(r"[\W_]+", " ", name) for name in columns)))
+    kept_forms = {form for t in tokenize(explained) for form in _forms(t.lower)}
+    kept_forms |= {t.lower[:_LEAST] for t in tokenize(" ".join(columns).replace("_", " "))}
+    lost = []
+    for token in tokenize(text):
+        word = token.lower
+        if token.kind != "word" or word in FUNCTION_WORDS or len(word) < 3:
+            continue
+        if kept_forms & {*_forms(word), word[:_LEAST]}:
+            continue
+        forms = {word, stem(word), word.removesuffix("nt")}  # `didnt` is written out
+        if not forms & _literals() and "/" not in word:
+            lost.append(token.text)
+    return tuple(dict.fromkeys(lost))
+
+
+def _forms(word: str) -> set[str]:
+    return {word, stem(word), root(word), word.replace("-", "_"), *synonyms().get(word, ())}
+
+
+@cache
+def _literals() -> frozenset[str]:
+    """The words in the patterns of the rules, and their stems."""
+    words = {
+        word.lower()
+        for module in _RULES
+        for name, value in vars(module).items()
+        if not name.startswith("__")
+        for pattern in _patterns(value)
+        for word in re.findall(r"[A-Za-z]{2,}", _NOT_LITERAL.sub(" ", pattern))
+    }
+    return frozenset(words | {stem(w) for w in words if len(w) >= _LEAST} | {"anything", "something", "nothing"})
+
+
+def _patterns(value: object) -> Iterator[str]:
+    """The patterns in a constant of a module: a rule, a pattern, a table of patterns, or a table by words."""
+    if isinstance(value, Rule | Replacements):
+        yield from value.patterns
+    elif isinstance(value, re.Pattern):
+        yield value.pattern
+    elif isinstance(value, dict):
+        yield from (word for word in value if isinstance(word, str))
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _patterns(part)

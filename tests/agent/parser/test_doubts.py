@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from agent.parser import doubt_registry
-from agent.parser.doubt_registry import DOUBTS
+from agent.parser import doubts
+from agent.parser.doubts import DOUBTS
 
-_SOURCES = {path.name: path.read_text(encoding="utf-8") for path in Path(doubt_registry.__file__).parent.rglob("*.py")}
+_SOURCES = {path.name: path.read_text(encoding="utf-8") for path in Path(doubts.__file__).parent.rglob("*.py")}
 _STATED = re.compile(r"(?:\.doubt\(|doubts=\(|settled=\()((?:\s*\"[a-z_]+\",?)+)")
 
 
@@ -20,5 +20,5 @@ def test_the_doubts_that_rules_state_are_registered() -> None:
 
 
 def test_no_doubt_is_registered_that_nothing_states() -> None:
-    others = "".join(text for name, text in _SOURCES.items() if name != "doubt_registry.py")
+    others = "".join(text for name, text in _SOURCES.items() if name != "doubts.py")
     assert [name for name in DOUBTS if f'"{name}"' not in others] == []
