@@ -232,8 +232,12 @@ def _about_names(q: LinkedQuestion, draft: Draft, unread: Sequence[str]) -> Iter
         for other in tables[:3]:
             if one != other and any(e.left == one for e in q.graph.between(one, other)):
                 yield f"How many {words.tables[one].plural} are there per {' '.join(words.tables[other].words)}?"
-    for table in tables[:3]:
-        yield from _about_table(q, table)
+    for table in tables[:3]:  # by the first column that divides its rows into kinds, and the total of its first amount
+        own, many = words.by_table[table], words.tables[table].plural
+        kinds = [c for c in own if c.role == "text" and _divides(q, c)]
+        amounts = [c for c in own if c.is_figure and _TOTALLED & set(c.words) and not c.foreign]
+        yield from (f"How many {many} are there per {spoken(c)}?" for c in kinds[:1])
+        yield from (f"What is the {_figure('total', c)} of {many}?" for c in amounts[:1] if not AVERAGED & set(c.words))
     for table in tables[:3]:
         yield f"How many {words.tables[table].plural} are there?"
         yield f"List all {words.tables[table].plural}"
@@ -254,15 +258,6 @@ def _about_column(q: LinkedQuestion, column: ColumnWord) -> Iterator[str]:
 def _figure(kind: str, column: ColumnWord) -> str:
     """`average price`; the total of a `total amount` is not called a total twice."""
     return f"{kind} {spoken(column).removeprefix(f'{kind} ')}"
-
-
-def _about_table(q: LinkedQuestion, table: str) -> Iterator[str]:
-    """The rows of a table by the first column that divides them into kinds, and the total of its first amount."""
-    columns, rows = q.vocabulary.by_table[table], q.vocabulary.tables[table].plural
-    kinds = [c for c in columns if c.role == "text" and _divides(q, c)]
-    amounts = [c for c in columns if c.is_figure and _TOTALLED & set(c.words) and not c.foreign]
-    yield from (f"How many {rows} are there per {spoken(c)}?" for c in kinds[:1])
-    yield from (f"What is the {_figure('total', c)} of {rows}?" for c in amounts[:1] if not AVERAGED & set(c.words))
 
 
 def _divides(q: LinkedQuestion, column: ColumnWord) -> bool:

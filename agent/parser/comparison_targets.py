@@ -6,7 +6,6 @@ around the number add to the reading.
 
 from __future__ import annotations
 
-from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.conditions import target_column
 from agent.parser.interpretation import Condition, Expression, Operator
 from agent.parser.measures import measure
@@ -24,7 +23,11 @@ Target = tuple[Expression, Finding]
 def counted_or_summed(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:
     """What the number at item j counts or sums by its words alone: `3 times`, `spent more than 100`."""
     k = _after_number(q, j)
-    return _times_happened(q, c, k) or _amount_of_verb(q, c, i, j, k) or _sum_of_measure(q, c, i, k)
+    if k < len(q.items) and q.items[k].lower in ("times", "time", "occasions") and c.entities:
+        # `more than 3 times`: rows of the most recently named table are counted
+        repeated = [t for t in c.entities if t != (c.head_entity or c.entities[0])]
+        return Expression("count", table=(repeated or c.entities)[-1]), Finding((k,))
+    return _amount_of_verb(q, c, i, j, k) or _sum_of_measure(q, c, i, k)
 
 
 def _after_number(q: LinkedQuestion, j: int) -> int:
@@ -36,14 +39,6 @@ def _after_number(q: LinkedQuestion, j: int) -> int:
     ):
         k += 1
     return k
-
-
-def _times_happened(q: LinkedQuestion, c: Context, k: int) -> Target | None:
-    """`more than 3 times`: rows of the most recently named table are counted."""
-    if k >= len(q.items) or q.items[k].lower not in ("times", "time", "occasions") or not c.entities:
-        return None
-    repeated = [t for t in c.entities if t != (c.head_entity or c.entities[0])]
-    return Expression("count", table=(repeated or c.entities)[-1]), Finding((k,))
 
 
 def _amount_of_verb(q: LinkedQuestion, c: Context, i: int, j: int, k: int) -> Target | None:
@@ -72,20 +67,21 @@ def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Target | N
 def named_target(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:
     """The target named around the number: the column before it, or the column or the counted rows after it; otherwise
     what was compared or shown just before."""
-    if (numbered := _numbered_things(q, c)) is not None:
+    at, numbered = c.last_column or (-1, None)
+    named = numbered is not None and numbered.role == "id" and numbered.words[-1] not in ("id", "number", "code", "key")
+    if numbered is not None and named and q.plural(at):  # `respondents over 60`: what numbers them is not compared
         ages = [x for x in q.vocabulary.by_table[numbered.table] if x.words == ("age",) and x.numeric]
         return (Expression(column=ages[0].key), Finding()) if ages else None
     if (beside := _beside_number(q, c, i, j)) is not None:
         return beside
-    target = _target_of_context(q, c, i)
-    return (target, Finding()) if target is not None else None
-
-
-def _numbered_things(q: LinkedQuestion, c: Context) -> ColumnWord | None:
-    """`respondents over 60`: the column that numbers them, which is not what is compared."""
-    at, column = c.last_column or (-1, None)
-    named = column is not None and column.role == "id" and column.words[-1] not in ("id", "number", "code", "key")
-    return column if named and q.plural(at) else None
+    # `over 5 and under 10` compares the same column twice; otherwise the number shown is compared
+    last = c.sink[-1][-1] if c.sink else None
+    joined = any(x.is_keyword("and", "or", "relative") for x in q.items[max(0, i - 3) : i])
+    if joined and isinstance(last, Condition) and last.operator in FLIPPED:
+        return last.left, Finding()
+    shown = c.query.select[-1] if i > 0 and c.query.select else None
+    column = q.plain_column(shown)
+    return (shown, Finding()) if shown is not None and column is not None and column.numeric else None
 
 
 def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | None:
@@ -121,15 +117,3 @@ def _beside_number(q: LinkedQuestion, c: Context, i: int, j: int) -> Target | No
 
 def _rows_of(table: str, k: int) -> Target:
     return Expression("count", table=table), Finding((k,), (table,))
-
-
-def _target_of_context(q: LinkedQuestion, c: Context, i: int) -> Expression | None:
-    """`over 5 and under 10` compares the same column twice; otherwise the number shown is compared."""
-    last = c.sink[-1][-1] if c.sink else None
-    joined = any(x.is_keyword("and", "or", "relative") for x in q.items[max(0, i - 3) : i])
-    if joined and isinstance(last, Condition) and last.operator in FLIPPED:
-        return last.left
-    shown = c.query.select[-1] if i > 0 and c.query.select else None
-    if shown is None or shown.column is None or shown.function or not q.vocabulary.columns[shown.column].numeric:
-        return None
-    return shown

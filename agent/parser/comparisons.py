@@ -35,15 +35,15 @@ _PERIOD_WORDS = {
 
 def comparison(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """`more than 5 orders`, `older than 30`, `above the average price`, `between 1 and 3`, `after March 2020`."""
-    before = (_size(c), c.negated)
+
+    def size() -> int:
+        """The number of conditions, to detect whether a phrase added one."""
+        return sum(len(clause) for clause in c.sink) + len(c.query.having)
+
+    before = (size(), c.negated)
     yield from _compare_at(q, c, i)
-    if (_size(c), c.negated) == before and q.items[i].lower not in _WEAK:
+    if (size(), c.negated) == before and q.items[i].lower not in _WEAK:
         yield Finding(doubts=("comparison_open",))
-
-
-def _size(c: Context) -> int:
-    """The number of conditions, to detect whether a phrase added one."""
-    return sum(len(clause) for clause in c.sink) + len(c.query.having)
 
 
 _WEAK = word_set("over under equal equals bigger smaller higher lower larger greater above below beyond less")
@@ -79,9 +79,14 @@ def _compare_at(q: LinkedQuestion, c: Context, i: int) -> Findings:
             return
         if sort == "word" or q.items[j].is_keyword("neg", "relative"):
             continue
-        if sort == "column" and target is None and (column := _introduces_number(q, c, j)) is not None:
-            yield Finding((j,), changes={"last_column": (j, column)})
-            continue
+        if sort == "column" and target is None:
+            # `the year of 2006`: the column is compared with the number after it, behind function words alone
+            following = range(j + 1, min(len(q.items), j + 4))
+            told = next((k for k in following if q.items[k].lower not in ("of", "the", "is", "in")), None)
+            column = c.column_of(j) if told is not None and q.sorts[told] == "number" else None
+            if column is not None and (column.role == "year" or column.is_figure):
+                yield Finding((j,), changes={"last_column": (j, column)})
+                continue
         if sort == "column" and target is None and q.items[j + 1 : j + 2] and q.items[j + 1].lower == "than":
             target = Expression(column=c.column_of(j, "number").key)  # `a higher salary than their manager`
             yield Finding((j, j + 1))
@@ -146,14 +151,6 @@ def _includes_start(phrase: str) -> bool:
     return phrase in ("since", "starting from", "from the year") or phrase.endswith("or after")
 
 
-def _introduces_number(q: LinkedQuestion, c: Context, j: int) -> ColumnWord | None:
-    """`the year of 2006`: the column at item j is compared with the number after it, behind function words alone."""
-    following = range(j + 1, min(len(q.items), j + 4))
-    told = next((k for k in following if q.items[k].lower not in ("of", "the", "is", "in")), None)
-    column = c.column_of(j) if told is not None and q.sorts[told] == "number" else None
-    return column if column is not None and (column.role == "year" or column.is_figure) else None
-
-
 def _against_named(q: LinkedQuestion, c: Context, j: int, operator: str, before: ColumnWord | None) -> Finding:
     """`different from the owner` negates a value, `budget above cost` and `started later than planned` compare two
     columns."""
@@ -203,7 +200,11 @@ def _between(q: LinkedQuestion, c: Context, i: int, j: int) -> Finding:
     if after is not None:
         column = c.column_of(after, "number")
     if column is None:
-        ages_meant = _between_ages(q, c, j, k)
+        ages_meant = Finding()  # `between 20 and 30 years old`, where only the date of birth is stored
+        low, high, born = q.items[j].number, q.items[k].number, persons.born_here(q, c.entities)
+        if born is not None and isinstance(low, int) and isinstance(high, int) and 0 < low <= high < 130:
+            used = (*_bounds(q, j, k), *_words_of_age(q, k + 1, len(q.items)))
+            ages_meant = Finding(used, conditions=(persons.between_ages(born, low, high, q.today),))
         guessed = amount_column(q, c.entities) if ages_meant == Finding() else None
         if guessed is None or called_person(q.vocabulary, guessed.table):
             return ages_meant
@@ -232,15 +233,6 @@ def _words_of_age(q: LinkedQuestion, start: int, end: int) -> Iterator[int]:
     return takewhile(lambda k: q.items[k].lower in _OF_AGE, range(start, end))
 
 
-def _between_ages(q: LinkedQuestion, c: Context, j: int, k: int) -> Finding:
-    """`between 20 and 30 years old`, where only the date of birth is stored."""
-    low, high, born = q.items[j].number, q.items[k].number, persons.born_here(q, c.entities)
-    if born is None or not isinstance(low, int) or not isinstance(high, int) or not 0 < low <= high < 130:
-        return Finding()
-    used = (*_bounds(q, j, k), *_words_of_age(q, k + 1, len(q.items)))
-    return Finding(used, conditions=(persons.between_ages(born, low, high, q.today),))
-
-
 def _column_after(q: LinkedQuestion, j: int) -> int | None:
     """The item after the number at j that names its column: `between 5 and 10 dollars of revenue`."""
     linking = ("of", "in", "the", "dollars", "years", "points")
@@ -266,8 +258,8 @@ def compare(
             return replace(named, used=(j, *named.used), conditions=(Condition(target, operator, (figure,)),))
         target, named = named_target(q, c, i, j) or (None, named)
     named = replace(named, used=(j, *named.used))
-    if (dated := _age_compared(q, c, j, operator, target, unit)) is not None:
-        condition, words = dated
+    if (by_birth := _age_compared(q, c, j, operator, target, unit)) is not None:
+        condition, words = by_birth
         return replace(named, used=(*named.used, *words), conditions=(condition,))
     described = [x.left.column[0] for x in c.query.conditions() if x.left.column]  # `cakes under 4 euros`
     guessed = amount_column(q, c.entities or described) if target is None else None
@@ -275,7 +267,9 @@ def compare(
         target, named = Expression(column=guessed.key), replace(named, doubts=("amount_guessed",))
     if target is None and (likely := _figure_around(q, c, figure)) is not None:
         target, named = Expression(column=likely.key), replace(named, doubts=("amount_guessed",))
-    if target is None or _number_for_date(q, target, figure):
+    # nor is a date compared with a number that is no year: `older than 60`, where no age is stored
+    dated = target is not None and (column := q.plain_column(target)) is not None and column.role == "date"
+    if target is None or (dated and not _FIRST_YEAR <= figure <= dt.MAXYEAR):
         return replace(named, unused=(j,), doubts=("number_without_column",))
     if (aggregated := _aggregated(c, target)) is not None:
         target, named = aggregated, replace(named, changes={**named.changes, "functions": []})
@@ -322,12 +316,6 @@ def _aggregated(c: Context, target: Expression) -> Expression | None:
     return Expression(c.functions[0], target.column) if waiting else None
 
 
-def _number_for_date(q: LinkedQuestion, target: Expression, figure: float) -> bool:
-    """Whether a date would be compared with a number that is no year: `older than 60`, where no age is stored."""
-    column = q.vocabulary.columns[target.column] if target.column and not target.function else None
-    return column is not None and column.role == "date" and not _FIRST_YEAR <= figure <= dt.MAXYEAR
-
-
 _FIRST_YEAR = 1000
 
 
@@ -359,7 +347,7 @@ def _against_aggregate(
     named = q.sort(k) == "column"
     column = c.column_of(k, "number") if named else None
     if target is None:
-        chosen = target_column(q, c, i) or column or _last_shown(q, c)
+        chosen = target_column(q, c, i) or column or q.plain_column(c.query.select[-1] if c.query.select else None)
         if chosen is None or chosen.role == "id":
             chosen = amount_column(q, c.entities)
         if chosen is None:
@@ -383,9 +371,3 @@ def _against_aggregate(
         conditions=(Condition(target, operator, (), against=inner),),  # type: ignore[arg-type]
         changes=changes,
     )
-
-
-def _last_shown(q: LinkedQuestion, c: Context) -> ColumnWord | None:
-    """The column shown last, unless only an aggregate of it is."""
-    last = c.query.select[-1] if c.query.select else None
-    return q.vocabulary.columns[last.column] if last is not None and last.column and not last.function else None

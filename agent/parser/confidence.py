@@ -102,7 +102,9 @@ def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[s
     """
     query = draft.query
     shown = [vocabulary.columns[e.column] for e in query.select if e.column]
-    gaps = [_gap(i) for i in items if i.kind == "mention" and i.mention is not None]
+    named = [i.mention for i in items if i.kind == "mention" and i.mention is not None]
+    scores = [sorted((s for _, s in (*m.tables, *m.columns)), reverse=True) for m in named]
+    gaps = [min(of[0] - of[1], 0.5) if len(of) > 1 else 0.5 for of in scores]  # between the best two meanings
     return {
         "keys shown": sum(c.role == "id" for c in shown),
         "names shown": sum(c.role == "name" for c in shown),
@@ -122,14 +124,6 @@ def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[s
         "absence": sum(isinstance(part, Membership) for part in query.restrictions()),
         "patterns": sum(c.operator == "like" for c in query.conditions()),
     }
-
-
-def _gap(item: Item) -> float:
-    """The score difference between the best and the second-best meaning of a mention."""
-    assert item.mention is not None
-    mention = item.mention
-    scores = sorted((*(s for _, s in mention.tables), *(s for _, s in mention.columns)), reverse=True)
-    return min(scores[0] - scores[1], 0.5) if len(scores) > 1 else 0.5
 
 
 def _things_shown(draft: Draft, vocabulary: Vocabulary) -> int:

@@ -121,45 +121,31 @@ def unaccounted(
     unread: Sequence[str], q: LinkedQuestion, draft: Draft, plans: Sequence[JoinPlan]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words that the query leaves out, and those of them that are relational verbs whose complement was read."""
-    left_out = [
-        w for w in unread
-        if not (_explained_by_join(w, q, plans) or _dates_rows(w, q, draft) or _tells_place(w, q) or _had(w, q))
-    ]  # fmt: skip
+    left_out = [w for w in unread if not (_explained_by_join(w, q, plans) or _explained(w, q, draft))]
     verbs = (w for w in left_out if w.lower() in RELATIONAL and w.lower() not in _DESCRIBING)
-    tied = [word for word in verbs if _has_subject(word, q) and _complemented(word, q, draft)]
+    tied = [word for word in verbs if _complemented(word, q, draft)]
     missing = [word for word in left_out if word not in tied]
     joined = {table for plan in plans for table in plan.tables}
     missing += [word for word in _without_effect(q, draft, joined) if word not in missing]
     return tuple(missing), tuple(tied)
 
 
-def _dates_rows(word: str, q: LinkedQuestion, draft: Draft) -> bool:
-    """`reported before 1978`: a date column that is compared is called like the verb."""
-    compared = [c.left.column for c in draft.query.conditions()]
-    dates = [q.vocabulary.columns[key] for key in compared if key is not None]
-    verbs = {root(word.lower()), *map(root, SAME_EVENT.get(word.lower(), "").split())}
-    return participle(word.lower()) and any(c.role == "date" and verbs & set(map(root, c.words)) for c in dates)
-
-
 _LIVING = word_set("live lives lived living reside resides residing come comes came originate originates hail hails")
-
-
-def _tells_place(word: str, q: LinkedQuestion) -> bool:
-    """`live in Brazil`: the verb says no more than the place does."""
-    at = _position(word, q)
-    placed = word.lower() in _LIVING and [x.lower for x in q.items[at + 1 : at + 2]] in (["in"], ["from"])
-    return placed and q.sort(at + 2) == "value"
-
-
 _HAVE = word_set("sell offer carry stock own employ run keep serve")
 
 
-def _had(word: str, q: LinkedQuestion) -> bool:
-    """`how many products do we sell`: those that there are; not what was sold, of which `did we sell` speaks."""
-    at = _position(word, q)
-    before = [x.lower for x in q.items[max(0, at - 2) : at]]
-    ends = at + 1 >= len(q.items) or q.items[at + 1].lower in (".", "?")
-    return word.lower() in _HAVE and ends and before in (["do", "we"], ["do", "you"], ["do", "they"])
+def _explained(word: str, q: LinkedQuestion, draft: Draft) -> bool:
+    """Whether a verb says no more than a condition or the rows themselves do."""
+    at, verb = _position(word, q), word.lower()
+    # `reported before 1978`: a date column that is compared is called like the verb
+    compared = (q.vocabulary.columns[c.left.column] for c in draft.query.conditions() if c.left.column is not None)
+    verbs = {root(verb), *map(root, SAME_EVENT.get(verb, "").split())}
+    dated = participle(verb) and any(c.role == "date" and verbs & set(map(root, c.words)) for c in compared)
+    placed = verb in _LIVING and q.word(at + 1) in ("in", "from") and q.sort(at + 2) == "value"  # `live in Brazil`
+    # `how many products do we sell`: those that there are; not what was sold, of which `did we sell` speaks
+    ends = q.word(at + 1) in ("", ".", "?")
+    had = verb in _HAVE and ends and q.word(at - 2) == "do" and q.word(at - 1) in ("we", "you", "they")
+    return dated or placed or had
 
 
 def _position(word: str, q: LinkedQuestion) -> int:
@@ -167,8 +153,12 @@ def _position(word: str, q: LinkedQuestion) -> int:
 
 
 def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
-    """Whether the verb is followed by something that was read, or preceded by its object (`the city they live in`)."""
+    """Whether the verb is followed by something that was read, or preceded by its object (`the city they live in`). A
+    thing that was named, or a word that stands for it, comes before it."""
     at = _position(word, q)
+    subject = q.word(at - 1).split()[-1] in _SUBJECTS if at else False
+    if not subject and not any(sort in (*_NAMED, "measure", "literal") for sort in q.sorts[:at]):
+        return False
     after = q.items[at + 2 : at + 3]
     stranded = at + 1 >= len(q.items) or q.items[at + 1].lower in _STRANDED
     if stranded and at and q.items[at - 1].lower in ("still", "yet", "already"):
@@ -185,13 +175,6 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
         if named or _day(item):
             return bool(draft.used & set(range(item.start, item.end)))
     return False
-
-
-def _has_subject(word: str, q: LinkedQuestion) -> bool:
-    """Whether something that was named, or a word that stands for it, comes before the verb."""
-    at = _position(word, q)
-    before = q.items[at - 1].lower.split()[-1] if at else ""
-    return before in _SUBJECTS or any(sort in (*_NAMED, "measure", "literal") for sort in q.sorts[:at])
 
 
 _SUBJECTS = word_set("who that which we they i you he she it people are is was were been do does did have has")
@@ -217,7 +200,11 @@ def _without_effect(q: LinkedQuestion, draft: Draft, joined: set[str]) -> list[s
         if q.sorts[k] == "table" and mention.tables[0][1] < _FAINT:
             meant = {t.name for t, _ in mention.tables} | {c.table for c, _ in mention.columns}
             unused += [item.lower] * (not meant & (tables | joined))
-        if not named & held and (faint or q.sorts[k] == "value" or _one_is_had(q, k) or _tells_what_became(q, k)):
+        # `employees with a manager`, where the manager is no table but another employee
+        before = [t.lower for t in q.tokens[max(0, item.start - 2) : item.start]]
+        had = before[-1:] in (["a"], ["an"]) and before[0] in ("with", "have", "has", "having")
+        had = had and q.sorts[k] == "column" and mention.columns[0][0].foreign
+        if not named & held and (faint or q.sorts[k] == "value" or had or _tells_what_became(q, k)):
             unused.append(item.lower)
     return unused
 
@@ -230,13 +217,6 @@ def _tells_what_became(q: LinkedQuestion, k: int) -> bool:
     column = q.mention(k).columns[0][0]
     open_ended = column.role == "date" and column.column.nullable
     return q.previous_word(k) in _BE or (open_ended and bool(q.values.facts(*column.key).nulls))
-
-
-def _one_is_had(q: LinkedQuestion, k: int) -> bool:
-    """`employees with a manager`, where the manager is no table but another employee."""
-    before = [t.lower for t in q.tokens[max(0, q.items[k].start - 2) : q.items[k].start]]
-    had = before[-1:] in (["a"], ["an"]) and before[0] in ("with", "have", "has", "having")
-    return had and q.sorts[k] == "column" and q.mention(k).columns[0][0].foreign
 
 
 _FAINT = 0.9
@@ -312,13 +292,6 @@ _LINKING = frozenset(map(root, (*AGENTIVE, "part", "born", "day")))
 """Words that tie things together, or say of what kind they are, by their roots."""
 
 
-def _names_a_link(verb: str, q: LinkedQuestion, plan: JoinPlan) -> bool:
-    """`enrolled`, where the join goes through enrolments: a table or a key of the join is called like the verb."""
-    keys = [(e.left, c) for _, e in plan.steps for c in e.left_columns]
-    named = [q.vocabulary.tables[t] for t in plan.tables] + [q.vocabulary.columns[k] for k in keys]
-    return any(root(verb) == root(w) for x in named for w in x.words)
-
-
 def _tables_named(q: LinkedQuestion, start: int, end: int) -> set[str]:
     """Tables that the words from `start` to `end` name, directly or through a stored value."""
     tables: set[str] = set()
@@ -336,10 +309,15 @@ def _explained_by_join(word: str, q: LinkedQuestion, plans: Sequence[JoinPlan]) 
     table."""
     lower = word.lower()
     at = next((k for k, t in enumerate(q.tokens) if t.text == word), len(q.tokens))
-    if not plans or not plans[-1].steps or not (lower in AGENTIVE or _names_a_link(lower, q, plans[-1])):
+    if not plans or not plans[-1].steps:
+        return False
+    plan = plans[-1]
+    # `enrolled`, where the join goes through enrolments: a table or a key of the join is called like the verb
+    keys = [(e.left, c) for _, e in plan.steps for c in e.left_columns]
+    named = [q.vocabulary.tables[t] for t in plan.tables] + [q.vocabulary.columns[k] for k in keys]
+    if lower not in AGENTIVE and not any(root(lower) == root(w) for x in named for w in x.words):
         return False
     sides = [_tables_named(q, 0, at), _tables_named(q, at + 1, len(q.tokens))]
-    plan = plans[-1]
     unnamed = set(plan.tables) - sides[0] - sides[1]
     bridges = all(q.vocabulary.tables[t].bridge for t in unnamed)
     before, after = (side & set(plan.tables) for side in sides)

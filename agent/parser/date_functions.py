@@ -54,11 +54,18 @@ class DateFunctions:
 
         `declared` is the column's type in the database; text is read as a date first where the engine does not do so.
         """
-        column = self._as_moment(column, declared)
+        strict = self._dialect in ("postgres", "duckdb", "spark")
+        if self._dialect == "clickhouse" and "String" in declared:
+            column = exp.Anonymous(this="parseDateTimeBestEffortOrNull", expressions=[column])
+        elif strict and not re.search("date|time", declared, re.IGNORECASE):
+            column = exp.cast(column, exp.DataType.Type.TIMESTAMP)
         if part == "quarter":
             return self._quarter(column)
-        if self._dialect == "spark" and part in ("week", "weekday"):
-            return _spark_week(column) if part == "week" else _spark_weekday(column)
+        if self._dialect == "spark" and part == "week":
+            return _spark_week(column)
+        if self._dialect == "spark" and part == "weekday":  # 0 is Sunday, as text like the other engines' format
+            day = exp.Anonymous(this="DAYOFWEEK", expressions=[column])
+            return exp.cast(exp.Sub(this=day, expression=exp.Literal.number(1)), exp.DataType.Type.TEXT)
         if self._dialect == "postgres" and part == "weekday":  # TO_CHAR counts from 1
             return exp.cast(exp.Extract(this=exp.var("DOW"), expression=column), exp.DataType.Type.TEXT)
         return self._formatted(column, self._formats[part])
@@ -96,14 +103,6 @@ class DateFunctions:
         moments = [exp.cast(x, exp.DataType.Type.TIMESTAMP) for x in (end, start)]
         passed = exp.paren(exp.Sub(this=moments[0], expression=moments[1]), copy=False)
         return exp.Extract(this=exp.var("EPOCH"), expression=passed)
-
-    def _as_moment(self, column: exp.Expr, declared: str) -> exp.Expr:
-        if self._dialect == "clickhouse" and "String" in declared:
-            return exp.Anonymous(this="parseDateTimeBestEffortOrNull", expressions=[column])
-        strict = self._dialect in ("postgres", "duckdb", "spark")
-        if strict and not re.search("date|time", declared, re.IGNORECASE):
-            return exp.cast(column, exp.DataType.Type.TIMESTAMP)
-        return column
 
     def _formatted(self, column: exp.Expr, pattern: str) -> exp.Expr:
         arguments = [column, exp.Literal.string(pattern)]
@@ -163,9 +162,3 @@ def _spark_week(column: exp.Expr) -> exp.Expr:
     week = exp.Anonymous(this="WEEKOFYEAR", expressions=[column.copy()])
     two = exp.Anonymous(this="LPAD", expressions=[week, exp.Literal.number(2), exp.Literal.string("0")])
     return exp.Anonymous(this="CONCAT", expressions=[year, exp.Literal.string("-"), two])
-
-
-def _spark_weekday(column: exp.Expr) -> exp.Expr:
-    """0 is Sunday, as text like the other engines' format."""
-    day = exp.Anonymous(this="DAYOFWEEK", expressions=[column])
-    return exp.cast(exp.Sub(this=day, expression=exp.Literal.number(1)), exp.DataType.Type.TEXT)

@@ -46,17 +46,11 @@ def completed(question: str, earlier: Sequence[EarlierTurn], schema: Schema, val
     """The question completed by the turn before it; None when it stands alone: its words do not point back, and it is
     read better by itself."""
     restated = restate(question, earlier, schema, values)
-    return None if restated is None or _reads_better(question, restated, schema, values) else restated
-
-
-def _reads_better(question: str, restated: str, schema: Schema, values: ValueIndex) -> bool:
-    """Whether a question without words that point back is read better by itself than when it is completed."""
-    if points_back(question):
-        return False
+    if restated is None or points_back(question):
+        return restated
     alone, joined = (read(text, schema, values, threshold=0.0) for text in (question, restated))
-    if alone.not_understood:
-        return bool(joined.not_understood)
-    return bool(joined.not_understood) or joined.confidence + _MARGIN < alone.confidence
+    less_sure = not alone.not_understood and joined.confidence + _MARGIN < alone.confidence
+    return None if joined.not_understood or less_sure else restated
 
 
 _MARGIN = 0.1
@@ -122,18 +116,13 @@ def _measures(entity: str, schema: Schema) -> Iterator[str]:
     for child in sorted(children, key=lambda table: words.tables[table.name].bridge):
         yield f"number of {words.tables[child.name].plural}"
         numbers = [column for column in words.by_table[child.name] if column.role == "number" and not column.foreign]
-        yield from (_summed(spoken(column)) for column in numbers[:2])
+        for name in (spoken(column) for column in numbers[:2]):  # prices and ratings are averaged, amounts are summed
+            said = set(name.split())
+            whole = said & {"total", "sum", "average", "avg"}
+            yield name if whole else f"average {name}" if said & AVERAGED else f"total {name}"
     for column in words.by_table[entity]:
         if column.role == "number":
             yield spoken(column)
-
-
-def _summed(name: str) -> str:
-    """A number of many rows as one: prices and ratings are averaged, amounts are summed."""
-    words = set(name.split())
-    if words & {"total", "sum", "average", "avg"}:
-        return name
-    return f"average {name}" if words & AVERAGED else f"total {name}"
 
 
 # --- the user's reply ---
@@ -156,9 +145,8 @@ def _settled(question: str, clarified: Clarified, schema: Schema, values: ValueI
     # The only option that contains all words of the reply
     words = _content(reply.casefold())
     sharing = [option for option in options if words and words <= _content(option.casefold())]
-    fitting = sharing[0] if len(sharing) == 1 else None
-    if option := fitting:
-        return _with(question, option, schema, values)
+    if len(sharing) == 1:
+        return _with(question, sharing[0], schema, values)
     for candidate in (changed, reply, f"{question.rstrip('?!. ')} {reply}", f"{question.rstrip('?!. ')} by {reply}"):
         if candidate and not read(candidate, schema, values).abstained:
             return candidate

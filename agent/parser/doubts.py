@@ -11,7 +11,7 @@ import re
 from types import MappingProxyType
 from typing import NamedTuple
 
-from agent.knowledge.vocabulary import ColumnWord, Vocabulary, split_name
+from agent.knowledge.vocabulary import ColumnWord, split_name
 from agent.parser.abstention import least_certain
 from agent.parser.coverage import names_in
 from agent.parser.implausible import summed_repeatedly
@@ -133,8 +133,13 @@ def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other
     if "entity_guessed" in draft.doubts and draft.entities:
         about = q.vocabulary.tables[draft.entities[0]].plural
         return f"the question is taken to be about {about}; name what you want listed if not"
-    if "value_fuzzy" in draft.doubts and (i := _fuzzy_value(q)) is not None:
-        return f"“{q.items[i].lower}” is taken as {_meaning(q, draft.query, i)}; write the value in quotes if not"
+    # The first item that is only similar to a stored value
+    values = ((i, x.mention.values[:1]) for i, x in enumerate(q.items) if q.sorts[i] == "value" and x.mention)
+    fuzzy = next((i for i, hits in values if hits and hits[0].score < 0.85), None)
+    if "value_fuzzy" in draft.doubts and fuzzy is not None:
+        return (
+            f"“{q.items[fuzzy].lower}” is taken as {_meaning(q, draft.query, fuzzy)}; write the value in quotes if not"
+        )
     # The item that names a column of the query least exactly; None if all names are exact
     named = ((i, x.mention) for i, x in enumerate(q.items) if q.sorts[i] == "column" and x.mention is not None)
     scores = [(used[1], i) for i, mention in named if (used := _column_used(mention, draft.query)) is not None]
@@ -142,8 +147,12 @@ def doubt_sentence(q: LinkedQuestion, draft: Draft, plans: list[JoinPlan], other
     i = weakest if score < 0.95 else None
     if i is not None and not _is_name(q.items[i].lower, column := _meaning(q, draft.query, i)):
         return f"“{q.items[i].lower}” is taken as {column}; ask with the column's name if another one is meant"
-    if plans and (through := _through(plans[-1], draft.query, q.vocabulary)):
-        return through
+    # The tables that link those of the question, where it names none of them
+    between = [t for t in (plans[-1].tables if plans else ()) if t not in draft.query.tables]
+    if between and len(draft.query.tables) > 1:
+        ends = " and ".join(q.vocabulary.tables[t].plural for t in draft.query.tables[:2])
+        path = " and ".join(q.vocabulary.tables[t].plural for t in between[:3])
+        return f"{ends} are linked through {path}; name the link if another one is meant"
     word = least_certain(q, draft)
     meanings = (_meaning(q, draft.query, i) for i, item in enumerate(q.items) if item.lower == word)
     meaning = next(filter(None, meanings), "")
@@ -170,16 +179,9 @@ def _meaning(q: LinkedQuestion, query: Query, i: int) -> str:
         return q.table_of(i)
     if sort == "column" and mention.columns:
         return (_column_used(mention, query) or mention.columns[0])[0].name
-    return _figure(query) if sort == "measure" else ""
-
-
-def _figure(query: Query) -> str:
-    """The columns of the first figure: `orders.total`, `order_items.price × quantity`."""
-    for e in (*query.select, *query.ordered_by()):
-        if e.function and e.column:
-            factor = f" × {e.factor[1]}" if e.factor else ""
-            return f"{'.'.join(e.column)}{factor}"
-    return ""
+    # The columns of the first figure: `orders.total`, `order_items.price × quantity`
+    figures = (e for e in (*query.select, *query.ordered_by()) if e.function and e.column and sort == "measure")
+    return next((f"{'.'.join(e.column or ())}{f' × {e.factor[1]}' if e.factor else ''}" for e in figures), "")
 
 
 def _asked_again(sentence: str) -> str:
@@ -201,23 +203,7 @@ def _difference(query: Query, other: Query, q: LinkedQuestion) -> str:
     return ""
 
 
-def _fuzzy_value(q: LinkedQuestion) -> int | None:
-    """The first item that is only similar to a stored value."""
-    values = ((i, x.mention.values[:1]) for i, x in enumerate(q.items) if q.sorts[i] == "value" and x.mention)
-    return next((i for i, hits in values if hits and hits[0].score < 0.85), None)
-
-
 def _column_used(mention: Mention, query: Query) -> tuple[ColumnWord, float] | None:
     """The likeliest column of a mention that is in the query, with its score."""
     _, used = names_in(query)
     return next((pair for pair in mention.columns if pair[0].key in used), None)
-
-
-def _through(plan: JoinPlan, query: Query, vocabulary: Vocabulary) -> str:
-    """The tables that link those of the question, where it names none of them."""
-    between = [t for t in plan.tables if t not in query.tables]
-    if not between or len(query.tables) < 2:
-        return ""
-    ends = [vocabulary.tables[t].plural for t in query.tables[:2]]
-    path = " and ".join(vocabulary.tables[t].plural for t in between[:3])
-    return f"{ends[0]} and {ends[1]} are linked through {path}; name the link if another one is meant"

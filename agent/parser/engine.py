@@ -363,7 +363,12 @@ class _Parser:
         if not joined:
             features |= dict.fromkeys(("joins", "unnamed tables", "condition in another table"), 0.0)
         features["words left out"] = float(len(missing))
-        features["only rows, words left out"] = float(bool(missing) and _only_rows(draft, builder.plans[-1]))
+        query = draft.query
+        clauses = query.where or query.group or query.order or query.having or query.limit is not None or query.shape
+        counted = [e.function for e in query.select] == ["count"]
+        # The query lists or counts all rows of one table
+        only_rows = not (clauses or builder.plans[-1].steps) and (counted or "shown_by_default" in draft.doubts)
+        features["only rows, words left out"] = float(bool(missing) and only_rows)
         features["relational verbs"] = float(len(tied))
         features["measure guessed"] = float(wording.guessed)
         features["shaped"] = float(draft.query.shape is not None)
@@ -398,21 +403,20 @@ class _Parser:
         least = max(threshold, STATED_DOUBT)
         known = _verified(self._entities.schema, self._entities.values, self._known.today, least)
 
-        def sure(question: str) -> bool:
+        def sure(attempt: _Attempt) -> bool:
+            return attempt.tree is not None and attempt.confidence >= least and not attempt.unread
+
+        def answers(question: str) -> bool:
             if question not in known:
                 if len(known) >= _MOST_VERIFIED:
                     known.clear()
-                known[question] = self._sure(question, least)
+                attempt = self._first(worded(question, self._known))
+                if sure(attempt):
+                    attempt = self._looked_at(self._best(question, "", 1, attempt))
+                known[question] = sure(attempt) and not self._hollow(attempt)
             return known[question]
 
-        return sure
-
-    def _sure(self, question: str, least: float) -> bool:
-        first = self._first(worded(question, self._known))
-        if first.tree is None or first.confidence < least or first.unread:
-            return False
-        attempt = self._looked_at(self._best(question, "", 1, first))
-        return attempt.confidence >= least and not attempt.unread and not self._hollow(attempt)
+        return answers
 
 
 @lru_cache(maxsize=8)
@@ -430,11 +434,3 @@ _CLOSE_CHOICES = 6
 """The number of choices that are changed, one at a time, when another reading is requested."""
 _CLAUSES = ("aggregates", "group", "conditions", "having", "ordered", "superlative", "negation", "subquery")
 """Clauses that a likelier reading must keep: it must not simply say less."""
-
-
-def _only_rows(draft: Draft, plan: JoinPlan) -> bool:
-    """Whether the query lists or counts all rows of one table."""
-    query = draft.query
-    clauses = query.where or query.group or query.order or query.having or query.limit is not None or query.shape
-    counted = [e.function for e in query.select] == ["count"]
-    return not (clauses or plan.steps) and (counted or "shown_by_default" in draft.doubts)

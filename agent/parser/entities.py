@@ -59,7 +59,13 @@ class Entities:
             return _readable_alone(tree)
         for origin in list(tree.find_all(exp.Table)):
             if (real := self.renamed.get(origin.name)) is not None:
-                _rename(origin, real, tree)
+                # As the database names it; where columns are qualified by the other name, that is its alias
+                qualifies = any(column.table == origin.name for column in tree.find_all(exp.Column))
+                if qualifies and not origin.alias:
+                    origin.set("alias", exp.TableAlias(this=exp.to_identifier(origin.name)))
+                written = table_named(real)
+                origin.set("this", written.this)
+                origin.set("db", written.args.get("db"))
         for reference in tree.find_all(exp.Column):
             if (existing := self.keys.get(reference.name)) is not None:
                 reference.set("this", identifier(existing.name))
@@ -125,22 +131,10 @@ def _readable_alone(tree: exp.Expression) -> exp.Expression:
     """The statement; one that reads one table has no alias for it."""
     selects = every(tree, exp.Select)
     if len(selects) == 1 and len(_sources(selects[0])) == 1:
-        # A statement that reads one table needs no alias for it
-        select = selects[0]
-        for column in every(select, exp.Column):
+        for column in every(selects[0], exp.Column):
             column.set("table", None)
-        _sources(select)[0].set("alias", None)
+        _sources(selects[0])[0].set("alias", None)
     return tree
-
-
-def _rename(named: exp.Table, real: Table, tree: exp.Expression) -> None:
-    """Name a table as the database does; where columns are qualified by the other name, that is its alias."""
-    qualifies = any(column.table == named.name for column in tree.find_all(exp.Column))
-    if qualifies and not named.alias:
-        named.set("alias", exp.TableAlias(this=exp.to_identifier(named.name)))
-    existing = table_named(real)
-    named.set("this", existing.this)
-    named.set("db", existing.args.get("db"))
 
 
 def _sources(select: exp.Select) -> list[exp.Table]:
@@ -176,13 +170,17 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     homes: dict[tuple[str, str], str] = {}
     names: dict[tuple[str, str], str] = {}
     tables: list[Table] = []
-    common = _InCommon(schema)
+    stored = [t for t in schema.tables if t.kind == "table"]
+    holders = Counter(name for t in stored for name in {c.name.casefold() for c in t.columns})
+    referred = {fk.ref_table for t in schema.tables for fk in t.foreign_keys}
     for table in schema.tables:
-        if not common.stands_alone(table):
+        # A table stands alone that has nothing in common with another but its number and its name
+        tied = table.kind != "table" or table.foreign_keys or table.name in referred
+        if tied or not {n for c in table.columns if holders[n := c.name.casefold()] > 1} <= _USUAL:
             tables.append(table)
             continue
         columns, foreign_keys = list(table.columns), list(table.foreign_keys)
-        row = _head(words.by_table[table.name]) or _row(words, table, values)
+        row = _row(words, table, values)
         called = (c for c in table.columns if words.columns[table.name, c.name].words == row)
         if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
@@ -298,22 +296,6 @@ def _repeats(values: ValueIndex, table: Table, column: Column) -> bool:
     return len(values.values(table.name, column.name)) <= (table.row_count or 0) * _MOST_OF_ROWS
 
 
-class _InCommon:
-    """What the tables of a schema have in common, counted once."""
-
-    def __init__(self, schema: Schema) -> None:
-        stored = [t for t in schema.tables if t.kind == "table"]
-        self._holders = Counter(name for t in stored for name in {c.name.casefold() for c in t.columns})
-        self._referred = {fk.ref_table for t in schema.tables for fk in t.foreign_keys}
-
-    def stands_alone(self, table: Table) -> bool:
-        """Whether a table has nothing in common with another: no foreign key, and no column but its number and its
-        name."""
-        if table.kind != "table" or table.foreign_keys or table.name in self._referred:
-            return False
-        return {name for c in table.columns if self._holders[name := c.name.casefold()] > 1} <= _USUAL
-
-
 _USUAL = frozenset(("id", "name", "date"))
 """Columns that many tables have, whatever they are about."""
 _FILES = word_set(
@@ -324,9 +306,14 @@ _FILES = word_set(
 
 
 def _row(words: Vocabulary, table: Table, values: ValueIndex) -> tuple[str, ...]:
-    """What a row is: the thing that its number is of (`Ticket ID`), if that is of one row, else what the table's name
-    says, without `export` and the like."""
+    """What a row is: what the first column of a matrix names, where all others hold one figure by period (`Store`,
+    `Wk 1`, `Wk 2`, …) and the file's name is of the figure; the thing that its number is of (`Ticket ID`), if that is
+    of one row; else what the table's name says, without `export` and the like."""
     columns = words.by_table[table.name]
+    figures = {tuple(w for w in c.words if w not in _PERIODS and not w.isdecimal()) for c in columns[1:]}
+    is_matrix = len(columns) > _MATRIX and all(c.numeric for c in columns[1:]) and len(figures - {()}) < 2
+    if is_matrix and columns[0].role == "text" and not columns[0].numeric:
+        return columns[0].words
     numbers = (c for c in columns if c.role == "id" and c.words[-1] == "id" and not _shared(values, table, c.column))
     first = next((c.words[:-1] for c in numbers), ())
     own = words.tables[table.name].words
@@ -347,14 +334,6 @@ _PERIODS = _SPANS | word_set(
 )
 _MATRIX = 3
 """Columns of one figure, each of a period, from which on a table is read as a matrix."""
-
-
-def _head(columns: tuple[ColumnWord, ...]) -> tuple[str, ...]:
-    """What a row of a matrix is: what its first column names, where all others hold one figure by period (`Store`,
-    `Wk 1`, `Wk 2`, …); the file's name is of the figure. Empty for other tables."""
-    figures = {tuple(w for w in c.words if w not in _PERIODS and not w.isdecimal()) for c in columns[1:]}
-    is_matrix = len(columns) > _MATRIX and all(c.numeric for c in columns[1:]) and len(figures - {()}) < 2
-    return columns[0].words if is_matrix and columns[0].role == "text" and not columns[0].numeric else ()
 
 
 def _thing(column: ColumnWord, row: tuple[str, ...]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from rapidfuzz import fuzz, process
 from agent.knowledge.effort import spend
 from agent.knowledge.value_forms import CURRENCY_WORDS, holds_currencies
 from agent.knowledge.values import SPAN_WORDS, ValueHit, ValueIndex
-from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary, holds_letters
+from agent.knowledge.vocabulary import ColumnWord, Vocabulary, holds_letters
 from agent.parser.coverage import AGENTIVE
 from agent.parser.joins import columns_of_own_rows
 from agent.parser.known_values import place_or_language, sex
@@ -34,13 +34,8 @@ _SUPERIORS = word_set("manager boss supervisor superior")
 
 def _superior(item: Item, vocabulary: Vocabulary) -> Item | None:
     """`boss`: the column by which a row refers to another row of its own table, if only one table has such people."""
-    if lemma(item.lower) not in _SUPERIORS:
-        return None
-    own = columns_of_own_rows(vocabulary)
-    if len(own) != 1:
-        return None
-    mention = Mention(item.start, item.end, columns=((own[0], 0.9),), text=item.lower)
-    return replace(item, kind="mention", mention=mention)
+    own = columns_of_own_rows(vocabulary) if lemma(item.lower) in _SUPERIORS else []
+    return item.naming(columns=((own[0], 0.9),)) if len(own) == 1 else None
 
 
 def linked_by_fallback(
@@ -57,9 +52,14 @@ def linked_by_fallback(
         if (people := _people(item, vocabulary)) is not None:
             linked.append(people)
             continue
-        if only is not None and only.name not in named and _names_rows(item, only):
-            linked.append(_rows_of(item, only, guessed=False))
-            continue
+        if only is not None and only.name not in named and item.kind in ("word", "mention"):
+            # `wines`, asked of `wine_reviews` alone: a plural word of the only table's name
+            plural = lemma(item.lower) != item.lower and lemma(item.lower) in only.words[:-1]
+            named_so = item.mention or Mention(item.start, item.end)
+            sure = any(s >= 0.95 for _, s in (*named_so.columns, *named_so.tables))
+            if plural and not sure and not named_so.values:
+                linked.append(item.naming(tables=((only, 0.9),)))
+                continue
         if item.kind == "word" and (currency := _currency(item, values)) is not None:
             linked.append(currency)
             continue
@@ -73,10 +73,10 @@ def linked_by_fallback(
                 or _stored(tokens, items[at : at + SPAN_WORDS], named, vocabulary, values)
                 or _related(tokens, items[at : at + 2], values)
                 or _initials(item, vocabulary)
-                or _firm(_near(item, vocabulary))
+                or (near if (near := _near(item, vocabulary)) and near.mention and not near.mention.guessed else None)
                 or _part(item, named, vocabulary, values)
                 or _rows_called(item, items, vocabulary)
-                or _near(item, vocabulary)
+                or near
                 or _short_for(item, vocabulary)
                 or item
             )
@@ -92,8 +92,7 @@ def _currency(item: Item, values: ValueIndex) -> Item | None:
     if item.lower not in CURRENCY_WORDS:
         return None
     hits = tuple(h for h in (*values.find(item.lower), *values.related(item.lower)) if holds_currencies(h.column))
-    mention = Mention(item.start, item.end, values=hits, text=item.lower)
-    return replace(item, kind="mention", mention=mention) if hits else None
+    return item.naming(values=hits) if hits else None
 
 
 def _joined(items: Sequence[Item]) -> Iterator[Item]:
@@ -136,7 +135,9 @@ def _stored(
         text = " ".join(t.text for t in tokens[start : last.end])
         place = written or len(text) > _CODE
         meant, lands = place_or_language(text, vocabulary, values) if place else (text, ())
-        hits = lands or _turned(text, values) or values.find(text, fuzzy=True)
+        first, _, family = text.rpartition(" ")
+        turned = values.find(f"{family}, {first}") if first and "," not in text else ()  # stored as `Kim, Sue`
+        hits = lands or turned or values.find(text, fuzzy=True)
         if not (written or lands):
             hits = tuple(
                 h
@@ -152,17 +153,6 @@ def _stored(
     return None
 
 
-def _turned(text: str, values: ValueIndex) -> tuple[ValueHit, ...]:
-    """`Sue Kim`, stored as `Kim, Sue`."""
-    first, _, last = text.rpartition(" ")
-    return values.find(f"{last}, {first}") if first and "," not in text else ()
-
-
-def _firm(item: Item | None) -> Item | None:
-    """A link that is no guess."""
-    return item if item is not None and item.mention is not None and not item.mention.guessed else None
-
-
 def _rows_called(item: Item, items: Sequence[Item], vocabulary: Vocabulary) -> Item | None:
     """`how many houses`, asked of a file of listings: an unknown plural noun is its rows, where nothing else is; a
     guess."""
@@ -173,12 +163,7 @@ def _rows_called(item: Item, items: Sequence[Item], vocabulary: Vocabulary) -> I
         return None
     if any(x.mention is not None and x.mention.tables and x.mention.tables[0][1] >= _ALIKE for x in items):
         return None
-    return _rows_of(item, only, guessed=True)
-
-
-def _rows_of(item: Item, table: TableWord, *, guessed: bool) -> Item:
-    mention = Mention(item.start, item.end, tables=((table, 0.9),), text=item.lower, guessed=guessed)
-    return replace(item, kind="mention", mention=mention)
+    return item.naming(tables=((only, 0.9),), guessed=True)
 
 
 def _people(item: Item, vocabulary: Vocabulary) -> Item | None:
@@ -192,17 +177,10 @@ def _people(item: Item, vocabulary: Vocabulary) -> Item | None:
     called = [t for t in vocabulary.tables.values() if set(t.words) <= _EVERYBODY]
     if not called and one == "person":
         called = [t for t in vocabulary.tables.values() if called_person(vocabulary, t.name) and not t.bridge]
-    return _rows_of(item, called[0], guessed=True) if len(called) == 1 else None
+    return item.naming(tables=((called[0], 0.9),), guessed=True) if len(called) == 1 else None
 
 
 _EVERYBODY = word_set("people person persons master")
-
-
-def _names_rows(item: Item, table: TableWord) -> bool:
-    """`wines`, asked of `wine_reviews` alone: a plural word of the only table's name."""
-    plural = lemma(item.lower) != item.lower and lemma(item.lower) in table.words[:-1]
-    sure = item.mention is not None and any(s >= 0.95 for _, s in (*item.mention.columns, *item.mention.tables))
-    return plural and not sure and not (item.mention and item.mention.values) and item.kind in ("word", "mention")
 
 
 def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex) -> Item | None:
@@ -213,7 +191,10 @@ def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex)
             continue
         related = values.related(text)
         hits = tuple(replace(h, score=max(h.score, _SAME_THING)) if h.score >= _SURELY else h for h in related)
-        for deed in () if hits else _deed(text.lower()):
+        word = text.lower()
+        base = word.removesuffix("s").removesuffix("er")
+        is_doer = base != word and word.rstrip("s").endswith("er") and len(base) >= 3  # `rowers` row, or do `rowing`
+        for deed in (f"{base}ing", base, f"{base}e") if is_doer and not hits else ():
             if hits := values.find(deed):
                 text = deed
                 break
@@ -221,14 +202,6 @@ def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex)
             mention = Mention(items[0].start, last.end, values=hits, text=text)
             return Item(items[0].start, last.end, "mention", text.lower(), mention)
     return None
-
-
-def _deed(word: str) -> tuple[str, ...]:
-    """What a person named by a deed does: `rowers` row, or do `rowing`."""
-    base = word.removesuffix("s").removesuffix("er")
-    if base == word or not word.rstrip("s").endswith("er") or len(base) < 3:
-        return ()
-    return f"{base}ing", base, f"{base}e"
 
 
 def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
@@ -244,7 +217,7 @@ def _part(item: Item, named: set[str], vocabulary: Vocabulary, values: ValueInde
         return None
     best = near[0]
     hits = tuple(ValueHit(best.table, best.column, v, _PART, "part") for v in best.examples)
-    return replace(item, kind="mention", mention=Mention(item.start, item.end, values=hits, text=word))
+    return item.naming(values=hits, text=word)
 
 
 _SAME_THING, _PART, _SURELY = 0.86, 0.72, 0.7
@@ -258,9 +231,7 @@ def _initials(item: Item, vocabulary: Vocabulary) -> Item | None:
     if not _SHORTEST <= len(item.lower) <= _LONGEST_SHORT:
         return None
     columns = tuple((column, 0.85) for column in vocabulary.by_initials.get(item.lower, ()))
-    if not columns:
-        return None
-    return replace(item, kind="mention", mention=Mention(item.start, item.end, columns=columns, text=item.lower))
+    return item.naming(columns=columns) if columns else None
 
 
 def _short_for(item: Item, vocabulary: Vocabulary) -> Item | None:
@@ -328,15 +299,9 @@ def _mention(item: Item, vocabulary: Vocabulary, words: dict[str, float], opposi
             span.offer(holder, worth * (0.8 if own in ({word}, set()) else 0.6))
     if not span.tables and not span.columns:
         return None
-    mention = Mention(
-        item.start,
-        item.end,
-        tuple(sorted(span.tables.values(), key=lambda p: -p[1])),
-        tuple(sorted(span.columns.values(), key=lambda p: -p[1])),
-        text=item.lower,
-        opposite=opposite,
-    )
-    return replace(item, kind="mention", mention=mention)
+    tables = tuple(sorted(span.tables.values(), key=lambda p: -p[1]))
+    columns = tuple(sorted(span.columns.values(), key=lambda p: -p[1]))
+    return item.naming(tables=tables, columns=columns, opposite=opposite)
 
 
 _ENDINGS = word_set("come ship side line port able work time over form ever")
@@ -360,15 +325,12 @@ def _near_meaning(item: Item, vocabulary: Vocabulary) -> Item | None:
         scores = {o: worth for o, worth in alike.items() if o in vocabulary.holders and o not in _GENERIC}
         far = max(scores.values(), default=1.0) < _SAME_SENSE
         if scores and (far or word != item.lower):  # a thing that only a column is called like: `projects` and `plan`
-            return _guess_of_things(_mention(item, vocabulary, scores))
+            like = _mention(item, vocabulary, scores)
+            # a guess, unless a table is called like them: `refunds` are no payments
+            if like is None or like.mention is None or any(s >= _ALIKE for _, s in like.mention.tables[:1]):
+                return like
+            return replace(like, mention=replace(like.mention, guessed=True))
     return _mention(item, vocabulary, scores) if scores else _similar(item, word, vocabulary)
-
-
-def _guess_of_things(item: Item | None) -> Item | None:
-    """A guess, unless a table is called like them: `refunds` are no payments."""
-    if item is None or item.mention is None or (item.mention.tables and item.mention.tables[0][1] >= _ALIKE):
-        return item
-    return replace(item, mention=replace(item.mention, guessed=True))
 
 
 _ALIKE = 0.7

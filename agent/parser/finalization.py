@@ -9,20 +9,19 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from agent.parser import group_by, order_by
-from agent.parser.assembly import join
 from agent.parser.coverage import AGENTIVE
 from agent.parser.group_by import figures_by
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.measures import amount_column
 from agent.parser.order_by import vague
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.state import Context, Finding
 from agent.parser.units import UNITS
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 
 
-def finalize(q: LinkedQuestion, r: ReadingState) -> None:
+def finalize(q: LinkedQuestion, r: Context) -> None:
     query = r.query
     if r.counting and not query.select:
         _count_entity(q, r)
@@ -32,19 +31,18 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         query.select.append(Expression("count"))
         r.counting = ""
     if r.negated and not r.excepting:
-        join(q, r, _absent_by_verb(q, r))
+        r.join(_absent_by_verb(q, r))
     _rank_by_average(r)
     _function_behind(q, r)
     _total_of_rows(q, r)
     _of_measured(q, r)
-    join(q, r, Finding(doubts=tuple(_open_ends(r))))
+    r.join(Finding(doubts=tuple(_open_ends(r))))
     spent, much = r.verb_measure, r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens)
     if spent is not None and much and not query.select and not query.having:
         query.select.append(Expression("sum", spent.column, factor=spent.factor))
         r.functions = []
-    join(q, r, vague(q, r))
-    if r.star:
-        query.order = [(e, down) for e, down in query.order if not e.function]
+    r.join(vague(q, r))
+    query.order = [(e, down) for e, down in query.order if not (r.star and e.function)]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
         described = [c.left.column[0] for c in query.conditions() if c.left.column]
         if len(r.entities) == 1 and len(set(described)) == 1 and q.many_of(r.entities[0], described[0]):
@@ -53,17 +51,19 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
         counted = r.entities[0] if r.entities and ("table", r.entities[0]) not in r.groups else None
         query.select.append(Expression("count", table=counted))
     if not query.select:
-        join(q, r, _shown_by_default(q, r))
+        r.join(_shown_by_default(q, r))
         r.groups = [] if r.star else r.groups
     if _only_ranks(q, r):
         query.select[:] = q.named_by(r.head_entity or query.select[0].tables[0])
     if r.figure_ranked:
         query.select.extend(e for e in query.ordered_by() if e.function and e not in query.select)
     if r.waiting_direction:
-        join(q, r, order_by.direction(q, r, r.waiting_direction, len(q.items) - 1))
+        r.join(order_by.direction(q, r, r.waiting_direction, len(q.items) - 1))
     figures_by(q, r)
-    join(q, r, group_by.group(q, r))
-    if query.group and _listed_again(q):
+    r.join(group_by.group(q, r))
+    # `How many …? List the city and the count.`: the second sentence gives the projection, with the number last
+    behind = next((q.tokens[k + 1].lower for k, t in enumerate(q.tokens[:-1]) if t.text in ".?!"), "")
+    if query.group and behind in ("list", "show", "return", "give", "display"):
         query.select.sort(key=lambda e: bool(e.function))
     if not r.groups:
         _nest(q, query, r.entities)
@@ -73,12 +73,16 @@ def finalize(q: LinkedQuestion, r: ReadingState) -> None:
     if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r):
         query.distinct = True
     _only_known(q, query)
-    query.tables = list(dict.fromkeys(r.entities))
     query.select = list(dict.fromkeys(query.select))
-    _name_tables(r.query)
+    # The entity first: the table of what is shown
+    first = [t for e in query.select for t in e.tables]
+    absent = {m.table for m in query.restrictions() if isinstance(m, Membership)}
+    query.tables = [t for t in dict.fromkeys([*first, *r.entities]) if t not in absent or t in first]
+    if query.intersect is not None:
+        query.intersect.tables, query.intersect.select = list(query.tables), list(query.select)
 
 
-def _only_ranks(q: LinkedQuestion, r: ReadingState) -> bool:
+def _only_ranks(q: LinkedQuestion, r: Context) -> bool:
     """`the highest rated movie on IMDb`, `who won the most medals`: the column that ranks the rows is all that is
     named, behind the superlative, and the rows are asked for."""
     order = [e for e, _ in r.query.order]
@@ -95,7 +99,7 @@ def _only_ranks(q: LinkedQuestion, r: ReadingState) -> bool:
 _OF_A_FIGURE = word_set("what how when")
 
 
-def _rank_by_average(r: ReadingState) -> None:
+def _rank_by_average(r: Context) -> None:
     """`which sport has the heaviest athletes on average`: the average of each kind ranks it."""
     query = r.query
     if r.functions != ["avg"] or query.limit is None or len(query.order) != 1 or not (query.select or r.entities):
@@ -106,7 +110,7 @@ def _rank_by_average(r: ReadingState) -> None:
         r.functions = []
 
 
-def _function_behind(q: LinkedQuestion, r: ReadingState) -> None:
+def _function_behind(q: LinkedQuestion, r: Context) -> None:
     """`what does a visit cost on average`, `what do the salaries add up to`: the figure stands before its function."""
     query = r.query
     if len(r.functions) != 1 or len(query.select) != 1 or query.order or query.limit is not None or query.group:
@@ -119,7 +123,7 @@ def _function_behind(q: LinkedQuestion, r: ReadingState) -> None:
             r.functions = []
 
 
-def _total_of_rows(q: LinkedQuestion, r: ReadingState) -> None:
+def _total_of_rows(q: LinkedQuestion, r: Context) -> None:
     """`total by owner`, `total for Sue Kim`, asked of one table: what its rows amount to."""
     only = q.vocabulary.only_wide_table
     tables = r.entities or ([only.name] if only is not None else [])
@@ -132,7 +136,7 @@ def _total_of_rows(q: LinkedQuestion, r: ReadingState) -> None:
         r.functions = []
 
 
-def _of_measured(q: LinkedQuestion, r: ReadingState) -> None:
+def _of_measured(q: LinkedQuestion, r: Context) -> None:
     """`average cholesterol`, where a row says what was measured and its value."""
     if len(r.functions) != 1 or r.query.select or r.query.order or r.counting:
         return
@@ -146,7 +150,7 @@ def _of_measured(q: LinkedQuestion, r: ReadingState) -> None:
 _MEASURED = word_set("value reading measurement result level")
 
 
-def _said_in_unit(q: LinkedQuestion, r: ReadingState) -> None:
+def _said_in_unit(q: LinkedQuestion, r: Context) -> None:
     """`average height in cm`: the unit in which the figure is kept."""
     figures = [q.vocabulary.columns[e.column] for e in r.query.expressions() if e.column]
     units = {c.unit for c in figures} | {word for c in figures for word in c.words[1:] if word in UNITS}
@@ -196,7 +200,7 @@ def _only_known(q: LinkedQuestion, query: Query) -> None:
     if query.limit is None or query.group or not query.order or query.aggregates():
         return
     expression, descending = query.order[0]
-    column = q.vocabulary.columns.get(expression.column) if expression.column and not expression.function else None
+    column = q.plain_column(expression)
     known = Condition(Expression(column=expression.column), "not null")
     if column is None or descending or not column.column.nullable:
         return
@@ -254,13 +258,7 @@ def _asks_for_kinds(q: LinkedQuestion, c: Context) -> bool:
     )
 
 
-def _listed_again(q: LinkedQuestion) -> bool:
-    """`How many …? List the city and the count.`: the second sentence gives the projection, with the number last."""
-    ends = [k for k, t in enumerate(q.tokens[:-1]) if t.text in ".?!"]
-    return bool(ends) and q.tokens[ends[0] + 1].lower in ("list", "show", "return", "give", "display")
-
-
-def _count_entity(q: LinkedQuestion, r: ReadingState) -> None:
+def _count_entity(q: LinkedQuestion, r: Context) -> None:
     query, draft, entities = r.query, r.draft, r.entities
     if entities:
         table = entities[0]
@@ -283,8 +281,15 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     """A question that named no column shows the name of its entity."""
     query = c.query
     entity = c.head_entity or next(iter(c.entities), "")
-    guesses = [] if entity else _tables_compared(query)
-    entity = entity or next(reversed(guesses), "") or _all_rows(q)
+    # Guesses: the table of the first column compared in each clause, otherwise of the column that rows are ranked by
+    conditions = [[c for c in clause if isinstance(c, Condition) and c.left.column] for clause in query.where]
+    compared = [clause[0].left for clause in conditions if clause] or query.ordered_by()[:1]
+    guesses = [e.column[0] for e in compared if e.column and not entity]
+    entity = entity or next(reversed(guesses), "")
+    only = q.vocabulary.only_wide_table
+    values = any(s in ("value", "literal", "number") for s in q.sorts)
+    if not entity and only is not None and any(t.lower in _ROWS for t in q.tokens) and not values:
+        entity = only.name  # `show all rows` of a database with a single table
     if not entity:
         return Finding()
     guessed = ("entity_guessed",) * len(guesses)
@@ -311,24 +316,10 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
 _ROWS = word_set("rows records data everything entries table all")
 
 
-def _all_rows(q: LinkedQuestion) -> str:
-    """`show all rows` of a database with a single table."""
-    only = q.vocabulary.only_wide_table
-    said = any(t.lower in _ROWS for t in q.tokens) and not any(s in ("value", "literal", "number") for s in q.sorts)
-    return only.name if said and only is not None else ""
-
-
 def _rows_with(q: LinkedQuestion, entity: str) -> str:
     """`women in finance`: the rows that have the value, where a table holds nothing but such values."""
     below = q.graph.referring(entity) if len(q.vocabulary.by_table[entity]) == 1 else []
     return below[0] if len(below) == 1 else ""
-
-
-def _tables_compared(query: Query) -> list[str]:
-    """The table of the first column compared in each clause, otherwise of the column that rows are ranked by."""
-    conditions = [[c for c in clause if isinstance(c, Condition) and c.left.column] for clause in query.where]
-    compared = [clause[0].left for clause in conditions if clause] or query.ordered_by()[:1]
-    return [e.column[0] for e in compared if e.column]
 
 
 _PLACES = ("location", "city", "address", "place", "venue", "hometown", "town", "country", "state", "region",
@@ -409,8 +400,7 @@ def _plural_head(q: LinkedQuestion) -> bool:
 def _both(entities: Sequence[str], query: Query, both: bool) -> None:
     """`both A and B` on one column cannot hold in one row: keep the first condition's rows that are also among the
     second's."""
-    contradiction = _contradiction(query)
-    if contradiction is not None:
+    if (contradiction := _contradiction(query)) is not None:
         _intersect(entities, query, *contradiction)
         return
     if not both:
@@ -462,13 +452,3 @@ def _intersect(entities: Sequence[str], query: Query, one: int, other: int) -> N
         where=[c for k, c in enumerate(query.where) if k != one],
     )
     query.where = [c for k, c in enumerate(query.where) if k != other]
-
-
-def _name_tables(query: Query) -> None:
-    """Put the entity first: the table of what is shown."""
-    first = [t for e in query.select for t in e.tables]
-    absent = {m.table for m in query.restrictions() if isinstance(m, Membership)}
-    query.tables = [t for t in dict.fromkeys([*first, *query.tables]) if t not in absent or t in first]
-    if query.intersect is not None:
-        query.intersect.tables = list(query.tables)
-        query.intersect.select = list(query.select)

@@ -13,7 +13,7 @@ from agent.parser.interpretation import ColumnKey, Condition, Expression, Functi
 from agent.parser.measures import added_up, averaged
 from agent.parser.order_by import of_all
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, ReadingState
+from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
 
 _SENTENCE = word_set("how what find count give return compute calculate tell")
@@ -261,7 +261,7 @@ _AGAINST = ("vs", "vs.", "versus", "against")
 _OVER_TIME = (("over", "time"), ("over", "the", "years"), ("through", "the", "years"), ("over", "the", "year"))
 
 
-def figures_by(q: LinkedQuestion, r: ReadingState) -> None:
+def figures_by(q: LinkedQuestion, r: Context) -> None:
     """Group the query as its words ask, in place."""
     query = r.query
     if query.limit is not None or query.group or query.within or query.intersect is not None:
@@ -285,7 +285,7 @@ def figures_by(q: LinkedQuestion, r: ReadingState) -> None:
         r.draft.used.update(range(*words))
 
 
-def _by_group(q: LinkedQuestion, r: ReadingState, by: Expression) -> None:
+def _by_group(q: LinkedQuestion, r: Context, by: Expression) -> None:
     """One row for each value of `by`: figures are added up or averaged, rows without a figure are counted."""
     query = r.query
     plain = [e for e in query.select if not e.function]

@@ -6,6 +6,7 @@ The reader fills a `Query`, `sql_builder` turns it into SQL, and `explanation` i
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -81,7 +82,7 @@ class Membership:
     of: str
     table: str
     """The related table."""
-    where: tuple[tuple[Condition, ...], ...] = ()
+    where: Sequence[Clause] = ()
     negated: bool = True
     key: ColumnKey | None = None
     """What a row of `of` is known by, if that is not the key which the related table refers to."""

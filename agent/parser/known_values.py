@@ -6,11 +6,9 @@ with the same meaning (`French` for `France`, `UK` for `United Kingdom`, `Florid
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from agent.knowledge.values import ValueHit, ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
-from agent.parser.mentions import Item, Mention
+from agent.parser.mentions import Item
 from eval.language.inflection import lemma
 from eval.language.lexicon import countries, states, word_set
 
@@ -29,17 +27,14 @@ def sex(item: Item, vocabulary: Vocabulary, values: ValueIndex) -> Item | None:
     stored = _SEXES.get(lemma(item.lower))
     if stored is None:
         return None
-    hits = [
+    hits = tuple(
         ValueHit(column.table, column.name, value, _SAME)
         for column in vocabulary.columns.values()
         if column.words[-1] in ("sex", "gender") or "gender" in column.words
         for value in values.values(*column.key)
         if value.lower() in stored
-    ]
-    if not hits:
-        return None
-    mention = Mention(item.start, item.end, values=tuple(hits), text=item.lower)
-    return replace(item, kind="mention", mention=mention)
+    )
+    return item.naming(values=hits) if hits else None
 
 
 def place_or_language(text: str, vocabulary: Vocabulary, values: ValueIndex) -> tuple[str, tuple[ValueHit, ...]]:

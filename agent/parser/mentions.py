@@ -7,7 +7,7 @@ question from left to right: of overlapping candidates, those of the cover with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord, TableWord
@@ -82,6 +82,21 @@ class Item:
 
     def is_keyword(self, *kinds: str) -> bool:
         return self.keyword is not None and self.keyword.kind in kinds
+
+    def naming(
+        self,
+        *,
+        tables: tuple[tuple[TableWord, float], ...] = (),
+        columns: tuple[tuple[ColumnWord, float], ...] = (),
+        values: tuple[ValueHit, ...] = (),
+        text: str = "",
+        opposite: bool = False,
+        guessed: bool = False,
+    ) -> Item:
+        """The item as a mention of these things."""
+        text = text or self.lower
+        mention = Mention(self.start, self.end, tables, columns, values, text, opposite=opposite, guessed=guessed)
+        return replace(self, kind="mention", mention=mention)
 
 
 @dataclass

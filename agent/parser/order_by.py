@@ -13,7 +13,7 @@ from agent.parser.conditions import condition_follows, deed, flag
 from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import measure, property_of
 from agent.parser.question import LinkedQuestion
-from agent.parser.state import Context, Finding, Findings, ReadingState
+from agent.parser.state import Context, Finding, Findings
 from eval.language.lexicon import adjectives, word_set
 
 
@@ -305,7 +305,7 @@ _HARM = word_set(
 _GOOD = {"best": True, "top": True, "worst": False, "bottom": False}
 
 
-def vague(q: LinkedQuestion, r: ReadingState) -> Finding:
+def vague(q: LinkedQuestion, r: Context) -> Finding:
     """The order that a vague word of the question asks for."""
     query = r.query
     if query.order or query.group or query.within or query.aggregates() or r.functions or r.counting or r.groups:
@@ -323,7 +323,7 @@ def vague(q: LinkedQuestion, r: ReadingState) -> Finding:
     return Finding()
 
 
-def _by_likeliest(q: LinkedQuestion, r: ReadingState, k: int, falling: bool) -> Finding:
+def _by_likeliest(q: LinkedQuestion, r: Context, k: int, falling: bool) -> Finding:
     """`best products`: by a rating, a profit, or the first figure of the rows; the next two are named."""
     table = r.head_entity or r.main_entity
     figures = [c for c in q.vocabulary.by_table[table] if c.is_figure and not c.foreign]
@@ -339,7 +339,7 @@ def _by_likeliest(q: LinkedQuestion, r: ReadingState, k: int, falling: bool) -> 
     return replace(found, limit=_MOST if several and r.query.limit == 1 else r.query.limit)
 
 
-def _assumed(r: ReadingState, k: int, column: ColumnWord, falling: bool, meaning: str) -> Finding:
+def _assumed(r: Context, k: int, column: ColumnWord, falling: bool, meaning: str) -> Finding:
     r.draft.doubt("wording_guessed")
     r.draft.guess = f"“{r.question.items[k].lower}” is taken as {meaning}"
     order = ((Expression(column=column.key), falling),)

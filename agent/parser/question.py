@@ -83,6 +83,22 @@ class LinkedQuestion:
         assert keyword is not None
         return keyword
 
+    def plain_column(self, e: Expression | None) -> ColumnWord | None:
+        """The column of an expression that is no aggregate; None for any other."""
+        plain = e is not None and e.column is not None and not e.function
+        return self.vocabulary.columns.get(e.column) if plain else None  # type: ignore[union-attr, arg-type]
+
+    def word(self, i: int) -> str:
+        """Item i in small letters; empty where there is none."""
+        return self.items[i].lower if 0 <= i < len(self.items) else ""
+
+    def is_keyword(self, i: int, *kinds: str) -> bool:
+        """Whether item i is a signal phrase of one of these kinds."""
+        return 0 <= i < len(self.items) and self.items[i].is_keyword(*kinds)
+
+    def tokens_of(self, i: int) -> Sequence[Token]:
+        return self.tokens[self.items[i].start : self.items[i].end]
+
     def table_of(self, i: int) -> str:
         return self.tables[i]
 

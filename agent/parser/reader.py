@@ -22,11 +22,10 @@ from agent.parser import (
     tables,
     time_conditions,
 )
-from agent.parser.assembly import join
 from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.signals import stores_number
-from agent.parser.state import Context, Draft, Finding, Findings, ReadingState
+from agent.parser.state import Context, Draft, Finding, Findings
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _SHOW = word_set(
@@ -43,14 +42,14 @@ _DONE = word_set("written made taught won driven given drawn built flown led hel
 
 def read(q: LinkedQuestion) -> Draft:
     """Read all items, then decide projection, grouping and joins."""
-    r = ReadingState(q)
+    r = Context(q)
     if kind := q.kind_of():
-        join(q, r, Finding(entities=(kind,), changes={"head_entity": kind}))
+        r.join(Finding(entities=(kind,), changes={"head_entity": kind}))
     for i in range(len(q.items)):
         if i not in r.consumed:
             r.draft.word = q.items[i].lower
             for finding in _findings(q, r, i):
-                join(q, r, finding)
+                r.join(finding)
     r.draft.word = ""
     finalization.finalize(q, r)
     return r.draft

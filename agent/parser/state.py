@@ -1,22 +1,22 @@
 """The clauses of a question that have been read so far.
 
 In: what the rules find. Out: the query under construction, and what later words may refer to. A rule takes the
-`LinkedQuestion` and the few values that it compares, or a `Context`, and returns a `Finding`, which `assembly` joins to
-the reading. A rule that goes on after a finding yields several: each is joined before the rule continues, so that its
+`LinkedQuestion` and the few values that it compares, or a `Context`, and returns a `Finding`, which joins the
+reading. A rule that goes on after a finding yields several: each is joined before the rule continues, so that its
 `Context` includes them.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypedDict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypedDict
 
 from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.disambiguation import choose_column, choose_value, near_tables
-from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Function, Membership, Query
+from agent.parser.interpretation import OPPOSITE, Clause, ColumnKey, Condition, Expression, Function, Membership, Query
 from agent.parser.question import LinkedQuestion
 
 
@@ -57,7 +57,7 @@ class Draft:
 
 
 class Changes(TypedDict, total=False):
-    """What a rule changes for the words that follow: attributes of the `ReadingState`, by name."""
+    """What a rule changes for the words that follow: attributes of the `Context`, by name."""
 
     in_head: bool
     head_entity: str | None
@@ -134,68 +134,8 @@ Findings = Iterator[Finding]
 """Findings of one rule, each of which is joined before the next one is looked for."""
 
 
-class Context(Protocol):
-    """What a rule may see of the clauses read so far. It cannot change them; the close choices behind `column_of` and
-    `choose_value` are noted in the draft."""
-
-    @property
-    def query(self) -> Query: ...
-    @property
-    def entities(self) -> Sequence[str]: ...
-    @property
-    def main_entity(self) -> str: ...
-    @property
-    def head_entity(self) -> str | None: ...
-    @property
-    def last_column(self) -> tuple[int, ColumnWord] | None: ...
-    @property
-    def value_column(self) -> tuple[int, ColumnWord] | None: ...
-    @property
-    def verb_measure(self) -> Expression | None: ...
-    @property
-    def groups(self) -> Sequence[tuple[str, object]]: ...
-    @property
-    def sink(self) -> Sequence[Clause]: ...
-    @property
-    def consumed(self) -> Collection[int]: ...
-    @property
-    def functions(self) -> Sequence[Function]: ...
-    @property
-    def counting(self) -> Literal["", "rows", "distinct"]: ...
-    @property
-    def in_head(self) -> bool: ...
-    @property
-    def or_next(self) -> bool: ...
-    @property
-    def grouping(self) -> bool: ...
-    @property
-    def group_at(self) -> int | None: ...
-    @property
-    def negated(self) -> bool: ...
-    @property
-    def excepting(self) -> bool: ...
-    @property
-    def distinct(self) -> bool: ...
-    @property
-    def share(self) -> bool: ...
-    @property
-    def star(self) -> bool: ...
-    @property
-    def empty_too(self) -> bool: ...
-    @property
-    def ranked_by(self) -> bool: ...
-    @property
-    def figure_ranked(self) -> bool: ...
-
-    def near_tables(self, i: int) -> dict[str, float]: ...
-    def column_of(self, i: int, wanted: str = "") -> ColumnWord: ...
-    def choose_value(
-        self, hits: tuple[ValueHit, ...], near: dict[str, float], column: ColumnWord | None
-    ) -> ValueHit: ...
-
-
 @dataclass(slots=True)
-class ReadingState:
+class Context:
     """The clauses read so far, and the words that wait for the next one."""
 
     question: LinkedQuestion
@@ -279,7 +219,7 @@ class ReadingState:
     def absent(self, table: str) -> None:
         """`without orders`: the conditions that follow restrict the absent rows."""
         where: list[Clause] = []
-        self.query.where.append((Membership(self.main_entity, table, where, True),))  # type: ignore[arg-type]
+        self.query.where.append((Membership(self.main_entity, table, where, True),))
         self.sink = where
         self.negated = False
 
@@ -302,3 +242,96 @@ class ReadingState:
         if close:
             self.draft.close["value", hit.table, hit.column] = None
         return hit
+
+    def join(self, finding: Finding) -> None:
+        """What a rule found joins the clauses read so far. While words are read, they are changed nowhere else."""
+        for i in finding.used:
+            self.use(i)
+        for item in (self.question.items[i] for i in finding.unused):
+            self.draft.used.difference_update(range(item.start, item.end))
+        for table in finding.entities:
+            self.entity(table)
+        self.query.select = [*(e for e in self.query.select if e not in finding.hidden), *finding.shown]
+        if finding.once is not None:
+            self.query.distinct = finding.once
+        self.sink.extend(finding.clauses)
+        if finding.absent:
+            self.absent(finding.absent)
+        self.groups.extend(finding.groups)
+        for condition in finding.conditions:
+            self._add(condition)
+        last = self.sink[-1] if self.sink else ()
+        if finding.alternatives and (not finding.conditions or last[-1:] == finding.conditions[-1:]):
+            self.sink[-1] = (*last, *finding.alternatives)
+        if finding.reordered:
+            self.query.order = []
+        self.query.order.extend(finding.order)
+        if finding.limit is not None:
+            self.query.limit = finding.limit or None
+        if finding.offset is not None:
+            self.query.offset = finding.offset
+        for doubt in finding.doubts:
+            self.draft.doubt(doubt)
+        for doubt in finding.small_doubts:
+            self.draft.doubt(doubt, 0.5)
+        for doubt in finding.settled:
+            self.draft.doubts.pop(doubt, None)
+        self.draft.rivals.extend(finding.rivals)
+        self.draft.notes.extend(finding.notes)
+        self.draft.assumed.extend(finding.assumed)
+        self.draft.any_year = self.draft.any_year or finding.any_year
+        for name, value in finding.changes.items():
+            setattr(self, name, value)
+
+    def _add(self, condition: Condition) -> None:
+        """Add a condition; it is joined to the last one by OR if the words say so."""
+        if self.denied_column and condition.left.column != self.denied_column:
+            self.sink, self.denied_column = self.query.where, None
+        if self.negated and not self.denied_column and self._absent_value(condition):
+            return
+        if self.negated and self.denied_column:
+            self.negated = False
+        if self.negated:
+            condition = replace(condition, operator=OPPOSITE.get(condition.operator, condition.operator))
+            self.negated = self.excepting
+        if condition.left.function:
+            self.query.having.append(condition)
+            return
+        previous = self.sink[-1] if self.sink else None
+        last = previous[-1] if previous else None
+        same = isinstance(last, Condition) and last.left == condition.left and last.operator == condition.operator
+        equal = condition.operator in ("=", "like") or (isinstance(last, Condition) and _apart(last, condition))
+        if previous is not None and (self.or_next or (same and equal and not self.both and not self.query.intersect)):
+            self.sink[-1] = (*previous, condition)
+            if not self.or_next:
+                self.draft.doubt("and_read_as_or")
+        elif previous is not None and same and equal and self.both:
+            self.sink.append((condition,))
+            self.draft.doubt("both_same_column")
+        else:
+            self.sink.append((condition,))
+        self.or_next = False
+        self.in_head = self.in_head and not (self.query.select or self.entities)
+
+    def _absent_value(self, condition: Condition) -> bool:
+        """`customers who never bought tea`: when the entity has many such rows, none of them may have the value."""
+        column, entity = condition.left.column, self.main_entity
+        if condition.left.function or condition.operator not in ("=", "like") or condition.against is not None:
+            return False
+        if column is None or self.sink is not self.query.where or self.counting or entity in ("", column[0]):
+            return False
+        if not self.question.many_of(entity, column[0]):
+            return False
+        where: list[Clause] = [(condition,)]
+        self.query.where.append((Membership(entity, column[0], where, True),))
+        self.sink, self.denied_column = where, column
+        self.negated = self.excepting
+        self.in_head = self.in_head and not (self.query.select or self.entities)
+        return True
+
+
+def _apart(one: Condition, other: Condition) -> bool:
+    """Whether two periods have no day in common: `in 2024 and 2025` is either year."""
+    return (
+        one.half_open and other.half_open and (one.values[1] <= other.values[0] or other.values[1] <= one.values[0])  # type: ignore[operator]
+    )
