@@ -156,7 +156,7 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     """Whether the verb is followed by something that was read, or preceded by its object (`the city they live in`). A
     thing that was named, or a word that stands for it, comes before it."""
     at = _position(word, q)
-    subject = q.word(at - 1).split()[-1] in _SUBJECTS if at else False
+    subject = q.last_word(at - 1) in _SUBJECTS
     if not subject and not any(sort in (*_NAMED, "measure", "literal") for sort in q.sorts[:at]):
         return False
     after = q.items[at + 2 : at + 3]

@@ -44,7 +44,10 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
     amounts_first = sentence and bool(texts) and all(t in _AFTER for t in texts)
     _sum_for_rank(q, query, c.ranked_by)
     _sum_for_groups(q, query, c.groups)
-    _rank_by_shown_figures(query)
+    for k, (e, descending) in enumerate(query.order):  # by the aggregate of that column, if the query shows one
+        figure = next((x for x in query.select if x.function and x.column == e.column and not x.share), None)
+        if e.column is not None and not e.function and figure is not None:
+            query.order[k] = (figure, descending)
     _total_of_kinds(q, query, c.groups)
     if not any(e.function for e in query.expressions()):
         named = dict.fromkeys(e for kind, e in c.groups if kind == "column" and isinstance(e, Expression))
@@ -92,7 +95,9 @@ def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str,
             query.order = [(Expression("sum", ranked.column), descending)]
     for clause in list(query.where):
         part = clause[0]
-        if len(clause) == 1 and isinstance(part, Condition) and added_up(q, part.left) and _bounded(part):
+        if len(clause) > 1 or not isinstance(part, Condition) or not added_up(q, part.left):
+            continue
+        if part.operator in (">", ">=", "<", "<=") and part.values and not isinstance(part.values[0], Expression):
             query.where.remove(clause)
             query.having.append(replace(part, left=Expression("sum", part.left.column)))
 
@@ -115,18 +120,6 @@ def _is_kind(q: LinkedQuestion, key: ColumnKey, *, repeated: float) -> bool:
 _REPEATED = 0.5
 _SPANS = word_set("week month quarter year season period")
 """Names of columns that say of which period a row is."""
-
-
-def _bounded(part: Condition) -> bool:
-    return part.operator in (">", ">=", "<", "<=") and bool(part.values) and not isinstance(part.values[0], Expression)
-
-
-def _rank_by_shown_figures(query: Query) -> None:
-    """If the query shows an aggregate of the column it is ordered by, order by that aggregate."""
-    for k, (e, descending) in enumerate(query.order):
-        figure = next((x for x in query.select if x.function and x.column == e.column and not x.share), None)
-        if e.column is not None and not e.function and figure is not None:
-            query.order[k] = (figure, descending)
 
 
 def _group_keys(
@@ -274,15 +267,18 @@ def figures_by(q: LinkedQuestion, r: Context) -> None:
     ]
     against = [k for k, x in enumerate(q.items) if x.lower in _AGAINST]
     by = compared(query) if against else None
+    words = tuple(t.lower for t in q.tokens)
+    places = ((start, start + len(phrase), phrase) for phrase in _OVER_TIME for start in range(len(words)))
+    over_time = next((range(start, end) for start, end, phrase in places if words[start:end] == phrase), None)
     if by is not None and by not in query.select:
         _by_group(q, r, by)
         r.draft.doubts.pop("and_read_as_or", None)
         for k in against:
             r.use(k)
-    elif (words := _said_over_time(q)) is not None and (by := _time_of(q, query)) is not None:
+    elif over_time is not None and (by := _time_of(q, query)) is not None:
         _by_group(q, r, by)
         query.order = [(by, False)]
-        r.draft.used.update(range(*words))
+        r.draft.used.update(over_time)
 
 
 def _by_group(q: LinkedQuestion, r: Context, by: Expression) -> None:
@@ -291,7 +287,11 @@ def _by_group(q: LinkedQuestion, r: Context, by: Expression) -> None:
     plain = [e for e in query.select if not e.function]
     figures = [e for e in plain if e.column and q.vocabulary.columns[e.column].role == "number"]
     if not figures and not r.functions:
-        figures = _named(q, query)
+        # `Adele vs Rihanna streams`: a figure that the question names, and that nothing is compared with
+        compared_with = {c.left.column for c in query.conditions()}
+        meant = [q.mention(k).columns[0][0] for k, sort in enumerate(q.sorts) if sort == "column"]
+        numbers = (c.key for c in meant if c.role == "number" and c.key not in compared_with)
+        figures = [Expression(column=key) for key in numbers][:1]
     made: list[Expression] = [e for e in query.select if e.function]
     if figures and not made and by.column in {c.key for c in q.vocabulary.name_columns(by.tables[0])}:
         query.select[:] = [by, *figures]  # each name is one row
@@ -302,32 +302,12 @@ def _by_group(q: LinkedQuestion, r: Context, by: Expression) -> None:
     r.counting = ""
 
 
-def _named(q: LinkedQuestion, query: Query) -> list[Expression]:
-    """`Adele vs Rihanna streams`: a figure that the question names, and that nothing is compared with."""
-    compared = {c.left.column for c in query.conditions()}
-    for k, sort in enumerate(q.sorts):
-        columns = q.mention(k).columns if sort == "column" else ()
-        if columns and columns[0][0].role == "number" and columns[0][0].key not in compared:
-            return [Expression(column=columns[0][0].key)]
-    return []
-
-
 def compared(query: Query) -> Expression | None:
     """The column whose values stand side by side."""
     for clause in query.where:
         equal = [c for c in clause if isinstance(c, Condition) and c.operator == "=" and c.left.column]
         if len(clause) > 1 and len(equal) == len(clause) and len({c.left.column for c in equal}) == 1:
             return Expression(column=equal[0].left.column)
-    return None
-
-
-def _said_over_time(q: LinkedQuestion) -> tuple[int, int] | None:
-    """The tokens that say `over time`."""
-    words = [t.lower for t in q.tokens]
-    for phrase in _OVER_TIME:
-        for start in range(len(words) - len(phrase) + 1):
-            if tuple(words[start : start + len(phrase)]) == phrase:
-                return start, start + len(phrase)
     return None
 
 

@@ -7,11 +7,10 @@ order of dates stored as text in another format, a rank by one rating among many
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import combinations, pairwise
 
 from agent.knowledge.vocabulary import split_name
-from agent.parser.interpretation import ColumnKey, Condition, Expression, Membership, Query
+from agent.parser.interpretation import Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.measures import money_column
 from agent.parser.persons import person_word, personal
@@ -37,6 +36,25 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
     two_amounts = "many" in asked and "much" in asked
     parts = (*query.expressions(), *query.group, *query.restrictions())
     joined = {*query.tables, *(table for part in parts for table in part.tables)}
+    first_two, computed = tuple(words[:2]), any(e.function or e.since or e.factor for e in query.select)
+    shown = [q.vocabulary.columns[e.column] for e in query.select if e.column]
+    shows_number = any(c.numeric for c in shown)
+    names = {word for e in query.expressions() if e.column for word in q.vocabulary.columns[e.column].words}
+    ordered = [q.vocabulary.columns[e.column] for e in query.ordered_by() if e.column]
+    by_time = any(c.role in ("date", "year") or "age" in c.words or c.primary for c in ordered)
+    all_aggregated = bool(query.select) and all(e.function for e in query.select)
+    grouped = query.group or query.within
+    of_rows = {e for t in query.tables for e in q.named_by(t)}
+    beside = [e for e in query.select if e not in of_rows]
+    one_thing = len(beside) + bool(len(beside) < len(query.select)) < 2
+    only_dates = all(
+        isinstance(c, Condition) and not (c.left.column and q.vocabulary.columns[c.left.column].role != "date")
+        for c in query.restrictions()
+    )
+    said = {t.lemma for t in q.tokens}
+    kinds = (q.vocabulary.columns[e.column] for e in query.select if e.function == "count" and e.column)
+    totals = (k for k, x in enumerate(q.items) if x.is_keyword("agg", "count") and x.lower == "total")
+    mass = any(q.sort(k + 1) == "table" and not q.plural(k + 1) for k in totals)
     # `do smokers tip more`, `was 2015 warmer than 2014`: a comparison to be told with both figures
     compares_yes_or_no = q.tokens[0].lower in _YES_OR_NO and any(
         x.is_keyword("cmp_adj", "cmp", "sup") and (k + 1 >= len(q.items) or q.sorts[k + 1] != "number")
@@ -45,25 +63,30 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
     for name, holds in (
         ("date_averaged", _averages_dates(query, q)),
         ("versions_open", any(_keeps_versions(q, t, query) for t in joined)),
-        ("number_not_shown", _counts_nothing(query, q)),
+        # `how many rows are there` read as a list: a number is asked for, and none is shown
+        ("number_not_shown", first_two in _NUMBER_OF and not (computed or shows_number)),
         ("text_compared", _compares_text(query, q)),
-        ("rate_open", _takes_a_rating_for_a_rate(query, q)),
-        ("age_order_open", newest_first and not _orders_by_time(query, q)),
+        # `no-show rate` read as the ratings of those who did not come: a rate is a share
+        ("rate_open", {"rate", "rates"} & set(words) and "rating" in names and "rate" not in names),
+        ("age_order_open", newest_first and not by_time),
         ("own_rows_counted", _counts_single_rows(query, q)),
-        ("date_as_text", any(_other_format(q, key) for key in _dates_compared(query, q))),
+        ("date_as_text", _orders_text_dates(query, q)),
         ("one_rating_of_many", _ranks_by_one_rating(query, q)),
         ("count_or_amount", _counts_money(query, q)),
-        ("share_of_part", _shares_part(query, q)),
+        # `percentage of cancelled orders by city`: of all cancelled ones, or of the orders of each city?
+        ("share_of_part", query.shape is not None and query.shape.kind == "share" and not only_dates),
         ("only_named_value_shown", _shows_what_was_named(query, q)),
         ("value_of_pieces", _adds_pieces_for_value(query, q)),
         ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
         ("only_open", _ONLY.search(text) and not any(isinstance(part, Membership) for part in query.restrictions())),
-        ("total_of_a_rank", _totals_a_rank(query)),
+        # `our 5 most expensive sales` read as the total of all: one row has no first five
+        ("total_of_a_rank", all_aggregated and (query.limit or 1) > 1 and not grouped and query.shape is None),
         ("only_dates_shown", _shows_only_dates(query, q)),
-        ("group_open", _by_for_nothing(query, q) or _grouped_unasked(query, q) or _groups_by_cells(query, q)),
+        ("group_open", _groups_amiss(query, q)),
         ("superlative_open", _ranks_by_nothing(query, q)),
         ("route_open", _two_routes(query, q)),
-        ("second_question_open", _asks_twice(query, q)),
+        # `which batches are fermenting, and which tank are they in`, of which only the first is answered
+        ("second_question_open", one_thing and query.shape is None and _AND_WHAT.match(text)),
         ("idle_table", _joins_for_nothing(query, q)),
         ("deed_of_rows", _dates_a_deed(query, q)),
         ("yes_or_no_compared", compares_yes_or_no and query.shape is None and not query.group),
@@ -75,8 +98,10 @@ def doubted(draft: Draft, q: LinkedQuestion) -> None:
         ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
         ("how_often_open", asks_how_often(q) and _counts_named_thing(query, q)),
         ("pieces_or_rows", _counts_one_row(query, q)),
-        ("kinds_counted", _counts_kinds(query, q)),
-        ("mass_counted", _counts_a_mass(query, q)),
+        # `how many transactions in February` read as the number of different transaction types
+        ("kinds_counted", any(len(c.words) > 1 and c.words[-1] in _KINDS - said for c in kinds)),
+        # `total payroll`: one word for all rows is no number of them, as `total orders` is
+        ("mass_counted", mass and _only_counts(query)),
         ("kinds_counted_together", "and_read_as_or" in draft.doubts and not q.named and _only_counts(query)),
     ):
         if holds:
@@ -171,14 +196,6 @@ _VERSION = re.compile(r"(?:valid|effective|row|version|record)_?(?:from|to|start
 _VERSIONS = word_set("version versions history historical record records row rows change changes changed")
 
 
-def _counts_nothing(query: Query, q: LinkedQuestion) -> bool:
-    """`how many rows are there` read as a list: a number is asked for, and none is shown."""
-    first = tuple(t.lower for t in q.tokens[:2])
-    if first not in _NUMBER_OF or any(e.function or e.since or e.factor for e in query.select):
-        return False
-    return not any(e.column and q.vocabulary.columns[e.column].numeric for e in query.select)
-
-
 _NUMBER_OF = (("how", "many"), ("number", "of"), ("count", "of"))
 
 
@@ -195,26 +212,7 @@ def _compares_text(query: Query, q: LinkedQuestion) -> bool:
     return False
 
 
-def _takes_a_rating_for_a_rate(query: Query, q: LinkedQuestion) -> bool:
-    """`no-show rate` read as the ratings of those who did not come: a rate is a share."""
-    if not any(t.lower in ("rate", "rates") for t in q.tokens):
-        return False
-    named = [set(q.vocabulary.columns[e.column].words) for e in query.expressions() if e.column]
-    return any("rating" in words for words in named) and not any("rate" in words for words in named)
-
-
-def _orders_by_time(query: Query, q: LinkedQuestion) -> bool:
-    columns = [q.vocabulary.columns[e.column] for e in query.ordered_by() if e.column]
-    return any(c.role in ("date", "year") or "age" in c.words or c.primary for c in columns)
-
-
 _BY_AGE = word_set("newest oldest latest earliest youngest recent")
-
-
-def _totals_a_rank(query: Query) -> bool:
-    """`our 5 most expensive sales` read as the total of all: one row has no first five."""
-    totals = bool(query.select) and all(e.function for e in query.select)
-    return totals and not query.group and not query.within and (query.limit or 1) > 1 and query.shape is None
 
 
 def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
@@ -246,21 +244,17 @@ def _counts_single_rows(query: Query, q: LinkedQuestion) -> bool:
                for e in query.group)  # fmt: skip
 
 
-def _dates_compared(query: Query, q: LinkedQuestion) -> Iterator[ColumnKey]:
-    """The date columns that are ordered, compared or cut into parts."""
+def _orders_text_dates(query: Query, q: LinkedQuestion) -> bool:
+    """Dates that are ordered, compared or cut into parts, and are stored as text whose order is not that of time, in a
+    form that is not known."""
     parted = [e for e in (*query.select, *query.group) if e.part or e.since or e.function in ("min", "max")]
     compared = [c.left for c in query.conditions() if c.operator[:1] in "<>b"]
     for e in (*query.ordered_by(), *parted, *compared):
-        if e.column is not None and q.vocabulary.columns[e.column].role == "date":
-            yield e.column
-
-
-def _other_format(q: LinkedQuestion, key: ColumnKey) -> bool:
-    """Whether dates are stored as text whose order is not the order of time, in a form that is not known."""
-    if q.vocabulary.columns[key].form:
-        return False
-    known = q.values.values(*key)[:_SAMPLE]
-    return bool(known) and not all(_ISO.match(v.strip()) for v in known)
+        column = q.vocabulary.columns[e.column] if e.column is not None else None
+        known = q.values.values(*column.key)[:_SAMPLE] if column is not None and column.role == "date" else ()
+        if column is not None and not column.form and not all(_ISO.match(v.strip()) for v in known):
+            return True
+    return False
 
 
 def _ranks_by_one_rating(query: Query, q: LinkedQuestion) -> bool:
@@ -311,16 +305,6 @@ _MONEY = word_set("payment expense donation refund contribution deposit withdraw
 """Rows that people name when they mean the money."""
 
 
-def _shares_part(query: Query, q: LinkedQuestion) -> bool:
-    """`percentage of cancelled orders by city`: of all cancelled ones, or of the orders of each city?"""
-    if query.shape is None or query.shape.kind != "share":
-        return False
-    return any(
-        not isinstance(c, Condition) or (c.left.column and q.vocabulary.columns[c.left.column].role != "date")
-        for c in query.restrictions()
-    )
-
-
 def _only_counts(query: Query) -> bool:
     return len(query.select) == 1 and query.select[0].function == "count" and not query.group
 
@@ -361,31 +345,26 @@ def _shows_only_dates(query: Query, q: LinkedQuestion) -> bool:
 _ASKED_GROUPS = word_set("by per each every for across among and which what with vs")
 
 
-def _grouped_unasked(query: Query, q: LinkedQuestion) -> bool:
-    """`how many tenants are in arrears` answered by a count for each value of a column: one number was asked for."""
+def _groups_amiss(query: Query, q: LinkedQuestion) -> bool:
+    """Groups that nobody asked for, or that were asked for and are not there."""
     words = [token.lower for token in q.tokens]
-    counted = any(e.function == "count" for e in query.select)
-    alone = words[:2] == ["how", "many"] and not _ASKED_GROUPS & set(words)
-    return alone and counted and bool(query.group) and query.limit is None and query.shape is None
-
-
-def _groups_by_cells(query: Query, q: LinkedQuestion) -> bool:
-    """`total sales in Feb 2024` of a sheet with a column for each month, read as groups by the figures of that one;
-    `total amount due in may` as groups by each day on which something is due."""
-    if _ASKED_GROUPS & {token.lower for token in q.tokens}:
-        return False
-    bounded = {c.left.column for c in query.conditions()}
-    groups = [e.column for e in query.group if e.column is not None and not e.part]
-    return any(q.vocabulary.columns[key].is_figure or key in bounded for key in groups)
-
-
-def _by_for_nothing(query: Query, q: LinkedQuestion) -> bool:
-    """`customers by number of orders` read as one number: nothing is grouped or sorted by anything."""
+    if not _ASKED_GROUPS & set(words):
+        # `total sales in Feb 2024` of a sheet with a column for each month, read as groups by the figures of that one;
+        # `total amount due in may` as groups by each day on which something is due
+        bounded = {c.left.column for c in query.conditions()}
+        groups = [e.column for e in query.group if e.column is not None and not e.part]
+        if any(q.vocabulary.columns[key].is_figure or key in bounded for key in groups):
+            return True
+        # `how many tenants are in arrears` answered by a count for each value of a column: one number was asked for
+        counted = words[:2] == ["how", "many"] and any(e.function == "count" for e in query.select)
+        if counted and query.group and query.limit is None and query.shape is None:
+            return True
     if query.group or query.order or query.within or query.shape is not None:
         return False
+    # `customers by number of orders` read as one number: nothing is grouped or sorted by anything
     said = [k for k, x in enumerate(q.items[:-1]) if x.lower == "by" and k and q.sorts[k - 1] == "table"]
-    groups = (k for k in said if q.sorts[k + 1] in ("table", "column") and q.sort(k + 2) not in ("value", "literal"))
-    return any(groups) or any(q.items[k + 1].is_keyword("count", "agg") for k in said)
+    named = (k for k in said if q.sorts[k + 1] in ("table", "column") and q.sort(k + 2) not in ("value", "literal"))
+    return any(named) or any(q.items[k + 1].is_keyword("count", "agg") for k in said)
 
 
 _EXTREMES = word_set("highest lowest largest smallest longest shortest biggest greatest tallest deepest")
@@ -432,14 +411,6 @@ _AND_WHAT = re.compile(
     r"(?:which|what|how (?:many|much|long|old)|when|where|who)\b",
     re.IGNORECASE,
 )
-
-
-def _asks_twice(query: Query, q: LinkedQuestion) -> bool:
-    """`which batches are fermenting, and which tank are they in`, of which only the first is answered."""
-    names = {e for t in query.tables for e in q.named_by(t)}
-    shown = [e for e in query.select if e not in names]
-    one = len(shown) + bool(len(shown) < len(query.select)) < 2
-    return one and query.shape is None and _AND_WHAT.match(" ".join(t.text for t in q.tokens)) is not None
 
 
 def _joins_for_nothing(query: Query, q: LinkedQuestion) -> bool:
@@ -507,22 +478,6 @@ def asks_how_often(q: LinkedQuestion) -> bool:
     """`how often`, `how many times`: events are counted, not the things that they happen to."""
     words = [t.lower for t in q.tokens[:3]]
     return words[:2] == ["how", "often"] or words == ["how", "many", "times"]
-
-
-def _counts_a_mass(query: Query, q: LinkedQuestion) -> bool:
-    """`total payroll`: one word for all rows is no number of them, as `total orders` is."""
-    said = any(
-        x.is_keyword("agg", "count") and x.lower == "total" and q.sort(k + 1) == "table" and not q.plural(k + 1)
-        for k, x in enumerate(q.items)
-    )
-    return said and _only_counts(query)
-
-
-def _counts_kinds(query: Query, q: LinkedQuestion) -> bool:
-    """`how many transactions in February` read as the number of different transaction types."""
-    said = {t.lemma for t in q.tokens}
-    counted = (q.vocabulary.columns[e.column] for e in query.select if e.function == "count" and e.column)
-    return any(len(c.words) > 1 and c.words[-1] in _KINDS and c.words[-1] not in said for c in counted)
 
 
 _KINDS = word_set("type kind category class group")

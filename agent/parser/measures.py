@@ -79,7 +79,9 @@ def property_of(q: LinkedQuestion, c: Context, adjective: Adjective, i: int) -> 
             if column.foreign or column.role in ("name", "flag"):
                 continue
             for rank, (words, sign) in enumerate(adjective.properties):
-                if _not_meant(adjective, column, words, gap):
+                # a birth date is no other date, nor the age of another table's rows; a point in time is no duration
+                born = _OF_BIRTH & set(column.words) and (gap or not _OF_BIRTH & set(words))
+                if born or (adjective.base in _LASTING and column.role in ("date", "year")):
                     continue
                 exact = column.words == words
                 ends = column.words[len(words) :] if column.words[: len(words)] == words else ()
@@ -114,15 +116,6 @@ _EXTREMES = LOWEST | HIGHEST | word_set("average mean avg")
 """Words behind a property that say which of its figures a column holds (`temp_max`)."""
 
 
-def _not_meant(adjective: Adjective, column: ColumnWord, words: tuple[str, ...], gap: float) -> bool:
-    """Whether a column cannot be the property: a birth date is no other date, nor the age of another table's rows, and
-    a point in time is no duration."""
-    born = bool(_OF_BIRTH & set(column.words))
-    if born and (gap or not _OF_BIRTH & set(words)):
-        return True
-    return adjective.base in _LASTING and column.role in ("date", "year")
-
-
 _LASTING = ("long", "short", "fast", "slow")
 _INCOME = word_set("revenue sale turnover income earnings")
 _NO_INCOME = word_set("refund deposit expense cost salary payroll return withdrawal transfer loan budget bill tax")
@@ -137,7 +130,9 @@ def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression
     known = measures().get(name)
     if known is None:
         return None
-    anchors = [*entities, *q.named] or _tables_of_values(q)
+    # `revenue of Green Tea` is that of a product
+    stored = [x.mention.stored_in for i, x in enumerate(q.items) if q.sorts[i] == "value" and x.mention is not None]
+    anchors = [*entities, *q.named] or [table for of in stored if len(of) == 1 for table, _ in of]
     sold = {"sold", "sell", "selling"} & set(name.split())
     best: tuple[float, Expression] | None = None
 
@@ -162,12 +157,6 @@ def measure(q: LinkedQuestion, entities: Sequence[str], name: str) -> Expression
         for score, expression in _amounts(q, table, known, sold=bool(sold)):
             offer(score, table, expression)
     return best[1] if best else None
-
-
-def _tables_of_values(q: LinkedQuestion) -> list[str]:
-    """The tables of the stored values that are named: `revenue of Green Tea` is that of a product."""
-    stored = [x.mention.stored_in for i, x in enumerate(q.items) if q.sorts[i] == "value" and x.mention is not None]
-    return [table for columns in stored if len(columns) == 1 for table, _ in columns]
 
 
 def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> Iterator[tuple[float, Expression]]:
@@ -195,21 +184,17 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
     quantity = _named([c for c in numeric if not _ON_HAND & set(c.words)], known.quantities)
     if price is not None and quantity is not None and price is not quantity:
         yield 0.8, Expression(column=price.key, factor=quantity.key)
-    elif price is not None and quantity is None and _is_sale(q, table):
-        yield 0.3, Expression(column=price.key)
+    elif price is not None and quantity is None:
+        # Each row is something that happened to other things on a day, and nothing refers to it: what was paid
+        dated = any(column.role == "date" for column in q.vocabulary.by_table[table])
+        referred = any(edge.right == table for edge in q.graph.edges(table))
+        if dated and not referred and len(q.vocabulary.tables[table].table.foreign_keys) >= 2:
+            yield 0.3, Expression(column=price.key)
 
 
 def _named(columns: Sequence[ColumnWord], names: Sequence[tuple[str, ...]]) -> ColumnWord | None:
     """The first column whose name ends in one of these names, the best name first."""
     return next((c for w in names for c in columns if _said(c)[-len(w) :] == w), None)
-
-
-def _is_sale(q: LinkedQuestion, table: str) -> bool:
-    """Whether each row is something that happened to other things on a day, and nothing refers to it: its price is what
-    was paid."""
-    dated = any(column.role == "date" for column in q.vocabulary.by_table[table])
-    referred = any(edge.right == table for edge in q.graph.edges(table))
-    return dated and not referred and len(q.vocabulary.tables[table].table.foreign_keys) >= 2
 
 
 _TOTALS = ("total", "amount")

@@ -32,7 +32,7 @@ from agent.parser.assumed_values import assumed_values, doubted
 from agent.parser.confidence import confidence
 from agent.parser.dialogue import ambiguity, may_be_ambiguous, whole_question
 from agent.parser.engine import Reading, read
-from agent.parser.execution_probe import Look, looker
+from agent.parser.execution_probe import looker
 from agent.parser.recall import recalled
 from agent.parser.sql_builder import readable
 from agent.parser.summary import summary_text
@@ -135,10 +135,8 @@ class OfflineModel:
         index = value_index(database, schema) if rows else assumed_values([question], schema)
         look = looker(database, request.ran) if rows else None  # an empty copy's results tell nothing
         view = model_view_of(self._semantics, schema).named_in(question) if self._semantics else ModelView(schema)
-        expanded = look if look is None or not (view.meanings or view.hidden) else _through(view, look)
-        reading = read(
-            view.worded(question), view.schema, index, dialect, evidence=evidence, place=place, look=expanded
-        )
+        through = look if look is None or not (view.meanings or view.hidden) else lambda tree: look(view.expand(tree))
+        reading = read(view.worded(question), view.schema, index, dialect, evidence=evidence, place=place, look=through)
         if reading.tree is not None and (whole := in_whole_units(reading.tree, question)) is not None:
             said = f"{reading.interpretation}; {NOTE}"
             reading = replace(reading, tree=whole, sql=readable(whole, dialect), interpretation=said)
@@ -153,10 +151,6 @@ class OfflineModel:
                 defined = {**reading.features, **stated, "entities": min(reading.features.get("entities", 1.0), 1.0)}
                 reading = replace(reading, confidence=max(reading.confidence, confidence(defined)))
         return reading
-
-
-def _through(view: ModelView, look: Look) -> Look:
-    return lambda tree: look(view.expand(tree))
 
 
 def _usage(started: float) -> Usage:

@@ -23,6 +23,8 @@ def number(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A number without a comparison: the value of the column just named, a year, or `5 or more`."""
     item = q.items[i]
     before = q.items[i - 1].lower if i else ""
+    if item.lower == "one" and before in ("the", "that", "which", "this", "no"):
+        return Finding((i,))  # `the one`, `no one`: no number is meant
     finding = next((found for rule in _RULES if (found := rule(q, c, i)) is not None), None)
     if finding is not None:
         return finding
@@ -39,18 +41,17 @@ def number(q: LinkedQuestion, c: Context, i: int) -> Finding:
     following = q.sort(i + 1)
     if following == "table" and not c.in_head and item.number is not None:
         return compare(q, c, i, i, "=")
-    return _stored(q, c, i) or _rows_to_show(q, c, i, following)
+    if (stored := _stored(q, c, i)) is not None:
+        return stored
+    # `show 5 books` limits the rows; `one` has no meaning
+    figure, single = item.number, item.lower in ("one", "1")
+    limits = c.in_head and following in ("table", "column") and not c.query.limit and figure != 0
+    limit = figure if limits and not single and isinstance(figure, int) else None
+    return Finding((i,) if limits or single else (), limit=limit)
 
 
 def _equal(column: ColumnWord, number: object, *used: int) -> Finding:
     return Finding(used, conditions=(Condition(Expression(column=column.key), "=", (number,)),))
-
-
-def _the_one(q: LinkedQuestion, _: Context, i: int) -> Finding | None:
-    """`the one`, `no one`: no number is meant."""
-    before = q.items[i - 1].lower if i else ""
-    pronoun = q.items[i].lower == "one" and before in ("the", "that", "which", "this", "no")
-    return Finding((i,)) if pronoun else None
 
 
 def _another(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
@@ -113,14 +114,6 @@ def _stored(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     return Finding((i,), conditions=(stored,), doubts=("value_ambiguous",))
 
 
-def _rows_to_show(q: LinkedQuestion, c: Context, i: int, following: str) -> Finding:
-    """`show 5 books` limits the rows; `one` has no meaning."""
-    figure, single = q.items[i].number, q.items[i].lower in ("one", "1")
-    limits = c.in_head and following in ("table", "column") and not c.query.limit and figure != 0
-    limit = figure if limits and not single and isinstance(figure, int) else None
-    return Finding((i,) if limits or single else (), limit=limit)
-
-
 _LIMITING = word_set("limit limited limiting")
 _AFTER_LIMIT = word_set("of to the it them output results result rows list only at most first")
 
@@ -155,5 +148,5 @@ def _aged(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 
 
 _RULES: tuple[Callable[[LinkedQuestion, Context, int], Finding | None], ...] = (
-    _the_one, _another, _first_rows, _rows_wanted, _numbered, _aged, _before_its_column, _at_least_or_most,
+    _another, _first_rows, _rows_wanted, _numbered, _aged, _before_its_column, _at_least_or_most,
 )  # fmt: skip

@@ -159,7 +159,10 @@ def order_terms(q: LinkedQuestion, c: Context, i: int, argument: str, rank: bool
     while j is not None and j < len(q.items):
         finding, j = _order_term(q, c, i, j, terms)
         yield finding
-    total = _column_called_total(q, c) if not terms.has_term and terms.function == "sum" else None
+    # `customers by total`: the word is the name of their column, or of a column of the rows that refer to them
+    tables = dict.fromkeys((*c.entities, *q.graph.referring(c.main_entity)))
+    totals = (x for t in tables for x in q.vocabulary.by_table[t] if x.words == ("total",) and x.role == "number")
+    total = next(totals, None) if not terms.has_term and terms.function == "sum" else None
     if total is not None:
         summed: Function = "sum" if q.many_of(c.main_entity, total.table) else ""
         yield Finding(order=((Expression(summed, total.key), terms.argument in ("desc", "rank")),))
@@ -194,11 +197,16 @@ def _order_term(q: LinkedQuestion, c: Context, i: int, j: int, terms: _Terms) ->
         done = flag(q, column, negated=False) if q.values.facts(*column.key).nulls else Finding()
         return replace(done, used=(j,), entities=(column.table,)), j + 1
     elif sort == "column" and not (q.items[j - 1].is_keyword("relative", "cmp") and condition_follows(q, c.in_head, j)):
-        expression = _column_term(c, j, terms)
+        column, figure = c.column_of(j), Expression(terms.function)
+        counts = terms.counting and not (column.is_figure and not column.foreign)
+        counted_values = Expression("count", column=column.key, table=column.table)
+        expression = counted_values if counts else replace(figure, column=column.key)
     elif sort == "table" and counted and (terms.counting or not _its_column(q, j)):
         expression, entities = Expression("count", table=q.table_of(j)), (q.table_of(j),)
-    elif sort == "table" and (words := _words_of_owner(q, j, terms)):
-        return Finding(range(j, j + words), (q.table_of(j),)), j + words
+    elif sort == "table" and (_its_column(q, j) or (not terms.has_term and q.word(j + 1) == "by")):
+        # `by payment amount`, `sort the products by price`: it only gives the owner of the columns that follow
+        end = j + 1 if _its_column(q, j) else j + 2
+        return Finding(range(j, end), (q.table_of(j),)), end
     elif sort == "table" and not terms.has_term:
         expression = next(iter(q.named_by(q.table_of(j))), None)
     elif sort == "measure":
@@ -221,46 +229,17 @@ def _direction_term(q: LinkedQuestion, c: Context, j: int, terms: _Terms) -> Fin
     return Finding((j,))
 
 
-def _column_term(c: Context, j: int, terms: _Terms) -> Expression:
-    column = c.column_of(j)
-    if terms.counting and not (column.is_figure and not column.foreign):
-        return Expression("count", column=column.key, table=column.table)
-    return Expression(terms.function, column.key)
-
-
-def _words_of_owner(q: LinkedQuestion, j: int, terms: _Terms) -> int:
-    """`by payment amount`, `sort the products by price`: how many words only give the owner of the columns that
-    follow, from the table at item j on; 0 where the table is more than that."""
-    by = not terms.has_term and j + 1 < len(q.items) and q.items[j + 1].lower == "by"
-    return 1 if _its_column(q, j) else 2 if by else 0
-
-
 def _with_term(q: LinkedQuestion, c: Context, named: Finding, expression: Expression, terms: _Terms) -> Finding:
     ranked = terms.argument == "rank"
     terms.has_term, terms.counting, terms.function = True, False, ""
     if any(known == expression for known, _ in c.query.order):
         return named
-    down = terms.argument == "desc" or (ranked and _more_is_better(q, expression))
+    # `ranked by sales`: figures rank in descending order, names and places in ascending order
+    column = q.plain_column(expression)
+    placed = column is None or column.role != "number" or _PLACED & set(column.words)
+    down = terms.argument == "desc" or (ranked and (bool(expression.function) or not placed))
     figure = c.figure_ranked or (ranked and bool(expression.function))
     return replace(named, order=((expression, down),), changes={"figure_ranked": figure})
-
-
-def _column_called_total(q: LinkedQuestion, c: Context) -> ColumnWord | None:
-    """`customers by total`: the word is the name of their column, or of a column of the rows that refer to them."""
-    entity = c.main_entity
-    for table in dict.fromkeys((*c.entities, *q.graph.referring(entity))):
-        totals = [c for c in q.vocabulary.by_table[table] if c.words == ("total",) and c.role == "number"]
-        if totals:
-            return totals[0]
-    return None
-
-
-def _more_is_better(q: LinkedQuestion, expression: Expression) -> bool:
-    """`ranked by sales`: figures rank in descending order, names and places in ascending order."""
-    column = q.vocabulary.columns.get(expression.column) if expression.column else None
-    if column is None or expression.function:
-        return bool(expression.function)
-    return column.role == "number" and not _PLACED & set(column.words)
 
 
 def _its_column(q: LinkedQuestion, j: int) -> bool:

@@ -52,11 +52,14 @@ class Period:
 
 def period_at(tokens: Sequence[Token], start: int, today: dt.date) -> Period | None:
     """The period that begins at this token, if one does."""
-    for reader in (_iso, _quarter, _half, _part, _month, _relative, _year):
+    for reader in (_iso, _quarter, _half, _part, _month, _relative):
         named = reader(tokens, start, today)
         if named is not None:
             return named
-    return None
+    year = _year_at(tokens, start)
+    if year is None:
+        return None
+    return Period(dt.date(year, 1, 1), dt.date(year + 1, 1, 1), str(year), 1, year_only=year)
 
 
 def relative_periods(question: str, today: dt.date) -> tuple[str, ...]:
@@ -280,10 +283,3 @@ def _weekday(side: int, start: int, tokens: Sequence[Token], today: dt.date) -> 
     day = days_later(today, away)
     words = f"{_lower(tokens, start)} {_lower(tokens, start + 1)} ({day.isoformat()})"
     return Period(day, days_later(day, 1), words, 2, relative=True)
-
-
-def _year(tokens: Sequence[Token], start: int, _: dt.date) -> Period | None:
-    year = _year_at(tokens, start)
-    if year is None:
-        return None
-    return Period(dt.date(year, 1, 1), dt.date(year + 1, 1, 1), str(year), 1, year_only=year)

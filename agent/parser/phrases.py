@@ -105,7 +105,10 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
             if kind == "post" and words[0] == "and" and (start == 0 or tokens[start - 1].number is None):
                 continue
             if tuple(lowers[start : start + len(words)]) == words:
-                if argument == "<>" and _happens(lowers, start + len(words)):
+                # `are not yet shipped`, `was not paid`: what follows is denied, and no value is compared
+                behind = start + len(words) + (lowers[start + len(words) :][:1] == ["yet"])
+                state = lowers[behind] if behind < len(lowers) else ""
+                if argument == "<>" and (participle(state) or state in LASTING or state == "available"):
                     kind, argument = "neg", "*"
                 if adjective is not None and adjective.end >= start + len(words) and kind in ("sup", "cmp"):
                     break
@@ -119,12 +122,6 @@ def keywords(tokens: Sequence[Token]) -> list[Keyword]:
 
 LASTING = word_set("active current running ongoing valid")
 """Words of states that hold until an end."""
-
-
-def _happens(lowers: Sequence[str], at: int) -> bool:
-    """`are not yet shipped`, `was not paid`: what follows is denied, and no value is compared."""
-    at += lowers[at : at + 1] == ["yet"]
-    return any(participle(word) or word in LASTING or word == "available" for word in lowers[at : at + 1])
 
 
 def _adjective_at(lowers: Sequence[str], start: int) -> Keyword | None:

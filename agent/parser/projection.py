@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import conditions, self_references, time_conditions
-from agent.parser.interpretation import Condition, Expression, Function
+from agent.parser.interpretation import Expression, Function
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
 from agent.parser.stored_states import ANSWERS, is_flag, says
@@ -25,7 +25,13 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """Decide the role of the column named at item i."""
     mention = q.mention(i)
     if c.grouping:
-        yield _group_by(q, c, i)
+        column = c.column_of(i)
+        if is_flag(q.values, column) and q.sort(i + 1) == "table":
+            yield replace(conditions.flag(q, column, c.negated), used=(i,))
+        elif _only_prefix(q, i, column):
+            yield Finding((i,))
+        else:
+            yield Finding((i,), groups=(("column", Expression(column=column.key)),), changes={"grouping": False})
         return
     finding = (self_references.superior(q, c, i) if c.in_head else None) or self_references.refers_to_named(q, i)
     if finding is not None:
@@ -61,7 +67,11 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
 def _in_head(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, opposite: bool) -> Findings:
     """A column named in the head is shown, unless its words say something about the rows."""
     plain = not (c.counting or c.functions)
-    if plain and (_only_verb(q, c, i) or (c.query.select and not _coordinated(q, i))):
+    # `Which trip started from …`: the verb resembles a column (`start_date`), but the question asks for the trip
+    said = q.items[i].lower.endswith("ed") and q.tokens[0].lower != "when" and i > 0
+    named = said and (q.sorts[i - 1] in ("table", "column", "value") or q.word(i - 1) in ("was", "were", "been"))
+    only_verb = named and q.mention(i).columns[0][1] < 0.9 and (c.entities or c.query.select)
+    if plain and (only_verb or (c.query.select and not _coordinated(q, i))):
         yield Finding(doubts=("column_context",))
         return
     flagged = is_flag(q.values, column)
@@ -102,15 +112,6 @@ def _rows_of_event(c: Context, i: int, column: ColumnWord) -> Finding:
     return replace(named, changes={**named.changes, "head_entity": c.head_entity or column.table})
 
 
-def _group_by(q: LinkedQuestion, c: Context, i: int) -> Finding:
-    column = c.column_of(i)
-    if is_flag(q.values, column) and q.sort(i + 1) == "table":
-        return replace(conditions.flag(q, column, c.negated), used=(i,))
-    if _only_prefix(q, i, column):
-        return Finding((i,))
-    return Finding((i,), groups=(("column", Expression(column=column.key)),), changes={"grouping": False})
-
-
 def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """What the mention is for if another row, a verb or the adjacent column uses it up; None if it says something of
     its own."""
@@ -118,7 +119,9 @@ def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
         return other
     if c.in_head and _only_context(q, c, i):
         return Finding((i,), doubts=("column_context",))
-    verb = q.sort(i + 1) == "column" and _verb_of(q, i)
+    # `studying major 50`: the verb names the same column as the noun after it
+    same = {c.key for c, _ in q.mention(i + 1).columns[:2]} if q.sort(i + 1) == "column" else set()
+    verb = q.items[i].lower.endswith(("ing", "ed")) and q.mention(i).columns[0][0].key in same
     return Finding((i,)) if verb or (c.in_head and _names_of_column(q, i)) else None
 
 
@@ -171,11 +174,20 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
             amount = Expression("" if beside and not c.groups else "sum", column=column.key)
             yield replace(named, shown=(amount,))
             return
-        if (agreed := _agreed(q, c, column)) is not None:
+        # `how many would come again` where a column says yes or no: those that say yes
+        known = {v.lower() for v in q.values.values(*column.key)}
+        answers = is_flag(q.values, column) or (len(known) <= ANSWERS and known & {*_YES, *_NO})
+        rows_meant = c.counting == "rows" and not c.share and not c.distinct and answers
+        agreed = says(q.values, column, wanted=True) if rows_meant else None
+        if agreed is not None:
             yield replace(named, shown=(Expression("count", table=column.table),), conditions=(agreed,))
             return
-        shown = (_counted(q, c.share, i, column),)
-    elif functions := c.functions or _shared_functions(q, c, i, column, c.last_column):
+        # the rows of the column's table (`how many customers registered`), or the distinct values of the column
+        key = q.vocabulary.key_column(column.table)
+        rows = _happened(q, i, column) or (key is not None and key.key == column.key)
+        counted = Expression("count", table=column.table, distinct=not rows, share=c.share)
+        shown = (counted if rows else replace(counted, column=column.key),)
+    elif functions := c.functions or _shared_functions(q, c, i, column):
         named = replace(named, changes={**named.changes, "functions": []})
         shown = tuple(Expression(function, column=column.key) for function in functions)
     else:
@@ -183,22 +195,6 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     if c.distinct:
         named = replace(named, once=not shown[-1].function, changes={**named.changes, "distinct": False})
     yield replace(named, shown=shown)
-
-
-def _agreed(q: LinkedQuestion, c: Context, column: ColumnWord) -> Condition | None:
-    """`how many would come again` where a column says yes or no: those that say yes."""
-    known = {v.lower() for v in q.values.values(*column.key)}
-    answers = len(known) <= ANSWERS and bool(known & {*_YES, *_NO})
-    if c.counting != "rows" or c.share or c.distinct or not (is_flag(q.values, column) or answers):
-        return None
-    return says(q.values, column, wanted=True)
-
-
-def _counted(q: LinkedQuestion, share: bool, i: int, column: ColumnWord) -> Expression:
-    """The rows of the column's table (`how many customers registered`), or the distinct values of the column."""
-    key = q.vocabulary.key_column(column.table)
-    rows = _happened(q, i, column) or (key is not None and key.key == column.key)
-    return Expression("count", column=None if rows else column.key, table=column.table, distinct=not rows, share=share)
 
 
 _OPENERS = word_set(
@@ -216,15 +212,6 @@ def _coordinated(q: LinkedQuestion, i: int) -> bool:
             continue
         return not (x.lower in _PREPOSITIONS and k > 0 and q.sorts[k - 1] in ("column",))
     return True
-
-
-def _only_verb(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`Which trip started from …`: the verb resembles a column (`start_date`), but the question asks for the trip."""
-    mention = q.items[i].mention
-    if mention is None or q.tokens[0].lower == "when" or not q.items[i].lower.endswith("ed"):
-        return False
-    named = q.sorts[i - 1] in ("table", "column", "value") or q.items[i - 1].lower in ("was", "were", "been")
-    return i > 0 and named and mention.columns[0][1] < 0.9 and bool(c.entities or c.query.select)
 
 
 def _amount_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
@@ -277,12 +264,6 @@ def _only_prefix(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     return column.role == "id" and q.mention(i).columns[0][1] < 0.9 and beside
 
 
-def _verb_of(q: LinkedQuestion, i: int) -> bool:
-    """`studying major 50`: the verb names the same column as the noun after it."""
-    same = {c.key for c, _ in q.mention(i + 1).columns[:2]}
-    return q.items[i].lower.endswith(("ing", "ed")) and q.mention(i).columns[0][0].key in same
-
-
 def _names_of_column(q: LinkedQuestion, i: int) -> bool:
     """`names of the states` when states are a column: the column itself is shown."""
     if q.items[i].lower not in ("name", "names") or i + 2 >= len(q.items) or q.items[i + 1].lower != "of":
@@ -318,16 +299,15 @@ def _happened(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
     return column.role == "date" and verb.endswith("ed")
 
 
-def _shared_functions(
-    q: LinkedQuestion, c: Context, i: int, column: ColumnWord, before: tuple[int, ColumnWord] | None
-) -> list[Function]:
+def _shared_functions(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> list[Function]:
     """`average price and score`: the second number is averaged too."""
-    if not column.numeric or column.role != "number" or before is None:
+    if not column.numeric or column.role != "number" or c.last_column is None:
         return []
-    between = q.items[before[0] + 1 : i]
+    at, before = c.last_column
+    between = q.items[at + 1 : i]
     if not 1 <= len(between) <= 2 or any(x.lower not in ("and", ",", "the") for x in between):
         return []
-    return [e.function for e in c.query.select if e.function and e.column == before[1].key]
+    return [e.function for e in c.query.select if e.function and e.column == before.key]
 
 
 def _close_function(q: LinkedQuestion, i: int) -> bool:

@@ -34,7 +34,10 @@ def qualified(
     tokens: Sequence[Token], items: Sequence[Item], vocabulary: Vocabulary, values: ValueIndex, today: dt.date
 ) -> tuple[Item, ...]:
     """The items; words that describe a table's rows now carry the conditions that the data offers for them."""
-    tables = _tables(items) or _tables_of_values(items, vocabulary) or _tables_of_who(items)
+    tables = _tables(items) or _tables_of_values(items, vocabulary)
+    if not tables and items and items[0].lower == "who":  # `who left`: the tables with a column called so
+        columns = (c for item in items if item.mention is not None for c, _ in item.mention.columns[:1])
+        tables = dict.fromkeys((c.table for c in columns), 0)
     read: list[Item] = []
     for k, item in enumerate(items):
         qualifications: tuple[Qualification, ...] = ()
@@ -70,14 +73,6 @@ def _tables_of_values(items: Sequence[Item], vocabulary: Vocabulary) -> dict[str
                 if any(key.ref_table == hit.table for key in table.table.foreign_keys):
                     tables.setdefault(table.name, k)
     return tables
-
-
-def _tables_of_who(items: Sequence[Item]) -> dict[str, int]:
-    """Where nothing is named (`who left`): the tables with a column called so."""
-    if not items or items[0].lower != "who":
-        return {}
-    columns = (c for item in items if item.mention is not None for c, _ in item.mention.columns[:1])
-    return dict.fromkeys((c.table for c in columns), 0)
 
 
 def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int, tables: dict[str, int]) -> bool:

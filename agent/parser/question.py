@@ -92,6 +92,10 @@ class LinkedQuestion:
         """Item i in small letters; empty where there is none."""
         return self.items[i].lower if 0 <= i < len(self.items) else ""
 
+    def last_word(self, i: int) -> str:
+        """The last word of item i; empty where there is none."""
+        return (self.word(i).split() or [""])[-1]
+
     def is_keyword(self, i: int, *kinds: str) -> bool:
         """Whether item i is a signal phrase of one of these kinds."""
         return 0 <= i < len(self.items) and self.items[i].is_keyword(*kinds)
@@ -176,24 +180,21 @@ class LinkedQuestion:
         asked = {m.columns[0][0].table for m in columns if m is not None}
         for i, sort in enumerate(self.sorts):
             mention = self.items[i].mention
-            tokens = self.tokens[self.items[i].start : self.items[i].end]
-            if sort != "value" or mention is None or any(t.capital or t.kind == "quoted" for t in tokens):
+            written = any(t.capital or t.kind == "quoted" for t in self.tokens_of(i))
+            if sort != "value" or mention is None or written:
                 continue
             hits = {h.table for h in mention.values if h.score >= _SAME_WORD} - asked  # `which floor is neurology on`
             if self.sort(i + 1) == "column" and self.mention(i + 1).columns[0][0].is_figure:
                 continue  # `staff budget` is a figure of the rows, and not the rows
             if len(hits) == 1 and (table := next(iter(hits))) in self.vocabulary.tables:
-                return self._rows_of_kind(table, {h.column for h in mention.values if h.table == table})
+                # the only table that refers to a table of kinds, which itself refers to none
+                own = self.vocabulary.by_table[table]
+                named = {c.name for c in self.vocabulary.name_columns(table)}
+                by_name = named.issuperset(h.column for h in mention.values if h.table == table)
+                is_kinds = by_name and len(own) <= _KIND_COLUMNS and not any(c.foreign for c in own)
+                below = self.graph.referring(table) if is_kinds else []
+                return below[0] if len(below) == 1 and not self.vocabulary.tables[below[0]].bridge else ""
         return ""
-
-    def _rows_of_kind(self, table: str, columns: set[str]) -> str:
-        """The only table that refers to a table of kinds, which itself refers to none."""
-        own = self.vocabulary.by_table[table]
-        named = {c.name for c in self.vocabulary.name_columns(table)}
-        if any(c.foreign for c in own) or len(own) > _KIND_COLUMNS or not columns <= named:
-            return ""
-        below = self.graph.referring(table)
-        return below[0] if len(below) == 1 and not self.vocabulary.tables[below[0]].bridge else ""
 
     def elsewhere(self, at: int) -> bool:
         """Whether item `at` stands in `outside their own city` or `not in the same city`: two places that differ, and

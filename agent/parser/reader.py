@@ -103,7 +103,10 @@ def _word(q: LinkedQuestion, c: Context, i: int) -> Findings:
         yield calendar
         return
     if item.lower in _EVERYTHING and c.in_head and not c.query.select:
-        whole = _whole_rows(q, i)
+        # `all information about students`, `all student records`: asks for whole rows
+        whole = q.word(i - 1) in _BEFORE_EVERYTHING and q.word(i + 1) in _AFTER_EVERYTHING
+        if i > 1 and item.lower in ("records", "rows", "entries") and q.sorts[i - 1] == "table":
+            whole = q.word(i - 2) in ("all", "every", "the", "full", "complete")
         yield Finding((i,) if whole else (), changes={"star": whole})
     if item.lower in _SHOW or (item.kind == "sign" and item.lower in ".?!;"):
         if item.lower in ".?!;" and i + 1 < len(q.items):
@@ -150,14 +153,16 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         return following is not None and stores_number(q, c, following)
     named = following == i + 1 and q.sorts[i + 1] in ("column", "table") and i > 0
     if named and (_counted_rows(q, i) or (i == 1 and q.sorts[0] == "value")):  # `emergencies by outcome`
-        ends = i + 2 >= len(q.items) or not _compared(q, c.in_head, i + 1) or _year_behind(q, i + 1)
+        # `orders by status in 2024`: no status is 2024
+        kinds = (c.role in ("text", "name", "flag") for c, _ in q.mention(i + 1).columns[:1])
+        ends = i + 2 >= len(q.items) or not _compared(q, c.in_head, i + 1) or (_in_a_year(q, i + 1) and all(kinds))
         if ends and not c.query.select and not c.functions:
             return True
     if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i) or _figure_per_thing(q, c, i)):
         return True
-    before = q.items[i - 1].lower if i else ""
+    before = q.word(i - 1)
     done = before in _DONE or (before.endswith("ed") and "group" not in before)
-    if done or any(x.lower in ("any", "all") for x in q.items[i + 1 : i + 2]):
+    if done or q.word(i + 1) in ("any", "all"):
         return False
     if following is None or q.sorts[following] not in ("column", "table"):
         return time_conditions.calendar_word(q, i + 1) != "" and bool(
@@ -213,26 +218,12 @@ def _compared(q: LinkedQuestion, in_head: bool, i: int) -> bool:
     return conditions.condition_follows(q, in_head, i) or q.next_mention(i) == i + 1
 
 
-def _year_behind(q: LinkedQuestion, i: int) -> bool:
-    """`orders by status in 2024`: no status is 2024."""
-    return _in_a_year(q, i) and all(c.role in ("text", "name", "flag") for c, _ in q.mention(i).columns[:1])
-
-
 def _in_a_year(q: LinkedQuestion, i: int) -> bool:
     """Whether `in 2024` follows item i."""
     if i + 2 >= len(q.items) or q.items[i + 1].lower not in ("in", "during", "for"):
         return False
     named = periods.period_at(q.tokens, q.items[i + 2].start, q.today)
     return named is not None and named.year_only is not None
-
-
-def _whole_rows(q: LinkedQuestion, i: int) -> bool:
-    """`all information about students`, `all student records`: asks for whole rows."""
-    before = q.items[i - 1].lower if i else ""
-    after = q.items[i + 1].lower if i + 1 < len(q.items) else ""
-    if i > 1 and q.items[i].lower in ("records", "rows", "entries") and q.sorts[i - 1] == "table":
-        return q.items[i - 2].lower in ("all", "every", "the", "full", "complete")
-    return before in _BEFORE_EVERYTHING and after in _AFTER_EVERYTHING
 
 
 def _clause_end(c: Context) -> Finding:

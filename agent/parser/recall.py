@@ -58,7 +58,11 @@ def recalled(
         if usable(example, schema) is not None or (reader is not None and not shown_to(reader, example)):
             continue
         tree = parse(example.sql, schema.dialect).tree
-        if tree is None or (_relative(question) and any(_DATE.fullmatch(x.name) for x in tree.find_all(exp.Literal))):
+        # A period may depend on today (`last month`): dates in a confirmed query do not move
+        tokens = tokenize(question)
+        periods = (period_at(tokens, k, dt.date(2000, 1, 1)) for k in range(len(tokens)))
+        moves = any(period is not None and period.relative for period in periods)
+        if tree is None or (moves and any(_DATE.fullmatch(x.name) for x in tree.find_all(exp.Literal))):
             continue
         tree = tree.copy()
         if all(_replace(tree, old, new) for old, new in pairs):
@@ -66,13 +70,6 @@ def recalled(
             sql = tree.sql(dialect=schema.dialect) if pairs else example.sql
             return Recalled(sql, f"as in the confirmed question “{example.question}”{exchanged}")
     return None
-
-
-def _relative(question: str) -> bool:
-    """Whether a period in the question depends on today (`last month`): dates in a confirmed query do not move."""
-    tokens = tokenize(question)
-    named = (period_at(tokens, k, dt.date(2000, 1, 1)) for k in range(len(tokens)))
-    return any(period is not None and period.relative for period in named)
 
 
 def _parts(question: str, values: ValueIndex) -> list[_Part]:

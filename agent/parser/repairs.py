@@ -32,7 +32,12 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
             _ranked_by_measure(query, q)
     _in_state(draft, q)
     _rows_of_one(draft, q)
-    _share_of_groups(query)
+    figures = [e for e in query.select if e.function]
+    if query.shape is None and query.group and not query.where and len(figures) == 1 and figures[0].share:
+        # `what share of tickets is about each kind of problem`: no part is named, so it is each group's share of all
+        query.select = [replace(e, share=False) for e in query.select]
+        query.shape = Shape("share")
+        query.order = query.order or [(replace(figures[0], share=False), True)]
     _total_of_totals(query, q)
     _average_of_rows(query, q)
     _person_with_most(query, q)
@@ -127,26 +132,12 @@ def _who_did(query: Query, q: LinkedQuestion) -> None:
     if q.tokens[0].lower != "who" or len(tables) != 1 or query.group or query.limit or query.aggregates():
         return
     table = next(iter(tables))
-    tied = [
-        e
-        for e in q.graph.edges(table)
-        if e.left == table != e.right and SERVED & set(q.vocabulary.tables[e.right].words)
-    ]
-    if len(tied) != 1 or personal(q.vocabulary, table):
+    others = [e.right for e in q.graph.edges(table) if e.left == table != e.right]
+    served = [other for other in others if SERVED & set(q.vocabulary.tables[other].words)]
+    if len(served) != 1 or personal(q.vocabulary, table):
         return
-    query.select = list(q.named_by(tied[0].right))
-    query.group = q.one_row(tied[0].right)
-    query.put_first(tied[0].right, *query.tables, table)
-
-
-def _share_of_groups(query: Query) -> None:
-    """`what share of tickets is about each kind of problem`: no part is named, so it is each group's share of all."""
-    figures = [e for e in query.select if e.function]
-    if query.shape is not None or not query.group or query.where or len(figures) != 1 or not figures[0].share:
-        return
-    query.select = [replace(e, share=False) for e in query.select]
-    query.shape = Shape("share")
-    query.order = query.order or [(replace(figures[0], share=False), True)]
+    query.select, query.group = list(q.named_by(served[0])), q.one_row(served[0])
+    query.put_first(served[0], *query.tables, table)
 
 
 def _named_kinds(query: Query, q: LinkedQuestion) -> None:
@@ -197,15 +188,14 @@ def _person_with_most(query: Query, q: LinkedQuestion) -> None:
     if q.tokens[0].lower != "who" or query.limit is None or len(query.order) != 1 or query.group or query.within:
         return
     ranked, descending = query.order[0]
-    column = q.vocabulary.columns.get(ranked.column) if ranked.column and not (ranked.function or ranked.part) else None
+    column = q.plain_column(ranked) if not ranked.part else None
     if column is None or column.role != "number" or column.foreign or _NOT_ADDED & set(column.words):
         return
     if any(personal(q.vocabulary, t) for e in query.select for t in e.tables):
         return
-    tied = [
-        e for e in q.graph.edges(column.table) if e.left == column.table != e.right and personal(q.vocabulary, e.right)
-    ]
-    key = q.vocabulary.key_column(tied[0].right) if len(tied) == 1 else None
+    others = (e.right for e in q.graph.edges(column.table) if e.left == column.table != e.right)
+    people = [other for other in others if personal(q.vocabulary, other)]
+    key = q.vocabulary.key_column(people[0]) if len(people) == 1 else None
     if key is None:
         return
     figure = replace(ranked, function="sum")
@@ -226,7 +216,7 @@ def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
     if len(query.select) != 1 or query.group or query.order or query.distinct or not asked:
         return
     shown = query.select[0]
-    column = q.vocabulary.columns.get(shown.column) if shown.column and not (shown.function or shown.part) else None
+    column = q.plain_column(shown) if not shown.part else None
     dated = any(
         c.left.column and q.vocabulary.columns[c.left.column].role in ("date", "year") for c in query.conditions()
     )
@@ -334,18 +324,15 @@ _NOT_ADDED = AVERAGED - {"hour", "day"}
 _KEYS = word_set("id ids key keys code codes number numbers identifier identifiers no ref reference")
 
 
-def _asks_for_key(q: LinkedQuestion) -> bool:
-    """`order numbers`, but not `the number of orders`."""
-    words = [t.lower for t in q.tokens]
-    return any(w in _KEYS and (w != "number" or words[k : k + 2][-1] != "of") for k, w in enumerate(words))
-
-
 def _named_instead_of_keyed(query: Query, q: LinkedQuestion) -> None:
     """`who manages the north depot`, `which technician did most visits`: the name of the row that the key refers to,
     unless a key is asked for."""
     plain = [e for e in query.select if not e.function]
-    if len(plain) != 1 or query.intersect is not None or _asks_for_key(q):
+    words = [t.lower for t in q.tokens]
+    if len(plain) != 1 or query.intersect is not None:
         return
+    if any(w in _KEYS and (w != "number" or words[k : k + 2][-1] != "of") for k, w in enumerate(words)):
+        return  # `order numbers`, but not `the number of orders`
     key = plain[0]
     if key.column is None or not q.vocabulary.columns[key.column].foreign or query.shape is not None:
         return

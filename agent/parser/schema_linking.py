@@ -110,13 +110,13 @@ def _stored_as_text(phrase: str, values: ValueIndex) -> bool:
     """Whether a column holds the names of periods, this one among them: `March`, or `Mar`."""
     same = [hit for hit in values.find(phrase) if hit.value.casefold() == phrase.casefold()]
     hits = same or values.related(phrase)
-    return any(all(map(_names_period, values.values(hit.table, hit.column)[:12])) for hit in hits)
 
+    def names_period(value: str) -> bool:
+        tokens = tokenize(f"in {value}")  # `may` and `march` alone are no months
+        period = period_at(tokens, 1, dt.date(2000, 1, 1)) if len(tokens) > 1 else None
+        return period is not None and period.relative and period.tokens == len(tokens) - 1
 
-def _names_period(value: str) -> bool:
-    tokens = tokenize(f"in {value}")  # `may` and `march` alone are no months
-    period = period_at(tokens, 1, dt.date(2000, 1, 1)) if len(tokens) > 1 else None
-    return period is not None and period.relative and period.tokens == len(tokens) - 1
+    return any(all(map(names_period, values.values(hit.table, hit.column)[:12])) for hit in hits)
 
 
 def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple[int, int], Span]:
@@ -125,9 +125,13 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
     own: set[int] = set()
     heads = {table.words[-1] for table in vocabulary.tables.values() if table.words}
     for i, token in enumerate(tokens):
-        for item, name in _numbered(token, vocabulary):
+        # What has a number in its name that the token is, with those words of the name: `3` of `week 3`, `q 1`
+        words = split_name(token.text) if token.kind in ("number", "word") else ()
+        numbered = 0 < len(words) <= 2 and words[-1].isdecimal()
+        holding = vocabulary.holders.get(words[-1], ()) if numbered else ()
+        for item in (item for item in holding if words[0] in item.words):
             items[id(item)] = item
-            by_id.setdefault(id(item), {}).setdefault(i, []).append((name, 1.0))
+            by_id.setdefault(id(item), {}).setdefault(i, []).append((" ".join(words), 1.0))
         if token.kind != "word" or token.lower in (*_GAPS, *_AUXILIARIES) or (i == 0 and _commands(tokens, vocabulary)):
             continue
         meant = vocabulary.affinities(token.lower)
@@ -160,15 +164,6 @@ def _schema_spans(tokens: Sequence[Token], vocabulary: Vocabulary) -> dict[tuple
     return spans
 
 
-def _numbered(token: Token, vocabulary: Vocabulary) -> list[tuple[TableWord | ColumnWord, str]]:
-    """What has a number in its name that the token is, with those words of the name: `3` of `week 3`, `q 1`."""
-    words = split_name(token.text) if token.kind in ("number", "word") else ()
-    if not words or len(words) > 2 or not words[-1].isdecimal():
-        return []
-    holding = vocabulary.holders.get(words[-1], ())
-    return [(item, " ".join(words)) for item in holding if words[0] in item.words]
-
-
 def _commands(tokens: Sequence[Token], vocabulary: Vocabulary) -> bool:
     """The question begins with a command ("List all …", "Show me …"), whose verb names nothing in the schema."""
     if starts_with_sorting(tokens):
@@ -180,14 +175,6 @@ def _commands(tokens: Sequence[Token], vocabulary: Vocabulary) -> bool:
         return False
     named = any({tokens[0].lower, tokens[1].lemma} <= set(x.words) for x in vocabulary.holders.get(tokens[0].lower, ()))
     return tokens[1].lower in _AFTER_ORDERS or (tokens[0].lower != "name" and not named)
-
-
-def _names_a_group(tokens: Sequence[Token], at: int, spans: dict[tuple[int, int], Span]) -> bool:
-    """The words after "by" or "per" name the grouping, so they mean a table or column with that name, not a value."""
-    span = spans.get((at, at + 1))
-    if span is None or not at or tokens[at - 1].lower not in ("by", "per", "each", "every"):
-        return False
-    return any(score >= 0.9 for _, score in (*span.tables.values(), *span.columns.values()))
 
 
 def _windows(
@@ -379,7 +366,8 @@ def _add_values(
     words = [t.text if t.kind != "punct" else "" for t in tokens]
     for span_values in values.spans(words):
         covered = tokens[span_values.start : span_values.end]
-        if dated.issuperset(range(span_values.start, span_values.end)) and span_values.hits[0].score < _SAME_TEXT:
+        same_text = span_values.hits[0].score >= _SAME_TEXT
+        if dated.issuperset(range(span_values.start, span_values.end)) and not same_text:
             continue
         if len(covered) == 1:
             token = covered[0]
@@ -398,13 +386,20 @@ def _add_values(
                 or token.lemma in CALENDAR_UNITS
             ):
                 continue  # `how long`, `how many days`: nobody of these names
-            if token.kind != "quoted" and not token.capital and _names_a_group(tokens, span_values.start, spans):
+            # the words after "by" or "per" name the grouping, so they mean a table or column with that name, no value
+            at = span_values.start
+            grouping = at > 0 and tokens[at - 1].lower in ("by", "per", "each", "every")
+            named_so = spans.get((at, at + 1), Span()) if grouping else Span()
+            sure = any(score >= 0.9 for _, score in (*named_so.tables.values(), *named_so.columns.values()))
+            if token.kind != "quoted" and not token.capital and sure:
                 continue
         elif not any(t.capital or t.kind == "quoted" for t in covered) and (
             ((covered[0].lower in FUNCTION_WORDS or covered[-1].lower in FUNCTION_WORDS) and not _whole(span_values))
             or (
                 all(t.lower in FUNCTION_WORDS or t.kind == "number" for t in covered)
-                and not _a_state(span_values, tokens)
+                and not (
+                    span_values.hits[0].score >= _SAME_TEXT and covered[-1].lower in _DOING and _whole(span_values)
+                )
             )
         ):
             continue
@@ -428,11 +423,7 @@ def _describes_rows(tokens: Sequence[Token], found: ValueSpan, spans: dict[tuple
 
 
 _DOING = word_set("use used do done make made")
-
-
-def _a_state(found: ValueSpan, tokens: Sequence[Token]) -> bool:
-    """`in use`, `to do`, `not done`: a stored state in words that need no match elsewhere."""
-    return found.hits[0].score >= _SAME_TEXT and tokens[found.end - 1].lower in _DOING and _whole(found)
+"""Last words of a stored state that needs no match elsewhere: `in use`, `to do`, `not done`."""
 
 
 def _whole(found: ValueSpan) -> bool:

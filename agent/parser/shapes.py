@@ -24,8 +24,9 @@ GROWTH = "growth_percent"
 
 def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
     """Complete the query for its shape; False when they do not fit together."""
-    if shape.part:
-        _by_part(query, shape.part)
+    if shape.part:  # group by a part of the date that the query groups by
+        parted = {e: replace(e, part=shape.part) for e in query.group if e.column is not None and not e.part}
+        query.select, query.group = ([parted.get(e, e) for e in of] for of in (query.select, query.group))
     figures = [e for e in query.select if e.function]
     plain = query.limit is None and query.intersect is None and not query.having and not query.within
     if shape.span is not None:
@@ -40,8 +41,12 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
         return False
     if shape.kind in ("change", "periods", "difference") and not _restrict(query, shape, vocabulary):
         return False
-    if shape.kind == "compare" and not _by_values(query):
-        return False
+    if shape.kind == "compare":  # group by the column whose two values are compared
+        by = compared(query)
+        if by is None or by in query.select or query.group:
+            return False
+        query.select.insert(0, by)
+        query.group = [by]
     if shape.kind in ("growth", "periods"):
         query.order = [(e, False) for e in query.group if e.part][:1]
     if shape.kind == "share":
@@ -73,12 +78,6 @@ def _with_duration(query: Query, shape: Shape) -> bool:
     return True
 
 
-def _by_part(query: Query, part: str) -> None:
-    """Group by a part of the date that the query groups by."""
-    parted = {e: replace(e, part=part) for e in query.group if e.column is not None and not e.part}
-    query.select, query.group = [parted.get(e, e) for e in query.select], [parted.get(e, e) for e in query.group]
-
-
 def _restrict(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
     """Keep only the years or other periods that are compared."""
     whole = ("year", "date") if any(x.unit == "day" for x in shape.periods) else ("year",)
@@ -95,16 +94,6 @@ def _restrict(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
     else:
         return False
     query.where.append(tuple(kept))
-    return True
-
-
-def _by_values(query: Query) -> bool:
-    """Group by the column whose two values are compared."""
-    by = compared(query)
-    if by is None or by in query.select or query.group:
-        return False
-    query.select.insert(0, by)
-    query.group = [by]
     return True
 
 
@@ -125,11 +114,8 @@ def _figure(tree: exp.Select, query: Query) -> exp.Expr:
     return figure.unalias()
 
 
-def _percent(part: exp.Expr, whole: exp.Expr) -> exp.Expr:
-    return _quotient(part, whole, "100.0")
-
-
-def _quotient(part: exp.Expr, whole: exp.Expr, times: str) -> exp.Expr:
+def _quotient(part: exp.Expr, whole: exp.Expr, times: str = "100.0") -> exp.Expr:
+    """In percent, unless it is multiplied by another number."""
     nonzero = exp.Anonymous(this="NULLIF", expressions=[whole, exp.Literal.number(0)])
     return exp.Div(this=exp.Mul(this=exp.Literal.number(times), expression=part), expression=nonzero, typed=True)
 
@@ -149,7 +135,7 @@ def _time_of(tree: exp.Select, query: Query) -> exp.Expr:
 
 def _share(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure = _figure(tree, query)
-    share = _percent(figure.copy(), _over(exp.Sum(this=figure.copy())))
+    share = _quotient(figure.copy(), _over(exp.Sum(this=figure.copy())))
     new = exp.alias_(share, "share_percent")
     at = next(k for k, e in enumerate(query.select) if e.function)
     tree.expressions[at].replace(new)
@@ -170,7 +156,7 @@ def _ratio(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
 def _growth(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure, time = _figure(tree, query), _time_of(tree, query)
     before = _over(exp.Anonymous(this="LAG", expressions=[figure.copy()]), time)
-    growth = _percent(exp.paren(exp.Sub(this=figure.copy(), expression=before.copy()), copy=False), before)
+    growth = _quotient(exp.paren(exp.Sub(this=figure.copy(), expression=before.copy()), copy=False), before)
     return tree.select(exp.alias_(growth, GROWTH), copy=False)
 
 
@@ -193,11 +179,8 @@ def _change(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     first, last = (
         _only(figure, exp.EQ(this=year.copy(), expression=exp.Literal.string(str(y)))) for y in query.shape.years
     )
-    change = _percent(exp.paren(exp.Sub(this=last, expression=first.copy()), copy=False), first)
-    tree.set("expressions", [exp.alias_(change, "change_percent")])
-    tree.set("group", None)
-    tree.set("order", None)
-    return tree
+    change = _quotient(exp.paren(exp.Sub(this=last, expression=first.copy()), copy=False), first)
+    return _alone(tree, exp.alias_(change, "change_percent"))
 
 
 def _difference(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
@@ -211,7 +194,12 @@ def _difference(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     if first.start > last.start:
         sides.reverse()
     earlier, later = (_only(figure, side.copy()) for side in sides)
-    tree.set("expressions", [exp.alias_(exp.Sub(this=later, expression=earlier), "difference")])
+    return _alone(tree, exp.alias_(exp.Sub(this=later, expression=earlier), "difference"))
+
+
+def _alone(tree: exp.Select, figure: exp.Expr) -> exp.Select:
+    """One figure in place of the groups."""
+    tree.set("expressions", [figure])
     tree.set("group", None)
     tree.set("order", None)
     return tree
@@ -272,7 +260,7 @@ def _count(tree: exp.Select, _: Query, __: Dialect) -> exp.Select:
 
 def share_of(tree: exp.Select, whole: exp.Select) -> exp.Select:
     """The number that a statement counts, in percent of the number that another one counts."""
-    part = _percent(exp.Count(this=exp.Star()), whole.subquery(copy=False))
+    part = _quotient(exp.Count(this=exp.Star()), whole.subquery(copy=False))
     tree.set("expressions", [exp.alias_(part, "share_percent")])
     return tree
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from agent.knowledge.vocabulary import ColumnWord
 from agent.parser import comparisons, order_by, stored_values, superlatives
 from agent.parser.conditions import stock
 from agent.parser.question import LinkedQuestion
@@ -70,28 +69,22 @@ def _aggregate(q: LinkedQuestion, c: Context, i: int, argument: str) -> Finding:
     extreme = argument in ("max", "min") and not c.in_head and (c.query.select or c.entities)
     if extreme and following is not None and q.sorts[following] == "column":
         return order_by.by_column(q, c, i, following, order_by.Rank(argument == "max", 1, explicit=True))
-    total = _total_column(q, i) if q.items[i].lower == "total" else None
-    if total is not None:
-        return Finding(changes={"last_column": (i, total)})
+    # `orders with a total above 100`: a column of the table just named holds the total, so nothing is summed
+    last = next((q.table_of(k) for k in range(i - 1, max(-1, i - 4), -1) if q.sorts[k] == "table"), None)
+    if q.word(i) == "total" and q.is_keyword(i + 1, "cmp") and last is not None:
+        totals = [x for x in q.vocabulary.by_table[last] if "total" in x.words and x.role == "number"]
+        if len(totals) == 1:
+            return Finding(changes={"last_column": (i, totals[0])})
     return Finding(changes={"functions": [*c.functions, argument]})  # type: ignore[list-item]
-
-
-def _negation(_q: LinkedQuestion, c: Context, _: int, __: str) -> Finding:
-    named = c.query.select or c.entities or c.query.where
-    return Finding(changes={"negated": True, "in_head": c.in_head and not named})
 
 
 def _percent(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
     named = next((s for s in q.sorts[i + 1 : i + 5] if s not in ("word", "qualifier", "value", "column")), "")
     # `share of private rooms`, `share of card payments`
-    described = not named and "value" in q.sorts[i + 1 : i + 5] and not (q.named and _elsewhere(q, i))
-    return Finding(changes={"share": True, "counting": c.counting or "rows"} if named == "table" or described else {})
-
-
-def _elsewhere(q: LinkedQuestion, i: int) -> bool:
-    """Whether the table named is not that of the value whose share is asked for."""
     values = [q.mention(k).values for k in range(i + 1, min(i + 5, len(q.items))) if q.sorts[k] == "value"]
-    return not any(hit.table in q.named for hits in values for hit in hits)
+    here = not q.named or any(hit.table in q.named for hits in values for hit in hits)  # the table that is named
+    described = not named and bool(values) and here
+    return Finding(changes={"share": True, "counting": c.counting or "rows"} if named == "table" or described else {})
 
 
 def _also(q: LinkedQuestion, c: Context, i: int, _: str) -> Finding:
@@ -120,7 +113,9 @@ _RULES: dict[str, _Rule] = {
     "group": lambda *_: Finding(changes={"grouping": True}),
     "distinct": lambda *_: Finding(changes={"distinct": True}),
     "both": lambda *_: Finding(changes={"both": True}),
-    "neg": _negation,
+    "neg": lambda _q, c, _, __: Finding(
+        changes={"negated": True, "in_head": c.in_head and not (c.query.select or c.entities or c.query.where)}
+    ),
     "except": lambda *_: Finding(changes={"negated": True, "excepting": True, "in_head": False}),
     "or": lambda _q, c, _, __: Finding(changes={"or_next": not c.in_head}),
     "percent": _percent,
@@ -133,13 +128,3 @@ _STEPS: dict[str, _Steps] = {
     **dict.fromkeys(("cmp", "cmp_adj"), comparisons.comparison),
     "order": order_by.ordering,
 }
-
-
-def _total_column(q: LinkedQuestion, i: int) -> ColumnWord | None:
-    """`orders with a total above 100`: a column of the table just named holds the total, so nothing is summed."""
-    compared = i + 1 < len(q.items) and q.items[i + 1].is_keyword("cmp")
-    last = next((q.table_of(k) for k in range(i - 1, max(-1, i - 4), -1) if q.sorts[k] == "table"), None)
-    if not compared or last is None:
-        return None
-    totals = [c for c in q.vocabulary.by_table[last] if "total" in c.words and c.role == "number"]
-    return totals[0] if len(totals) == 1 else None

@@ -100,20 +100,38 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     column = mention.columns[0][1] if mention.columns else 0.0
     value = mention.value_score
     schema = max(table, column)
-    if value and column and (_refers_to_own_rows(q, i) or _plays_a_role(q, i)):
+    # `sales per salesperson`: whom the key of a sale is called after (`salesperson_id`), not a job of that name
+    called_after = (q.tokens[item.end - 1].lemma, "id")
+    role = q.last_word(i - 1) in _EACH and any(c.foreign and c.words == called_after for c, _ in mention.columns)
+    if value and column and (role or _refers_to_own_rows(q, i)):
         return "column"
-    if value > 0.9 and column and table < 0.9 and _state_of_next(q, i):
-        return "value"
+    if value > 0.9 and column and table < 0.9:
+        # `active projects`: a stored state of the rows named next, rather than a flag of other rows (`is_active`)
+        after = q.items[i + 1].mention if i + 1 < len(q.items) else None
+        rows = after.tables[0][0].name if after is not None and after.tables and after.tables[0][1] >= _SURELY else ""
+        stored = rows and any(hit.table == rows and hit.score > _SURELY for hit in mention.values)
+        if stored and all(c.table != rows for c, _ in mention.columns):
+            return "value"
     named = any(t.capital or t.kind == "quoted" for t in q.tokens[item.start : item.end])
     if value and (value >= schema - 0.08 if named or _state_of_date(q, i) else value > schema + 0.02):
-        if not named and table >= 0.75 and q.plural(i) and not _named_elsewhere(q, i):
+        # whether another word matches the table of item i better
+        own = mention.tables[0] if mention.tables else None
+        others = (x.mention for k, x in enumerate(q.items) if k != i and x.mention is not None)
+        better = own is not None and any(t is own[0] and score > own[1] for m in others for t, score in m.tables)
+        if not named and table >= 0.75 and q.plural(i) and not better:
             return "table"
-        return "word" if not named and (_dates_an_event(q, i) or _done_by(q, i)) else "value"
+        # `reported by the staff …`: the verb names the key to the table after it, and is not a stored state
+        verb = root(item.lower) if item.lower.endswith("ed") and q.word(i + 1) == "by" else ""
+        done_by = verb and any(c.foreign and verb in map(root, c.words) for c in q.vocabulary.columns.values())
+        return "word" if not named and (done_by or _dates_an_event(q, i)) else "value"
     if mention.measure and column < 0.9 and table < 0.9:
         return "measure"
     if mention.measure and table >= 0.9 and column < 0.9 and _before_amount(q, i):
         return "measure"
-    if table and column < table and _amount_of_event(q, i):
+    # `total claimed`: after an aggregate, a participle names the amount of the event and not its rows
+    done = item.lower.endswith("ed") and q.is_keyword(i - 1, "agg")
+    amount = done and any(c.is_figure and score >= _ALMOST_WHOLE for c, score in mention.columns[:1])
+    if table and column < table and amount:
         return "column"
     if q.plural(i) and table >= 0.6 and column < 0.9:
         table = max(table, column)
@@ -162,24 +180,13 @@ def _state_of_date(q: LinkedQuestion, i: int) -> bool:
     return bool(holders) and all(c.role == "date" and c.table in holders for c, _ in mention.columns[:1])
 
 
-def _state_of_next(q: LinkedQuestion, i: int) -> bool:
-    """`active projects`: a stored state of the rows named next, rather than a flag of other rows (`is_active`)."""
-    mention, after = q.mention(i), q.items[i + 1].mention if i + 1 < len(q.items) else None
-    if after is None or not after.tables or after.tables[0][1] < _SURELY:
-        return False
-    rows = after.tables[0][0].name
-    stored = any(hit.table == rows and hit.score > _SURELY for hit in mention.values)
-    return stored and all(column.table != rows for column, _ in mention.columns)
-
-
 _SURELY = 0.9
 _POSSESSIVE = ("'s", "their", "his", "her", "whose", "without", "no", "per")
 
 
 def _refers_to_own_rows(q: LinkedQuestion, i: int) -> bool:
     """`without a manager`, `Ada's manager`: the rows that a column refers to, although a job is called so, too."""
-    word, before = q.items[i].lower, q.items[i - 1].lower.split()[-1] if i else ""
-    earlier = q.items[i - 2].lower.split()[-1] if i > 1 else ""
+    word, before, earlier = q.word(i), q.last_word(i - 1), q.last_word(i - 2)
     had = before in ("a", "an") and earlier in ("with", "without", "has", "have")
     if not had and before not in _POSSESSIVE and not (before == "the" and earlier == "is"):
         return False
@@ -187,19 +194,6 @@ def _refers_to_own_rows(q: LinkedQuestion, i: int) -> bool:
 
 
 _EACH = ("per", "each", "every", "by", "which", "what")
-
-
-def _plays_a_role(q: LinkedQuestion, i: int) -> bool:
-    """`sales per salesperson`: whom the key of a sale is called after (`salesperson_id`), not a job of that name."""
-    before, word = q.items[i - 1].lower.split()[-1] if i else "", q.tokens[q.items[i].end - 1].lemma
-    keys = [c for c, _ in q.mention(i).columns if c.foreign and c.words == (word, "id")]
-    return before in _EACH and bool(keys)
-
-
-def _amount_of_event(q: LinkedQuestion, i: int) -> bool:
-    """`total claimed`: after an aggregate, a participle names the amount of the event and not its rows."""
-    participle = q.items[i].lower.endswith("ed") and i > 0 and q.items[i - 1].is_keyword("agg")
-    return participle and any(c.is_figure and score >= _ALMOST_WHOLE for c, score in q.mention(i).columns[:1])
 
 
 def _refers(q: LinkedQuestion, i: int) -> bool:
@@ -215,22 +209,6 @@ def _refers(q: LinkedQuestion, i: int) -> bool:
         )
         for c in columns
     )
-
-
-def _named_elsewhere(q: LinkedQuestion, i: int) -> bool:
-    """Whether another word matches the table of item i better."""
-    mention = q.mention(i)
-    own = mention.tables[0]
-    others = (x.mention for k, x in enumerate(q.items) if k != i and x.mention is not None)
-    return any(t is own[0] and score > own[1] for m in others for t, score in m.tables)
-
-
-def _done_by(q: LinkedQuestion, i: int) -> bool:
-    """`reported by the staff …`: the verb names the key to the table after it, and is not a stored state."""
-    if not q.items[i].lower.endswith("ed") or i + 1 >= len(q.items) or q.items[i + 1].lower != "by":
-        return False
-    verb = root(q.items[i].lower)
-    return any(c.foreign and verb in {root(w) for w in c.words} for c in q.vocabulary.columns.values())
 
 
 def _dates_an_event(q: LinkedQuestion, i: int) -> bool:

@@ -81,8 +81,9 @@ class TreeBuilder:
         if query.intersect is None:
             return name_columns(tree, query, self._vocabulary, RESERVED)
         named = self._named_rows(query)
-        if named is not None:
-            among = self._also_among(tree, query.intersect, named)
+        if named is not None:  # the rows that are also among those of the other query, by their key
+            inner = self._select(replace(query.intersect, select=[Expression(column=named)]))
+            among = tree.where(exp.In(this=self._names.column(named), query=inner.subquery(copy=False)), copy=False)
             return among if query.group or query.aggregates() else among.distinct(copy=False)
         return exp.intersect(tree, self._select(query.intersect), copy=False)
 
@@ -102,12 +103,6 @@ class TreeBuilder:
         key = self._vocabulary.key_column(table)
         own = any(table in part.tables for part in query.restrictions())
         return key.key if key is not None and not own and names and set(shown) <= names else None
-
-    def _also_among(self, tree: exp.Select, other: Query, key: ColumnKey) -> exp.Select:
-        """The rows that are also among those of the other query, by their key."""
-        inner = self._select(replace(other, select=[Expression(column=key)]))
-        among = exp.In(this=self._names.column(key), query=inner.subquery(copy=False))
-        return tree.where(among, copy=False)
 
     def _select(self, query: Query) -> exp.Select:
         plan = self._plan(query)
@@ -325,8 +320,15 @@ class TreeBuilder:
         if first.left != m.of:
             own, other = other, own
         inner_tables = [t for t, _ in path.steps] + [t for clause in m.where for part in clause for t in part.tables]
-        if m.key is not None:
-            return self._known_among(m, m.key, inner_tables, alone)
+        if m.key is not None:  # `country [NOT] IN (SELECT country FROM places JOIN departures …)`
+            inner = self._select(
+                Query(select=[Expression(column=m.key)], tables=[m.of, *inner_tables], where=list(m.where))
+            )
+            if m.negated and self._vocabulary.columns[m.key].column.nullable:
+                missing = exp.Is(this=self._names.column(m.key), expression=exp.Null())
+                inner = inner.where(exp.Not(this=missing), copy=False)
+            among = exp.In(this=self._names.column(m.key, alone), query=inner.subquery(copy=False))
+            return exp.Not(this=among) if m.negated else among
         partner_key = Expression(column=(first_table, other[0]))
         inner = self._select(Query(select=[partner_key], tables=inner_tables, where=list(m.where)))
         if m.negated and self._vocabulary.schema.dialect != "sqlite" and m.of not in inner_tables:
@@ -348,14 +350,6 @@ class TreeBuilder:
             none = exp.Is(this=left.copy(), expression=exp.Null())  # a row that refers to nothing has no match either
             return exp.paren(exp.or_(none, exp.Not(this=membership), copy=False), copy=False)
         return exp.Not(this=membership)
-
-    def _known_among(self, m: Membership, key: ColumnKey, tables: Sequence[str], alone: bool) -> exp.Expr:
-        """`country [NOT] IN (SELECT country FROM places JOIN departures …)`."""
-        inner = self._select(Query(select=[Expression(column=key)], tables=[m.of, *tables], where=list(m.where)))
-        if m.negated and self._vocabulary.columns[key].column.nullable:
-            inner = inner.where(exp.Not(this=exp.Is(this=self._names.column(key), expression=exp.Null())), copy=False)
-        membership = exp.In(this=self._names.column(key, alone), query=inner.subquery(copy=False))
-        return exp.Not(this=membership) if m.negated else membership
 
 
 def _join(select: exp.Select, table: exp.Table, on: exp.Expr, *, left: bool) -> None:
