@@ -180,19 +180,14 @@ class StateLookup:
 
     def conditions(self, word: str, tables: dict[str, int], denied: bool) -> Iterator[Qualification]:
         """Conditions for a word, the most certain first: those of the named tables, then of rows that refer to them."""
-        own = False
-        for table in tables:
-            for meaning in self._of(word, table):
-                own = True
-                yield meaning
-        if own:
-            return
-        for table in tables:
-            yield from self._of_children(word, table, denied)
+        own = [meaning for table in tables for meaning in self._of(word, table)]
+        yield from own or (meaning for table in tables for meaning in self._of_children(word, table, denied))
 
     def _of(self, word: str, table: str) -> Iterator[Qualification]:
         columns = self._vocabulary.by_table[table]
-        yield from self._stored(word, columns)
+        for column, stored in self._states(columns):  # with the same stem: `canceled` when the data has `Cancelled`
+            if _plain(stored) == _plain(word) or root(stored.lower()) == word:
+                yield _meaning(column, Condition(Expression(column=column.key), "=", (stored,)), word)
         for column in columns:
             if word not in _ENDED or column.role != "date":  # what was `opened` may be closed by now
                 yield from self._filled(word, column)
@@ -209,8 +204,9 @@ class StateLookup:
         for same in SAME_EVENT.get(word, "").split():
             for column in columns:
                 yield from (replace(m, by_synonym=True) for m in self._filled(same, column, word))
-        if word in ("expired", "lapsed"):
-            yield from self._expired(word, columns)
+        for column in columns if word in ("expired", "lapsed") else ():
+            if column.role == "date" and any(set(words) <= set(column.words) for words in _EXPIRY):
+                yield _meaning(column, Condition(Expression(column=column.key), "<", (self._today,)), word)
         if word in TIMELY:
             yield from self._late(word, columns)
 
@@ -229,12 +225,6 @@ class StateLookup:
         started = Condition(begun[0], "<=", (today,)) if len(begun) == 1 else None
         first, either = (open_end, to_come) if end.column.nullable else (to_come, None)
         yield Qualification(end.table, first, note, also=started, either=either)
-
-    def _stored(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        """A stored text with the same stem: `canceled` when the data has `Cancelled`."""
-        for column, stored in self._states(columns):
-            if _plain(stored) == _plain(word) or root(stored.lower()) == word:
-                yield _meaning(column, Condition(Expression(column=column.key), "=", (stored,)), word)
 
     def _states(self, columns: Sequence[ColumnWord]) -> Iterator[tuple[ColumnWord, str]]:
         for column in columns:
@@ -263,11 +253,6 @@ class StateLookup:
                 yield _meaning(column, Condition(left, "not null" if wanted else "null"), word_used or word)
             elif is_flag(self._values, column) and (condition := says(self._values, column, wanted)) is not None:
                 yield _meaning(column, condition, word_used or word)
-
-    def _expired(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
-        for column in columns:
-            if column.role == "date" and any(set(words) <= set(column.words) for words in _EXPIRY):
-                yield _meaning(column, Condition(Expression(column=column.key), "<", (self._today,)), word)
 
     def _late(self, word: str, columns: Sequence[ColumnWord]) -> Iterator[Qualification]:
         """Done after it was due: compare the date of the event with its due date. What is `overdue` was due before

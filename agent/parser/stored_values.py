@@ -5,11 +5,13 @@ In: a reading at such an item. Out: conditions.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord, split_name
 from agent.parser import periods
 from agent.parser.conditions import LINKS, target_column
-from agent.parser.interpretation import ColumnKey, Condition, Expression
+from agent.parser.interpretation import Condition, Expression
 from agent.parser.joins import ends_said
 from agent.parser.mentions import Mention
 from agent.parser.question import LinkedQuestion
@@ -25,8 +27,15 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     if mention.value_score < 0.85 and beside in ("their", "its", "and their", "and its", "with their", "and the"):
         return Finding(doubts=("value_beside_list",))
     near = c.near_tables(i)
-    target = target_column(q, c, i) or _column_of_last_value(q, c, i)
-    following = _column_after(q, i) if target is None else None
+    target = target_column(q, c, i)
+    if target is None and c.value_column is not None and i - c.value_column[0] <= 4:
+        # `Oslo or Bergen`: the column of the value named just before, if it holds this value, too
+        at, column = c.value_column
+        joined = any(x.is_keyword("or", "and") or x.lower in (",", "not", "nor") for x in q.items[at + 1 : i])
+        target = column if joined and column.key in mention.stored_in else None
+    # `the Jazz genre`: the column named after the value, if it holds the value
+    columns = q.mention(i + 1).columns if q.sort(i + 1) == "column" and target is None else ()
+    following = next((x for x, score in columns if x.key in mention.stored_in and score >= 0.7), None)
     target = target or following
     for k in (i - 1, i + 1):
         for table in _named_together(q, i, k):
@@ -40,7 +49,9 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     if len(same) > 1 and hit.score < 0.9:
         condition, spellings = Condition(left, "like", (f"%{mention.text}%",)), []
     else:
-        condition, spellings = Condition(left, "=", (hit.value,)), _other_spellings(q, key, hit.value)
+        plain = hit.value.strip().casefold()  # stored in several ways (`Leeds`, `leeds`), it is meant in all of them
+        stored = (v for v in q.values.values(*key) if v != hit.value and v.strip().casefold() == plain)
+        condition, spellings = Condition(left, "=", (hit.value,)), [*islice(stored, _SPELLINGS)]
     word = q.vocabulary.columns.get(key)
     return Finding(
         (i,) if following is None else (i, i + 1),
@@ -50,21 +61,6 @@ def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
         small_doubts=("value_fuzzy",) if 0.7 <= hit.score < 0.85 else (),
         changes={"last_column": None, "value_column": (i, word) if word is not None else c.value_column},
     )
-
-
-def _column_of_last_value(q: LinkedQuestion, c: Context, i: int) -> ColumnWord | None:
-    """`Oslo or Bergen`: the column of the value named just before, if it holds this value, too."""
-    if c.value_column is None or i - c.value_column[0] > 4:
-        return None
-    at, column = c.value_column
-    joined = any(x.is_keyword("or", "and") or x.lower in (",", "not", "nor") for x in q.items[at + 1 : i])
-    return column if joined and column.key in q.mention(i).stored_in else None
-
-
-def _column_after(q: LinkedQuestion, i: int) -> ColumnWord | None:
-    """`the Jazz genre`: the column named after the value, if it holds the value."""
-    keys, columns = q.mention(i).stored_in, q.mention(i + 1).columns if q.sort(i + 1) == "column" else ()
-    return next((column for column, score in columns if column.key in keys and score >= 0.7), None)
 
 
 def _doubts(mention: Mention, hit: ValueHit, target: ColumnWord | None, *, named: bool) -> tuple[str, ...]:
@@ -83,12 +79,6 @@ def _doubts(mention: Mention, hit: ValueHit, target: ColumnWord | None, *, named
 
 
 _SPELLINGS = 5
-
-
-def _other_spellings(q: LinkedQuestion, key: ColumnKey, value: str) -> list[str]:
-    """A value that is stored in several ways (`Leeds`, `leeds`) is meant in all of them."""
-    plain = value.strip().casefold()
-    return [v for v in q.values.values(*key) if v != value and v.strip().casefold() == plain][:_SPELLINGS]
 
 
 def _named_together(q: LinkedQuestion, i: int, k: int) -> set[str]:

@@ -82,7 +82,11 @@ def _listed(result: QueryResult, question: str) -> str:
     rows, columns = result.data, result.columns
     if len(rows) == 1 and len(columns) == 1:
         return _single(rows[0][0], question, [_figure(result, 0)[1]], bool(_FLAG.match(columns[0])))
-    names = _row_names(result)
+    # A name for each of the first rows: its only value, or a person's first and last name; otherwise none
+    people = len(columns) == 2 and all(p.match(c) for p, c in zip(_FIRST_LAST, columns, strict=True))
+    first = rows[:SHOWN_VALUES]
+    named = len(columns) == 1 or (people and all(isinstance(value, str) for row in first for value in row))
+    names = [" ".join(_cell(value) for value in row) for row in first] if named else []
     if len(rows) == 1 and names:
         return f"**{names[0]}**."
     if len(rows) == 1:
@@ -99,15 +103,6 @@ _FIRST_LAST = (
     re.compile(r"(?:first|fore|given)_?name\Z", re.IGNORECASE),
     re.compile(r"(?:last_?|sur|family_?)name\Z", re.I),
 )
-
-
-def _row_names(result: QueryResult) -> list[str]:
-    """A name for each of the first rows: its only value, or a person's first and last name; otherwise none."""
-    rows, columns = result.data[:SHOWN_VALUES], result.columns
-    people = len(columns) == 2 and all(p.match(c) for p, c in zip(_FIRST_LAST, columns, strict=True))
-    if len(columns) == 1 or (people and all(isinstance(value, str) for row in rows for value in row)):
-        return [" ".join(_cell(value) for value in row) for row in rows]
-    return []
 
 
 _LIMITED_TO_ONE = re.compile(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.interpretation import ColumnKey, Expression, Function
+from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import HIGHEST, LOWEST, measure, property_of
 from agent.parser.order_by import Rank, by_column, by_context, by_counted_column, by_measure, order_terms, rows_ranked
 from agent.parser.phrases import Keyword
@@ -34,7 +34,12 @@ def superlative(q: LinkedQuestion, c: Context, i: int) -> Findings:
     if keyword.kind == "sup_adj":
         yield from _by_adjective(q, c, i, keyword, rank)
     elif keyword.kind == "selling":
-        yield from _best_selling(q, c, i, rank)
+        sold = measure(q, c.entities, "unit sell")
+        if sold is None:
+            yield Finding(doubts=("superlative_open",))
+            return
+        yield Finding(order=((Expression("sum", sold.column), rank.descending),), limit=c.query.limit or rank.limit)
+        yield from _rank_words(q, c, i)
     elif keyword.kind == "common":
         yield from _most_common(q, c, i, rank)
     else:
@@ -91,7 +96,11 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
     """`the oldest student`, `the largest promotion discount`."""
     following = q.next_mention(i)
     if following is not None and q.sorts[following] == "column" and following <= i + 2:
-        ranked = _of_this_end(q, following, keyword, c.column_of(following, "number"))
+        ranked = c.column_of(following, "number")
+        # `the coldest temperature`: of a highest and a lowest figure, the one for that end
+        bare, end = set(ranked.words) - HIGHEST - LOWEST, HIGHEST if _falls(keyword, ranked) else LOWEST
+        alike = [x for x, _ in q.mention(following).columns if set(x.words) - HIGHEST - LOWEST == bare]
+        ranked = next((x for x in alike if x.table == ranked.table and end & set(x.words)), ranked)
         if ranked.role == "date" and following == i + 1 and keyword.argument in _LATE | _EARLY:
             yield by_column(q, c, i, following, replace(rank, descending=keyword.argument in _LATE))
             return
@@ -99,7 +108,9 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
             yield by_column(q, c, i, following, replace(rank, descending=_falls(keyword, ranked)), column=ranked)
             return
     assert keyword.adjective is not None
-    if following == i + 1 and q.sorts[i + 1] == "table" and _figure_of(q, c, i + 1):
+    # `the largest promotion discount`: a figure of the table behind it follows
+    owned = following == i + 1 and q.sorts[i + 1] == "table" and q.sort(i + 2) == "column"
+    if owned and q.holds(i + 2, q.table_of(i + 1)) and c.column_of(i + 2, "number").is_figure:
         alone = not c.entities
         yield Finding((i + 1,), (q.table_of(i + 1),))
         yield by_column(q, c, i, i + 2, replace(rank, descending=keyword.argument not in _LOW), "", alone)
@@ -131,7 +142,10 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
             by = Expression("avg", column.key)
             yield replace(rows_ranked(by, replace(rank, descending=sign > 0), i + 1), shown=(part,))
             return
-    if _one_of_two_ends(q, i) and any(e.column == column.key for e in c.query.select):
+    # `the ages of the oldest and youngest students`
+    pairs = ((i + 1, i + 2), (i + 1, i + 3), (i - 1, i - 2), (i - 2, i - 3))
+    two_ends = any(q.is_keyword(x, "and") and q.is_keyword(y, "sup_adj") for x, y in pairs)
+    if two_ends and any(e.column == column.key for e in c.query.select):
         extreme = Expression("max" if sign > 0 else "min", column.key)
         yield Finding(hidden=(Expression(column=column.key),), shown=(extreme,))
         return
@@ -139,14 +153,6 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
     if any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         found = replace(found, limit=None, offset=None)  # `starting with the oldest` sorts and shows all rows
     yield found
-
-
-def _of_this_end(q: LinkedQuestion, i: int, keyword: Keyword, column: ColumnWord) -> ColumnWord:
-    """`the coldest temperature`: of a highest and a lowest figure, the one for that end."""
-    end = HIGHEST if _falls(keyword, column) else LOWEST
-    own = set(column.words) - HIGHEST - LOWEST
-    pair = (c for c, _ in q.mention(i).columns if c.table == column.table and set(c.words) - HIGHEST - LOWEST == own)
-    return next((c for c in pair if end & set(c.words)), column)
 
 
 def _falls(keyword: Keyword, column: ColumnWord) -> bool:
@@ -159,27 +165,17 @@ def _falls(keyword: Keyword, column: ColumnWord) -> bool:
     return words.split()[-1] not in _SHRINKING and not words.startswith("least") and words != "earliest"
 
 
-def _one_of_two_ends(q: LinkedQuestion, i: int) -> bool:
-    """`the ages of the oldest and youngest students`."""
-    pairs = ((x, y) for x, y in ((i + 1, i + 2), (i + 1, i + 3), (i - 1, i - 2), (i - 2, i - 3)) if min(x, y) >= 0)
-    return any(y < len(q.items) and q.items[x].is_keyword("and") and q.items[y].is_keyword("sup_adj") for x, y in pairs)
-
-
-def _best_selling(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
-    sold = measure(q, c.entities, "unit sell")
-    if sold is None:
-        yield Finding(doubts=("superlative_open",))
-        return
-    yield Finding(order=((Expression("sum", sold.column), rank.descending),), limit=c.query.limit or rank.limit)
-    yield from _rank_words(q, c, i)
-
-
 def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     """`the most common city`: the value that occurs in most rows."""
     following = q.next_mention(i)
     named = q.sorts[following] if following is not None else ""
     part = False
-    if (popular := _popularity(q, c, i, following)) is not None:
+    # `the most popular song`, where songs have a popularity
+    about = q.table_of(following) if following is not None and named == "table" else c.main_entity
+    holders = (about, *q.named, *q.graph.referring(about)) if about else tuple(q.vocabulary.by_table)
+    columns = (x for t in holders for x in q.vocabulary.by_table.get(t, ()) if x.words == ("popularity",) and x.numeric)
+    popular = next(columns, None) if "popular" in q.word(i) else None
+    if popular is not None:
         yield rows_ranked(Expression(column=popular.key), rank)
         return
     if following is not None and named == "column":
@@ -196,16 +192,6 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     chosen, finding = (None, Finding()) if part else _chosen(q, c)
     yield finding
     yield rows_ranked(Expression("count", table=chosen), rank)
-
-
-def _popularity(q: LinkedQuestion, c: Context, i: int, following: int | None) -> ColumnWord | None:
-    """`the most popular song`, where songs have a popularity."""
-    if "popular" not in q.items[i].lower:
-        return None
-    named = q.table_of(following) if following is not None and q.sorts[following] == "table" else c.main_entity
-    holders = (t for t in (named, *q.named, *q.graph.referring(named)) if t) if named else iter(q.vocabulary.by_table)
-    columns = (x for t in holders for x in q.vocabulary.by_table.get(t, ()) if x.words == ("popularity",) and x.numeric)
-    return next(columns, None)
 
 
 _OFTEN = frozenset(("most", "the most", "least", "the least"))
@@ -296,7 +282,12 @@ def _chosen(q: LinkedQuestion, c: Context) -> tuple[str | None, Finding]:
     tracks), and that it is named. None when what is shown occurs in several rows itself (`the most common city`)."""
     shown = c.query.select[-1].column if c.query.select else None
     table = shown[0] if shown else (c.head_entity or "")
-    if not table or len({*c.entities, table}) > 1 or not _names_rows(q, shown or q.naming_columns(table)[0].key):
+    if not table or len({*c.entities, table}) > 1:
+        return None, Finding()
+    # The column must hold the names of its own table's rows, with a different name in each row
+    key = shown or q.naming_columns(table)[0].key
+    rows, known = q.vocabulary.tables[key[0]].table.row_count, len(q.values.values(*key))
+    if rows is None or not 0 < known >= rows or key not in {c.key for c in q.vocabulary.name_columns(key[0])}:
         return None, Finding()
     below = q.graph.referring(table, many=True)
     if len(below) != 1:
@@ -304,21 +295,7 @@ def _chosen(q: LinkedQuestion, c: Context) -> tuple[str | None, Finding]:
     return below[0], Finding(entities=(table, below[0]), doubts=("popularity_guessed",))
 
 
-def _names_rows(q: LinkedQuestion, key: ColumnKey) -> bool:
-    """Whether a column holds the names of its own table's rows, with a different name in each row."""
-    rows, known = q.vocabulary.tables[key[0]].table.row_count, len(q.values.values(*key))
-    named = key in {c.key for c in q.vocabulary.name_columns(key[0])}
-    return named and rows is not None and 0 < known >= rows
-
-
 _LOW = ("smallest", "lowest", "shortest", "cheapest", "earliest", "youngest")
-
-
-def _figure_of(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`the largest promotion discount`: a figure of the table at item i follows it."""
-    if i + 1 >= len(q.items) or q.sorts[i + 1] != "column" or not q.holds(i + 1, q.table_of(i)):
-        return False
-    return c.column_of(i + 1, "number").is_figure
 
 
 def _rank_words(q: LinkedQuestion, c: Context, i: int) -> Findings:

@@ -32,7 +32,8 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
         if column_next or (following == i + 1 and _owned(q, i + 1, table)):
             return named
         return replace(named, groups=(("table", table),), changes={"grouping": False})
-    if c.in_head and _modifies(q, i, table):
+    # `beer styles` are the styles that beers refer to, and no beers
+    if c.in_head and _owned(q, i + 1, table) and not q.plural(i) and q.plural(i + 1):
         return Finding((i,))
     if c.negated and _even_without(q, i):
         return replace(named, changes={"empty_too": True, "negated": False})
@@ -41,7 +42,10 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
     if c.negated and c.main_entity not in ("", table) and not _beside_value(q, i, table):
         return Finding((i,), absent=table)
     counts_rows = column_next and bool(c.counting) and participle(q.items[i + 1].lower)  # `sales paid by card`
-    if column_next and not counts_rows and not _done_by(q, c, i + 1):
+    # `number of films directed by each director`: the verb after the counted rows links them to their groups
+    verb = q.items[i + 1].mention if column_next and q.word(i + 1).endswith("ed") else None
+    done_by = c.counting and q.is_keyword(i + 2, "group") and verb is not None and verb.columns[0][0].role != "date"
+    if column_next and not counts_rows and not done_by:
         head = c.in_head and not c.query.select and q.verb_cost(i + 1)
         return replace(named, changes={"head_entity": c.head_entity or table}) if head else named
     if c.functions and c.in_head:
@@ -54,7 +58,7 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
     other = c.head_entity not in (None, table) and not c.query.select
     if c.counting and (c.in_head or c.share):
         count = Expression("count", table=table, distinct=c.counting == "distinct", share=c.share)
-        shown = (*(heads if other and beside_entity(q, i) else ()), count)
+        shown = (*(heads if other and _beside_entity(q, i) else ()), count)
         return replace(named, shown=shown, changes={"share_at": len(c.query.where), "counting": "", "share": False})
     preceding = q.previous_word(i)
     if not c.in_head:
@@ -72,33 +76,12 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
 _BESIDE = word_set("and with plus , their its the") | set(_TOGETHER)
 
 
-def beside_entity(q: LinkedQuestion, i: int) -> bool:
+def _beside_entity(q: LinkedQuestion, i: int) -> bool:
     """`suppliers and number of products`: a figure at item i is listed beside the entity named before it."""
     k = i - 1
-    while k > 0 and (q.items[k].is_keyword("count", "agg", "sup", "sup_adj") or q.items[k].lower in _BESIDE):
+    while k > 0 and (q.is_keyword(k, "count", "agg", "sup", "sup_adj") or q.word(k) in _BESIDE):
         k -= 1
     return k < i - 2 and q.sorts[k] == "table" and any(x.lower in _BESIDE for x in q.items[k + 1 : i])
-
-
-def _done_by(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`number of films directed by each director`: the verb after the counted rows links them to their groups."""
-    grouped = i + 1 < len(q.items) and q.items[i + 1].is_keyword("group")
-    mention = q.items[i].mention
-    dated = mention is None or mention.columns[0][0].role == "date"
-    return bool(c.counting) and grouped and q.items[i].lower.endswith("ed") and not dated
-
-
-def _owned(q: LinkedQuestion, i: int, table: str) -> bool:
-    """`per product category`: rows of the table before refer to the table at item i."""
-    if q.sort(i) != "table":
-        return False
-    return any(e.left == table for e in q.graph.between(table, q.table_of(i)))
-
-
-def _modifies(q: LinkedQuestion, i: int, table: str) -> bool:
-    """`beer styles` are the styles that beers refer to, and no beers."""
-    singular = q.tokens[q.items[i].end - 1]
-    return _owned(q, i + 1, table) and singular.lower == singular.lemma and q.plural(i + 1)
 
 
 def _amount(q: LinkedQuestion, table: str, i: int) -> ColumnWord | None:
@@ -108,6 +91,13 @@ def _amount(q: LinkedQuestion, table: str, i: int) -> ColumnWord | None:
     if amount is None and said.endswith(("total of", "sum of", "average of")):
         return measures.amount_column(q, [table])
     return amount
+
+
+def _owned(q: LinkedQuestion, i: int, table: str) -> bool:
+    """`per product category`: rows of the table before refer to the table at item i."""
+    if q.sort(i) != "table":
+        return False
+    return any(e.left == table for e in q.graph.between(table, q.table_of(i)))
 
 
 def _beside_value(q: LinkedQuestion, i: int, table: str) -> bool:

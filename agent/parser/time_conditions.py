@@ -122,12 +122,15 @@ def date_column(
     measured = {e.column[0] for e in figures if e.column}  # `best customer of 2024`: 2024 is a date of orders
     if c.verb_measure is not None and c.verb_measure.column:  # `how much did they spend in 2024`
         measured.add(c.verb_measure.column[0])
-    absent = _absent_here(q, c)
+    # `trucks without shipments in 2024`: the rows whose absence is being read, if they have a date
+    missing = (part for part in c.query.restrictions() if isinstance(part, Membership) and part.where is c.sink)
+    absent = next((part for part in missing if _has_date(q, part.table)), None)
     measured = measured or _counted_per(q, c) or ({absent.table} if absent else set())
     near = {} if measured else c.near_tables(i)
     counted = {e.table for e in c.query.select if e.function == "count" and e.table}
-    done = _tables_of_deeds(q, i)  # `cars sold in 2024`: the date of the sale
-    counted = done or counted
+    # `cars sold in 2024`: the date of the sale, where a verb before item i names a table
+    verbs = [q.table_of(k) for k in range(max(0, i - 3), i) if q.sorts[k] == "table" and not _said_itself(q, k)]
+    counted = {table for table in verbs if _has_date(q, table)} or counted
     restricted = [clause[0] for clause in c.query.where]
     stored = (x.left.column for x in restricted if isinstance(x, Condition) and x.operator == "=")
     compared = (q.vocabulary.columns[key] for key in stored if key is not None)
@@ -186,17 +189,9 @@ def _meant(q: LinkedQuestion, c: Context, best: ColumnWord, tables: Collection[s
     return None
 
 
-def _tables_of_deeds(q: LinkedQuestion, i: int) -> set[str]:
-    """The tables that verbs name before item i: `sold` for sales."""
-    named = (k for k in range(max(0, i - 3), i) if q.sorts[k] == "table")
-    verbs = [k for k in named if q.tokens[q.items[k].end - 1].lemma not in q.vocabulary.tables[q.table_of(k)].words]
-    return {q.table_of(k) for k in verbs if _has_date(q, q.table_of(k))}
-
-
-def _absent_here(q: LinkedQuestion, c: Context) -> Membership | None:
-    """The rows whose absence is being read, if they have a date: `trucks without shipments in 2024`."""
-    absent = (part for part in c.query.restrictions() if isinstance(part, Membership) and part.where is c.sink)
-    return next((part for part in absent if _has_date(q, part.table)), None)
+def _said_itself(q: LinkedQuestion, k: int) -> bool:
+    """Whether item k is the name of its table, and no verb for its rows (`sold` for sales)."""
+    return q.tokens[q.items[k].end - 1].lemma in q.vocabulary.tables[q.table_of(k)].words
 
 
 def _same_event(q: LinkedQuestion, c: Context, column: ColumnWord) -> ColumnWord | None:
