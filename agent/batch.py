@@ -232,7 +232,7 @@ def _linked(databases: str, budget: int | None, record: Record) -> Record:
 
 
 def _selected(databases: str, record: Record) -> Record:
-    from agent.candidates.select_command import selected
+    from agent.candidates.evaluation import selected
 
     question, candidates = text_field(record, "question"), record.get("candidates")
     if not isinstance(candidates, list):

@@ -167,7 +167,7 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
     try:
         if not context.execute:
             return (Written(await _compiled(seats)),)
-        await _repaired(seats)
+        await repaired(seats)
         for number in range(1, SAMPLES + 1):
             enough = context.seconds_left > TIME_LEFT * context.limits.run_seconds
             if not enough or await seats.undisputed():
@@ -193,7 +193,7 @@ async def _open(one: Said, question: str, context: RunContext) -> bool:
     return any(part.open for part in missing)
 
 
-async def _repaired(seats: Seats) -> None:
+async def repaired(seats: Seats) -> None:
     """The model's query, sent back to it while something is wrong with it."""
     context, request = seats.context, seats.request
     privacy = privacy_of(context.model)
@@ -235,17 +235,6 @@ async def _compiled(seats: Seats) -> SqlReply:
         seats.tell("repair", reply, wrong, ok=False)
         seats.exchange = (*seats.exchange, (reply.sql, wrong))
     return found or next((one.reply for one in seats.said if one.reply.by_engine), reply)
-
-
-async def everything_said(seats: Seats, samples: int) -> None:
-    """Ask all, whatever the ones before have said: the engine, the model with its repairs, so many samples."""
-    engine = await engine_reading(seats.request, seats.context, unsure=True)
-    seats.unread = engine.not_understood if engine is not None else ()
-    if engine is not None and engine.sql:
-        await seats.take(engine)
-    await _repaired(seats)
-    for number in range(1, samples + 1):
-        await seats.ask(number)
 
 
 def _chosen_first(seats: Seats, found: Sequence[Estimate]) -> tuple[Written, ...]:

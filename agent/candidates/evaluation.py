@@ -2,17 +2,22 @@
 
 In: a question, an open database, candidates from anywhere. Out: those that ran, `Examined`, and why the others did not.
 Each distinct statement passes the guard, is run once within limits, and is judged by its evidence; the offline engine's
-reading of the question is the second opinion. No language model. Nothing that a candidate holds raises.
+reading of the question is the second opinion. No language model. Nothing that a candidate holds raises. `selected` is
+one line of `python -m agent.batch select`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
+from typing import Any
 
+from agent.candidates.choice import choose
 from agent.candidates.result_groups import Candidate, Examined, Ran, labelled
+from agent.parser.second_opinion import second_opinion
 from eval.databases.base import Database
 from eval.databases.types import Limits
 from eval.examination import Query, examine
@@ -88,3 +93,36 @@ def ran_or_problem(candidate: Candidate, case: Case) -> Ran | str:
     sent = case.verdict.statement.sql if case.verdict.statement else candidate.sql
     probability = scored.probability or 0.0
     return Ran(candidate, sent, probability, case.result, bool(case.facts.order_by), bool(scored.conflicts))
+
+
+_TOLD = 3
+"""Different problems that a reason names."""
+
+
+def selected(question: str, candidates: Sequence[object], database: Database, schema: Schema) -> dict[str, Any]:
+    """The choice among candidates that anybody may have written, with its own text and its probability; where none can
+    be run `sql` and `system` are None and `reason` says why. One that is no object with a text `sql` did not run."""
+    usable: list[Candidate] = []
+    unreadable = 0
+    for candidate in candidates:
+        sql = candidate.get("sql") if isinstance(candidate, dict) else None
+        if isinstance(candidate, dict) and isinstance(sql, str):
+            system = candidate.get("system")
+            usable.append(Candidate(system if isinstance(system, str) else "", sql))
+        else:
+            unreadable += 1
+    opinion = asyncio.run(second_opinion(question, database, schema)) if usable else None
+    outcomes = examined(question, usable, database, schema, opinion)
+    choice = choose(outcomes.ran, len(candidates))
+    if choice is None:
+        problems = [*outcomes.problems, *(["it has no 'sql'"] if unreadable else [])]
+        told = "; ".join(list(dict.fromkeys(problems))[:_TOLD])
+        reason = f"None of the {len(candidates)} candidates can be run: {told}."
+        if len(candidates) < 2:
+            reason = f"It cannot be run: {told}." if candidates else "There is no candidate."
+        return {"sql": None, "system": None, "probability": 0.0, "reason": reason}
+    return {
+        "sql": choice.candidate.sql,
+        "system": choice.candidate.system or None,
+        "probability": round(choice.probability, 4),
+    }

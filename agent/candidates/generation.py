@@ -63,7 +63,9 @@ async def written(request: SqlRequest, question: str, context: RunContext) -> tu
     refused = any(isinstance(failure, ModelAuthError) for failure in failures)
     enough = context.seconds_left > TIME_LEFT * context.limits.run_seconds
     ran, choice = await _compared(replies, question, context)
-    if total > FIRST and enough and not refused and not _settled(choice):
+    # All that were asked for came, agree, and are likely right
+    settled = choice is not None and choice.agreeing == FIRST and choice.probability >= ENOUGH_CANDIDATES
+    if total > FIRST and enough and not refused and not settled:
         more, failed = await _wave(request, question, range(FIRST, total), context)
         replies, failures = [*replies, *more], [*failures, *failed]
         ran, choice = await _compared(replies, question, context)
@@ -153,11 +155,6 @@ async def _compared(
         [replace(one, candidate=Candidate(str(i), r.sql)) for i, r in enumerate(replies) if (one := known.get(r.sql))]
     )
     return ran, choose(ran, len(replies))
-
-
-def _settled(choice: Choice | None) -> bool:
-    """All that were asked for came, agree, and are likely right."""
-    return choice is not None and choice.agreeing == FIRST and choice.probability >= ENOUGH_CANDIDATES
 
 
 def _chosen_first(replies: Sequence[SqlReply], ran: Sequence[Examined], choice: Choice | None) -> tuple[Written, ...]:

@@ -26,9 +26,9 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 
+from agent.candidates.choice import probability, weights
 from agent.candidates.evaluation import ran_or_problem
 from agent.candidates.result_groups import Candidate, Ran, labelled, log_odds
-from agent.candidates.weights import probability, weights
 from agent.runtime.probability import STATED_DOUBT
 from eval.metrics.comparison import columns_within
 from eval.scoring.types import Case
@@ -85,15 +85,15 @@ def estimates(answers: Sequence[Answer]) -> list[Estimate]:
     for i, one in enumerate(examined):
         groups.setdefault(one.result, []).append(i)
     own = [i for i, one in enumerate(answers) if not one.by_engine and not one.superseded]
+    # Readings that the engine itself doubts: where a model wrote the same, that one is told
+    guessed = {i for i, one in enumerate(answers) if one.by_engine and (one.confidence or 0.0) < STATED_DOUBT}
     engine = next((one.confidence or 0.0 for one in answers if one.by_engine), None)
     unread = max((one.unread for one in answers), default=0)
     rows = [(label, answers[members[0]].ran.result) for label, members in groups.items()]
     within = {(a, b) for (a, part), (b, whole) in permutations(rows, 2) if columns_within(part, whole)}
     found = []
     for label, members in groups.items():
-        best = max(
-            members, key=lambda i: (not answers[i].superseded, not _guessed(answers[i]), examined[i].log_odds, -i)
-        )
+        best = max(members, key=lambda i: (not answers[i].superseded, i not in guessed, examined[i].log_odds, -i))
         voting = [i for i in members if i in own]
         features = {
             "judged": examined[best].log_odds,
@@ -139,8 +139,3 @@ FORBIDDEN = 0.2
 def _part(those: Iterable[bool]) -> float:
     votes = list(those)
     return sum(votes) / len(votes) if votes else 0.0
-
-
-def _guessed(one: Answer) -> bool:
-    """A reading that the engine itself doubts: where a model wrote the same, that one is told."""
-    return one.by_engine and (one.confidence or 0.0) < STATED_DOUBT

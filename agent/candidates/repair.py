@@ -38,9 +38,12 @@ RESEMBLING = 4
 
 def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
     """One reason, the first that applies: a name lacks its quotes, it does not parse, may not run, names what is not
-    there, fails, compares with what is not stored, is contradicted by its own form, the question or the
-    data."""
-    if not case.ran and (odd := [n for n in _odd_names(case.schema) if _stands_bare(n, case)]):
+    there, fails, compares with what is not stored, is contradicted by its own form, the question or the data."""
+    # Columns with blanks, hyphens and the like in their names
+    names = (c.name for t in case.schema.tables for c in t.columns if not c.name.replace("_", "a").isalnum())
+    quoted, text = ENGINES[case.schema.dialect].quoted, case.parsed.text
+    odd = [] if case.ran else [name for name in dict.fromkeys(names) if name in text and quoted(name) not in text]
+    if odd:
         return f"Put these names in double quotes: {', '.join(odd[:NAMED])}."
     if case.parsed.tree is None:
         return f"This is not one valid statement: {one_line(case.parsed.error or 'it is empty', 200)}."
@@ -57,16 +60,6 @@ def wrong_with(case: Case, values: ValueIndex, privacy: Privacy) -> str:
     missing = [c for c in case.stored if c.found in ("nowhere", "elsewhere", "otherwise")][:NAMED]
     lines = [_not_stored(c.value, c.table, c.column, case, values) for c in missing] if privacy == "full" else []
     return " ".join(filter(None, lines)) or _contradicted(case, privacy)
-
-
-def _odd_names(schema: Schema) -> list[str]:
-    """Columns with blanks, hyphens and the like in their names."""
-    names = dict.fromkeys(c.name for t in schema.tables for c in t.columns)
-    return [name for name in names if not name.replace("_", "a").isalnum()]
-
-
-def _stands_bare(name: str, case: Case) -> bool:
-    return name in case.parsed.text and ENGINES[case.schema.dialect].quoted(name) not in case.parsed.text
 
 
 def _phantom(phantom: Phantom, schema: Schema, used: list[str]) -> str:

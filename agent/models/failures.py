@@ -154,7 +154,14 @@ def _of_status(
         return Failure(ModelRateLimited, message, status=status, reply=reply)
     if status == 429:
         message = f"The model server at {where} is limiting requests (429). It said: {shown}"
-        return Failure(ModelRateLimited, message, True, status, reply, retry_after(headers) or _retry_delay(inner))
+        # Google's servers ask to wait in the error's details: `{"retryDelay": "34s"}`
+        details = inner.get("details") if isinstance(inner, Mapping) else None
+        told = (
+            [one.get("retryDelay") for one in details if isinstance(one, Mapping)] if isinstance(details, list) else []
+        )
+        delay = next(filter(None, (_DELAY.fullmatch(str(one)) for one in told)), None)
+        wait = retry_after(headers) or (float(delay[1]) if delay else None)
+        return Failure(ModelRateLimited, message, True, status, reply, wait)
     if status in (408, 409) or status >= 500:
         message = f"The model server at {where} failed ({status}). It said: {shown}"
         loading = status in (500, 503) and _LOADING.search(reply) is not None
@@ -216,16 +223,6 @@ def _error_in(body: object) -> object:
     if isinstance(body, list) and body:
         body = body[0]
     return body.get("error", body) if isinstance(body, Mapping) else body
-
-
-def _retry_delay(inner: object) -> float | None:
-    """Seconds that Google's servers ask to wait, in the error's details: `{"retryDelay": "34s"}`."""
-    details = inner.get("details") if isinstance(inner, Mapping) else None
-    for detail in details if isinstance(details, list) else ():
-        delay = _DELAY.fullmatch(str(detail.get("retryDelay"))) if isinstance(detail, Mapping) else None
-        if delay:
-            return float(delay[1])
-    return None
 
 
 def _server_text(body: object, message: str) -> str:

@@ -50,21 +50,16 @@ def restate(question: str, earlier: Sequence[Turn], schema: Schema, values: Valu
         return None
     try:
         with limited(MOST_STEPS):
-            return _completed(Utterance(body, schema, values), joined, narrowed, earlier[-1])
+            utterance = Utterance(body, schema, values)
+            if not incomplete(utterance, joined or narrowed):
+                return None
+            before = Utterance(earlier[-1].question, schema, values, earlier[-1].sql)
+            for rule in _RULES:
+                if (restated := rule(utterance, before, joined)) is not None:
+                    return restated
+            return _with_antecedent(utterance, before)
     except TooTangled:
         return None
-
-
-def _completed(utterance: Utterance, joined: bool, narrowed: bool, last: Turn) -> str | None:
-    schema, values = utterance.schema, utterance.values
-    if not incomplete(utterance, joined or narrowed):
-        return None
-    before = Utterance(last.question, schema, values, last.sql)
-    for rule in _RULES:
-        restated = rule(utterance, before, joined)
-        if restated is not None:
-            return restated
-    return _with_antecedent(utterance, before)
 
 
 _HOW_MANY = re.compile(
@@ -80,18 +75,11 @@ _HOW_MANY_MORE = re.compile(
 def _count(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
     """`how many are there?`, `how many per country?`"""
     if _HOW_MANY.match(utterance.text):
-        phrase = before.phrase(plain=True)
-        return f"How many {_bare(phrase)} are there?" if phrase else None
+        phrase = before.things()
+        return f"How many {phrase} are there?" if phrase else None
     match = _HOW_MANY_MORE.match(utterance.text)
-    if match and not utterance.tables():
-        phrase = before.phrase(plain=True)
-        rest = utterance.text[match.end() :]
-        return f"How many {_bare(phrase)} {rest}?" if phrase else None
-    return None
-
-
-def _bare(phrase: str) -> str:
-    return re.sub(r"^(?:the|all|all the|our|every) ", "", phrase, flags=re.I)
+    phrase = before.things() if match and not utterance.tables() else ""
+    return f"How many {phrase} {utterance.text[match.end() :]}?" if match and phrase else None
 
 
 _LISTED = re.compile(
@@ -352,9 +340,9 @@ def _of_those(utterance: Utterance, before: Utterance, joined: bool) -> str | No
     rest = (match["rest"] or match["rest2"]).strip()
     if _REFERRING.search(rest) or len(rest.split()) < 2 or not re.match(r"[a-z]", rest):
         return None
-    phrase = before.phrase(plain=True)
+    phrase = before.things()
     start = "How many" if (match["who"] or match["who2"]).lower() == "how many" else "Which"
-    return f"{start} {_bare(phrase)} {rest}?" if phrase else None
+    return f"{start} {phrase} {rest}?" if phrase else None
 
 
 _RULES = (

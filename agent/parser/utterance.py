@@ -27,6 +27,9 @@ from eval.sql import parse
 _DATE = dt.date(2000, 1, 1)
 RELATIVE = re.compile(r"last|this|past|previous|current|today|yesterday", re.IGNORECASE)
 """The beginning of a period that depends on today."""
+_BEFORE_YEARS = word_set(
+    "in of for during year from since the and before after by until to between excluding except not without"
+)
 
 
 class Utterance:
@@ -117,13 +120,9 @@ class Utterance:
         """The periods that the text names, each with its first token."""
         for start in range(len(self.tokens)):
             period = period_at(self.tokens, start, _DATE)
-            if period is not None and (period.year_only is None or period.relative or self._year_stands(start)):
+            before = self.tokens[start - 1].lower if start else "in"
+            if period is not None and (period.year_only is None or period.relative or before in _BEFORE_YEARS):
                 yield start, period
-
-    def _year_stands(self, start: int) -> bool:
-        before = self.tokens[start - 1].lower if start else ""
-        return before in ("", "in", "of", "for", "during", "year", "from", "since", "the", "and", "before", "after",
-                          "by", "until", "to", "between", "excluding", "except", "not", "without")  # fmt: skip
 
     def counts_rows(self) -> bool:
         return self.has("count", "agg") or bool(self.measures())
@@ -353,6 +352,10 @@ class Utterance:
         word = following.group().lower() if following else ","
         verb = word not in _CONTINUING and not word.endswith(("ed", "ing"))
         return f"{lead} {'that ' if verb else ''}{rest}".strip()
+
+    def things(self) -> str:
+        """The topic without order, limit and article: `customers from France`; empty where no table is named."""
+        return re.sub(r"^(?:the|all|all the|our|every) ", "", self.phrase(plain=True) or "", flags=re.I)
 
     def _describes(self, k: int) -> bool:
         """Whether item k is an adjective of the noun after it."""

@@ -10,12 +10,62 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from agent.events import StepEvent, StepInfo
 from agent.models.protocol import ModelError, ModelReplyError, SqlReply, SqlRequest, Stepping, StepReply, StepRequest
-from agent.react.order import WRITES, Tool, asks_model, following
 from agent.react.tools import Outcome, Toolbox
 from agent.runtime.context import RunContext
+
+Tool = Literal[
+    "get_schema",
+    "link_schema",
+    "extract_constraints",
+    "generate_sql",
+    "validate_sql",
+    "validate_constraints",
+    "run_sql",
+    "repair_sql",
+    "finish",
+]
+Edges = dict[tuple[Tool | None, bool], tuple[Tool, ...]]
+
+EDGES: Edges = {
+    (None, True): ("get_schema",),
+    ("get_schema", True): ("link_schema",),
+    ("link_schema", True): ("extract_constraints",),
+    ("extract_constraints", True): ("generate_sql",),
+    ("generate_sql", True): ("validate_sql",),
+    ("repair_sql", True): ("validate_sql",),
+    ("validate_sql", True): ("validate_constraints",),
+    ("validate_sql", False): ("repair_sql",),
+    ("validate_constraints", True): ("run_sql",),
+    ("validate_constraints", False): ("repair_sql", "run_sql"),
+    ("run_sql", True): ("finish", "repair_sql"),
+    ("run_sql", False): ("repair_sql",),
+    ("finish", True): (),
+}
+"""(tool, whether it succeeded) → the tools that may be next: the whole of the order.
+
+    get_schema → link_schema → extract_constraints → generate_sql → validate_sql → validate_constraints → run_sql
+    run_sql → finish, where it ran; what failed, and what the model doubts, goes to repair_sql → validate_sql
+
+A model is asked only where it has something to decide or to write. Constraints are advice, so a query that they speak
+against may be run all the same.
+"""
+
+WRITES: frozenset[Tool] = frozenset(("generate_sql", "repair_sql"))
+"""Tools whose content is a query that the model writes."""
+
+
+def following(last: Tool | None, ok: bool) -> tuple[Tool, ...]:
+    return EDGES.get((last, ok), ())
+
+
+def asks_model(allowed: tuple[Tool, ...]) -> bool:
+    """Whether a model has something to decide or to write next."""
+    return len(allowed) > 1 or bool(WRITES & set(allowed))
+
 
 log = logging.getLogger(__name__)
 
@@ -68,13 +118,14 @@ class _Run:
             if not asks_model(allowed):
                 started = time.perf_counter()
                 self._done(allowed[0], await tools.use(allowed[0], self.sql), "", started)
-            elif self._spent or not await self._own_step(allowed, tools):
+            elif (
+                self.taken >= OWN_STEPS
+                or self.useless >= USELESS
+                or self.context.seconds_left <= RESERVE
+                or not await self._own_step(allowed, tools)
+            ):
                 break
         return await self._answer()
-
-    @property
-    def _spent(self) -> bool:
-        return self.taken >= OWN_STEPS or self.useless >= USELESS or self.context.seconds_left <= RESERVE
 
     async def _own_step(self, allowed: tuple[Tool, ...], tools: Toolbox) -> bool:
         """Let the model take a step. False when it can't be reached any more, but a query has run."""
@@ -89,7 +140,9 @@ class _Run:
             if not self.ran:
                 raise
             return False
-        tool = _named(reply, allowed)
+        # The one that it names, or where it is a query and names none, the one that writes
+        written = reply.sql and not reply.tool
+        tool = next((one for one in allowed if reply.tool == one or (written and one in WRITES)), None)
         if tool is None:
             problem = f"{reply.tool!r} is not allowed now" if reply.tool else "No tool was named"
             self._useless(reply.tool or "?", f"{problem}; allowed: {', '.join(allowed)}.", reply.thought, started)
@@ -139,12 +192,10 @@ class _Run:
 
     def _trace(self, tool: str, outcome: Outcome, thought: str, started: float) -> None:
         written = self.sql if tool in WRITES else ""
-        parts = [
-            f"{tool}{'' if outcome.ok else ' (failed)'}",
-            *([thought] if thought else []),
-            *([written] if written else []),
-        ]
-        self.transcript.append("\n".join(parts) + (f"\n→ {outcome.text[:_SHOWN]}" if outcome.text else ""))
+        parts = (f"{tool}{'' if outcome.ok else ' (failed)'}", thought, written)
+        self.transcript.append(
+            "\n".join(filter(None, parts)) + (f"\n→ {outcome.text[:_SHOWN]}" if outcome.text else "")
+        )
         self.trace.append(tool if outcome.ok else f"{tool} ✗")
         info = StepInfo(
             task_id=self.request.task.id,
@@ -171,11 +222,3 @@ class _Run:
             request = replace(request, failed_sql=self.sql, feedback=self.problem or request.feedback)
         reply = await self.context.model.write_sql(request)
         return replace(reply, reasoning=f"{reply.reasoning}\nSteps: {steps} → a plain query".strip())
-
-
-def _named(reply: StepReply, allowed: tuple[Tool, ...]) -> Tool | None:
-    """The tool that the reply means: the one it names, or where it is a query and names none, the one that writes."""
-    for tool in allowed:
-        if reply.tool == tool or (not reply.tool and reply.sql and tool in WRITES):
-            return tool
-    return None

@@ -49,7 +49,9 @@ class Toolbox:
         """Use a tool that asks no model."""
         match tool:
             case "get_schema":
-                return self._schema()
+                schema = self.request.schema
+                count = f"{len(schema.tables)} tables with {schema.column_count} columns"
+                return Outcome(True, f"{count}, as shown above.")
             case "link_schema":
                 return await asyncio.to_thread(self._links)
             case "extract_constraints":
@@ -61,10 +63,6 @@ class Toolbox:
             case "run_sql":
                 return await self._run(sql)
         return Outcome(True, "")
-
-    def _schema(self) -> Outcome:
-        schema = self.request.schema
-        return Outcome(True, f"{len(schema.tables)} tables with {schema.column_count} columns, as shown above.")
 
     def _links(self) -> Outcome:
         request = self.request

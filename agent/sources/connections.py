@@ -143,8 +143,10 @@ async def connect(url: str, policy: ConnectionPolicy) -> Connected:
     except TimeoutError:
         raise DatabaseUnreachable(f"the database did not answer within {policy.seconds:g} s") from None
     finally:
-        if opening is not None and not opening.done():
-            opening.add_done_callback(_close_unwanted)
+        if opening is not None and not opening.done():  # what opens later is closed
+            opening.add_done_callback(
+                lambda late: None if late.cancelled() or late.exception() else late.result().database.close()
+            )
 
 
 def _open(targets: tuple[Target, ...], policy: ConnectionPolicy) -> Connected:
@@ -183,11 +185,6 @@ def _warnings(target: Target, privileges: tuple[str, ...]) -> tuple[str, ...]:
         hint = "add sslmode=require" if target.dialect == "postgres" else "reach it over a private network or a tunnel"
         warnings.append(f"The connection to {target.host} may not be encrypted; {hint}.")
     return tuple(warnings)
-
-
-def _close_unwanted(opening: asyncio.Future[Connected]) -> None:
-    if not opening.cancelled() and opening.exception() is None:
-        opening.result().database.close()
 
 
 def _check_file(scheme: str, rest: str, policy: ConnectionPolicy) -> tuple[Target, ...]:

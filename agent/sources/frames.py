@@ -36,21 +36,20 @@ def open_data(data: Any, cache: str | None = None) -> Database:
         return open_files([Path(item) for item in data], cache, lambda _: None)
     if isinstance(data, duckdb.DuckDBPyConnection):
         return _copied(lambda folder: _from_connection(data, folder))
+
+    def is_frame(value: Any) -> bool:
+        """By what the object offers, so that no package is imported that the program does not use."""
+        known = type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and hasattr(value, "columns")
+        return known or hasattr(value, "__arrow_c_stream__")
+
     frames = data if isinstance(data, Mapping) else {ALONE: data}
-    if not frames or not all(isinstance(key, str) and _is_frame(frame) for key, frame in frames.items()):
+    if not frames or not all(isinstance(key, str) and is_frame(frame) for key, frame in frames.items()):
         size = "an empty" if isinstance(data, Sequence) and not data else "a"
         raise InputError(
             "`database` takes a demo's name, a path, a URL, a list of data files, a pandas, Polars or Arrow table, a "
             f"dict of tables by name, a DuckDB connection, or an open Database; not {size} {type(data).__name__}"
         )
     return _copied(lambda folder: _from_frames(frames, folder))
-
-
-def _is_frame(value: Any) -> bool:
-    """By what the object offers, so that no package is imported that the program does not use."""
-    if hasattr(value, "__arrow_c_stream__"):
-        return True
-    return type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and hasattr(value, "columns")
 
 
 def _copied(write: Any) -> Database:

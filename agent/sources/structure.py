@@ -198,12 +198,12 @@ def _with_sample(column: Column, number: int, rows: Any) -> Column:
 
 def without_samples(schema: Schema) -> Schema:
     """The structure without what sample rows hold, for a model that may see no value."""
-    bare = (replace(t, columns=tuple(replace(c, comment=_own(c.comment)) for c in t.columns)) for t in schema.tables)
-    return replace(schema, tables=tuple(bare))
 
+    def bare(column: Column) -> Column:
+        own = (column.comment or "").partition(f"{SAMPLE}'")[0].removesuffix("; ")
+        return replace(column, comment=own or None)
 
-def _own(comment: str | None) -> str | None:
-    return (comment or "").partition(f"{SAMPLE}'")[0].removesuffix("; ") or None
+    return replace(schema, tables=tuple(replace(t, columns=tuple(map(bare, t.columns))) for t in schema.tables))
 
 
 def _table_keys(given: dict[str, Any]) -> Iterator[ForeignKey]:

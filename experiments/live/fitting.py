@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.candidates.choice import INTERCEPT, probability
 from agent.candidates.live import FITTED, Answer, estimates, evidence_of
-from agent.candidates.weights import INTERCEPT, probability
 from agent.config import Settings
 from agent.runtime.catalogue import resolve_database
 from agent.runtime.probability import STATED_DOUBT

@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent.candidates.cascade import Seats, everything_said
+from agent.candidates.cascade import Seats, repaired
+from agent.candidates.generation import engine_reading
 from agent.config import Settings
 from agent.knowledge.privacy import SchemaText
 from agent.models import closing, shared_model
@@ -102,7 +103,7 @@ async def _said(asked: Line, bench: Path, settings: Settings, model: Model, samp
     started = time.monotonic()
     seats = Seats(request, asked["question"], context)
     try:
-        await everything_said(seats, samples)
+        await _everything_said(seats, samples)
     except (ModelError, TimeoutError) as error:
         asked = {**asked, "error": str(error)}
     replies = [
@@ -124,3 +125,14 @@ async def _said(asked: Line, bench: Path, settings: Settings, model: Model, samp
         "seconds": round(time.monotonic() - started, 2),
         "tokens": [used.input_tokens, used.cached_tokens, used.output_tokens],
     }
+
+
+async def _everything_said(seats: Seats, samples: int) -> None:
+    """Ask all, whatever the ones before have said: the engine, the model with its repairs, so many samples."""
+    engine = await engine_reading(seats.request, seats.context, unsure=True)
+    seats.unread = engine.not_understood if engine is not None else ()
+    if engine is not None and engine.sql:
+        await seats.take(engine)
+    await repaired(seats)
+    for number in range(1, samples + 1):
+        await seats.ask(number)

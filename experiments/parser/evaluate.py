@@ -21,9 +21,9 @@ from pathlib import Path
 
 from agent.knowledge.values import value_index
 from agent.parser import confidence
+from agent.parser.confidence import Forest
 from agent.parser.engine import read
 from agent.parser.execution_probe import looker
-from agent.parser.gradient_boosting import Forest
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases import Database, ExecutionResult, Limits, open_database
 from eval.metrics.comparison import same_result
@@ -211,7 +211,7 @@ def write_forest(learned: Forest, source: str, count: int) -> None:
         f"# Gradient-boosted trees, learned from {count} readings of the questions in {source}: a tree a line, its",
         "# split `feature<threshold` before the two sides, leaves as numbers to add up. Numbers about our own features",
         "# only: no text, name or value of that set is kept here.",
-        *learned.lines(),
+        *learned.lines,
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

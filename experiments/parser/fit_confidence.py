@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from agent.parser import confidence
-from agent.parser.gradient_boosting import Forest
+from agent.parser.confidence import Forest
 from agent.runtime.probability import STATED_DOUBT
 from experiments.json_lines import read_lines, write_lines
 from experiments.parser.evaluate import Outcome, demo_questions, outcomes, write_forest

@@ -1,6 +1,6 @@
 """Grow the forest of the offline engine's confidence.
 
-In: observations with known outcomes. Out: an `agent.parser.gradient_boosting.Forest`. Gradient boosting on the logistic
+In: observations with known outcomes. Out: an `agent.parser.confidence.Forest`. Gradient boosting on the logistic
 loss (Friedman 2001) with Newton leaves, in plain Python. A few thousand sparse observations take half a minute, and the
 same input gives the same trees.
 """
@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from agent.parser.gradient_boosting import Forest, Node
+from agent.parser.confidence import Forest
 
 DOUBTS = (
     "doubt ", "unmet ", "unread", "some unread", "figure", "default shown", "joins", "inferred", "unnamed", "weakest",
@@ -29,6 +30,30 @@ _BINS = 6
 """The most thresholds for one feature."""
 _RIDGE = 5.0
 """Added to a leaf's curvature, so that leaves with few observations have small values."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """`feature < threshold` leads to `below`, otherwise to `above`; a leaf has a value and no feature."""
+
+    feature: str = ""
+    threshold: float = 0.0
+    below: Node | None = None
+    above: Node | None = None
+    value: float = 0.0
+
+    def at(self, observed: Mapping[str, float]) -> float:
+        """The value of the leaf that an observation falls into; a feature not observed counts as 0."""
+        node = self
+        while node.below is not None and node.above is not None:
+            node = node.below if observed.get(node.feature, 0.0) < node.threshold else node.above
+        return node.value
+
+    def text(self) -> str:
+        """The tree in one line: a split before its two sides, leaves as numbers, separated by tabs."""
+        if self.below is None or self.above is None:
+            return f"{self.value:.4f}"
+        return f"{self.feature}<{self.threshold:g}\t{self.below.text()}\t{self.above.text()}"
 
 
 def grown(
@@ -67,7 +92,7 @@ def grown(
         grown_trees.append(tree)
         for k, o in enumerate(observations):
             totals[k] += tree.at(o)
-    return Forest(bias, tuple(grown_trees))
+    return Forest((f"bias\t{bias:.4f}", *(tree.text() for tree in grown_trees)))
 
 
 def _thresholds(observations: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agent.candidates.weights import FITTED, INTERCEPT
+from agent.candidates.choice import FITTED, INTERCEPT
 from eval.scoring.correctness import coefficients
 from eval.scoring.regression import Fit
 from experiments.judge.__main__ import RECORDED, cached

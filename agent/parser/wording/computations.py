@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from agent.knowledge.vocabulary import TableWord, Vocabulary
 from agent.parser.interpretation import Shape
 from agent.parser.measures import AVERAGED, MONEY_ROWS
 from agent.parser.wording.rules import BY, YEAR, Known, Wording, rule, subject
@@ -21,10 +20,6 @@ OFTEN = {"daily": "day", "weekly": "week", "monthly": "month", "quarterly": "qua
 _PERIOD = r"(?P<period>day|week|month|quarter|year)"
 _IN_PERCENT = r"(?: (?:in|as)(?: an?)? (?:percent|percentages?|share)(?: of (?:the )?(?:total|all))?)"
 _SHARE = r"(?:share|percentage|percent|proportion)"
-
-
-def _first(*groups: str | None) -> str:
-    return next((x for x in groups if x), "")
 
 
 @rule(
@@ -85,7 +80,7 @@ _GROWN = r"\b(?:growth|change)(?: rate)?\b(?: (?:of|in)(?= (?!\d)))?"
 )
 def growth(match: re.Match[str], _: Known) -> Wording:
     """`monthly growth of revenue` as the growth of `revenue by month`."""
-    period = _first(match["unit"], match["period"], OFTEN.get((match["often"] or "").lower()), match["years"])
+    period = match["unit"] or match["period"] or OFTEN.get((match["often"] or "").lower()) or match["years"] or ""
     what = re.sub(_GROWN, "", match["before"] + match["after"], flags=re.IGNORECASE)
     what = re.sub(rf"{_IN_PERCENT}$", "", " ".join(what.split()), flags=re.IGNORECASE)
     when = re.search(r" (?:in|for|since|during) \S.*$", what)
@@ -101,7 +96,7 @@ def growth(match: re.Match[str], _: Known) -> Wording:
 )
 def change(match: re.Match[str], _: Known) -> Wording:
     """`how much did revenue grow from 2023 to 2024` as the change of `revenue by year`."""
-    what = subject(_first(match["x"], match["x2"], match["x3"]))
+    what = subject(match["x"] or match["x2"] or match["x3"] or "")
     return Wording(f"{what} by year", Shape("change", (int(match["a"]), int(match["b"])), grouped=True))
 
 
@@ -143,18 +138,13 @@ def order_value(match: re.Match[str], known: Known) -> Wording | None:
     rows = next((tables[word,] for word in (noun, "order", "invoice", "sale") if (word,) in tables), None)
     if rows is None:
         return None
-    if amount := amount_of(known.vocabulary, rows):
+    held = {" ".join(c.words) for c in known.vocabulary.by_table[rows.name] if c.numeric}  # the amount of one row
+    amounts = ("total amount", "order total", "total", "amount", "grand total", "total price")
+    if amount := next((name for name in amounts if name in held), ""):
         return Wording(f"average {rows.words[-1]} {amount}{match['rest']}")
     if re.match(r" (?:by|per|for each)\b", match["rest"]):
         return None
     return Wording(f"revenue per {rows.words[-1]}{match['rest']}", Shape("average", grouped=True))
-
-
-def amount_of(vocabulary: Vocabulary, table: TableWord) -> str:
-    """The name of the column that holds the amount of one row of a table."""
-    names = ("total amount", "order total", "total", "amount", "grand total", "total price")
-    held = {" ".join(c.words) for c in vocabulary.by_table[table.name] if c.numeric}
-    return next((name for name in names if name in held), "")
 
 
 _MEASURED = re.compile(r"revenue|sales|spend(?:ing)?|spent|turnover", re.IGNORECASE)
@@ -209,18 +199,13 @@ def busiest_time(match: re.Match[str], known: Known) -> Wording | None:
         shape = Shape("top", grouped=True, descending=most)
         note = f"“busiest” is taken as the most {rows}"
         return Wording(f"number of {rows} per {period}{rest}", shape, (note,), guessed=True)
-    if event := _dated_event(what.split()[-1], known):
+    noun = what.split()[-1]
+    one = lemma(noun)
+    dates = [c for c in known.vocabulary.columns.values() if c.role == "date" and one in c.words]
+    if one != noun and known.table(noun) is None and len(dates) == 1:  # `arrivals`, as one date column is called
         shape = Shape("top", grouped=True, descending=most, part=period)
-        return Wording(f"number of {event[0]} per {event[1]}{rest}", shape)
-    if known.plural_table(what.split()[-1]) and not what.startswith("number of "):
+        rows = known.vocabulary.tables[dates[0].table].plural
+        return Wording(f"number of {rows} per {' '.join(dates[0].words)}{rest}", shape)
+    if known.plural_table(noun) and not what.startswith("number of "):
         what = f"number of {what}"
     return Wording(f"{what} per {period}{rest}", Shape("top", grouped=True, descending=most))
-
-
-def _dated_event(noun: str, known: Known) -> tuple[str, str] | None:
-    """The rows and the date that `arrivals` means, where one date column is called so and no table is."""
-    one = lemma(noun)
-    if one == noun or known.table(noun) is not None:
-        return None
-    dates = [c for c in known.vocabulary.columns.values() if c.role == "date" and one in c.words]
-    return (known.vocabulary.tables[dates[0].table].plural, " ".join(dates[0].words)) if len(dates) == 1 else None

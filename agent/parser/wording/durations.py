@@ -113,8 +113,11 @@ def _event_time(match: re.Match[str], known: Known) -> Wording | None:
     function = (match["f"] or "").lower()
     if function and (stored := _stored(match["x"], function, match["rest"], known)) is not None:
         return stored
-    pairs = _of_rows(_pairs(match["x"], known), match.groupdict().get("o"), known)
-    return _passed(pairs, match, known, function)
+    # of the table that the question names, if it names one of theirs
+    table = known.table((match.groupdict().get("o") or "").rpartition(" ")[2])
+    pairs = _pairs(match["x"], known)
+    own = [pair for pair in pairs if table is not None and pair[1].table == table.name]
+    return _passed(own or pairs, match, known, function)
 
 
 @rule(rf"^(?:on|in) average,? how {_COUNTED} (?P<said>.+?){_GROUPS}$", rf"^how {_COUNTED} (?P<said>.+?){_GROUPS}$")
@@ -127,7 +130,12 @@ def _asked(match: re.Match[str], known: Known) -> Wording | None:
     for event in said:
         if (stored := _stored(event, "average", match["rest"], known)) is not None:
             return stored
-    worth = {pair: _nearness(said, pair, known) for pair in (*_all_pairs(known), *_stays(known))}
+    worth: dict[tuple[ColumnWord, ColumnWord], int] = {}
+    for start, end in (*_all_pairs(known), *_stays(known)):  # by what of them the words name; the end counts most
+        kept = {root(w) for w in known.vocabulary.tables[end.table].words}
+        rows_named = any(root(lemma(w)) in kept for w in said)
+        begun, ended = (any(_called(w, date) for w in said) for date in (start, end))
+        worth[start, end] = 3 * ended + 2 * rows_named + begun
     most = max(worth.values(), default=0)
     pairs = [pair for pair, near in worth.items() if near == most and (most or len(worth) == 1)]
     rows = _ROWS.search(match["said"])
@@ -145,16 +153,6 @@ _IDLE_WORDS = word_set(
     "they day days counted and their its date of pass passes"
 )
 _KIND_OF_DATE = word_set("date time at on day timestamp datetime")
-
-
-def _nearness(said: Sequence[str], pair: tuple[ColumnWord, ColumnWord], known: Known) -> int:
-    """How many of a pair's dates and rows the words name; the end counts most."""
-    start, end = pair
-    table = known.vocabulary.tables[end.table].words
-    kept = {root(w) for w in table}
-    ended = any(_called(w, end) for w in said)
-    rows = any(root(lemma(w)) in kept for w in said)
-    return 3 * ended + 2 * rows + any(_called(w, start) for w in said)
 
 
 def _called(word: str, column: ColumnWord) -> bool:
@@ -183,13 +181,6 @@ def _passed(
 
 def _unit_named(word: str) -> Unit | None:
     return _UNITS.get(word.lower().rstrip("s"))
-
-
-def _of_rows(pairs: _Pairs, rows: str | None, known: Known) -> _Pairs:
-    """The pairs of the table that the question names, if it names one of them."""
-    table = known.table(rows.split()[-1] if rows else "")
-    own = [p for p in pairs if table is not None and p[1].table == table.name]
-    return own or pairs
 
 
 _COMES = _roots("arrival arrive checkin start begin admission admit")

@@ -65,7 +65,13 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     rest = f" {rest}" if rest else ""
     if not before and rest and not _REST.match(rest):
         before, rest = rest.strip(), ""
-    if not (_clearly_two(join, match, asked or compares or wants_difference) and _REST.match(rest)):
+    # Two periods are compared, rather than bounds of one (`from 2019 to 2021`)
+    preposition = (match["in"] or "").strip().lower()
+    clearly = preposition not in ("since", "until", "before", "after")
+    if join in ("and", "to", "with", "than"):
+        listed = join == "and" and preposition in ("in", "for", "during")
+        clearly = listed or (clearly and preposition != "by" and (asked or compares or wants_difference))
+    if not (clearly and _REST.match(rest)):
         return None
     if join == "and" and _LISTED.search(before) and not _FIGURE.match(before):
         return None
@@ -111,15 +117,6 @@ def _subject_before(before: str) -> tuple[str, bool, bool]:
     return subject(_LOOSE_ENDS.sub("", f" {text}").strip()), bool(difference), compares
 
 
-def _clearly_two(join: str, match: re.Match[str], compares: bool) -> bool:
-    """Whether two periods are compared, rather than bounds of one (`from 2019 to 2021`)."""
-    if join in ("and", "to", "with", "than"):
-        before = (match["in"] or "").strip().lower()
-        listed = join == "and" and before in ("in", "for", "during")
-        return listed or (compares and before not in ("by", "since", "until", "before", "after"))
-    return (match["in"] or "").strip().lower() not in ("since", "until", "before", "after")
-
-
 def _spans(first: str, second: str, today: dt.date) -> tuple[Span, Span] | None:
     """The two periods in the order in which they are named; a year named once is the year of both."""
     if (year := re.search(YEAR, second)) and not re.search(
@@ -144,7 +141,10 @@ def _period(words: str, today: dt.date) -> Span | None:
     named = periods.period_at(tokens, 1, today)
     if named is None or named.tokens != len(tokens) - 1:
         return None
-    unit = _unit_of(named.start, named.end)
+    # The calendar unit that the period is exactly one of
+    months = (unit for unit, months in MONTHS.items() if named.end == months_later(named.start, months))
+    unit = next(months, "") if named.start.day == 1 else ""
+    unit = unit or {1: "day", 7: "week"}.get((named.end - named.start).days, "")
     return Span(named.start, named.end, unit, named.words, named.relative, named.any_year) if unit else None
 
 
@@ -158,12 +158,3 @@ def _relative_to(first: Span, words: str) -> Span:
         start, end = days_later(first.start, -length), first.start
     words = f"{start.isoformat()} to {days_later(end, -1).isoformat()}"
     return Span(start, end, first.unit, words, first.relative, first.any_year)
-
-
-def _unit_of(start: dt.date, end: dt.date) -> str:
-    """The calendar unit that the period is exactly one of."""
-    if start.day == 1:
-        for unit, months in MONTHS.items():
-            if end == months_later(start, months):
-                return unit
-    return {1: "day", 7: "week"}.get((end - start).days, "")

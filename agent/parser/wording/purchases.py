@@ -31,11 +31,6 @@ _EVENT = f"(?P<verb>{'|'.join(sorted(_RECORDED_IN.keys() - {'sold'}, key=len, re
 _ANYTHING = r"(?: any ?thing| something| any)?"
 
 
-def _recorded(match: re.Match[str], known: Known) -> str:
-    """The rows that record the events of a verb, in the plural."""
-    return known.rows(*_RECORDED_IN[match["verb"].lower()])
-
-
 @rule(
     rf"{WHO}(?:(?:have|has|had|did|do|does) not|(?:have |has )?never)(?: ever)?(?: placed| made)? "
     rf"{_EVENT}{_ANYTHING}(?= in \d| since| last| this|[?.! ]*$)",
@@ -45,7 +40,7 @@ def _recorded(match: re.Match[str], known: Known) -> str:
 )
 def never(match: re.Match[str], known: Known) -> Wording | None:
     """`who never ordered`, `not sold` as `without orders`."""
-    rows = _recorded(match, known)
+    rows = known.rows(*_RECORDED_IN[match["verb"].lower()])
     return Wording(f"without {rows}") if rows else None
 
 
@@ -55,7 +50,8 @@ def never(match: re.Match[str], known: Known) -> Wording | None:
 )
 def how_often(match: re.Match[str], known: Known) -> Wording | None:
     """`who ordered more than 3 times` as `with more than 3 orders`."""
-    rows, count = _recorded(match, known), {"once": "1", "twice": "2"}.get(match["n"].lower(), match["n"])
+    rows = known.rows(*_RECORDED_IN[match["verb"].lower()])
+    count = {"once": "1", "twice": "2"}.get(match["n"].lower(), match["n"])
     return Wording(f"with {match['cmp']} {count} {rows}") if rows else None
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.interpretation import Shape
-from eval.language.inflection import lemma, plural
+from eval.language.inflection import lemma, plural, root
 
 UNIT = r"(?:day|week|month|quarter|year)"
 YEAR = r"(?:19|20)\d\d"
@@ -92,6 +92,11 @@ class Known:
 
     def dates(self, table: TableWord) -> list[ColumnWord]:
         return [c for c in self.vocabulary.by_table[table.name] if c.role == "date"]
+
+    def called(self, name: str) -> list[ColumnWord]:
+        """The columns whose name ends in these words, inflected as they may be."""
+        words = [root(w) for w in name.split()]
+        return [c for c in self.vocabulary.columns.values() if words == [root(w) for w in c.words[-len(words) :]]]
 
     def figures(self) -> list[ColumnWord]:
         """The columns that hold figures: numbers that are neither keys nor codes."""

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 
-from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.wording.rules import MONTH, YEAR, Known, Replacements, Wording, rule
-from eval.language.inflection import lemma, root
+from eval.language.inflection import lemma
 
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _NAMED = rf"(?:{YEAR}\b|{MONTH}\b|(?:last|this|next) (?:year|month|quarter|week)\b)"
@@ -117,14 +116,9 @@ def listed_with(match: re.Match[str], known: Known) -> Wording | None:
     """`list of all products with the price` as `… and their price`, where columns are called so."""
     parts = [part for part in re.split(r", and |,| and ", match["what"].lower()) if part.strip()]
     names = [re.sub(r"^(?:the|its|their) ", "", part.strip()) for part in parts]
-    named = [_called(name, known) for name in names]
+    named = [known.called(name) for name in names]
     always = all(any(not c.column.nullable for c in columns) for columns in named)
     if not all(named) or not (match["ask"] or (always and len(names) > 1)):
         return None
     return Wording(f"{match['listed']} and their {', '.join(names[:-1])}{' and ' * (len(names) > 1)}{names[-1]}"
                    f"{match['rest'] or ''}")  # fmt: skip
-
-
-def _called(name: str, known: Known) -> list[ColumnWord]:
-    words = [root(w) for w in name.split()]
-    return [c for c in known.vocabulary.columns.values() if words == [root(w) for w in c.words[-len(words) :]]]

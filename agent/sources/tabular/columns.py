@@ -107,10 +107,9 @@ def trimmed(column: str) -> str:
     return f"trim({column}, {literal(BLANKS)})"
 
 
-def is_missing(cell: str, kind: str | None) -> bool:
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value, in a column of anything but text."""
     folded = cell.casefold()
-    if kind == "text":
-        return cell in MARKS_IN_TEXT
     return folded in _MISSING or _NO_ANSWER.fullmatch(folded) is not None
 
 
@@ -165,7 +164,7 @@ def _decision(
         return Decision(_with(plan, kind="truth"), tick=words.pop())
     if wanted in ("left out", "as it is", "text"):
         return Decision(plan)
-    filled = {cell: count for cell, count in cells.items() if not is_missing(cell, None)}
+    filled = {cell: count for cell, count in cells.items() if not is_missing(cell)}
     if not filled:
         empty = numbers.Written(whole=False) if NEVER_COMPUTED in cells and wanted is None else None
         return Decision(_with(plan, kind="number" if empty else wanted or "text"), number=empty)
@@ -205,22 +204,16 @@ def _figures(
     if how and how.why_not is None:
         of = _with(plan, kind="number", decimal=how.decimal, unit=how.unit or _unit_of(plan.header))
         return Decision(of, number=how, doubt=_number_doubt(how, cells)), None
-    if how is None and (figures := _beside_codes(cells)):
-        how = numbers.written(figures, mark, forced=False)
+    # The numbers of a column whose other cells are one word or two that repeat: `ND`, `below limit`
+    codes = {cell: n for cell, n in cells.items() if not numbers.is_number(cell)} if how is None else {}
+    repeat = all(n > 1 and not any(c.isdecimal() for c in cell) for cell, n in codes.items())
+    if 0 < len(codes) <= 2 and repeat and sum(codes.values()) * 2 <= sum(cells.values()):
+        how = numbers.written({cell: n for cell, n in cells.items() if cell not in codes}, mark, forced=False)
         unit = (how and how.unit) or _unit_of(plan.header)
         if how and how.why_not is None and (unit or not how.whole):
             return Decision(_with(plan, kind="number", decimal=how.decimal, unit=unit), number=how), None
     found = measure.why_not if measure else how.why_not if how else _mostly_numbers(cells)
     return None, found or why
-
-
-def _beside_codes(cells: Cells) -> Cells | None:
-    """The numbers of a column whose other cells are one word or two that repeat: `ND`, `below limit`."""
-    codes = {cell: n for cell, n in cells.items() if not numbers.is_number(cell)}
-    is_code = all(n > 1 and not any(c.isdecimal() for c in cell) for cell, n in codes.items())
-    if not codes or len(codes) > 2 or not is_code or sum(codes.values()) * 2 > sum(cells.values()):
-        return None
-    return {cell: n for cell, n in cells.items() if cell not in codes}
 
 
 def _mostly_numbers(cells: Cells) -> str | None:

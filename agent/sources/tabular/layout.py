@@ -273,7 +273,7 @@ def _are_names(row: Sequence[str], body: Sequence[Sequence[str]], *, some: bool 
     """Whether the cells are names and no values: none is typed (but for years) or a mark for no value, and columns
     below them are typed. `some`: the row is of groups, below which that is not asked."""
     cells = [cell for cell in row if cell]
-    if not cells or any(is_missing(cell, None) or (_kind({cell: 1}) and not _YEAR(cell)) for cell in cells):
+    if not cells or any(is_missing(cell) or (_kind({cell: 1}) and not _YEAR(cell)) for cell in cells):
         return False
     below = (Counter(r[i] for r in body if i < len(r) and r[i]) for i in range(len(row)))
     return some or any(cell and _kind(of) and cell not in of for cell, of in zip(row, below, strict=True))

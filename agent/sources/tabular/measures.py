@@ -58,10 +58,6 @@ def written(header: str, cells: Mapping[str, int], decimal: Mark | None, *, forc
     return found or _in_units(cells, decimal, forced=forced)
 
 
-def _enough(read: int, total: int, forced: bool) -> bool:
-    return bool(read) and (forced or read >= numbers.ENOUGH * total)
-
-
 def _out_of(cells: Mapping[str, int], *, forced: bool) -> Written | None:
     wholes: Counter[str] = Counter()
     points: Counter[str] = Counter()
@@ -70,7 +66,7 @@ def _out_of(cells: Mapping[str, int], *, forced: bool) -> Written | None:
         if match and float(match[1].replace(",", ".")) <= int(match[2]):
             wholes[match[2]] += count
             points[match[1]] += count
-    if not _enough(points.total(), sum(cells.values()), forced) or len(points) < 2:
+    if points.total() < (0 if forced else numbers.ENOUGH * sum(cells.values())) or len(points) < 2:
         return None
     if len(wholes) > 1:
         return Written("", why_not=f"its numbers are out of several wholes ({', '.join(sorted(wholes)[:5])})")
@@ -83,7 +79,7 @@ def _in_hours(header: str, cells: Mapping[str, int], *, forced: bool) -> Written
     """`7:30`, if no clock is meant: the column is called so, or there are more hours than a day has. Then they are
     minutes and seconds, unless the column is of hours."""
     read = {cell: match for cell in cells if len(cell) <= numbers.LONGEST and (match := re.fullmatch(_HOURS, cell))}
-    if not _enough(sum(cells[cell] for cell in read), sum(cells.values()), forced):
+    if not read or not (forced or sum(cells[cell] for cell in read) >= numbers.ENOUGH * sum(cells.values())):
         return None
     called = re.sub(r"[\W_]+", " ", header)
     in_three = any(cell.count(":") == 2 for cell in read)
@@ -100,8 +96,7 @@ def _in_hours(header: str, cells: Mapping[str, int], *, forced: bool) -> Written
 
 def _in_units(cells: Mapping[str, int], decimal: Mark | None, *, forced: bool) -> Written | None:
     parts = {cell: found for cell in cells if len(cell) <= numbers.LONGEST and (found := _parts(cell))}
-    read = sum(cells[cell] for cell in parts)
-    if not _enough(read, sum(cells.values()), forced):
+    if not parts or not (forced or sum(cells[cell] for cell in parts) >= numbers.ENOUGH * sum(cells.values())):
         return None
     spellings = {unit for of in parts.values() for _, unit in of}
     family = next((units for units in FACTORS.values() if all(unit.lower() in units for unit in spellings)), None)

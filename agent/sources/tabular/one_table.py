@@ -297,7 +297,7 @@ class OneTable:
         if kind in ("as it is", "left out"):
             type_ = self._staged.types[i]
             return ColumnFound(name=column, type=type_, line=words.line(decision, 0, 0, 0, 0), filled=0, read=0)
-        misfits = {v: n for v, n in odd.items() if not is_missing(v, kind)}
+        misfits = {v: n for v, n in odd.items() if not is_missing(v)}
         wrong, blank = sum(misfits.values()), odd.get("", 0)
         missing = text.missing + sum(odd.values()) - wrong - blank
         filled = self._filled[i] - missing - blank

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.candidates.choice import choose
-from agent.candidates.features import grouped
+from agent.candidates.choice import INTERCEPT, choose, grouped, probability, weights
 from agent.candidates.result_groups import Candidate, Ran, labelled
 from agent.candidates.verification import stands
-from agent.candidates.weights import INTERCEPT, probability, weights
 from agent.runtime.attempts import best_attempt
 from agent.state import QueryResult
 from eval.databases.types import ExecutionResult

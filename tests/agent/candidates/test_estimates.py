@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.candidates.choice import weights
 from agent.candidates.live import FITTED, FORBIDDEN, UNREAD, Answer, estimates, evidence_of
-from agent.candidates.weights import weights
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine

@@ -14,8 +14,7 @@ from agent.models.failures import RetryPolicy
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint, Stepping
 from agent.models.quirks import forget
-from agent.react.loop import OWN_STEPS
-from agent.react.order import EDGES, WRITES, Tool, following
+from agent.react.loop import EDGES, OWN_STEPS, WRITES, Tool, following
 from agent.react.tools import constraints
 from agent.runner import Answer
 from eval.databases.base import Database
