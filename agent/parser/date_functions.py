@@ -62,7 +62,11 @@ class DateFunctions:
         if part == "quarter":
             return self._quarter(column)
         if self._dialect == "spark" and part == "week":
-            return _spark_week(column)
+            # `2024-07`, the ISO year and week: Spark formats no dates by week
+            year = exp.Extract(this=exp.var("YEAROFWEEK"), expression=column)
+            week = exp.Anonymous(this="WEEKOFYEAR", expressions=[column.copy()])
+            two = exp.Anonymous(this="LPAD", expressions=[week, exp.Literal.number(2), exp.Literal.string("0")])
+            return exp.Anonymous(this="CONCAT", expressions=[year, exp.Literal.string("-"), two])
         if self._dialect == "spark" and part == "weekday":  # 0 is Sunday, as text like the other engines' format
             day = exp.Anonymous(this="DAYOFWEEK", expressions=[column])
             return exp.cast(exp.Sub(this=day, expression=exp.Literal.number(1)), exp.DataType.Type.TEXT)
@@ -154,11 +158,3 @@ _PARTS_OF_DAY: dict[Unit, int] = {"hour": 24, "minute": 1440}
 
 def _divided(passed: exp.Expr, by: int) -> exp.Expr:
     return exp.Div(this=exp.paren(passed, copy=False), expression=exp.Literal.number(f"{by}.0"), typed=True)
-
-
-def _spark_week(column: exp.Expr) -> exp.Expr:
-    """`2024-07`, the ISO year and week: Spark formats no dates by week."""
-    year = exp.Extract(this=exp.var("YEAROFWEEK"), expression=column)
-    week = exp.Anonymous(this="WEEKOFYEAR", expressions=[column.copy()])
-    two = exp.Anonymous(this="LPAD", expressions=[week, exp.Literal.number(2), exp.Literal.string("0")])
-    return exp.Anonymous(this="CONCAT", expressions=[year, exp.Literal.string("-"), two])

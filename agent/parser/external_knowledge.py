@@ -60,17 +60,12 @@ def meanings(evidence: str, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
             value = pair["value"].strip("'\"")
             phrase = tuple(t.lemma for t in tokenize(value))
             known.append(Meaning(phrase, values=_hits(columns, value)))
-    return _merged([m for m in known if m.phrase])
-
-
-def _merged(meanings_given: list[Meaning]) -> tuple[Meaning, ...]:
-    """One meaning for each phrase: what is said twice may mean either."""
-    merged: dict[tuple[str, ...], Meaning] = {}
-    for meaning in meanings_given:
-        known = merged.get(meaning.phrase, Meaning(meaning.phrase))
-        columns = dict.fromkeys((*known.columns, *meaning.columns))
-        values = dict.fromkeys((*known.values, *meaning.values))
-        merged[meaning.phrase] = Meaning(meaning.phrase, tuple(columns), tuple(values))
+    merged: dict[tuple[str, ...], Meaning] = {}  # one for each phrase: what is said twice may mean either
+    for meaning in (m for m in known if m.phrase):
+        before = merged.get(meaning.phrase, Meaning(meaning.phrase))
+        either = tuple(dict.fromkeys((*before.columns, *meaning.columns)))
+        values = tuple(dict.fromkeys((*before.values, *meaning.values)))
+        merged[meaning.phrase] = Meaning(meaning.phrase, either, values)
     return tuple(merged.values())
 
 

@@ -32,10 +32,7 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
         r.counting = ""
     if r.negated and not r.excepting:
         r.join(_absent_by_verb(q, r))
-    _rank_by_average(r)
-    _function_behind(q, r)
-    _total_of_rows(q, r)
-    _of_measured(q, r)
+    _open_function(q, r)
     r.join(Finding(doubts=tuple(_open_ends(r))))
     spent, much = r.verb_measure, r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens)
     if spent is not None and much and not query.select and not query.having:
@@ -99,52 +96,36 @@ def _only_ranks(q: LinkedQuestion, r: Context) -> bool:
 _OF_A_FIGURE = word_set("what how when")
 
 
-def _rank_by_average(r: Context) -> None:
-    """`which sport has the heaviest athletes on average`: the average of each kind ranks it."""
+def _open_function(q: LinkedQuestion, r: Context) -> None:
+    """What an average or a sum is of, where no column followed its word."""
     query = r.query
-    if r.functions != ["avg"] or query.limit is None or len(query.order) != 1 or not (query.select or r.entities):
-        return
-    ranked, descending = query.order[0]
-    if ranked.column is not None and not ranked.function:
-        query.order = [(Expression("avg", ranked.column), descending)]
-        r.functions = []
-
-
-def _function_behind(q: LinkedQuestion, r: Context) -> None:
-    """`what does a visit cost on average`, `what do the salaries add up to`: the figure stands before its function."""
-    query = r.query
-    if len(r.functions) != 1 or len(query.select) != 1 or query.order or query.limit is not None or query.group:
-        return
-    shown = query.select[0]
-    if shown.column is not None and not (shown.function or shown.part):
-        column = q.vocabulary.columns[shown.column]
-        if column.is_figure:
-            query.select = [Expression(r.functions[0], shown.column)]
+    if r.functions == ["avg"] and query.limit is not None and len(query.order) == 1 and (query.select or r.entities):
+        # `which sport has the heaviest athletes on average`: the average of each kind ranks it
+        ranked, descending = query.order[0]
+        if ranked.column is not None and not ranked.function:
+            query.order = [(Expression("avg", ranked.column), descending)]
             r.functions = []
-
-
-def _total_of_rows(q: LinkedQuestion, r: Context) -> None:
-    """`total by owner`, `total for Sue Kim`, asked of one table: what its rows amount to."""
+    if len(r.functions) == 1 and len(query.select) == 1 and not (query.order or query.group) and query.limit is None:
+        # `what does a visit cost on average`, `what do the salaries add up to`: the figure stands before its function
+        shown = q.plain_column(query.select[0]) if not query.select[0].part else None
+        if shown is not None and shown.is_figure:
+            query.select = [Expression(r.functions[0], shown.key)]
+            r.functions = []
+    if query.select or query.order or r.counting:
+        return
     only = q.vocabulary.only_wide_table
     tables = r.entities or ([only.name] if only is not None else [])
-    if set(r.functions) != {"sum"} or r.query.select or r.query.order or len(tables) != 1 or r.counting:
-        return
-    amount = amount_column(q, tables)
-    if amount is not None:
-        r.query.select.append(Expression("sum", amount.key))
+    if set(r.functions) == {"sum"} and len(tables) == 1 and (amount := amount_column(q, tables)) is not None:
+        # `total by owner`, `total for Sue Kim`, asked of one table: what its rows amount to
+        query.select.append(Expression("sum", amount.key))
         r.entities[:] = tables
         r.functions = []
-
-
-def _of_measured(q: LinkedQuestion, r: Context) -> None:
-    """`average cholesterol`, where a row says what was measured and its value."""
-    if len(r.functions) != 1 or r.query.select or r.query.order or r.counting:
-        return
-    tables = {c.left.column[0] for c in r.query.conditions() if c.left.column and c.operator == "="}
-    figures = [c for t in tables for c in q.vocabulary.by_table[t] if c.is_figure and c.words[-1] in _MEASURED]
-    if len(figures) == 1:
-        r.query.select.append(Expression(r.functions[0], figures[0].key))
-        r.functions = []
+    elif len(r.functions) == 1:  # `average cholesterol`, where a row says what was measured and its value
+        measured = {c.left.column[0] for c in query.conditions() if c.left.column and c.operator == "="}
+        figures = [c for t in measured for c in q.vocabulary.by_table[t] if c.is_figure and c.words[-1] in _MEASURED]
+        if len(figures) == 1:
+            query.select.append(Expression(r.functions[0], figures[0].key))
+            r.functions = []
 
 
 _MEASURED = word_set("value reading measurement result level")

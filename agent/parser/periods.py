@@ -242,7 +242,13 @@ def _relative(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
         return None
     side = _SIDES[word]
     if _lower(tokens, start + 1) in WEEKDAYS:
-        return _weekday(side, start, tokens, today)
+        # `last Monday`: the latest before today; `next Monday`: the first after it; `this Monday`: that of this week
+        away = WEEKDAYS.index(_lower(tokens, start + 1)) - today.weekday()
+        away -= 7 if side < 0 <= away else 0
+        away += 7 if side > 0 >= away else 0
+        day = days_later(today, away)
+        words = f"{word} {_lower(tokens, start + 1)} ({day.isoformat()})"
+        return Period(day, days_later(day, 1), words, 2, relative=True)
     if _lower(tokens, start + 1) in _MONTHS and (named := _month(tokens, start + 1, today)) is not None:
         return replace(named, tokens=named.tokens + 1, any_year=False)
     at, count = start + 1, 1
@@ -273,13 +279,3 @@ def _relative(tokens: Sequence[Token], start: int, today: dt.date) -> Period | N
     words = f"{phrase} (from {first.isoformat()} to {days_later(end, -1).isoformat()}, counted from today)"
     year = first.year if unit == "year" and not many else None
     return Period(first, end, words, size, year_only=year, relative=True)
-
-
-def _weekday(side: int, start: int, tokens: Sequence[Token], today: dt.date) -> Period:
-    """`last Monday`: the latest before today; `next Monday`: the first after it; `this Monday`: that of this week."""
-    away = WEEKDAYS.index(_lower(tokens, start + 1)) - today.weekday()
-    away -= 7 if side < 0 <= away else 0
-    away += 7 if side > 0 >= away else 0
-    day = days_later(today, away)
-    words = f"{_lower(tokens, start)} {_lower(tokens, start + 1)} ({day.isoformat()})"
-    return Period(day, days_later(day, 1), words, 2, relative=True)

@@ -100,8 +100,13 @@ def _word(q: LinkedQuestion, c: Context, i: int) -> Findings:
     if (dated := time_conditions.period(q, c, i) or time_conditions.weekdays(q, c, i)) is not None:
         yield dated
         return
-    if item.lower == "by":
-        yield from _by(q, c, i)
+    if item.lower == "by":  # it gives the column of a rank, a sort order or groups
+        if (basis := order_by.basis(q, c, i)) is not None:
+            yield basis
+        elif _sorts_by(q, c, i):
+            yield from order_by.order_terms(q, c, i, "asc")
+        elif _groups_by(q, c, i):
+            yield Finding(changes={"grouping": True})
     if (calendar := time_conditions.calendar_group(q, c, i)) is not None:
         yield calendar
         return
@@ -119,16 +124,6 @@ def _word(q: LinkedQuestion, c: Context, i: int) -> Findings:
             yield Finding(changes={"in_head": True})
     if item.lower in FUNCTION_WORDS or item.kind == "sign":
         yield Finding((i,))
-
-
-def _by(q: LinkedQuestion, c: Context, i: int) -> Findings:
-    """`by` gives the column of a rank, a sort order or groups."""
-    if (basis := order_by.basis(q, c, i)) is not None:
-        yield basis
-    elif _sorts_by(q, c, i):
-        yield from order_by.order_terms(q, c, i, "asc")
-    elif _groups_by(q, c, i):
-        yield Finding(changes={"grouping": True})
 
 
 def _sorts_by(q: LinkedQuestion, c: Context, i: int) -> bool:

@@ -224,21 +224,16 @@ def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
         return
     if (dated or amount) and not _NOT_ADDED & set(column.words):
         query.select = [replace(shown, function="sum")]
-        if dated:
-            _dated_in_own_table(query, q, column.table)
+        # `hours volunteered last month`: the date of the hours, not that of the volunteer, where they have one
+        own = [c for c in q.vocabulary.by_table[column.table] if c.role == "date"] if dated else []
+        for k, clause in enumerate(query.where):
+            c = clause[0]
+            if len(own) == len(clause) == 1 and isinstance(c, Condition) and c.half_open and c.left.column:
+                query.where[k] = (replace(c, left=Expression(column=own[0].key)),)
         draft.notes.append(f"{column.name} is added up")
 
 
 _PAST = word_set("did was were have has")
-
-
-def _dated_in_own_table(query: Query, q: LinkedQuestion, table: str) -> None:
-    """`hours volunteered last month`: the date of the hours, not that of the volunteer, where they have one."""
-    own = [c for c in q.vocabulary.by_table[table] if c.role == "date"]
-    for k, clause in enumerate(query.where):
-        c = clause[0]
-        if len(own) == len(clause) == 1 and isinstance(c, Condition) and c.half_open and c.left.column:
-            query.where[k] = (replace(c, left=Expression(column=own[0].key)),)
 
 
 def _counted_per_period(draft: Draft, q: LinkedQuestion) -> None:
