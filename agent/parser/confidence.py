@@ -45,6 +45,10 @@ def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequ
         if i.mention is not None and i.kind == "mention"
     ]
     conditions = [c for clause in _asked(query) for c in clause]
+    # Of the things shown, first and last name count as one, the figure that rows are ranked by as none
+    ends = [vocabulary.columns[e.column].words[-2:] for e in query.select if e.column]
+    pairs = min(ends.count(("first", "name")), ends.count(("last", "name")))
+    ranked = {e for e in query.ordered_by() if e.function}
     observed: dict[str, float] = {
         **{f"doubt {name}": min(n, 3.0) for name, n in draft.doubts.items() if name != "shown_by_default"},
         "figure dropped": any(
@@ -72,7 +76,7 @@ def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequ
         "alternatives": any(len(clause) > 1 for clause in _asked(query)),
         "subquery": any(isinstance(c, Condition) and c.against is not None for c in conditions),
         "aggregates": sum(bool(e.function) for e in query.select),
-        "several shown": max(0, _things_shown(draft, vocabulary) - 2),
+        "several shown": max(0, len(query.select) - pairs - sum(e in ranked for e in query.select) - 2),
         "group": grouped,
         "having": bool(query.having),
         "superlative": query.limit is not None,
@@ -126,15 +130,6 @@ def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[s
         "absence": sum(isinstance(part, Membership) for part in query.restrictions()),
         "patterns": sum(c.operator == "like" for c in query.conditions()),
     }
-
-
-def _things_shown(draft: Draft, vocabulary: Vocabulary) -> int:
-    """The number of things shown: first and last name count as one, the figure that rows are ranked by as none."""
-    query = draft.query
-    ranked = {e for e in query.ordered_by() if e.function}
-    last = [e for e in query.select if e.column and vocabulary.columns[e.column].words[-2:] == ("last", "name")]
-    first = [e for e in query.select if e.column and vocabulary.columns[e.column].words[-2:] == ("first", "name")]
-    return len(query.select) - min(len(first), len(last)) - sum(e in ranked for e in query.select)
 
 
 _SAYS_NO = ("n", "no", "0", "f", "false")

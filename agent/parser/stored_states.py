@@ -47,19 +47,15 @@ def is_flag(values: ValueIndex, column: ColumnWord) -> bool:
         facts = values.facts(*column.key)
         return (facts.least, facts.greatest) in ((0, 1), (1, 1), (0, 0))
     known = [v.lower() for v in values.values(*column.key)]
-    if column.role == "number" and _counts(column):  # `children`, `quantity`: no more than one so far
+    last = column.name.lower().rsplit("_", 1)[-1]
+    counts = _QUANTITIES & set(column.words) or (last.endswith("s") and lemma(last) != last)
+    if column.role == "number" and counts:  # `children`, `quantity`: no more than one so far
         return False
     return 1 <= len(known) <= 3 and all(v in _YES + _NO for v in known)
 
 
 _PLACED = re.compile(r"(?:in|on|at|can|was|needs|wants)_", re.IGNORECASE)
 """How names of flags begin: `on_display`, `can_swim`."""
-
-
-def _counts(column: ColumnWord) -> bool:
-    """Whether a number is called like a quantity or like several things."""
-    last = column.name.lower().rsplit("_", 1)[-1]
-    return bool(_QUANTITIES & set(column.words)) or (last.endswith("s") and lemma(last) != last)
 
 
 def is_state(word: str) -> bool:

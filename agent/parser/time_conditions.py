@@ -109,7 +109,13 @@ def date_column(
     tables; and another that is nearly as good."""
     column = target_column(q, c, i, 6)
     if column is not None and column.role in ("date", "year"):
-        return _same_event(q, c, column) or column, None
+        if column.table not in {*c.entities, *q.named} and c.entities:
+            # `tickets closed in May`: `resolved_at` of the tickets, and no `closed_on` of a table that is not named
+            same = {root(word) for event in column.words for word in SAME_EVENT.get(event, "").split()}
+            dates = [w for w in q.vocabulary.by_table[c.entities[0]] if w.role == "date"]
+            own_dates = [w for w in dates if same & set(map(root, w.words))]
+            column = own_dates[0] if len(own_dates) == 1 else column
+        return column, None
     tables_named = {p for k, x in enumerate(q.items) if q.sorts[k] == "table" for p in range(x.start, x.end)}
     at = q.items[i].start
     states = {p for k, x in enumerate(q.items) if q.sorts[k] == "value" for p in range(x.start, x.end)}
@@ -192,15 +198,6 @@ def _meant(q: LinkedQuestion, c: Context, best: ColumnWord, tables: Collection[s
 def _said_itself(q: LinkedQuestion, k: int) -> bool:
     """Whether item k is the name of its table, and no verb for its rows (`sold` for sales)."""
     return q.tokens[q.items[k].end - 1].lemma in q.vocabulary.tables[q.table_of(k)].words
-
-
-def _same_event(q: LinkedQuestion, c: Context, column: ColumnWord) -> ColumnWord | None:
-    """`tickets closed in May`: `resolved_at` of the tickets, rather than `closed_on` of a table that is not named."""
-    if column.table in {*c.entities, *q.named} or not c.entities:
-        return None
-    same = {root(word) for event in column.words for word in SAME_EVENT.get(event, "").split()}
-    own = [w for w in q.vocabulary.by_table[c.entities[0]] if w.role == "date" and same & set(map(root, w.words))]
-    return own[0] if len(own) == 1 else None
 
 
 def _counted_per(q: LinkedQuestion, c: Context) -> set[str]:
