@@ -202,8 +202,8 @@ class _Evaluation:
     model: Model | str
 
     async def one(self, record: Record) -> Record:
+        from agent.models.callbacks import recording
         from agent.runner import run
-        from text2sql_lab.replies import recording
 
         question = record["question"]
         database = await asyncio.to_thread(self.databases.database, question["db"])

@@ -32,8 +32,8 @@ from text2sql_lab.questions import Question
 from text2sql_lab.record_lines import append_record, records_in
 
 if TYPE_CHECKING:
+    from agent.models.callbacks import Replies
     from agent.runner import Answer
-    from text2sql_lab.replies import Replies
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -144,7 +144,7 @@ def _hearing(model: Model | str) -> AbstractContextManager[Replies | None]:
     """Hears how long the model takes to its first word."""
     if model == OFFLINE:
         return nullcontext()
-    from text2sql_lab.replies import recording
+    from agent.models.callbacks import recording
 
     return recording()
 
