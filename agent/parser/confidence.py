@@ -292,7 +292,7 @@ def confidence(observed: dict[str, float], known: Forest | None = None) -> float
 
 _ALWAYS_DOUBTED = ("words left out", "another reading taken", "joins by chance", "sum over a join that repeats",
                    "unmet or")  # fmt: skip
-"""Features besides the doubts of a rule (`doubt_registry`) that cap the confidence in the same way."""
+"""Features besides the doubts of a rule (`doubts`) that cap the confidence in the same way."""
 _NEVER_SURE = (
     "default shown, nouns unread", "unread nouns", "only rows, words left out", "unmet share",
     "fan-out over an unnamed table", "fan-out under an aggregate", "figure dropped", "amount of a similar word",
