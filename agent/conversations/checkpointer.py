@@ -27,8 +27,8 @@ from agent.config import StateSettings
 from agent.conversations.read_once import forget_read, read_once
 from agent.conversations.serialization import StateSerializer
 from agent.store.base import BUSY_SECONDS
-from agent.store.errors import StateUnusable
 from agent.store.location import private_file, state_location
+from agent.store.store_errors import StateUnusable
 
 THREADS_FILE = "threads.sqlite"
 

@@ -23,8 +23,8 @@ from agent.conversations.read_once import forget_read, read_once
 from agent.conversations.serialization import StateSerializer
 from agent.store.base import CONNECT_SECONDS, has_news
 from agent.store.columns import storable
-from agent.store.errors import StateUnavailable
 from agent.store.location import Location
+from agent.store.store_errors import StateUnavailable
 
 _MIGRATING = 0x7E4726
 AWAY_SECONDS = 20.0

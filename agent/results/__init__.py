@@ -4,9 +4,9 @@ In: a database and a statement. Out: pages as JSON values, files as chunks of by
 """
 
 from agent.results.edited import SqlOutcome, UnknownName, check_sql, run_sql
-from agent.results.errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
 from agent.results.export import MEDIA_TYPES, Format, export
 from agent.results.pages import Filter, Sort
+from agent.results.result_errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
 from agent.results.store import KeptResult, ResultStore
 
 __all__ = [

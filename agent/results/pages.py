@@ -15,8 +15,8 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from agent.results.cells import exact_column
-from agent.results.errors import BadRequest
 from agent.results.facts import ColumnFacts
+from agent.results.result_errors import BadRequest
 from eval.databases.types import Value
 
 BATCH_ROWS = 10_000

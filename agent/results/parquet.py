@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.results.delimited import Batches, text_of, unique_names
-from agent.results.errors import ExtraMissing
 from agent.results.facts import ColumnFacts
+from agent.results.result_errors import ExtraMissing
 from eval.databases.types import Value
 
 BATCH_ROWS = 20_000

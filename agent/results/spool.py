@@ -16,8 +16,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from agent.results.cells import stored_column
-from agent.results.errors import ResultError, StatementFailed
 from agent.results.facts import FactGatherer
+from agent.results.result_errors import ResultError, StatementFailed
 from eval.databases.base import Database
 from eval.databases.row_stream import RowStream
 from eval.databases.types import CancelToken, Limits, Value

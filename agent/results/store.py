@@ -25,9 +25,9 @@ from urllib.parse import quote
 from pydantic import BaseModel, PrivateAttr
 
 from agent.config import LimitSettings
-from agent.results.errors import ResultError, ResultGone
 from agent.results.facts import ColumnFacts
 from agent.results.pages import Filter, Page, Sort, count_rows, holds, read_rows, selection
+from agent.results.result_errors import ResultError, ResultGone
 from agent.results.spool import spool
 from agent.runtime.private_folder import private_folder
 from eval.databases.base import Database, in_statement_thread

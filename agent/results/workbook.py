@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.results.delimited import Batches, text_of
-from agent.results.errors import BadRequest, ExtraMissing
+from agent.results.result_errors import BadRequest, ExtraMissing
 from eval.databases.types import Value
 from eval.databases.values import json_value
 

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
-from agent.results.errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
+from agent.results.result_errors import BadRequest, ExtraMissing, ResultError, ResultGone, StatementFailed
 from agent.store import NotFound, StoreError, ThreadBusy, TooMany, client_message
 from eval.databases.types import DatabaseError
 from eval.errors import InputError, Text2SQLError

@@ -1,12 +1,13 @@
 """The server's state: runs, threads, feedback and connected databases, in SQLite or, when configured, PostgreSQL.
 
 `await open_store(settings)` gives a `Store`; its methods take and return the records of `agent.store.records` and raise
-the errors of `agent.store.errors`.
+the errors of `agent.store.store_errors`.
 """
 
 from __future__ import annotations
 
-from agent.store.errors import (
+from agent.store.store import Store, open_store
+from agent.store.store_errors import (
     BadCursor,
     NotFound,
     SecretMissing,
@@ -17,7 +18,6 @@ from agent.store.errors import (
     TooMany,
     client_message,
 )
-from agent.store.store import Store, open_store
 
 __all__ = [
     "BadCursor",

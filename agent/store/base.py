@@ -25,8 +25,8 @@ from sqlalchemy.exc import InvalidatePoolError
 
 from agent.store.columns import micros, moment
 from agent.store.encryption import Sealer
-from agent.store.errors import BadCursor, told_plainly
 from agent.store.location import Location, private_file
+from agent.store.store_errors import BadCursor, told_plainly
 from agent.store.tables import migrate
 from eval.threads import started_threads
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from agent.config import StateSettings
 from agent.runtime.private_folder import PRIVATE_FILE
-from agent.store.errors import SecretMissing
 from agent.store.location import Location, make_state_folder
+from agent.store.store_errors import SecretMissing
 
 if TYPE_CHECKING:  # a server without connected databases has nothing to seal, and 7 MB less
     from cryptography.fernet import Fernet

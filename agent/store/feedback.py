@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, delete, func, select, update
 
 from agent.store.base import Base, transaction
-from agent.store.errors import NotFound
 from agent.store.records import FeedbackRecord, Verdict
+from agent.store.store_errors import NotFound
 from agent.store.tables import feedback, runs
 
 CONFIRMED: tuple[Verdict, ...] = ("right", "corrected")

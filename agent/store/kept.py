@@ -12,9 +12,9 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, func, select, update
 
 from agent.store.base import Base, transaction
-from agent.store.errors import TooMany
 from agent.store.records import BoardRecord, KeptRecord
 from agent.store.schedules import without_schedules
+from agent.store.store_errors import TooMany
 from agent.store.tables import boards, kept, schedules
 
 MOST = 1_000

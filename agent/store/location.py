@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError
 
 from agent.config import StateSettings
 from agent.runtime.private_folder import PRIVATE_FILE, PRIVATE_FOLDER
-from agent.store.errors import StateUnusable
+from agent.store.store_errors import StateUnusable
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, selec
 
 from agent.store.base import Base, transaction
 from agent.store.columns import micros
-from agent.store.errors import TooMany
 from agent.store.records import DeliveryRecord, DeliveryState, ScheduleRecord
 from agent.store.runs import LEASE_SECONDS
+from agent.store.store_errors import TooMany
 from agent.store.tables import deliveries, schedules
 
 MOST = 100

@@ -12,8 +12,8 @@ import logging
 from sqlalchemy import Connection, delete, select
 
 from agent.store.base import Base
-from agent.store.errors import SecretMissing
 from agent.store.records import SourceRecord
+from agent.store.store_errors import SecretMissing
 from agent.store.tables import preferences, sources
 
 log = logging.getLogger(__name__)

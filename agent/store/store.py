@@ -19,7 +19,6 @@ from agent.config import StateSettings
 from agent.store.base import transaction
 from agent.store.columns import now
 from agent.store.encryption import Sealer
-from agent.store.errors import StateUnavailable, StateUnusable, ThreadBusy, told_plainly
 from agent.store.feedback import FeedbackStore
 from agent.store.kept import KeptStore
 from agent.store.limits import LimitStore
@@ -28,6 +27,7 @@ from agent.store.runs import LEASE_SECONDS
 from agent.store.schedules import ScheduleStore
 from agent.store.signals import SignalStore
 from agent.store.sources import SourceStore
+from agent.store.store_errors import StateUnavailable, StateUnusable, ThreadBusy, told_plainly
 from agent.store.tables import deliveries, events, feedback, runs, shares, tasks, threads, version
 from agent.store.tasks import TaskStore
 from agent.store.terms import TermStore

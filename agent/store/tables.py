@@ -28,7 +28,6 @@ from sqlalchemy import (
 )
 
 from agent.store.columns import Words, columns_of
-from agent.store.errors import StateUnusable
 from agent.store.records import (
     BoardRecord,
     DeliveryRecord,
@@ -40,6 +39,7 @@ from agent.store.records import (
     TermRecord,
     ThreadRecord,
 )
+from agent.store.store_errors import StateUnusable
 
 metadata = MetaData()
 

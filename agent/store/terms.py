@@ -8,8 +8,8 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, up
 
 from agent.store.base import Base, transaction
 from agent.store.columns import storable
-from agent.store.errors import TooMany
 from agent.store.records import TermRecord
+from agent.store.store_errors import TooMany
 from agent.store.tables import terms
 
 MOST = 500

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, and_, bindparam, delete, or_, select, update
 
 from agent.store.columns import storable
-from agent.store.errors import NotFound, ThreadBusy
 from agent.store.records import RunRecord, ThreadRecord
 from agent.store.runs import LEASE_SECONDS, RunStore
+from agent.store.store_errors import NotFound, ThreadBusy
 from agent.store.tables import events, feedback, runs, threads
 
 if TYPE_CHECKING:

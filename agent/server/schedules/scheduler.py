@@ -21,7 +21,7 @@ from agent.server.errors import ApiError
 from agent.server.kept import as_seen, as_shown, rerun, shortened
 from agent.server.schedules.conditions import CannotTell, Seen, seen
 from agent.server.schedules.cron import BadTimes, following, latest
-from agent.server.schedules.errors import NotDelivered, Unsure
+from agent.server.schedules.delivery_errors import NotDelivered, Unsure
 from agent.server.schedules.mail import send_mail
 from agent.server.schedules.owners import owner_of
 from agent.server.schedules.pictures import can_draw, drawn

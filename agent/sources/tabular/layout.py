@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from agent.sources.errors import SourceRefused
+from agent.sources.source_errors import SourceRefused
 from agent.sources.tabular import dates, measures, numbers
 from agent.sources.tabular.columns import is_missing
 from agent.sources.tabular.encodings import Encoding, likely_encoding

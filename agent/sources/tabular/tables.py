@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from agent.sources.errors import SourceRefused
+from agent.sources.source_errors import SourceRefused
 from agent.sources.tabular import extra_rows, forms, periods_aside
 from agent.sources.tabular.extra_rows import LeftOut
 from agent.sources.tabular.layout import found_layout
