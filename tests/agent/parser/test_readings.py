@@ -28,7 +28,7 @@ from sqlglot import exp
 
 from agent.knowledge.values import ValueIndex, value_index
 from agent.parser import Reading, read
-from agent.parser.doubt_registry import NEVER_SURE
+from agent.parser.doubts import NEVER_SURE
 from agent.parser.execution_probe import looker
 from agent.runtime.probability import STATED_DOUBT
 from agent.sources.files import open_files

@@ -9,9 +9,8 @@ import pytest
 
 from agent.knowledge.vocabulary import abbreviates, split_name, vocabulary
 from agent.parser.date_arithmetic import before, months_later
-from agent.parser.minor_units import sql_in_whole_units
 from agent.parser.periods import period_at
-from agent.parser.units import converted
+from agent.parser.units import converted, sql_in_whole_units
 from agent.parser.wording import Known, Wording, worded
 from agent.sources.structure import read_structure
 from eval.language.tokens import tokenize
