@@ -96,8 +96,8 @@ def _contradicted(case: Case, privacy: Privacy) -> str:
     worst = min(against, key=lambda text: against[text], default="")
     if not worst or against[worst] > -TELLING:
         return _idle_table(case, joins.only_joined(reading))
-    first, *others = case.tables_read
-    ways = [f"{t.name}{way}" for t in others if (way := _way_to(t, [first.name], case.schema))]
+    tables = case.tables_read
+    ways = [f"{t.name}{way}" for t in tables[1:] if (way := _way_to(t, [tables[0].name], case.schema))]
     return f"{worst} There are {'; '.join(ways)}." if ways and ("join" in worst or case.multiplied) else worst
 
 
