@@ -56,6 +56,20 @@ async def test_a_whole_evolution_with_outages_and_garbage(
     assert sum(line.get("calls", 0) for line in read_lines(tmp_path / "out/spent.jsonl")) == len(endpoint.requests)
 
 
+async def test_of_a_kit_with_files_that_cannot_be_used_the_others_are_tried(
+    session: Tuned, endpoint: OpenAIServer, there: Settings, few: str
+) -> None:
+    agent = answering(faults=False)
+    spoilt = completion(HOSTILE | {"glossary": "wergild is the pay"})
+    endpoint.otherwise = lambda request: spoilt if "You improve an agent" in request.prompt else agent(request)
+    options = {"settings": there, "model": "", "questions": few, "evolver": "reflective", "rounds": 1}
+
+    result = await session(**options).finish()
+
+    kept = read_kit(result.kit).memory
+    assert (kept.instructions, kept.analysis, kept.glossary.entries) == (RULE, "", ())
+
+
 @pytest.mark.parametrize("calls", [0, 7])
 async def test_no_request_goes_beyond_the_budget(
     calls: int, session: Tuned, endpoint: OpenAIServer, there: Settings, few: str

@@ -72,6 +72,8 @@ class Reflective:
         if kit.problem:
             kit = await draft(_again(kit, kit.problem))
         if kit.problem:
+            kit = await asyncio.to_thread(_usable, view, kit)
+        if kit.problem:
             return Proposal({}, approach, note=kit.problem)
         for questions, others in await _earlier(view, self._deep_focus):
             refined = await draft(_again(kit, await _fared(view, kit, questions, others)))
@@ -170,6 +172,13 @@ def _problem(view: View, files: dict[str, str]) -> str:
     except (BadMemory, Text2SQLError) as error:
         return str(error)[-1_000:]
     return ""
+
+
+def _usable(view: View, draft: Draft) -> Draft:
+    """The draft without the files that cannot be used: small models rarely write a glossary that can be read."""
+    files = {file: text for file, text in draft.files.items() if not _problem(view, {file: text})}
+    note = f"{draft.note} (left out: {', '.join(sorted(draft.files.keys() - files.keys()))})"
+    return Draft(files, note) if files else draft
 
 
 def _again(draft: Draft, feedback: str) -> str:
