@@ -56,6 +56,8 @@ class Reply:
     """`end`: the stream ends early, in good order; `drop`: inside the body; `reset`: the connection is reset."""
     delay: float = 0.0
     """Seconds before anything is sent."""
+    released: threading.Event | None = None
+    """Nothing is sent before it."""
     pause: float = 0.0
     """Seconds between pieces."""
 
@@ -185,6 +187,8 @@ class OpenAIServer:
 
     async def _send(self, writer: asyncio.StreamWriter, request: Request, reply: Reply) -> None:
         await asyncio.sleep(reply.delay)
+        if reply.released is not None:
+            await asyncio.to_thread(reply.released.wait, 120)
         if reply.cut == "reset" and not reply.pieces:
             return _reset(writer)
         streamed = bool(request.body.get("stream")) and not reply.body and reply.status == 200

@@ -7,8 +7,9 @@ reply that they ask for.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.openai_server import Reply, Request, completion
@@ -28,6 +29,8 @@ class Script:
     slow_until: int = 10**9
     """From this call on replies are as quick as before."""
     slow: float = 30.0
+    released: threading.Event | None = None
+    """What ends a slow reply, in place of a time."""
     pause: float = 0.0
     """Seconds between the words of the answer."""
     words: Sequence[str] | None = None
@@ -40,8 +43,13 @@ class Script:
 
     def __call__(self, request: Request) -> Reply:
         self.prompts.append(request.prompt)
-        delay = self.slow if self.slow_from <= self.calls < self.slow_until else self.delay
+        slow = self.slow_from <= self.calls < self.slow_until
         self.calls += 1
+        if slow and self.released is not None:
+            return replace(self._reply(request, self.delay), released=self.released)
+        return self._reply(request, self.slow if slow else self.delay)
+
+    def _reply(self, request: Request, delay: float) -> Reply:
         wanted = json.dumps(request.body.get("response_format", {}))
         if "response_format" not in request.body:
             pieces = tuple(self.words or (word + " " for word in self.answer.split(" ")))

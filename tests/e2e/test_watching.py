@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 
 from playwright.sync_api import expect
 
@@ -74,7 +75,10 @@ def test_escape_and_the_button_stop_a_run_and_a_refused_key_says_what_to_set(
 def test_a_lost_connection_is_picked_up_where_it_broke(
     with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
 ) -> None:
-    endpoint.otherwise = Script(sql=COUNT, answer="There are **480** customers.", slow_from=1, slow_until=2, slow=3)
+    ready = threading.Event()
+    endpoint.otherwise = Script(
+        sql=COUNT, answer="There are **480** customers.", slow_from=1, slow_until=2, released=ready
+    )
     with wire_to(with_model.port) as wire:
         page = open_page(wire.url)
         ask(page, "How many customers are there?")
@@ -82,6 +86,7 @@ def test_a_lost_connection_is_picked_up_where_it_broke(
         wire.cut()
         expect(page.get_by_text("Connection lost, picking it up again")).to_be_visible()
         wire.mend()
+        ready.set()
         answered(page)
         expect(page.get_by_text("There are 480 customers.")).to_be_visible()
         steps = page.get_by_label("Steps", exact=True).get_by_role("listitem")
@@ -92,13 +97,17 @@ def test_a_lost_connection_is_picked_up_where_it_broke(
 def test_a_page_loaded_again_picks_up_the_run_that_is_going(
     with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
 ) -> None:
-    endpoint.otherwise = Script(sql=COUNT, answer="There are **480** customers.", slow_from=1, slow_until=2, slow=4)
+    ready = threading.Event()
+    endpoint.otherwise = Script(
+        sql=COUNT, answer="There are **480** customers.", slow_from=1, slow_until=2, released=ready
+    )
     page = open_page(with_model)
     ask(page, "How many customers are there?")
     expect(page.get_by_role("status").filter(has_text="Writing SQL")).to_be_visible()
     expect(page).to_have_url(re.compile("/t/"))
     page.reload()
     expect(page.get_by_role("status").filter(has_text="Writing SQL")).to_be_visible()
+    ready.set()
     answered(page)
     expect(page.get_by_text("There are 480 customers.")).to_be_visible()
 

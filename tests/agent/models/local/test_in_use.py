@@ -152,14 +152,14 @@ def test_the_command_asks_before_it_downloads_and_removes_what_it_got(
 ) -> None:
     from typer.testing import CliRunner
 
-    from agent.cli import model_command
     from agent.cli.model_command import model
     from agent.config import settings
+    from agent.models import discovery
 
     async def here() -> tuple[ModelServer, ...]:
         return (ModelServer("http://127.0.0.1:11434/v1", "Ollama", ("qwen3",)),)
 
-    monkeypatch.setattr(model_command, "_here", here)
+    monkeypatch.setattr(discovery, "servers_here", here)
     for name, value in configured(tmp_path, llama_server).items():
         monkeypatch.setenv(name, value)
     settings.cache_clear()
