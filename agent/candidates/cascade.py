@@ -82,7 +82,7 @@ class Seats:
         if reply.sql and not reply.by_engine:
             whole = await in_turn(sql_in_whole_units, reply.sql, self.context.database.dialect, self.question)
             if whole:
-                reply = replace(reply, sql=whole, reasoning="\n".join(filter(None, (reply.reasoning, NOTE))))
+                reply = _changed(reply, whole, NOTE)
         case: Case | None = None
         if reply.sql:
             try:
@@ -108,8 +108,7 @@ class Seats:
         if one.case is not None and one.ran is None:
             made = await in_turn(mended, reply.sql, self.context.database, limits=self.context.statement_limits())
             if made.changes and not made.problem:
-                reasoning = "\n".join(filter(None, (reply.reasoning, *made.changes)))
-                await self.take(replace(reply, sql=made.sql, reasoning=reasoning), mended=True)
+                await self.take(_changed(reply, made.sql, *made.changes), mended=True)
         return one
 
     async def undisputed(self) -> bool:
@@ -186,6 +185,11 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
     return _chosen_first(seats, await in_turn(seats.estimates))
 
 
+def _changed(reply: SqlReply, sql: str, *why: str) -> SqlReply:
+    """The reply with another query, and why."""
+    return replace(reply, sql=sql, reasoning="\n".join(filter(None, (reply.reasoning, *why))))
+
+
 async def _open(one: Said, question: str, context: RunContext) -> bool:
     """Whether another date may be meant than the one that the engine took."""
     assert one.case is not None
@@ -225,7 +229,7 @@ async def _compiled(seats: Seats) -> SqlReply:
         made = await in_turn(mended, reply.sql, context.database, run=False)
         if not made.problem:
             sql = made.sql if context.database.holds_rows else await in_turn(in_any_case, made.sql, request.schema)
-            found = replace(reply, sql=sql, reasoning="\n".join(filter(None, (reply.reasoning, *made.changes))))
+            found = _changed(reply, sql, *made.changes)
         case = await examined(Query(seats.question, reply.sql if made.problem else made.sql), context)
         wrong = wrong_with(case, EMPTY, privacy_of(context.model))
         if made.problem and not wrong:

@@ -8,7 +8,7 @@ reason for it; whether the rows answer a question is for the judge to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -320,12 +320,8 @@ def _from_afar(unknown: Unknown, nodes: list[exp.Column], select: exp.Select, sc
         return _visible(unknown, own[table]) if table in own else identifier(table)
 
     for name, owner, key in way:
-        pairs = zip(key.columns, key.ref_columns, strict=True)
-        link = (
-            exp.column(identifier(a), written(owner)).eq(exp.column(identifier(b), written(key.ref_table)))
-            for a, b in pairs
-        )
-        select.append("joins", exp.Join(this=table_named(tables[name]), on=exp.and_(*link)))
+        link = _equal(written(owner), key.columns, written(key.ref_table), key.ref_columns)
+        select.append("joins", exp.Join(this=table_named(tables[name]), on=link))
     if not way:
         return None
     _qualify(nodes, identifier(holders[0]))
@@ -343,12 +339,15 @@ def _link(own: Table, other: Table, own_name: exp.Identifier | str) -> exp.Condi
         return None
     columns, to_columns, mine = pairs[0]
     own_columns, other_columns = (columns, to_columns) if mine else (to_columns, columns)
-    return exp.and_(
-        *(
-            exp.column(identifier(a), own_name).eq(exp.column(identifier(b), identifier(other.name)))
-            for a, b in zip(own_columns, other_columns, strict=True)
-        )
-    )
+    return _equal(own_name, own_columns, identifier(other.name), other_columns)
+
+
+def _equal(
+    one: exp.Identifier | str, columns: Sequence[str], other: exp.Identifier, other_columns: Sequence[str]
+) -> exp.Condition:
+    """The condition that two tables' columns are equal in pairs, each qualified by the table's name in the query."""
+    pairs = zip(columns, other_columns, strict=True)
+    return exp.and_(*(exp.column(identifier(a), one).eq(exp.column(identifier(b), other)) for a, b in pairs))
 
 
 def _from_a_like_name(unknown: Unknown, nodes: list[exp.Column]) -> str | None:

@@ -14,7 +14,6 @@ from html import unescape
 
 from sqlglot import exp
 
-from eval.examination.column_contents import stored_place
 from eval.examination.stored_values import holds_text
 from eval.schema import WRITTEN_DIALECTS, Schema
 from eval.sql import parse
@@ -61,7 +60,7 @@ def in_any_case(text: str, schema: Schema) -> str:
     binding = bind(tree, schema.dialect, schema)
     changed = False
     for node in every(tree, exp.EQ, exp.NEQ, exp.In):
-        place = stored_place(node.this, binding, schema)
+        place = binding.stored(id(node.this), schema)
         values = node.expressions if isinstance(node, exp.In) else [node.expression]
         words = [v for v in values if isinstance(v, exp.Literal) and v.is_string and v.name.lower() != v.name.upper()]
         free = place is not None and holds_text(place[1]) and "enum" not in place[1].type.lower()
@@ -155,7 +154,7 @@ def _with_money_as_numbers(tree: exp.Expression, schema: Schema) -> bool:
     binding = bind(tree, schema.dialect, schema)
     changed = False
     for node in every(tree, exp.Column):
-        place = stored_place(node, binding, schema)
+        place = binding.stored(id(node), schema)
         computed = isinstance(node.parent, exp.Func | exp.Binary | exp.Between | exp.In) and not isinstance(
             node.parent, exp.Cast | exp.Count
         )

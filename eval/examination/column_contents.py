@@ -18,7 +18,7 @@ from sqlglot import exp
 from eval.databases.base import Database
 from eval.databases.types import CancelToken, Limits
 from eval.examination.stored_values import holds_text
-from eval.schema import NUMERIC, Column, Schema, Table
+from eval.schema import NUMERIC, Column, Schema
 from eval.scoring.types import Case
 from eval.sql import check, parsed_from_tree
 from eval.sql.binding import Binding
@@ -53,7 +53,7 @@ def column_contents(case: Case, database: Database, cancel: CancelToken | None =
     binding = bind(tree, case.schema.dialect, case.schema)
     for node in tree.find_all(exp.Column):
         used = _used(node, database.dialect)
-        place = stored_place(node, binding, case.schema) if used else None
+        place = binding.stored(id(node), case.schema) if used else None
         if place is None or (place[0].name, place[1].name) in asked or place[1].values is not None:
             continue
         table, column = place
@@ -164,7 +164,7 @@ def open_readings(tree: exp.Expression, schema: Schema) -> tuple[str, ...]:
     if not _read_from_files(schema):
         return ()
     binding = bind(tree, schema.dialect, schema)
-    used = [(node, place[1]) for node in tree.find_all(exp.Column) if (place := stored_place(node, binding, schema))]
+    used = [(node, place[1]) for node in tree.find_all(exp.Column) if (place := binding.stored(id(node), schema))]
     names = {column.name for _, column in used}
     told: dict[str, None] = {}
     for node, column in used:
@@ -202,16 +202,8 @@ def _above(node: exp.Expr) -> Iterator[exp.Expr]:
         above = above.parent
 
 
-def stored_place(node: exp.Expr, binding: Binding, schema: Schema) -> tuple[Table, Column] | None:
-    """The column of the database that a column of the query is, with its table."""
-    found = binding.columns.get(id(node))
-    table = schema.table(found.origin[0]) if found and found.origin else None
-    column = table.column(found.origin[1]) if table and found and found.origin else None
-    return (table, column) if table and column else None
-
-
 def _unit(shown: exp.Expr, binding: Binding, schema: Schema) -> str:
     while isinstance(shown, _OF_ONE_UNIT):
         shown = shown.this
-    place = stored_place(shown, binding, schema) if isinstance(shown, exp.Column) else None
+    place = binding.stored(id(shown), schema)
     return (place[1].values.unit or "") if place and place[1].values else ""

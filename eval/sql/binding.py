@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from eval.schema import WRITTEN_DIALECTS, Dialect
+from eval.schema import WRITTEN_DIALECTS, Column, Dialect, Schema, Table
 from eval.sql.faithful import QUOTE
 from eval.sql.sources import ROWID, Origin, Output, Relation, Scope, Source, quoted_name, same
 
@@ -179,6 +179,15 @@ class Binding:
     used: dict[Origin, None] = field(default_factory=dict)
     unknown: list[Unknown] = field(default_factory=list)
     froms: list[From] = field(default_factory=list)
+
+    def stored(self, node: int, schema: Schema) -> tuple[Table, Column] | None:
+        """The table and column of the schema that a column node refers to, by its `id`; None where it is none."""
+        found = self.columns.get(node)
+        if found is None or found.origin is None:
+            return None
+        table = schema.table(found.origin[0])
+        column = table.column(found.origin[1]) if table is not None else None
+        return None if table is None or column is None else (table, column)
 
 
 @dataclass(slots=True)

@@ -70,11 +70,8 @@ def _spell(tree: exp.Expression, binding: Binding, schema: Schema) -> None:
 def _kinds(binding: Binding, schema: Schema) -> dict[int, str]:
     """`text` or `number`, by the `id` of a column node whose type is known."""
     kinds: dict[int, str] = {}
-    for node, bound_column in binding.columns.items():
-        if bound_column.origin is None:
-            continue
-        table = schema.table(bound_column.origin[0])
-        column = table.column(bound_column.origin[1]) if table is not None else None
+    for node in binding.columns:
+        _, column = binding.stored(node, schema) or (None, None)
         if column is not None and _TEXT.match(column.type):
             kinds[node] = "text"
         elif column is not None and _NUMBER.match(column.type):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +12,10 @@ from agent.knowledge.values import ValueIndex, value_index
 from agent.parser import Reading, execution_probe, read
 from eval.databases import Database, open_database
 from eval.schema import Dialect, Schema
-from tests.asked import Asked, databases_to_ask
+from tests.asked import TODAY, Asked, databases_to_ask
 from tests.writing import sqlite_file
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "parser"
-TODAY = dt.date(2024, 6, 15)
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +55,8 @@ def ask(schema: Schema, values: ValueIndex) -> Callable[..., Reading]:
 
 @pytest.fixture(scope="session")
 def everyday(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    """The databases of `fixtures/parser/everyday`, by their files' names."""
+    """The databases of `fixtures/parser/everyday`, by their files' names; `visits` in both engines."""
     scripts = {path.stem: path.read_text(encoding="utf-8") for path in sorted((FIXTURES / "everyday").glob("*.sql"))}
+    scripts["visits.duckdb"] = scripts["visits"]
     with databases_to_ask(tmp_path_factory.mktemp("everyday"), scripts) as opened:
         yield opened

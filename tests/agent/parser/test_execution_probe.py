@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-
 from sqlglot import exp, parse_one
 
 from agent.knowledge.values import ValueIndex
@@ -11,8 +9,7 @@ from agent.parser import read
 from agent.parser.execution_probe import looker, observed
 from eval.databases import Database
 from eval.schema import Schema
-
-TODAY = dt.date(2024, 6, 15)
+from tests.asked import TODAY
 
 
 def parse(sql: str) -> exp.Expression:
