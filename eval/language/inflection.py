@@ -16,6 +16,14 @@ _IRREGULAR = dict(
     if not line.startswith("#")
 )
 _PLURAL_US = ("status", "campus", "bus", "virus", "bonus", "census", "genus", "corpus", "radius", "surplus")
+_PLURALS = dict(
+    pair.split(":")
+    for pair in """
+    child:children person:people man:men woman:women foot:feet tooth:teeth mouse:mice goose:geese half:halves
+    shelf:shelves knife:knives life:lives leaf:leaves wife:wives wolf:wolves criterion:criteria species:species
+    series:series news:news media:media data:data sheep:sheep fish:fish aircraft:aircraft staff:staff
+    """.split()
+)
 _DERIVATIONAL = ("isation", "ization", "ation", "ition", "ment", "ance", "ence", "tion", "sion", "ion", "ship",
                  "ness", "ity", "ive", "or", "er", "al", "ee", "y")  # fmt: skip
 
@@ -84,7 +92,11 @@ def light_stem(word: str) -> str:
 
 
 def plural(word: str) -> str:
-    """The regular plural of a noun: `city` → `cities`, `box` → `boxes`, `order` → `orders`."""
+    """The plural of a noun: `city` → `cities`, `box` → `boxes`, `child` → `children`, `series` → `series`."""
+    if word in _PLURALS:
+        return _PLURALS[word]
+    if word.endswith("sis"):
+        return word[:-2] + "es"
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
     return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")

@@ -315,7 +315,7 @@ class _Words:
                 (names[key] for names in self._tables[::-1] if (key := tree.table.lower()) in names), tree.table
             )
             if isinstance(tree.this, exp.Star):
-                return f"all columns of {source}"
+                return f"all columns of {source}" if source else "all columns"
             return f"{source}.{tree.name}" if source and (self._several or len(self._tables) > 1) else tree.name
         if isinstance(tree, exp.Star):
             return "all columns"

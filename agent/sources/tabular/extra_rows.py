@@ -24,6 +24,8 @@ from agent.sources.tabular.stage import Staged, filled
 
 _WORDS = rf"(?:sub[ -]?|grand[ -]?|overall )?(?:{'|'.join(word for line in notation('totals') for word in line)})"
 TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
+_TOTAL_AND_FIGURE = re.compile(rf"(?i){_WORDS}\s*[:=]?\s*[^A-Za-z:]*[0-9][^A-Za-z:]*")
+"""A total in one cell, as in `Total: 50`."""
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
 _LABEL_COLUMNS = 3
 _LAST = 12
@@ -159,8 +161,11 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
     if label is not None:
         sums = len(figures) == len(shown) - 1 and TOTAL.fullmatch(shown[0]) is not None
         return gaps or (sums and at >= end - 3)
-    if at >= end - _LAST and len(cells) > 2 and len(shown) == 1 and cells[0] and gaps:
-        return not _NUMBER.fullmatch(cells[0])  # a note
+    if at >= end - _LAST and len(cells) > 2 and len(shown) == 1 and gaps:
+        if cells[0]:
+            return not _NUMBER.fullmatch(cells[0])  # a note
+        if _TOTAL_AND_FIGURE.fullmatch(shown[0]):
+            return True
     unnamed = not cells[0] and usual[0] and len(shown) * 2 <= len(cells) and staged.rows > 3
     is_edge = at >= end - 2 or at < 1
     return is_edge and unnamed and bool(figures or _NUMBER.fullmatch(shown[0]))  # figures, or a balance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.language.inflection import lemma, light_stem, root, stem
+from eval.language.inflection import lemma, light_stem, plural, root, stem
 from eval.language.lexicon import abbreviations, adjectives, open_lexicon, synonyms
 from eval.language.numbers import number_of, numerals
 from eval.language.tokens import quotations, quotes_replaced, tokenize
@@ -19,6 +19,11 @@ from eval.language.words import content_words, meets, name_words
 )  # fmt: skip
 def test_lemma(word: str, base: str) -> None:
     assert lemma(word) == base
+
+
+def test_plural_knows_words_that_do_not_change_or_change_otherwise() -> None:
+    words = ("order", "city", "box", "species", "child", "analysis")
+    assert [plural(word) for word in words] == ["orders", "cities", "boxes", "species", "children", "analyses"]
 
 
 def test_forms_of_one_verb_share_a_stem() -> None:
