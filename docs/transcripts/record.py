@@ -3,9 +3,9 @@
     python docs/transcripts/record.py            (or: make transcripts)
 
 In: questions as a new user would type them, with the gold SQL that a person wrote for each (several where several
-answers are right). Out: `transcripts.md` beside this folder, with a table for each database (every question that was
-not answered rightly, and the others that are marked `shown`; the tally counts all), and the tally on standard output.
-The sample databases are found through TEXT2SQL_BENCH_DIR; where one is absent, its table stays as it is. A database
+answers are right). Out: `transcripts.md` beside this folder: a tally of each database, which counts all questions, and
+a table of every question that was not answered rightly and of those that are marked `shown`. The tally is also printed.
+The sample databases are found through TEXT2SQL_BENCH_DIR; where one is absent, its lines stay as they are. A database
 with a file `{name}.sql` beside this one is built from it. A question without gold SQL cannot be answered: declining is
 right. Names of databases as arguments restrict the run to these.
 """
@@ -39,9 +39,18 @@ from text2sql.errors import QuestionFailed  # noqa: E402
 PAGE = HERE.parent / "transcripts.md"
 HEAD = """# Transcripts
 
-Questions as a new user would type them, asked without a model by `make transcripts`. The counts are of all of them; the
-tables show every question that was not answered rightly, and some of the others. *right*: the rows are those of a query
-that a person wrote for the question. *declined*: the engine said that it cannot tell.
+Questions as a new user would type them, asked without a model by `make transcripts`. *right*: the rows are those of a
+query that a person wrote for the question. *declined*: the engine said that it cannot tell. *sure*: an answer without a
+stated doubt. What it says of strangers: [measurements](measurements.md#strangers-questions).
+
+| database | right | wrong | declined | sure answers that are right |
+| --- | ---: | ---: | ---: | --- |
+"""
+QUESTIONS = """
+## What was not answered rightly, and some of the rest
+
+| database | question | SQL, or what was said | first rows | | score |
+| --- | --- | --- | --- | --- | --- |
 """
 SHOWN_ROWS = 3
 
@@ -63,10 +72,7 @@ def main() -> int:
         item = json.loads(line)
         if not only or item["database"] in only:
             by_database[item["database"]].append(item)
-    parts = (
-        dict(re.findall(r"(?ms)^## (\w+)(.*?)(?=^## |\Z)", PAGE.read_text(encoding="utf-8"))) if PAGE.exists() else {}
-    )
-    parts = {name: f"## {name}{text.rstrip()}\n" for name, text in parts.items()}
+    tallies, rows = _written()
     for name, items in by_database.items():
         target = _target(name)
         if target is None:
@@ -74,10 +80,23 @@ def main() -> int:
             continue
         database = resolve_database(target)
         asked = [_ask(database, item) for item in items]
-        parts[name] = "\n".join(_part(name, asked)) + "\n"
-        print(f"{name}: {_tally(asked)}")
-    PAGE.write_text("\n".join((HEAD, *parts.values())), encoding="utf-8")
+        tallies[name], rows[name] = _tally(name, asked), list(_rows(name, asked))
+        print(tallies[name])
+    lines = [line for name in tallies for line in rows[name]]
+    PAGE.write_text(HEAD + "\n".join(tallies.values()) + "\n" + QUESTIONS + "\n".join(lines) + "\n", encoding="utf-8")
     return 0
+
+
+def _written() -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The tally and the questions of each database as the page has them, for those that are not here."""
+    tallies: dict[str, str] = {}
+    rows: dict[str, list[str]] = defaultdict(list)
+    head, _, questions = PAGE.read_text(encoding="utf-8").partition("\n## ")
+    for line in re.findall(r"(?m)^\| \w+ \| \d.*$", head):
+        tallies[line.split()[1]] = line
+    for line in re.findall(r"(?m)^\| \w+ \| .*$", questions):
+        rows[line.split()[1]].append(line)
+    return tallies, rows
 
 
 def _target(name: str) -> str | None:
@@ -128,20 +147,15 @@ def _matches(database: Database, sql: str, gold_sql: list[str]) -> bool:
     return False
 
 
-def _tally(asked: list[Asked]) -> str:
+def _tally(name: str, asked: list[Asked]) -> str:
     counts = Counter(a.verdict for a in asked)
-    tally = ", ".join(f"{counts[v]} {v}" for v in ("right", "wrong", "declined", "failed") if counts[v])
     sure = [a for a in asked if a.answer.sql and not a.answer.doubts]
-    return f"{tally}; {sum(a.verdict == 'right' for a in sure)} of {len(sure)} answers without a stated doubt are right"
+    right = sum(a.verdict == "right" for a in sure)
+    wrong = counts["wrong"] + counts["failed"]
+    return f"| {name} | {counts['right']} | {wrong} | {counts['declined']} | {right} of {len(sure)} |"
 
 
-def _part(name: str, asked: list[Asked]) -> Iterator[str]:
-    yield f"## {name}"
-    yield ""
-    yield f"{_tally(asked)}."
-    yield ""
-    yield "| question | SQL | first rows | | score |"
-    yield "| --- | --- | --- | --- | --- |"
+def _rows(name: str, asked: list[Asked]) -> Iterator[str]:
     for item in asked:
         if item.verdict == "right" and not item.shown:
             continue
@@ -153,7 +167,7 @@ def _part(name: str, asked: list[Asked]) -> Iterator[str]:
         )
         mark = item.verdict + (", in doubt" if answer.sql and answer.doubts else "")
         score = f"{answer.score:.2f}" if answer.sql else ""
-        yield f"| {_cell(item.question, 200)} | {sql} | {rows}{more} | {mark} | {score} |"
+        yield f"| {name} | {_cell(item.question, 200)} | {sql} | {rows}{more} | {mark} | {score} |"
 
 
 def _cell(value: object, longest: int = 80) -> str:
