@@ -19,6 +19,7 @@ from agent.knowledge.vocabulary import Vocabulary, vocabulary
 from agent.parser.doubts import MARK
 from agent.parser.engine import Reading
 from agent.parser.stored_states import STATE_WORDS
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import FUNCTION_WORDS, countries, states, word_set
 from eval.language.tokens import Token, tokenize
 from eval.schema import Schema
@@ -34,9 +35,7 @@ _SORTS = ("category", "type", "kind", "genre", "brand", "class", "segment", "dep
           "priority")  # fmt: skip
 _CODES = ("code", "sku", "number", "no", "ref", "reference", "isbn", "serial")
 _OF_PLACE = word_set("in from at near to around outside")
-_ALSO_VERBS = word_set(
-    "live living left joined registered quit died due received current former ex complete done sent finished"
-)
+_ALSO_VERBS = word_list("also_verbs")
 _CONDITION_WORDS = (STATE_WORDS | word_set("returned refunded blocked archived scheduled overdue")) - _ALSO_VERBS
 _CALENDAR = re.compile(r"(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec|q[1-4]|h[12])\w*|\w+day", re.IGNORECASE)
 

@@ -11,12 +11,10 @@ from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from agent.parser.stored_states import says
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import word_set
 
-LINKS = word_set(
-    "is are was were be of the a an than to as equal named called with by in at on for value : = ( that has "
-    "have from its their all any"
-)
+LINKS = word_list("links")
 _DENIALS = ("is not", "are not", "was not", "were not")
 _DATES_ASKED_FOR = word_set("date day time month year week birthday deadline when")
 """Words of a column that is asked for itself: `due dates in May`."""

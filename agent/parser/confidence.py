@@ -22,8 +22,9 @@ from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from agent.parser.word_lists import word_list
 from agent.runtime.probability import DOUBTFUL
-from eval.language.lexicon import FUNCTION_WORDS, word_set
+from eval.language.lexicon import FUNCTION_WORDS
 from eval.language.tokens import Token
 
 THRESHOLD = 0.45
@@ -212,11 +213,7 @@ def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vo
     }
 
 
-_BEFORE_NOUNS = word_set(
-    "is are was were still not be been the a an of in for by with their its each per all any no many most different "
-    "every average total and 's without "
-    "than on at from about show list"
-)
+_BEFORE_NOUNS = word_list("before_nouns")
 
 
 def _nouns(tokens: Sequence[Token], unread: Sequence[str]) -> int:
@@ -299,10 +296,5 @@ _NEVER_SURE = (
     "having without group", "one named row of a guessed entity", "unmet comparison", "unmet average", "unmet sum",
     "unmet extreme", "unmet negation", "unmet superlative", "unread name", "unread operation",
 )  # fmt: skip
-_OPERATIONS = word_set(
-    "running cumulative rolling moving growth median mode percentile quartile quartiles variance deviation correlation "
-    "ratio rate trend trends streak streaks consecutive cohort cohorts retention churn pivot forecast year-over-year "
-    "month-over-month quarter-over-quarter week-over-week compare compared comparison versus vs difference pairs gap "
-    "gaps previous next median anomalies outliers normalized weighted excluding half double triple twice"
-)
+_OPERATIONS = word_list("operations")
 """Words that ask for a computation: a reading that leaves one out answers a different question."""

@@ -18,28 +18,13 @@ from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
 from agent.parser.stored_states import SAME_EVENT
+from agent.parser.word_lists import word_list
 from eval.language.inflection import root
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _SILENT_KEYWORDS = ("and", "or", "relative", "also", "group", "distinct")
 
-RELATIONAL = word_set(
-    """live lives lived living reside resides residing resided stay stays stayed come comes came coming originate
-    originates originated originating hail hails speak speaks spoke spoken speaking depart departs departed departing
-    arrive arrives arriving fly flies flown flying land lands landing leave leaves leaving go goes going travel travels
-    occur occurs occurred occurring happen happens happened happening take takes took taken taking hold holds held
-    establish established found founded get gets got receive receives received receiving earn earns earned
-    correspond corresponds belong belongs affiliated involve involves involved involving participate participates
-    participated participating serve serves served serving offer offers offered offering provide provides provided
-    produce produces produced producing publish publishes published create created write writes wrote written play
-    plays played playing work works worked working run runs ran running win wins won winning cover covers covered
-    appear appears appeared appearing attend attends attended attending teach teaches taught teaching buy buys bought
-    lie lies stationed based join joins joined like likes visit visits visited require requires required use uses used
-    register registered enroll enrolled act acts acted acting direct directed perform performs performed sing sings sang
-    release released hosted submit submitted file filed place placed raise raised issue issued record recorded
-    log logged fall falls originally nearest someone somebody people person
-    put puts anyone"""
-)
+RELATIONAL = word_list("relational")
 """Verbs that only link a thing to its description: followed by a value, column or table, they add no meaning."""
 _REACH = 5
 _STRANDED = word_set("in from to at with for on by . ?")
@@ -275,18 +260,7 @@ def names_in(query: Query) -> tuple[set[str], set[ColumnKey]]:
     return tables, columns
 
 
-AGENTIVE = RELATIONAL | word_set(
-    """bought sold made wrote won took gave paid held ran sang built taught led flew sent went drove spoke met owned own
-    owns sells teaches rents supports supply supplies operated operates described describes incurred handled handles
-    handling showing showed shown affected affects caused causes conferred granted generated managed manages managing
-    supported hired obtained steered commanded designed designs manufactured launched represented represents
-    contributed processed stored stores holding shared studying studied studies specialized contained containing
-    containing includes included including drawn given sang sung flown driven shipped ordered purchased purchasing
-    booked booking rented renting borrowed borrowed lent reviewed rated attended advised advises supervised
-    supervises treated treats prescribed assigned assigned ate eaten eats drank visited used borrowing treating
-    carried carries carrying sponsored sponsors invested organized organised hosts hosting trained trains employed
-    employs employing lectured published recorded starred starring featured featuring played composed painted"""
-)
+AGENTIVE = RELATIONAL | word_list("agentive")
 """Verbs that say no more than that one thing belongs to another: a join between the two explains them."""
 _LINKING = frozenset(map(root, (*AGENTIVE, "part", "born", "day")))
 """Words that tie things together, or say of what kind they are, by their roots."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from agent.parser.utterance import Utterance
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import word_set
 from eval.language.tokens import tokenize
 
@@ -47,9 +48,7 @@ def without_links(question: str) -> tuple[str, bool, bool]:
 
 
 _PRONOUNS = word_set("them they those these it its their theirs he she his her him ones one that this")
-_TYING = word_set(
-    "by per for in from with without only just sort order sorted ordered rank grouped group split each of than same"
-)
+_TYING = word_list("tying")
 ASKING = word_set("which what who whose where when how list show give find display count tell name return get")
 
 

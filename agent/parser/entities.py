@@ -21,15 +21,13 @@ from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocab
 from agent.parser.sql_names import identifier, table_named
 from agent.parser.stored_states import ANSWERS, is_state
 from agent.parser.units import UNITS
+from agent.parser.word_lists import word_list
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import open_lexicon, word_set
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql.traversal import every
 
-_ATTRIBUTES = word_set(
-    "status state flag gender sex note comment description remark reason date time year month day weekday hour phone "
-    "email address unit currency rating grade level size color colour priority"
-)
+_ATTRIBUTES = word_list("attributes")
 """Columns that say how a row is, and not which thing it is about."""
 _NUMBERS = word_set("reference ref code number no key serial barcode sku id identifier index")
 """Columns that number the rows, whatever these are."""
@@ -298,10 +296,7 @@ def _repeats(values: ValueIndex, table: Table, column: Column) -> bool:
 
 _USUAL = frozenset(("id", "name", "date"))
 """Columns that many tables have, whatever they are about."""
-_FILES = word_set(
-    "export list log data dataset sheet dump report extract file csv table record register tracker ledger copy final "
-    "master all new old clean raw v rev version history database db import form"
-)
+_FILES = word_list("file_names")
 """Words in the name of a file that do not say what its rows are."""
 
 
@@ -324,14 +319,8 @@ def _row(words: Vocabulary, table: Table, values: ValueIndex) -> tuple[str, ...]
     return first if first and not set(first) & set(kept[:-1]) and first[-1] not in NAME_WORDS else kept
 
 
-_SPANS = word_set(
-    "q w wk cw kw fy january february march april may june july august september october november december jan feb mar "
-    "apr jun jul aug sep sept oct nov dec"
-)
-_PERIODS = _SPANS | word_set(
-    "year quarter month week day h total sum monday tuesday wednesday thursday friday saturday sunday mon tue wed thu "
-    "fri sat sun"
-)
+_SPANS = word_list("period_names")
+_PERIODS = _SPANS | word_list("periods")
 _MATRIX = 3
 """Columns of one figure, each of a period, from which on a table is read as a matrix."""
 

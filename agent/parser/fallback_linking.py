@@ -23,6 +23,7 @@ from agent.parser.known_values import place_or_language, sex
 from agent.parser.mentions import Item, Mention, Span
 from agent.parser.persons import SERVED, SERVING, called_person, person_word
 from agent.parser.stored_states import STATE_WORDS
+from agent.parser.word_lists import word_list
 from eval.language.inflection import lemma, stem
 from eval.language.lexicon import FUNCTION_WORDS, adjectives, open_lexicon, similar_words, word_set
 from eval.language.tokens import Token
@@ -362,10 +363,7 @@ def _similar(item: Item, word: str, vocabulary: Vocabulary) -> Item | None:
     return replace(mention, mention=replace(mention.mention, guessed=True))
 
 
-_GENERIC = word_set(
-    "type kind sort form way thing part number name id code key value record group list set amount total count sum "
-    "size level state status address detail information first last next"
-)
+_GENERIC = word_list("generic")
 """Words that say little by themselves: anything has a type, a number and a (last) name."""
 _LINKED = 0.6
 """The worth of a link to a word of no similarity; that of one to the same word is 1."""

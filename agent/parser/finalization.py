@@ -17,6 +17,7 @@ from agent.parser.order_by import vague
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from agent.parser.units import UNITS
+from agent.parser.word_lists import word_list
 from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 
@@ -189,9 +190,7 @@ def _only_known(q: LinkedQuestion, query: Query) -> None:
         query.where.extend([] if (known,) in query.where else [(known,)])
 
 
-_USING = word_set(
-    "used using use ordered order bought buy sold sell purchased booked rented taken made placed done had"
-)
+_USING = word_list("using")
 _ANY_THING = word_set("anything something")
 _TRADED = word_set("sold ordered bought purchased sell buy order")
 _TRADES = word_set("order sale purchase invoice transaction line")

@@ -19,6 +19,7 @@ from agent.parser.state import Draft
 from agent.parser.stored_states import SAME_EVENT
 from agent.parser.time_conditions import TIME_WORDS
 from agent.parser.units import of_a_unit
+from agent.parser.word_lists import word_list
 from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
@@ -119,9 +120,7 @@ def _dates_a_deed(query: Query, q: LinkedQuestion) -> bool:
     return any(not same & set(map(root, c.words)) for c in dated for same in deeds.values())
 
 
-_CAME = word_set(
-    "registered joined added enrolled signed hired employed created acquired gained born named called aged"
-)
+_CAME = word_list("came")
 """What a date of a person's own says."""
 
 

@@ -15,19 +15,14 @@ from agent.parser.question import LinkedQuestion
 from agent.parser.schema_linking import QUALIFYING
 from agent.parser.state import Context, Draft
 from agent.parser.units import MINOR, UNITS, of_a_unit
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import Adjective, Measure, measures, word_set
 
 _AMOUNTS = (("total", "amount"), ("grand", "total"), ("amount",), ("total",), ("price",), ("value",), ("cost",),
             ("salary",), ("revenue",))  # fmt: skip
-MONEY_ROWS = word_set(
-    "payment deposit withdrawal sale expense cost revenue invoice refund donation salary fee purchase bill charge fine"
-    " wage bonus budget spending turnover"
-)
+MONEY_ROWS = word_list("money_rows")
 """Tables whose rows are sums of money, so that `average payments` may be amounts."""
-AVERAGED = word_set(
-    "price rating score rate age percent percentage ratio temperature latitude longitude elevation height weight speed "
-    "rank ranking grade gpa level discount year quarter month week day weekday hour"
-)
+AVERAGED = word_list("averaged")
 """Words of columns whose numbers are not added up."""
 
 

@@ -14,6 +14,7 @@ from agent.parser.interpretation import Expression, Function
 from agent.parser.measures import measure, property_of
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import adjectives, word_set
 
 
@@ -277,9 +278,7 @@ _MOST = 10
 _DESCRIBED = ("table", "value", "qualifier", "column")
 _BEST = word_set("rating score stars profit revenue sales sale win wins point points")
 """Words of figures by which things are good or bad, the likeliest first."""
-_HARM = word_set(
-    "death case loss accident crime casualty injury victim delay error complaint damage fine refund return"
-)
+_HARM = word_list("harm")
 """Words of figures of which the highest is the worst."""
 _GOOD = {"best": True, "top": True, "worst": False, "bottom": False}
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.parser.date_arithmetic import DAYS_OF_WEEK, MONTHS, before, days_later, months_later
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token, tokenize
 
@@ -26,9 +27,7 @@ _MONTHS = {
     for name in names.split()
 }  # fmt: skip
 _ONLY_MONTHS = word_set("january february july september october november december")
-_BEFORE_MONTHS = word_set(
-    "in during of for since until till before after between and from to through by last this past previous"
-)
+_BEFORE_MONTHS = word_list("before_months")
 WEEKDAYS = tuple(day.lower() for day in (*DAYS_OF_WEEK[1:], DAYS_OF_WEEK[0]))
 """From Monday on, as `date.weekday` counts."""
 _QUARTER_WORDS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}

@@ -13,6 +13,7 @@ from agent.knowledge.vocabulary import ColumnWord, Vocabulary
 from agent.parser.date_arithmetic import before, days_later
 from agent.parser.interpretation import Condition, Expression, Operator
 from agent.parser.question import LinkedQuestion
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import word_set
 
 _DOES = ("er", "or", "ist", "ian", "ant", "ee", "man", "woman")
@@ -22,25 +23,12 @@ _IS = (
     "parent", "child", "kid", "pupil", "guest", "agent", "host", "rep", "singer", "people", "men", "women", "king",
     "queen", "head", "contact", "user", "lead",
 )  # fmt: skip
-_NO_PERSON = word_set(
-    "order number center centre paper theater computer letter printer container trailer river tower water chapter "
-    "folder semester quarter offer power transfer matter vector sector motor register server router charter poster "
-    "banner counter meter layer filter error color floor door tier sticker voucher locker mixer tractor monitor "
-    "sensor harbor flavor other plant fee newsletter"
-)
+_NO_PERSON = word_list("no_person")
 _PERSONAL = word_set("first last birth birthday gender sex email hire hired salary nationality age phone person")
 
-SERVING = word_set(
-    "employee staff worker personnel teacher instructor tutor trainer coach doctor nurse physician vet therapist "
-    "dentist seller salesman vendor supplier agent clerk driver pilot waiter chef manager boss owner landlord host "
-    "author artist lawyer technician mechanic courier librarian lender crew guide consultant advisor "
-    "salesperson cashier operator officer engineer developer stylist groomer gardener cleaner director"
-)
+SERVING = word_list("serving")
 """People who serve others, or sell to them."""
-SERVED = word_set(
-    "customer client patient student pupil learner trainee guest tenant renter member buyer shopper user passenger "
-    "visitor patron subscriber donor reader viewer borrower consumer attendee audience"
-)
+SERVED = word_list("served")
 """People who are served, or buy."""
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import Adjective, adjectives, lines, word_set
 from eval.language.tokens import Token
 
@@ -62,9 +63,7 @@ def _adjective_forms() -> dict[str, list[tuple[tuple[str, ...], str, Adjective]]
 _NUMBERED = word_set("phone telephone mobile fax contact account card serial flight room order invoice licence license "
                      "house street reference version model part page")  # fmt: skip
 """Words that turn `number` into a name: the phone number of a customer is not a count."""
-PARTICIPLES = word_set(
-    "left quit paid sent sold won lost done made taken held shut left met given written broken hidden"
-)
+PARTICIPLES = word_list("participles")
 
 
 def participle(word: str) -> bool:

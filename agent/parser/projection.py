@@ -15,6 +15,7 @@ from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding, Findings
 from agent.parser.stored_states import ANSWERS, is_flag, says
 from agent.parser.time_conditions import TIME_WORDS
+from agent.parser.word_lists import word_list
 from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
@@ -197,9 +198,7 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     yield replace(named, shown=shown)
 
 
-_OPENERS = word_set(
-    "the all a an any every each different distinct unique their its his her our these those full whole"
-)
+_OPENERS = word_list("openers")
 _PREPOSITIONS = word_set("of for from in by on at to within under among across over throughout")
 
 

@@ -19,13 +19,11 @@ from agent.parser.phrases import PARTICIPLES, participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from agent.parser.stored_states import TIMELY, StateLookup, denied
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 from eval.language.tokens import Token
 
-_GRADED = word_set(
-    "available active current former ex open late overdue expired closed valid live pending outstanding alive dead "
-    "hazardous running ongoing"
-)
+_GRADED = word_list("graded")
 """Words that are adjectives for a state rather than participles."""
 _AUXILIARIES = word_set("is are was were be been being get got not never still yet already have has had")
 

@@ -29,12 +29,10 @@ from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Draft, Finding, Findings
 from agent.parser.time_conditions import period
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
-_SHOW = word_set(
-    "show list give find tell return display get provide retrieve print present sort what which who whose where when "
-                  "count compute calculate report select name state identify fetch how"
-)  # fmt: skip
+_SHOW = word_list("show")
 _EVERYTHING = word_set("information info details detail everything data attributes columns fields records record rows")
 _BEFORE_EVERYTHING = word_set("all the full complete every show list find give me us what any")
 _AFTER_EVERYTHING = word_set("about of for on regarding from concerning related in")

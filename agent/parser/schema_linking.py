@@ -18,6 +18,7 @@ from agent.parser.mentions import Item, Span, covered
 from agent.parser.periods import period_at
 from agent.parser.phrases import Keyword, keywords, starts_with_sorting
 from agent.parser.units import UNITS, of_a_unit
+from agent.parser.word_lists import word_list
 from eval.language.lexicon import FUNCTION_WORDS, measures, word_set
 from eval.language.tokens import Token, tokenize
 
@@ -26,10 +27,7 @@ _OWN, _SYNONYM = 1.0, 0.81
 where a table is called `treatment_type`)."""
 _GAPS = {"of", "the", "'s", "a", "an", "in", "for", "they", "he", "she", "it"}
 _AUXILIARIES = ("do", "does", "did")
-_SMALL = word_set(
-    "our my your their us we me from to by on at with up out off over under as is be not no all before after "
-    "since until"
-)
+_SMALL = word_list("small")
 """Words that name something only together with another word of its name (`valid from`)."""
 _PLACES = frozenset(("first", "last"))
 """Words that name a column only when its other word follows (`first and last name`)."""
@@ -45,16 +43,11 @@ _TAILS = {"id": 0.7, "code": 0.84, "key": 0.7, "number": 0.74, "name": 0.84, "de
           "mile": 0.9, "year": 0.62,
           "range": 0.66, "string": 0.8, "count": 0.7, "rate": 0.66, "time": 0.66, "day": 0.66, "level": 0.66,
 }  # fmt: skip
-_UNITS = word_set(
-    "km kg cm mm g gram lb lbs pound mile meter metre foot ft inch sqft usd eur gbp dollar euro kmh mph ms millisecond "
-    "cent pence"
-)
+_UNITS = word_list("units")
 """Units at the end of a column's name."""
 QUALIFYING = word_set("after before at during since")
 """Words behind which a column's name says when or where (`Height after 30d`, `weight_at_birth`)."""
-_DIMENSIONS = word_set(
-    "gross net total weight mass length distance height width depth duration time amount volume area quantity"
-)
+_DIMENSIONS = word_list("dimensions")
 """Words that go without saying beside a unit: `kg` of weight."""
 _BETWEEN = word_set("from to")
 """Words that may name a column, and mostly stand between two others."""

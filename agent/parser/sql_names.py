@@ -14,6 +14,7 @@ from sqlglot import exp
 from agent.knowledge.vocabulary import Vocabulary
 from agent.parser.interpretation import CALLED, ColumnKey, Expression, Query
 from agent.parser.joins import Edge, JoinGraph
+from agent.parser.word_lists import word_list
 from eval.language.inflection import plural_phrase
 from eval.language.lexicon import word_set
 from eval.schema import Table
@@ -108,15 +109,7 @@ def _name(e: Expression, vocabulary: Vocabulary) -> str:
 
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-RESERVED = word_set(
-    "add all alter analyze and any as asc between both by case cast check collate column constraint create cross "
-    "current current_date current_time current_timestamp database default delete desc describe distinct div drop else "
-    "end escape except exists explain false fetch filter for foreign from full function grant group groups having if "
-    "in index inner insert interval into is join key keys lateral leading left like limit lock match natural no not "
-    "null of offset on or order outer over partition percent primary procedure range rank read references right row "
-    "rows select session set show some system table then to trailing trigger true union unique update user using "
-    "values view when where window with year month day date time timestamp usage role position value comment"
-)
+RESERVED = word_list("reserved")
 """Words that are no alias and no bare name."""
 
 

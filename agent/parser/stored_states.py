@@ -16,6 +16,7 @@ from agent.knowledge.vocabulary import ColumnWord, Vocabulary, abbreviates
 from agent.parser.interpretation import OPPOSITE, Condition, Expression, Membership
 from agent.parser.mentions import Qualification
 from agent.parser.phrases import LASTING, participle
+from agent.parser.word_lists import word_list
 from eval.language.inflection import lemma, root, stem
 from eval.language.lexicon import word_set
 
@@ -23,11 +24,7 @@ _YES = ("yes", "y", "true", "t", "1")
 _NO = ("no", "n", "false", "f", "0")
 ANSWERS = 5
 """Values at most of a column of yes and no, with `maybe`, `not sure`, `no answer`."""
-_COUNTED = word_set(
-    "founded established built released opened created sold played lost won used scored received ordered shipped "
-    "produced printed employed visited owned bought born hired joined started ended published issued launched added "
-    "earned speed need seed feed bed weed reed breed unemployed acquired updated modified completed passed failed"
-)
+_COUNTED = word_list("counted")
 """Numbers that end like a participle without being a state."""
 _QUANTITIES = word_set("count number quantity amount total level size age rank order position score rating stock value "
                        "capacity grade priority version step sum point length duration price cost fee")  # fmt: skip
@@ -162,9 +159,7 @@ SAME_EVENT = {
 STATE_WORDS = frozenset(_CONTRARY) | frozenset(SAME_EVENT) | frozenset().union(*_ALIKE)
 """Words of states, which are looked up in the data rather than among the names of columns."""
 _DEADLINES = word_set("required due expected promised deadline scheduled planned estimated")
-_HAPPENED = word_set("shipped ship delivered deliver delivery returned return arrived arrive arrival paid pay payment "
-                     "completed complete completion finished finish actual received receive closed close resolved "
-                     "resolve")  # fmt: skip
+_HAPPENED = word_list("happened")
 _EXPIRY = (("expiry",), ("expiration",), ("expire",), ("expires",), ("expired",), ("valid", "until"), ("valid", "to"))
 
 

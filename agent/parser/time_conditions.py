@@ -15,6 +15,7 @@ from agent.parser.interpretation import Condition, Expression, Membership, Opera
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from agent.parser.stored_states import SAME_EVENT
+from agent.parser.word_lists import word_list
 from eval.language.inflection import root, stem
 from eval.language.lexicon import word_set
 
@@ -91,14 +92,7 @@ def _dated_by(q: LinkedQuestion, c: Context, i: int, whole_year: bool = False) -
 
 _EVENTS = word_set("order created start sale invoice payment transaction")
 """Words of dates that a period without a date's name refers to."""
-_SIDE_DATES = frozenset(
-    root(word)
-    for word in word_set(
-        "birth end update updated modified last valid required due effective expiry load fix pay deliver return close "
-        "model fiscal academic resolve complete finish cancel leave delivery payment completion settle opened closed "
-        "founded response reply"
-    )
-)
+_SIDE_DATES = frozenset(root(word) for word in word_list("side_dates"))
 _CALENDARS = word_set("date calendar time day")
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from agent.knowledge.vocabulary import split_name
+from agent.parser.word_lists import word_list
 from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token, tokenize
@@ -26,19 +27,13 @@ _KINDS: tuple[dict[str, float], ...] = (
     {"mm": 0.001, "cm": 0.01, "m": 1, "meter": 1, "metre": 1, "km": 1000, "kilometer": 1000, "kilometre": 1000},
     {"g": 1, "gram": 1, "kg": 1000, "kilogram": 1000, "kilo": 1000},
 )  # fmt: skip
-UNITS = word_set(
-    "foot meter metre km kilometer mile cm mm kg g gram pound lb inch second minute hour day year million billion "
-    "thousand usd eur dollar euro percent lbs kgs ms millisecond sec min hr m ft "
-    "sqm m2 sqft ft2 ha acre hectare km2 gb mb kb tonne ton t"
-)
+UNITS = word_list("units_units")
 """Words in the names of columns that say what their numbers are counted in."""
 _UNSAID = frozenset(
     ("minute", "year", "foot", "mile", "pound", "meter", "metre", "km", "kilometer", "kg", "kilogram", "day")
 )
 """Units that people mention although the column name omits them, with the same meaning."""
-_LENGTHS = word_set(
-    "long longer tall taller deep deeper wide wider high higher short shorter far farther length height"
-)
+_LENGTHS = word_list("lengths")
 _GLUED = re.compile(r"(-?\d+(?:[.,]\d+)?)([a-z]+2?)", re.IGNORECASE)
 
 

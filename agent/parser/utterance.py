@@ -18,7 +18,8 @@ from agent.knowledge.vocabulary import vocabulary
 from agent.parser.mentions import Item
 from agent.parser.periods import Period, period_at
 from agent.parser.schema_linking import link
-from eval.language.lexicon import FUNCTION_WORDS, word_set
+from agent.parser.word_lists import word_list
+from eval.language.lexicon import FUNCTION_WORDS
 from eval.language.numbers import number_of
 from eval.language.tokens import Token, tokenize
 from eval.schema import Schema
@@ -27,9 +28,7 @@ from eval.sql import parse
 _DATE = dt.date(2000, 1, 1)
 RELATIVE = re.compile(r"last|this|past|previous|current|today|yesterday", re.IGNORECASE)
 """The beginning of a period that depends on today."""
-_BEFORE_YEARS = word_set(
-    "in of for during year from since the and before after by until to between excluding except not without"
-)
+_BEFORE_YEARS = word_list("before_years")
 
 
 class Utterance:
@@ -365,7 +364,4 @@ class Utterance:
         return self._sort(k) in ("value", "column") and item.lower not in FUNCTION_WORDS
 
 
-_CONTINUING = word_set(
-    "in from of with without by per for at on over under above below who that which whose where and , or than older "
-    "younger cheaper between since after before during not except sorted ordered as to whom made along only except"
-)
+_CONTINUING = word_list("continuing")

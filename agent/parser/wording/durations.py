@@ -13,6 +13,7 @@ from dataclasses import replace
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import Function, Operator, Shape, Unit
 from agent.parser.stored_states import SAME_EVENT
+from agent.parser.word_lists import word_list
 from agent.parser.wording.rules import ASKED, Known, Wording, rule
 from eval.language.inflection import lemma, plural, root
 from eval.language.lexicon import word_set
@@ -144,14 +145,8 @@ def _asked(match: re.Match[str], known: Known) -> Wording | None:
 
 _ROWS = re.compile(r"^(?:do|does|did) (?:the |our |an? )?([a-z]+(?: [a-z]+)?) (?:usually |normally |typically )?"
                    r"(?:take|last|run|stay)", re.IGNORECASE)  # fmt: skip
-_PASSING = word_set(
-    "take takes took last lasts lasted pass passes passed until till before between from keep keeps kept stay stays "
-    "stayed run runs ran go goes wait waits waited need needs needed open lie lies"
-)
-_IDLE_WORDS = word_set(
-    "do does did it the a an our on average usually normally typically in to be get is are was were take takes took we "
-    "they day days counted and their its date of pass passes"
-)
+_PASSING = word_list("passing")
+_IDLE_WORDS = word_list("idle_words")
 _KIND_OF_DATE = word_set("date time at on day timestamp datetime")
 
 
