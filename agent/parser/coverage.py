@@ -124,7 +124,7 @@ def _explained(word: str, q: LinkedQuestion, draft: Draft) -> bool:
     at, verb = _position(word, q), word.lower()
     # `reported before 1978`: a date column that is compared is called like the verb
     compared = (q.vocabulary.columns[c.left.column] for c in draft.query.conditions() if c.left.column is not None)
-    verbs = {root(verb), *map(root, SAME_EVENT.get(verb, "").split())}
+    verbs = {root(verb), *map(root, SAME_EVENT.get(verb, ()))}
     dated = participle(verb) and any(c.role == "date" and verbs & set(map(root, c.words)) for c in compared)
     placed = verb in _LIVING and q.word(at + 1) in ("in", "from") and q.sort(at + 2) == "value"  # `live in Brazil`
     # `how many products do we sell`: those that there are; not what was sold, of which `did we sell` speaks

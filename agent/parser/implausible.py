@@ -116,7 +116,7 @@ def _dates_a_deed(query: Query, q: LinkedQuestion) -> bool:
     dates = (c.left.column for c in query.conditions() if c.left.column and not c.left.function)
     dated = [c for c in map(q.vocabulary.columns.__getitem__, dates) if c.role == "date" and c.table in people]
     said = (x.lower for k, x in enumerate(q.items) if q.sorts[k] in ("word", "table") and x.lower.endswith("ed"))
-    deeds = {verb: {root(verb), *map(root, SAME_EVENT.get(verb, "").split())} for verb in said if verb not in _CAME}
+    deeds = {verb: {root(verb), *map(root, SAME_EVENT.get(verb, ()))} for verb in said if verb not in _CAME}
     return any(not same & set(map(root, c.words)) for c in dated for same in deeds.values())
 
 

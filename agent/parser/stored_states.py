@@ -16,7 +16,7 @@ from agent.knowledge.vocabulary import ColumnWord, Vocabulary, abbreviates
 from agent.parser.interpretation import OPPOSITE, Condition, Expression, Membership
 from agent.parser.mentions import Qualification
 from agent.parser.phrases import LASTING, participle
-from agent.parser.word_lists import word_list
+from agent.parser.word_lists import word_groups, word_list, word_table
 from eval.language.inflection import lemma, root, stem
 from eval.language.lexicon import word_set
 
@@ -93,70 +93,16 @@ _DENYING = re.compile(r"(?:un|in|non-?|dis)(?=[a-z]{4})")
 TIMELY = word_set("late overdue delayed")
 """Words that compare when something happened with when it was due."""
 
-_ALIKE = tuple(
-    word_set(line)
-    for line in (
-        "pending processing open unprocessed awaiting queued waiting preparing",
-        "cancelled canceled void voided aborted revoked",
-        "shipped dispatched despatched sent",
-        "delivered arrived fulfilled",
-        "completed complete done finished closed",
-        "failed rejected declined denied refused",
-        "active enabled live current",
-        "inactive disabled suspended deactivated dormant",
-        "approved accepted confirmed",
-        "paid settled",
-        "unpaid outstanding due",
-        "expired lapsed",
-        "resolved closed fixed solved",
-        "deceased dead",
-    )
-)
+_ALIKE = word_groups("alike")
 """States for which people use different words."""
-_CONTRARY = {
-    "available": "discontinued unavailable retired withdrawn archived deleted",
-    "active": "inactive discontinued terminated deactivated disabled closed archived deleted cancelled canceled "
-    "churned left quit resigned retired",
-    "current": "discontinued terminated ended retired archived former",
-    "inactive": "active enabled",
-    **dict.fromkeys(("former", "ex"), "active current enabled"),
-    "unavailable": "available",
-    "discontinued": "available active",
-    "closed": "open",
-    "rejected": "accepted approved",
-    "accepted": "rejected",
-    "declined": "accepted approved",
-    "undelivered": "delivered received",
-    "outstanding": "delivered received paid",
-    "unfinished": "finished completed fixed closed",
-    **dict.fromkeys(("alive", "living"), "deceased died dead death"),
-    "open": "closed resolved completed finished fixed",
-    "pending": "completed finished fixed closed resolved delivered",
-}
+_CONTRARY = word_table("contrary")
 """Flags and dates that hold the opposite of a word."""
 _ENDED = {**dict.fromkeys(LASTING, "end ended ending terminated until expiry"), "open": "closed end resolved returned"}
 """The dates with which a state ends."""
 _BEGUN = word_set("start begin started starting from")
-SAME_EVENT = {
-    **dict.fromkeys(("left", "quit"), "end leave left terminated termination resigned exit"),
-    **dict.fromkeys(("former", "ex"), "end leave left terminated termination resigned exit quit retired cancelled"),
-    "finished": "fixed completed closed resolved end ended done",
-    "completed": "finished fixed closed resolved end ended",
-    "done": "finished completed fixed closed resolved end ended",
-    "closed": "resolved completed finished end ended",
-    "fixed": "repaired resolved completed closed finished",
-    "repaired": "fixed resolved completed closed finished",
-    "dead": "deceased died death",
-    "died": "deceased death",
-    "registered": "signup signed joined enrolled created",
-    "joined": "registered signup signed enrolled created",
-    "dispatched": "shipped sent",
-    "sent": "shipped dispatched",
-    "received": "delivered arrived",
-    "arrived": "delivered received",
-}
+SAME_EVENT = word_table("same_event")
 """Dates and flags of the same event under another name."""
-STATE_WORDS = frozenset(_CONTRARY) | frozenset(SAME_EVENT) | frozenset().union(*_ALIKE)
+STATE_WORDS = frozenset(_CONTRARY) | frozenset(SAME_EVENT) | word_list("alike")
 """Words of states, which are looked up in the data rather than among the names of columns."""
 _DEADLINES = word_set("required due expected promised deadline scheduled planned estimated")
 _HAPPENED = word_list("happened")
@@ -185,14 +131,14 @@ class StateLookup:
         kin = [group for group in _ALIKE if word in group]
         yield from self._only_state(word, columns, lambda s: any(s.lower().replace("_", " ") in group for group in kin))
         yield from self._only_state(word, columns, lambda s: 2 <= len(s) <= _CODE and abbreviates(s.lower(), word))
-        for opposite in _CONTRARY.get(word, "").split():
+        for opposite in _CONTRARY.get(word, ()):
             for column in columns:
                 yield from (_turned(m, word) for m in self._filled(opposite, column))
         for ending in _ENDED.get(word, "").split():
             for column in columns:
                 if column.role == "date" and _names(column, ending):
                     yield from self._not_ended(word, column, columns)
-        for same in SAME_EVENT.get(word, "").split():
+        for same in SAME_EVENT.get(word, ()):
             for column in columns:
                 yield from (replace(m, by_synonym=True) for m in self._filled(same, column, word))
         for column in columns if word in ("expired", "lapsed") else ():

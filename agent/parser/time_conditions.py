@@ -105,7 +105,7 @@ def date_column(
     if column is not None and column.role in ("date", "year"):
         if column.table not in {*c.entities, *q.named} and c.entities:
             # `tickets closed in May`: `resolved_at` of the tickets, and no `closed_on` of a table that is not named
-            same = {root(word) for event in column.words for word in SAME_EVENT.get(event, "").split()}
+            same = {root(word) for event in column.words for word in SAME_EVENT.get(event, ())}
             dates = [w for w in q.vocabulary.by_table[c.entities[0]] if w.role == "date"]
             own_dates = [w for w in dates if same & set(map(root, w.words))]
             column = own_dates[0] if len(own_dates) == 1 else column
@@ -116,7 +116,7 @@ def date_column(
     earlier = (p for p in range(max(0, at - 6), at) if p not in tables_named | states)
     before = [q.tokens[p] for p in earlier if q.tokens[p].kind == "word"]
     stems, roots = {t.stem for t in before}, {root(t.stem) for t in before}
-    roots |= {root(same) for t in before for same in SAME_EVENT.get(t.lower, "").split()}
+    roots |= {root(same) for t in before for same in SAME_EVENT.get(t.lower, ())}
     all_words = {t.stem for t in q.tokens if t.kind == "word"}
     figures = (e for e in (*c.query.select, *c.query.ordered_by()) if e.function in ("sum", "avg"))
     measured = {e.column[0] for e in figures if e.column}  # `best customer of 2024`: 2024 is a date of orders
@@ -179,7 +179,7 @@ def date_column(
 def _meant(q: LinkedQuestion, c: Context, best: ColumnWord, tables: Collection[str]) -> ColumnWord | None:
     """The date that a team says is meant for the rows, where the question has no word of another one of theirs."""
     said = {root(t.lower) for t in q.tokens if t.kind == "word"}
-    said |= {root(same) for t in q.tokens for same in SAME_EVENT.get(t.lower, "").split()}
+    said |= {root(same) for t in q.tokens for same in SAME_EVENT.get(t.lower, ())}
     for table in dict.fromkeys((best.table, *(() if best.table in tables else c.entities[:1]))):
         place = q.vocabulary.tables[table].table.meant_date
         dates = [w for w in q.vocabulary.by_table[table] if w.role in ("date", "year") and w.key != place]

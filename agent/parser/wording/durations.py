@@ -152,7 +152,7 @@ _KIND_OF_DATE = word_set("date time at on day timestamp datetime")
 
 def _called(word: str, column: ColumnWord) -> bool:
     words = [w for w in column.words if w not in _KIND_OF_DATE and w not in column.owner]
-    same = SAME_EVENT.get(word, "").split() + SAME_EVENT.get(f"{lemma(word)}d", "").split()
+    same = (*SAME_EVENT.get(word, ()), *SAME_EVENT.get(f"{lemma(word)}d", ()))
     return any(_alike(said, w) for w in words for said in (word, *same))
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.interpretation import Shape
 from eval.language.inflection import lemma, plural, root
+from eval.language.numbers import SMALL_NUMBERS
 
 UNIT = r"(?:day|week|month|quarter|year)"
 YEAR = r"(?:19|20)\d\d"
@@ -142,14 +144,31 @@ def rule(*patterns: str, everywhere: bool = False) -> Callable[[Rewrite], Rule]:
 class Replacements:
     """Other words in place of patterns, one after the other, in upper or lower case."""
 
-    def __init__(self, *pairs: tuple[str, str | Callable[[re.Match[str]], str]]) -> None:
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         self.patterns = tuple(pattern for pattern, _ in pairs)
-        self._words = tuple(words for _, words in pairs)
+        self._pairs = pairs
 
     def __call__(self, text: str) -> str:
-        for pattern, words in zip(self.patterns, self._words, strict=True):
+        for pattern, words in self._pairs:
             text = _compiled(pattern).sub(words, text)
         return text
+
+
+def replacements(section: str) -> Replacements:
+    """One section of `replacements.txt`."""
+    parts = {"<MONTH>": MONTH, "<YEAR>": YEAR, "<NUMBER>": SMALL_NUMBERS}
+    pairs = []
+    text = Path(__file__).with_name("replacements.txt").read_text(encoding="utf-8")
+    for line in text.partition(f"[{section}]\n")[2].partition("\n\n")[0].splitlines():
+        left, defines, right = line.partition(" := ")
+        pattern, _, words = line.rpartition(" => ")
+        for name, part in parts.items():
+            pattern, right = pattern.replace(name, part), right.replace(name, part)
+        if defines:
+            parts[left] = right
+        else:
+            pairs.append((pattern, words[1:-1]))
+    return Replacements(pairs)
 
 
 _SUBJECT = re.compile(r"^(?:what (?:is|was|are|were)|show me|show|give me|tell me)? ?(?:the |our |my )?", re.IGNORECASE)
