@@ -208,22 +208,6 @@ _FAINT = 0.9
 """A word that names a column with a lower score may mean something else."""
 
 
-def names_without_effect(q: LinkedQuestion, plans: Sequence[JoinPlan], query: Query) -> int:
-    """The number of column and table names that were read but do not appear in the query."""
-    tables, columns = names_in(query)
-    for plan in plans:
-        tables.update(plan.tables)
-    unused = 0
-    for k, item in enumerate(q.items):
-        mention = item.mention
-        if mention is None or q.sorts[k] not in ("table", "column") or mention.values or mention.measure:
-            continue
-        used_columns = {c.name for c, _ in mention.columns} & {name for _, name in columns}
-        if not used_columns and not any(t.name in tables for t, _ in mention.tables):
-            unused += not any(c.table in tables and c.role in ("id", "name") for c, _ in mention.columns)
-    return unused
-
-
 def names_in(query: Query) -> tuple[set[str], set[ColumnKey]]:
     """The tables and columns of a query and of its subqueries."""
     tables: set[str] = set(query.tables)

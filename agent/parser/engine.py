@@ -20,7 +20,7 @@ from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import vocabulary
 from agent.parser import abstention, confidence, doubts, units
 from agent.parser.abstention import rephrasings
-from agent.parser.coverage import names_without_effect, not_understood, unaccounted
+from agent.parser.coverage import not_understood, unaccounted
 from agent.parser.date_arithmetic import before
 from agent.parser.entities import with_entities
 from agent.parser.execution_probe import Look
@@ -369,10 +369,7 @@ class _Parser:
         # The query lists or counts all rows of one table
         only_rows = not (clauses or builder.plans[-1].steps) and (counted or "shown_by_default" in draft.doubts)
         features["only rows, words left out"] = float(bool(missing) and only_rows)
-        features["relational verbs"] = float(len(tied))
         features["measure guessed"] = float(wording.guessed)
-        features["shaped"] = float(draft.query.shape is not None)
-        features["names without effect"] = float(names_without_effect(q, builder.plans, draft.query))
         return _Attempt(wording, q, draft, missing, tree, features, confidence.confidence(features), plans=joined)
 
     def _as_reading(self, attempt: _Attempt, threshold: float) -> Reading:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.parser.entities import each_its_own
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Function, Query
 from agent.parser.measures import added_up, averaged
 from agent.parser.order_by import of_all
@@ -73,8 +72,8 @@ def _is_a_row(q: LinkedQuestion, e: Expression) -> bool:
     """Whether each group by the expression is one row."""
     if e.column is None or e.part:
         return False
-    column, table = q.vocabulary.columns[e.column], q.vocabulary.tables[e.column[0]].table
-    return q.values.complete(*e.column) and each_its_own(column, q.values, table)
+    known, rows = len(q.values.values(*e.column)), q.vocabulary.tables[e.column[0]].table.row_count or 0
+    return q.values.complete(*e.column) and 0 < known == rows
 
 
 def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, object]]) -> None:

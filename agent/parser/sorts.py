@@ -56,7 +56,6 @@ def linked_question(
             continue
         tables[i], ambiguous = _table(q, i)
         if ambiguous and sorts[i] == "table":
-            doubts.append("table_ambiguous")
             choices.append(("table", tables[i]))
     if any(item.mention is not None and item.mention.guessed for item in items):
         doubts.append("similar_word")
