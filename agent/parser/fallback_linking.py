@@ -7,7 +7,7 @@ stored values, misspellings, abbreviations, and words of similar meaning in the 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -85,7 +85,7 @@ def linked_by_fallback(
             linked.append(_initials(item, vocabulary) or _short_for(item, vocabulary) or item)
         else:
             linked.append(item)
-    return tuple(_joined(linked))
+    return tuple(linked)
 
 
 def _currency(item: Item, values: ValueIndex) -> Item | None:
@@ -94,31 +94,6 @@ def _currency(item: Item, values: ValueIndex) -> Item | None:
         return None
     hits = tuple(h for h in (*values.find(item.lower), *values.related(item.lower)) if holds_currencies(h.column))
     return item.naming(values=hits) if hits else None
-
-
-def _joined(items: Sequence[Item]) -> Iterator[Item]:
-    """Words side by side that each name only one and the same column are one mention of it (`life expectancy`)."""
-    before: Item | None = None
-    for item in items:
-        if before is not None and _same_column(before, item):
-            assert before.mention is not None
-            mention = replace(before.mention, end=item.end, text=f"{before.mention.text} {item.lower}")
-            before = replace(before, end=item.end, lower=f"{before.lower} {item.lower}", mention=mention)
-            continue
-        if before is not None:
-            yield before
-        before = item
-    if before is not None:
-        yield before
-
-
-def _same_column(one: Item, other: Item) -> bool:
-    """Whether two neighbours name nothing but the same column."""
-    a, b = one.mention, other.mention
-    if a is None or b is None or one.end != other.start or a.tables or b.tables or a.values or b.values:
-        return False
-    best = [m.columns[0][0].key for m in (a, b) if m.columns and not m.measure]
-    return len(best) == 2 and best[0] == best[1] and one.lower != other.lower
 
 
 def _open(item: Item) -> bool:

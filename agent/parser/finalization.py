@@ -9,16 +9,13 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from agent.parser import group_by, order_by
-from agent.parser.coverage import AGENTIVE
 from agent.parser.group_by import figures_by
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
-from agent.parser.measures import amount_column
 from agent.parser.order_by import vague
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from agent.parser.units import UNITS
-from agent.parser.word_lists import word_list
-from eval.language.inflection import lemma, root
+from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
 
 
@@ -31,8 +28,6 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if r.counting and query.select and not query.aggregates():
         query.select.append(Expression("count"))
         r.counting = ""
-    if r.negated and not r.excepting:
-        r.join(_absent_by_verb(q, r))
     _open_function(q, r)
     r.join(Finding(doubts=tuple(_open_ends(r))))
     spent, much = r.verb_measure, r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens)
@@ -51,8 +46,6 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if not query.select:
         r.join(_shown_by_default(q, r))
         r.groups = [] if r.star else r.groups
-    if _only_ranks(q, r):
-        query.select[:] = q.named_by(r.head_entity or query.select[0].tables[0])
     if r.figure_ranked:
         query.select.extend(e for e in query.ordered_by() if e.function and e not in query.select)
     if r.waiting_direction:
@@ -64,11 +57,11 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if query.group and behind in ("list", "show", "return", "give", "display"):
         query.select.sort(key=lambda e: bool(e.function))
     if not r.groups:
-        _nest(q, query, r.entities)
+        _nest(q, query)
     _both(r.entities, r.query, r.both)
     _said_in_unit(q, r)
     query.keep_empty = group_by.wants_empty_groups(q, r)
-    if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r):
+    if r.distinct and not query.aggregates() and query.select:
         query.distinct = True
     _only_known(q, query)
     query.select = list(dict.fromkeys(query.select))
@@ -78,23 +71,6 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     query.tables = [t for t in dict.fromkeys([*first, *r.entities]) if t not in absent or t in first]
     if query.intersect is not None:
         query.intersect.tables, query.intersect.select = list(query.tables), list(query.select)
-
-
-def _only_ranks(q: LinkedQuestion, r: Context) -> bool:
-    """`the highest rated movie on IMDb`, `who won the most medals`: the column that ranks the rows is all that is
-    named, behind the superlative, and the rows are asked for."""
-    order = [e for e, _ in r.query.order]
-    if not order or r.query.limit is None or r.query.select != order or order[0].function or order[0].column is None:
-        return False
-    who = q.tokens[0].lower == "who"
-    if not who and (q.tokens[0].lower in _OF_A_FIGURE or not (r.head_entity or set(order[0].tables) & set(q.named))):
-        return False
-    ranked = next((k for k, x in enumerate(q.items) if x.is_keyword("sup", "sup_adj", "sup_count")), len(q.items))
-    before = (q.items[k].mention for k in range(ranked) if q.sorts[k] == "column")
-    return not any(c.key == order[0].column for m in before if m is not None for c, _ in m.columns)
-
-
-_OF_A_FIGURE = word_set("what how when")
 
 
 def _open_function(q: LinkedQuestion, r: Context) -> None:
@@ -112,24 +88,6 @@ def _open_function(q: LinkedQuestion, r: Context) -> None:
         if shown is not None and shown.is_figure:
             query.select = [Expression(r.functions[0], shown.key)]
             r.functions = []
-    if query.select or query.order or r.counting:
-        return
-    only = q.vocabulary.only_wide_table
-    tables = r.entities or ([only.name] if only is not None else [])
-    if set(r.functions) == {"sum"} and len(tables) == 1 and (amount := amount_column(q, tables)) is not None:
-        # `total by owner`, `total for Sue Kim`, asked of one table: what its rows amount to
-        query.select.append(Expression("sum", amount.key))
-        r.entities[:] = tables
-        r.functions = []
-    elif len(r.functions) == 1:  # `average cholesterol`, where a row says what was measured and its value
-        measured = {c.left.column[0] for c in query.conditions() if c.left.column and c.operator == "="}
-        figures = [c for t in measured for c in q.vocabulary.by_table[t] if c.is_figure and c.words[-1] in _MEASURED]
-        if len(figures) == 1:
-            query.select.append(Expression(r.functions[0], figures[0].key))
-            r.functions = []
-
-
-_MEASURED = word_set("value reading measurement result level")
 
 
 def _said_in_unit(q: LinkedQuestion, r: Context) -> None:
@@ -190,54 +148,6 @@ def _only_known(q: LinkedQuestion, query: Query) -> None:
         query.where.extend([] if (known,) in query.where else [(known,)])
 
 
-_USING = word_list("using")
-_ANY_THING = word_set("anything something")
-_TRADED = word_set("sold ordered bought purchased sell buy order")
-_TRADES = word_set("order sale purchase invoice transaction line")
-"""Words of tables whose rows record sales."""
-
-
-def _absent_by_verb(q: LinkedQuestion, c: Context) -> Finding:
-    """`products nobody ever bought`: no table is named, but only one table can record the missing event."""
-    entity = c.main_entity
-    if not entity or c.query.where:
-        return Finding()
-    below = q.graph.referring(entity, many=True)
-    left_over = [k for k, x in enumerate(q.items) if k not in c.consumed and q.tokens[x.start].kind == "word"]
-    verbs = [k for k in left_over if q.items[k].lower.endswith(("ed", "ing")) or q.items[k].lower in _USING]
-    verb_roots = {root(q.items[k].lower) for k in verbs}
-    event_tables = [t for t in below if verb_roots & {root(w) for w in q.vocabulary.tables[t].words}]
-    if not event_tables and any(q.items[k].lower in _TRADED for k in verbs):
-        event_tables = [t for t in below if _TRADES & set(q.vocabulary.tables[t].words)][:1]
-    if not verbs or not (len(event_tables) == 1 or len(below) == 1):
-        return Finding()
-    events = (event_tables or below)[0]
-    explained = {root(w) for w in q.vocabulary.tables[events].words}
-    used = [
-        k for k in verbs if root(q.items[k].lower) in explained or q.items[k].lower in _USING | AGENTIVE | _ANY_THING
-    ]
-    clause = (Membership(entity, events),)
-    return Finding(used, clauses=(clause,), doubts=("absence_guessed",), changes={"negated": False})
-
-
-def _asks_for_kinds(q: LinkedQuestion, c: Context) -> bool:
-    """`Show all product colours`: asks for the distinct texts in a column, not for one per row of an entity."""
-    if len(c.query.select) != 1 or c.query.where or c.query.group or c.query.having or c.query.order or c.query.limit:
-        return False
-    column = q.vocabulary.columns.get(c.query.select[0].column or ("", ""))
-    if column is None or c.query.select[0].function or column.role != "text" or column.numeric:
-        return False
-    rows, known = q.vocabulary.tables[column.table].table.row_count, len(q.values.values(*column.key))
-    if known == 0 or (rows is not None and known >= rows) or any(t != column.table for t in c.entities):
-        return False
-    named = [k for k in range(len(q.items)) if q.sorts[k] == "table" and q.table_of(k) == column.table]
-    return not any(
-        x.lower in ("of", "for", "each", "every") or x.is_keyword("group")
-        for k in named
-        for x in q.items[max(0, k - 3) : k]
-    )
-
-
 def _count_entity(q: LinkedQuestion, r: Context) -> None:
     query, draft, entities = r.query, r.draft, r.entities
     if entities:
@@ -247,7 +157,7 @@ def _count_entity(q: LinkedQuestion, r: Context) -> None:
             table,
         ) in r.groups:  # `headcount by department`, `goalkeepers per team`: rows, and not their groups
             described = (c.left.column[0] for c in query.conditions() if c.left.column and c.left.column[0] != table)
-            table = _rows_with(q, table) or next((t for t in described if q.many_of(table, t)), table)
+            table = next((t for t in described if q.many_of(table, t)), table)
         query.select.append(Expression("count", table=table))
     elif compared := [c.left.column for c in query.conditions() if c.left.column]:
         query.select.append(Expression("count", table=compared[0][0], share=r.share))
@@ -273,8 +183,6 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     if not entity:
         return Finding()
     guessed = ("entity_guessed",) * len(guesses)
-    if not c.entities and guesses and (rows := _rows_with(q, entity)):
-        entity = rows
     ranked = any(e.function for e in query.ordered_by()) or query.having or query.group
     only_values = all(len(q.vocabulary.by_table[e.other(entity)]) == 1 for e in q.graph.edges(entity))
     nameless = only_values and not ranked and not q.vocabulary.name_columns(entity)
@@ -294,12 +202,6 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
 
 
 _ROWS = word_set("rows records data everything entries table all")
-
-
-def _rows_with(q: LinkedQuestion, entity: str) -> str:
-    """`women in finance`: the rows that have the value, where a table holds nothing but such values."""
-    below = q.graph.referring(entity) if len(q.vocabulary.by_table[entity]) == 1 else []
-    return below[0] if len(below) == 1 else ""
 
 
 _PLACES = ("location", "city", "address", "place", "venue", "hometown", "town", "country", "state", "region",
@@ -326,7 +228,7 @@ def _where_or_when(q: LinkedQuestion, query: Query, entity: str) -> ColumnKey | 
     return None
 
 
-def _nest(q: LinkedQuestion, query: Query, entities: list[str]) -> None:
+def _nest(q: LinkedQuestion, query: Query) -> None:
     """`the average age of students in the largest dorm`: the ranked table differs from the table shown. The rank first
     selects that table's row; then everything that belongs to the row is shown or aggregated."""
     if query.limit != 1 or query.offset or len(query.order) != 1 or not query.select:
@@ -335,16 +237,6 @@ def _nest(q: LinkedQuestion, query: Query, entities: list[str]) -> None:
     shown = query.select[0].tables[0] if query.select[0].tables else ""
     aggregated = all(e.function for e in query.select)
     if ranked.column is None or not shown:
-        outer = _ranked_table(q, shown, ranked.table)
-        counted = ranked.function == "count" and outer and (aggregated or _plural_head(q))
-        key = q.vocabulary.key_column(outer) if counted else None
-        if key is not None:
-            row, tables = Expression(column=key.key), [t for t in (outer, ranked.table) if t]
-            inner = Query(select=[row], tables=tables, group=[row], order=[(ranked, descending)], limit=1)
-            query.where.append((Condition(row, "=", (), against=inner),))
-            query.order, query.limit, query.group = [], None, []
-            kept = [t for t in entities if t != ranked.table or t == shown]
-            entities[:] = dict.fromkeys((*kept, outer))
         return
     table = ranked.column[0]
     if ranked.function or (not aggregated and (table == shown or not _plural_head(q))):
@@ -355,19 +247,6 @@ def _nest(q: LinkedQuestion, query: Query, entities: list[str]) -> None:
     best = Expression("max" if descending else "min", ranked.column)
     query.where.append((Condition(ranked, "=", (), against=Query(select=[best], where=own)),))
     query.order, query.limit = [], None
-
-
-def _ranked_table(q: LinkedQuestion, shown: str, counted: str | None) -> str:
-    """The table whose rows are ranked by a count: it is named just before the superlative, and is not the table
-    shown."""
-    at = next((k for k, x in enumerate(q.items) if x.is_keyword("sup", "sup_count", "common")), 0)
-    for k in range(at - 1, max(-1, at - 5), -1):
-        if q.sorts[k] == "table":
-            table = q.table_of(k)
-            return table if table not in (shown, counted) and q.many_of(table, shown) else ""
-        if q.sorts[k] in ("column", "value", "measure"):
-            return ""
-    return ""
 
 
 def _plural_head(q: LinkedQuestion) -> bool:

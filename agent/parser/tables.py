@@ -136,9 +136,6 @@ def measure_mention(q: LinkedQuestion, c: Context, i: int) -> Findings:
         shown = Expression("count", table=expression.tables[0])
         yield replace(named, shown=(shown,), entities=expression.tables[:1], changes={"counting": ""})
         return
-    if other := measures.other_total(q, expression):
-        rival = f"the amount is taken from {expression.tables[0]}; {other} would be another choice"
-        named = replace(named, doubts=("measure_ambiguous",), rivals=(rival,))
     if c.in_head and not c.functions and q.items[i].lower in _EARNING:
         yield replace(named, changes={"verb_measure": expression})
         return
