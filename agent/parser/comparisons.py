@@ -303,11 +303,7 @@ def _in_unit_of(
     converted = units.converted(figure, unit, words)
     if converted is not None:
         return converted, named
-    assumed = units.assumed(figure, unit, words)
-    if assumed is None:
-        return figure, replace(named, doubts=(*named.doubts, "unit_unknown"))
-    note = f"{column[1]} is taken to be in minutes"
-    return assumed, replace(named, doubts=(*named.doubts, "unit_assumed"), notes=(note,))
+    return figure, replace(named, doubts=(*named.doubts, "unit_unknown"))
 
 
 def _aggregated(c: Context, target: Expression) -> Expression | None:

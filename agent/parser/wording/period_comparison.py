@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import Literal
 
 from agent.parser import periods
 from agent.parser.date_arithmetic import MONTHS, days_later, months_later
@@ -60,7 +59,7 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
         return None
     asked = bool(_ASKS_COMPARISON.search(match[0]))
     join = match["join"].lower()
-    before, wants_difference, compares = _subject_before(match["before"])
+    before, compares = _subject_before(match["before"])
     rest = match["rest"].strip(" ?!.")
     rest = f" {rest}" if rest else ""
     if not before and rest and not _REST.match(rest):
@@ -70,7 +69,7 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     clearly = preposition not in ("since", "until", "before", "after")
     if join in ("and", "to", "with", "than"):
         listed = join == "and" and preposition in ("in", "for", "during")
-        clearly = listed or (clearly and preposition != "by" and (asked or compares or wants_difference))
+        clearly = listed or (clearly and preposition != "by" and (asked or compares))
     if not (clearly and _REST.match(rest)):
         return None
     if join == "and" and _LISTED.search(before) and not _FIGURE.match(before):
@@ -86,7 +85,7 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
             return None
         rows = events[0].plural
         what, doubt = f"number of {rows}", f"{rows} are counted; name the figure to compare if another one is meant"
-    elif join == "and" and not (asked or compares or wants_difference):
+    elif join == "and" and not (asked or compares):
         doubt = "each of the two periods is shown alone; ask for the total if they are meant together"
     if finer := _FINER.match(rest):
         named = finer["unit"].lower()
@@ -98,23 +97,20 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
         for x in spans
         if x.relative
     ]
-    kind: Literal["difference", "periods"] = "difference" if wants_difference and not rest else "periods"
-    return Wording(
-        f"{what} per {unit}{rest}", Shape(kind, grouped=True, periods=(spans[0], spans[1])), tuple(notes), doubt=doubt
-    )
+    shape = Shape("periods", grouped=True, periods=(spans[0], spans[1]))
+    return Wording(f"{what} per {unit}{rest}", shape, tuple(notes), doubt=doubt)
 
 
-def _subject_before(before: str) -> tuple[str, bool, bool]:
-    """What is compared, by the words before the periods; whether its difference is asked for, and whether the words
-    compare."""
+def _subject_before(before: str) -> tuple[str, bool]:
+    """What is compared, by the words before the periods, and whether these words compare."""
     difference = _DIFFERENCE.match(before)
     text = _DIFFERENCE.sub("", before, count=1)
     start = _STARTS.match(text)
     text = _STARTS.sub("", text, count=1)
     shorter = _COMPARATIVE.sub("", text.strip())
-    compares = bool(start) or shorter != text.strip()
+    compares = bool(difference or start) or shorter != text.strip()
     text = _WE.sub("", _LOOSE_ENDS.sub("", shorter))
-    return subject(_LOOSE_ENDS.sub("", f" {text}").strip()), bool(difference), compares
+    return subject(_LOOSE_ENDS.sub("", f" {text}").strip()), compares
 
 
 def _spans(first: str, second: str, today: dt.date) -> tuple[Span, Span] | None:

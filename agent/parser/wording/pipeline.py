@@ -28,7 +28,7 @@ _REPHRASED: tuple[_Rule, ...] = (
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (
-    period_comparison.compared_periods, computations.share, computations.ratio, computations.growth,
+    period_comparison.compared_periods, computations.share, computations.growth,
     computations.change,
     computations.order_value, computations.average_per, computations.median, computations.busiest_time,
 )  # fmt: skip
