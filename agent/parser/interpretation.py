@@ -119,10 +119,11 @@ class Shape:
 
     kind: Literal[
         "share", "growth", "change", "periods", "compare", "median", "average", "count", "top", "days", "took"
-    ]
+    ]  # fmt: skip
     """share: each group's figure as a percentage of all; growth: as a percentage of the previous period; change: as a
-    percentage from one year to another; periods, compare: groups for two periods or two values; median: instead of the average; average, count: of the groups' figures, of the groups; top:
-    the group with the highest figure; days: from one date to another; took: rows by the time between their dates."""
+    percentage from one year to another; periods, compare: groups for two periods or two values; median: instead of the
+    average; average, count: of the groups' figures, of the groups; top: the group with the highest figure; days: from
+    one date to another; took: rows by the time between their dates."""
     years: tuple[int, ...] = ()
     periods: tuple[Span, ...] = ()
     """For periods: the two that are compared."""
