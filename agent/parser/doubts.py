@@ -38,11 +38,11 @@ class Doubt(NamedTuple):
 _DECISIVE = word_set(
     "date_averaged number_not_shown text_compared only_named_value_shown only_dates_shown share_open total_of_a_rank "
     "own_rows_counted date_as_text rank_open superlative_open adjective_without_column unit_unknown stock_open "
-    "number_without_column period_open negation_open value_beside_list comparison_open or_open aggregate_open"
+    "number_without_column period_open negation_open comparison_open or_open aggregate_open"
 )
 """Doubts that leave a decisive part of the question open."""
 _ASSUMED = word_set(
-    "wording_guessed qualifier_by_synonym qualifier_open date_ambiguous measure_ambiguous value_fuzzy "
+    "wording_guessed qualifier_by_synonym qualifier_open date_ambiguous value_fuzzy "
     "place_or_time_open similar_word column_of_many literal_unknown column_context group_open group_without_aggregate "
     "who_is_no_person"
 )

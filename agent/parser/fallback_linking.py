@@ -46,21 +46,12 @@ def linked_by_fallback(
     linked: list[Item] = []
     named = {t.name for x in items if x.mention for t, s in x.mention.tables[:1] if s >= 0.75}
     named |= {c.table for x in items if x.mention for c, s in x.mention.columns[:1] if s >= 0.9}
-    only = vocabulary.only_wide_table
     for at, item in enumerate(items):
         if linked and item.start < linked[-1].end:
             continue
         if (people := _people(item, vocabulary)) is not None:
             linked.append(people)
             continue
-        if only is not None and only.name not in named and item.kind in ("word", "mention"):
-            # `wines`, asked of `wine_reviews` alone: a plural word of the only table's name
-            plural = lemma(item.lower) != item.lower and lemma(item.lower) in only.words[:-1]
-            named_so = item.mention or Mention(item.start, item.end)
-            sure = any(s >= 0.95 for _, s in (*named_so.columns, *named_so.tables))
-            if plural and not sure and not named_so.values:
-                linked.append(item.naming(tables=((only, 0.9),)))
-                continue
         if item.kind == "word" and (currency := _currency(item, values)) is not None:
             linked.append(currency)
             continue
@@ -167,13 +158,6 @@ def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex)
             continue
         related = values.related(text)
         hits = tuple(replace(h, score=max(h.score, _SAME_THING)) if h.score >= _SURELY else h for h in related)
-        word = text.lower()
-        base = word.removesuffix("s").removesuffix("er")
-        is_doer = base != word and word.rstrip("s").endswith("er") and len(base) >= 3  # `rowers` row, or do `rowing`
-        for deed in (f"{base}ing", base, f"{base}e") if is_doer and not hits else ():
-            if hits := values.find(deed):
-                text = deed
-                break
         if hits:
             mention = Mention(items[0].start, last.end, values=hits, text=text)
             return Item(items[0].start, last.end, "mention", text.lower(), mention)

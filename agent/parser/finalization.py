@@ -14,8 +14,6 @@ from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression
 from agent.parser.order_by import vague
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
-from agent.parser.units import UNITS
-from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
 
 
@@ -28,7 +26,7 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if r.counting and query.select and not query.aggregates():
         query.select.append(Expression("count"))
         r.counting = ""
-    _open_function(q, r)
+    _open_function(r)
     r.join(Finding(doubts=tuple(_open_ends(r))))
     spent, much = r.verb_measure, r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens)
     if spent is not None and much and not query.select and not query.having:
@@ -37,9 +35,6 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     r.join(vague(q, r))
     query.order = [(e, down) for e, down in query.order if not (r.star and e.function)]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
-        described = [c.left.column[0] for c in query.conditions() if c.left.column]
-        if len(r.entities) == 1 and len(set(described)) == 1 and q.many_of(r.entities[0], described[0]):
-            r.entities[:] = [described[0]]  # `emergencies per doctor`
         # in `orders by status` the first entity is the thing counted, rather than the group
         counted = r.entities[0] if r.entities and ("table", r.entities[0]) not in r.groups else None
         query.select.append(Expression("count", table=counted))
@@ -59,7 +54,6 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if not r.groups:
         _nest(q, query)
     _both(r.entities, r.query, r.both)
-    _said_in_unit(q, r)
     query.keep_empty = group_by.wants_empty_groups(q, r)
     if r.distinct and not query.aggregates() and query.select:
         query.distinct = True
@@ -73,7 +67,7 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
         query.intersect.tables, query.intersect.select = list(query.tables), list(query.select)
 
 
-def _open_function(q: LinkedQuestion, r: Context) -> None:
+def _open_function(r: Context) -> None:
     """What an average or a sum is of, where no column followed its word."""
     query = r.query
     if r.functions == ["avg"] and query.limit is not None and len(query.order) == 1 and (query.select or r.entities):
@@ -82,21 +76,6 @@ def _open_function(q: LinkedQuestion, r: Context) -> None:
         if ranked.column is not None and not ranked.function:
             query.order = [(Expression("avg", ranked.column), descending)]
             r.functions = []
-    if len(r.functions) == 1 and len(query.select) == 1 and not (query.order or query.group) and query.limit is None:
-        # `what does a visit cost on average`, `what do the salaries add up to`: the figure stands before its function
-        shown = q.plain_column(query.select[0]) if not query.select[0].part else None
-        if shown is not None and shown.is_figure:
-            query.select = [Expression(r.functions[0], shown.key)]
-            r.functions = []
-
-
-def _said_in_unit(q: LinkedQuestion, r: Context) -> None:
-    """`average height in cm`: the unit in which the figure is kept."""
-    figures = [q.vocabulary.columns[e.column] for e in r.query.expressions() if e.column]
-    units = {c.unit for c in figures} | {word for c in figures for word in c.words[1:] if word in UNITS}
-    for k in range(1, len(q.items)):
-        if q.items[k - 1].lower == "in" and {q.items[k].lower, lemma(q.items[k].lower)} & units:
-            r.use(k)
 
 
 def _open_ends(c: Context) -> Iterator[str]:
@@ -264,11 +243,6 @@ def _both(entities: Sequence[str], query: Query, both: bool) -> None:
         return
     if not both:
         return
-    for k, clause in enumerate(query.where):
-        same = [c.left for c in clause if isinstance(c, Condition) and c.operator == "="]
-        if len(clause) == len(same) == 2 and same[0] == same[1]:
-            query.where[k : k + 1] = [(clause[0],), (clause[1],)]
-            break
     equal = [
         (k, clause[0])
         for k, clause in enumerate(query.where)

@@ -362,12 +362,6 @@ def summed_repeatedly(query: Query, plan: JoinPlan) -> str:
     return next((table for table in summed if plan.multiplies(table)), "")
 
 
-def asks_how_often(q: LinkedQuestion) -> bool:
-    """`how often`, `how many times`: events are counted, not the things that they happen to."""
-    words = [t.lower for t in q.tokens[:3]]
-    return words[:2] == ["how", "often"] or words == ["how", "many", "times"]
-
-
 _CHECKS: dict[str, Callable[[Query, LinkedQuestion], bool]] = {
     "date_averaged": _averages_dates,
     "versions_open": _versions_counted,

@@ -36,13 +36,9 @@ def averaged(q: LinkedQuestion, column: ColumnWord) -> bool:
 
 
 def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
-    """The amount that `total payments` adds up: a figure called as its table is (a file `sales.csv` with a column
-    Sales), or one of a table whose rows are sums of money."""
+    """The amount that `total payments` adds up, of a table whose rows are sums of money."""
     named = q.vocabulary.tables[table].words
-    for column in q.vocabulary.by_table[table]:
-        if column.role == "number" and column.words == named:
-            return column
-    if not set(q.vocabulary.tables[table].words) & MONEY_ROWS:
+    if not set(named) & MONEY_ROWS:
         return None
     numeric = [c for c in q.vocabulary.by_table[table] if c.role == "number"]
     named_as = {c.key: c.words[:-1] if MINOR.intersection(c.words[-1:]) else c.words for c in numeric}  # `amount_cents`
@@ -179,12 +175,6 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
     quantity = _named([c for c in numeric if not _ON_HAND & set(c.words)], known.quantities)
     if price is not None and quantity is not None and price is not quantity:
         yield 0.8, Expression(column=price.key, factor=quantity.key)
-    elif price is not None and quantity is None:
-        # Each row is something that happened to other things on a day, and nothing refers to it: what was paid
-        dated = any(column.role == "date" for column in q.vocabulary.by_table[table])
-        referred = any(edge.right == table for edge in q.graph.edges(table))
-        if dated and not referred and len(q.vocabulary.tables[table].table.foreign_keys) >= 2:
-            yield 0.3, Expression(column=price.key)
 
 
 def _named(columns: Sequence[ColumnWord], names: Sequence[tuple[str, ...]]) -> ColumnWord | None:

@@ -144,8 +144,6 @@ def _restricted(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, oppos
     if c.negated and c.main_entity not in ("", column.table) and q.many_of(c.main_entity, column.table):
         return replace(named, absent=column.table)
     flagged = is_flag(q.values, column)
-    if c.negated and not flagged and q.elsewhere(i):
-        return Finding(unused=(i,))
     if c.negated or flagged or _happened(q, i, column):
         said = [k for k in range(i + 1, min(i + 4, len(q.items))) if flagged and q.items[k].lower in (*_YES, *_NO)]
         denied = any(q.items[k].lower in _NO for k in said)

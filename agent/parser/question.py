@@ -29,7 +29,6 @@ _THE_NAME = 0.95
 """A stored value with a higher score is the name itself."""
 _KIND_COLUMNS = 4
 """A table of kinds has at most this many columns."""
-_OWN = word_set("their its his her our own same")
 _DETERMINERS = word_set("the a an all any every each these those different distinct")
 
 
@@ -195,16 +194,6 @@ class LinkedQuestion:
                 below = self.graph.referring(table) if is_kinds else []
                 return below[0] if len(below) == 1 and not self.vocabulary.tables[below[0]].bridge else ""
         return ""
-
-    def elsewhere(self, at: int) -> bool:
-        """Whether item `at` stands in `outside their own city` or `not in the same city`: two places that differ, and
-        none that is empty."""
-        before = self.items[max(0, at - 4) : at]
-        denied = next((k for k in reversed(range(len(before))) if before[k].is_keyword("neg")), None)
-        if denied is None:
-            return False
-        owned = any(item.lower in _OWN for item in before[denied + 1 :])
-        return "outside" in before[denied].lower or (owned and before[denied].lower.endswith((" in", " from")))
 
     def many_of(self, one: str, other: str) -> bool:
         """Whether a row of one table may have several of the other."""

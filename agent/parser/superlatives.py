@@ -120,16 +120,6 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         listed = bool(c.groups) and not c.query.select
         yield Finding(entities=(table,), changes={"head_entity": head or table if listed else head})
     property_column = property_of(q, c, keyword.adjective, i)
-    if keyword.adjective.base == "busy" and following is not None and q.sorts[following] == "table":
-        events = q.graph.referring(q.table_of(following), many=True)
-        own = property_column is not None and property_column[0].table == q.table_of(following)
-        if len(events) == 1 and not own:
-            busy = keyword.argument not in ("least busy",)
-            yield replace(
-                rows_ranked(Expression("count", table=events[0]), replace(rank, descending=busy)),
-                entities=(events[0],),
-            )
-            return
     if property_column is None:
         yield Finding(doubts=("adjective_without_column",))
         return
@@ -142,13 +132,6 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
             by = Expression("avg", column.key)
             yield replace(rows_ranked(by, replace(rank, descending=sign > 0), i + 1), shown=(part,))
             return
-    # `the ages of the oldest and youngest students`
-    pairs = ((i + 1, i + 2), (i + 1, i + 3), (i - 1, i - 2), (i - 2, i - 3))
-    two_ends = any(q.is_keyword(x, "and") and q.is_keyword(y, "sup_adj") for x, y in pairs)
-    if two_ends and any(e.column == column.key for e in c.query.select):
-        extreme = Expression("max" if sign > 0 else "min", column.key)
-        yield Finding(hidden=(Expression(column=column.key),), shown=(extreme,))
-        return
     found = rows_ranked(Expression(column=column.key), replace(rank, descending=sign > 0))
     if any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         found = replace(found, limit=None, offset=None)  # `starting with the oldest` sorts and shows all rows
@@ -170,14 +153,6 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     following = q.next_mention(i)
     named = q.sorts[following] if following is not None else ""
     part = False
-    # `the most popular song`, where songs have a popularity
-    about = q.table_of(following) if following is not None and named == "table" else c.main_entity
-    holders = (about, *q.named, *q.graph.referring(about)) if about else tuple(q.vocabulary.by_table)
-    columns = (x for t in holders for x in q.vocabulary.by_table.get(t, ()) if x.words == ("popularity",) and x.numeric)
-    popular = next(columns, None) if "popular" in q.word(i) else None
-    if popular is not None:
-        yield rows_ranked(Expression(column=popular.key), rank)
-        return
     if following is not None and named == "column":
         column = c.column_of(following)
         shown = any(e.column == column.key for e in c.query.select)
@@ -185,9 +160,6 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     elif following is not None and named == "table":
         table = q.table_of(following)
         yield Finding((following,), (table,), changes={"head_entity": c.head_entity or table})
-        if _is_by(q, following + 1) and q.sort(following + 2) == "column" and c.column_of(following + 2).is_figure:
-            yield from _rank_later(q, c, following, rank)  # `the most used part by quantity`
-            return
         part = q.sort(following + 1) == "column"
     chosen, finding = (None, Finding()) if part else _chosen(q, c)
     yield finding

@@ -37,8 +37,6 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
         return Finding((i,))
     if c.negated and _even_without(q, i):
         return replace(named, changes={"empty_too": True, "negated": False})
-    if c.negated and q.elsewhere(i):
-        return Finding(unused=(i,))
     if c.negated and c.main_entity not in ("", table) and not _beside_value(q, i, table):
         return Finding((i,), absent=table)
     counts_rows = column_next and bool(c.counting) and participle(q.items[i + 1].lower)  # `sales paid by card`

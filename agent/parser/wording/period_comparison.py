@@ -47,8 +47,6 @@ _WE = re.compile(
     r" (?:did|do|have|has|were|was|are) (?:we |they |there |you )?(?:get|have|make|receive|sell|got|made)?$", re.I
 )
 _LOOSE_ENDS = re.compile(r"(?: (?:in|for|of|during|from|between|on|did we|compare|compared|does|do))+$", re.IGNORECASE)
-_FINER = re.compile(rf"^ ?(?:by|per|each|for each|for every|broken down by) (?P<unit>{UNIT})$", re.IGNORECASE)
-_SIZES = {"day": 0, "week": 1, "month": 2, "quarter": 3, "year": 4}
 _REST = re.compile(r"^(?: (?:by|per|for|of|in|from|for each|with|at) .+)?$", re.IGNORECASE)
 
 
@@ -62,8 +60,6 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     before, compares = _subject_before(match["before"])
     rest = match["rest"].strip(" ?!.")
     rest = f" {rest}" if rest else ""
-    if not before and rest and not _REST.match(rest):
-        before, rest = rest.strip(), ""
     # Two periods are compared, rather than bounds of one (`from 2019 to 2021`)
     preposition = (match["in"] or "").strip().lower()
     clearly = preposition not in ("since", "until", "before", "after")
@@ -80,18 +76,9 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     unit = spans[0].unit
     what, doubt = f"{before} {match['x'] or ''}".strip(), ""
     if not what:
-        events = known.events()
-        if not events:
-            return None
-        rows = events[0].plural
-        what, doubt = f"number of {rows}", f"{rows} are counted; name the figure to compare if another one is meant"
-    elif join == "and" and not (asked or compares):
+        return None
+    if join == "and" and not (asked or compares):
         doubt = "each of the two periods is shown alone; ask for the total if they are meant together"
-    if finer := _FINER.match(rest):
-        named = finer["unit"].lower()
-        if _SIZES[named] > _SIZES[unit]:
-            return None
-        unit, rest = named, ""
     notes = [
         f"{x.words} is taken: no year is named" if x.any_year else f"{x.words} is taken from today's date"
         for x in spans
