@@ -29,8 +29,6 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
         column = c.column_of(i)
         if is_flag(q.values, column) and q.sort(i + 1) == "table":
             yield replace(conditions.flag(q, column, c.negated), used=(i,))
-        elif _only_prefix(q, i, column):
-            yield Finding((i,))
         else:
             yield Finding((i,), groups=(("column", Expression(column=column.key)),), changes={"grouping": False})
         return
@@ -48,17 +46,10 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
     added = bool(c.functions) and set(c.functions) <= {"avg", "sum"} and not c.counting
     column = c.column_of(i, "number" if added else "")
     yield Finding((i,))
-    if _only_prefix(q, i, column) or _only_ties(q, c, i, column):
-        return
     if c.in_head and not c.functions and column.role == "date" and (_names_event(q, i) or conditions.deed(q, i)):
         yield _rows_of_event(c, i, column)
     elif c.in_head and not mention.opposite and _qualifies_next(q, i, column):
         yield conditions.flag(q, column, c.negated)
-    elif listed := _listed_with(q, c, i, column):
-        names = () if c.query.select else q.named_by(c.head_entity or c.entities[0])
-        yield Finding(
-            shown=(*names, *(Expression(column=n.key) for n in listed)), changes={"last_column": (i, listed[0])}
-        )
     elif not c.in_head:
         yield _restricted(q, c, i, column, mention.opposite)
     else:
@@ -118,24 +109,10 @@ def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     its own."""
     if c.in_head and (other := self_references.referred(q, c, i)) is not None:
         return other
-    if c.in_head and _only_context(q, c, i):
-        return Finding((i,), doubts=("column_context",))
     # `studying major 50`: the verb names the same column as the noun after it
     same = {c.key for c, _ in q.mention(i + 1).columns[:2]} if q.sort(i + 1) == "column" else set()
     verb = q.items[i].lower.endswith(("ing", "ed")) and q.mention(i).columns[0][0].key in same
     return Finding((i,)) if verb or (c.in_head and _names_of_column(q, i)) else None
-
-
-def _listed_with(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
-    """`products with category names`: the name of another row, which each row refers to, is listed beside the row."""
-    at = next((k for k in range(i - 1, max(-1, i - 4), -1) if q.sorts[k] != "table" and q.items[k].lower != "the"), 0)
-    entity = c.head_entity or (c.entities[0] if c.entities else "")
-    if q.items[at].lower not in ("with", "with their", "with the", "with its") or c.negated or not entity:
-        return ()
-    named: tuple[ColumnWord, ...] = (column,) if column.role == "name" else ()
-    if q.sorts[i - 1] == "table" and q.items[i].lower in ("name", "names"):
-        named = q.naming_columns(q.table_of(i - 1))
-    return () if any(n.table == entity or q.many_of(entity, n.table) for n in named) else named
 
 
 def _restricted(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, opposite: bool) -> Finding:
@@ -255,12 +232,6 @@ def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
     return bool(c.query.aggregates() or c.entities) and before not in ("and", ",", "by", "show", "list", "the")
 
 
-def _only_prefix(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
-    """`ticket topic`: the first word matched only a key, and names the entity whose topic is meant."""
-    beside = q.sort(i + 1) == "column" and q.holds(i + 1, column.table)
-    return column.role == "id" and q.mention(i).columns[0][1] < 0.9 and beside
-
-
 def _names_of_column(q: LinkedQuestion, i: int) -> bool:
     """`names of the states` when states are a column: the column itself is shown."""
     if q.items[i].lower not in ("name", "names") or i + 2 >= len(q.items) or q.items[i + 1].lower != "of":
@@ -275,19 +246,6 @@ def _names_of_column(q: LinkedQuestion, i: int) -> bool:
     mention = q.mention(j)
     column, score = mention.columns[0]
     return score >= 0.9 and not column.numeric and column.role in ("text", "name") and not mention.tables
-
-
-_KEYS = word_set("id ids code codes number numbers")
-
-
-def _only_ties(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> bool:
-    """`which employee supports …`: the verb resembles a key that points to the entity; it determines the join."""
-    if c.head_entity is None or c.negated or c.query.select or c.counting or c.functions:
-        return False
-    last_word = q.tokens[q.items[i].end - 1].lower
-    if column.role != "id" or not column.foreign or q.mention(i).columns[0][1] >= 0.9 or last_word in _KEYS:
-        return False
-    return any(e.right == c.head_entity and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
 
 
 def _happened(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
@@ -315,20 +273,6 @@ def _close_function(q: LinkedQuestion, i: int) -> bool:
         if q.items[j].lower not in FUNCTION_WORDS and not q.items[j].is_keyword("and", "distinct", "count"):
             return False
     return False
-
-
-def _only_context(q: LinkedQuestion, c: Context, i: int) -> bool:
-    """`names of the customers` when `customers` is at best a key column: it gives the owner, not the projection."""
-    before = q.previous_word(i)
-    if not c.query.select or c.counting or c.functions or c.grouping or before not in ("of", "for", "from", "in"):
-        return False
-    column, score = q.mention(i).columns[0]
-    last = c.query.select[-1].column
-    if before == "of" and i >= 2 and q.sorts[i - 2 if q.items[i - 1].lower == "of" else i - 3] == "column":
-        own = last is not None and last[0] == column.table and q.vocabulary.columns[last].role != "name"
-        if own and column.key in {c.key for c in q.naming_columns(column.table)}:
-            return True
-    return score < 0.9 and (column.role == "id" or q.plural(i))
 
 
 def _whole_name(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:

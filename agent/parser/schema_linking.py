@@ -64,9 +64,7 @@ def link(
     evidence gives."""
     spend(_STEPS_A_TOKEN * len(tokens))
     spans = _schema_spans(tokens, vocabulary)
-    _add_rows(tokens, spans, vocabulary)
     _add_dates(tokens, spans)
-    _add_unit_prices(tokens, spans, vocabulary)
     _add_measures(tokens, spans)
     periods = _periods(tokens, vocabulary, values)
     _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
@@ -294,41 +292,6 @@ def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> N
 
 
 _KEYS = word_set("id number code key reference")
-
-
-def _add_rows(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], vocabulary: Vocabulary) -> None:
-    """`bookings` for a table of stays: its rows have another name in their key (`booking_ref`)."""
-    for (start, end), span in spans.items():
-        word = tokens[start]
-        if end > start + 1 or span.tables or word.kind != "word":
-            continue
-        tables = {
-            column.table
-            for column, _ in span.columns.values()
-            if column.primary and column.words[:-1] == (word.lemma,) and column.words[-1] in _KEYS
-        }
-        if len(tables) == 1 and len(vocabulary.tables[min(tables)].table.primary_key) < 2:
-            nearest = max(score for _, score in span.columns.values())
-            span.tables[min(tables)] = (vocabulary.tables[min(tables)], max(0.9, nearest))
-
-
-def _add_unit_prices(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], vocabulary: Vocabulary) -> None:
-    """`price per kg`: a column of what one costs, with the word before that says which (`sold price per kg`)."""
-    for at in range(1, len(tokens) - 1):
-        if tokens[at].lower not in ("per", "/") or tokens[at - 1].lemma not in _COSTS:
-            continue
-        unit = tokens[at + 1].lemma
-        priced = [c for c in vocabulary.columns.values() if c.words[-1] == unit and of_a_unit(c.words)]
-        before = vocabulary.affinities(tokens[at - 2].lower) if at > 1 else {}
-        which = [c for c in priced if before.keys() & set(c.words)]
-        start = at - 2 if which else at - 1
-        for column in which or priced:
-            span = spans.setdefault((start, at + 2), Span())
-            span.offer(column, 0.97)
-            span.matched = at + 2 - start
-
-
-_COSTS = word_set("price cost rate fee")
 
 
 def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:

@@ -76,7 +76,7 @@ def _sort(q: LinkedQuestion, i: int) -> tuple[str, object | None]:
         "value": mention.value_score,
         "measure": 0.7 if mention.measure else 0.0,
     }
-    if (likeliest == "value" and _state_of_date(q, i)) or (likeliest == "column" and _called_after_it(q, i)):
+    if likeliest == "value" and _state_of_date(q, i):
         return likeliest, None
     chosen_score = scores.pop(likeliest, 0.0)
     if likeliest == "measure" and scores["table"] < 0.9:
@@ -127,18 +127,9 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
         return "measure"
     if mention.measure and table >= 0.9 and column < 0.9 and _before_amount(q, i):
         return "measure"
-    # `total claimed`: after an aggregate, a participle names the amount of the event and not its rows
-    done = item.lower.endswith("ed") and q.is_keyword(i - 1, "agg")
-    amount = done and any(c.is_figure and score >= _ALMOST_WHOLE for c, score in mention.columns[:1])
-    if table and column < table and amount:
-        return "column"
     if q.plural(i) and table >= 0.6 and column < 0.9:
         table = max(table, column)
-    if table and column >= 0.9 and _figure_here(q, i):
-        return "column"
     if table and table >= column - 0.02:
-        if column >= 0.9 and table <= column + 0.02 and not _refers(q, i) and _column_here(q, i):
-            return "column"
         return "table"
     if column:
         return "column"
@@ -242,42 +233,6 @@ def _before_amount(q: LinkedQuestion, i: int) -> bool:
         return True
     grouped = i + 1 < len(q.items) and (q.items[i + 1].lower == "by" or q.items[i + 1].is_keyword("group"))
     return grouped and not any(x.is_keyword("count", "agg", "sup", "neg") for x in q.items[:i])
-
-
-def _figure_here(q: LinkedQuestion, i: int) -> bool:
-    """`the biggest tip`, in a table of tips with a figure called so: after a superlative or an aggregate, in the
-    singular; `budget by quarter`: the figure that a table is called after."""
-    mention, before = q.mention(i), q.items[i - 1] if i else None
-    column, score = mention.columns[0]
-    if score < 0.9 or not column.is_figure or q.plural(i):
-        return False
-    return _called_after_it(q, i) or (before is not None and before.is_keyword("sup", "sup_adj", "agg"))
-
-
-def _called_after_it(q: LinkedQuestion, i: int) -> bool:
-    """Whether the table is called after the figure that item i names: `budget_2026`, `visitors`. `How many visitors`
-    may be how many rows."""
-    mention = q.mention(i)
-    if any(x.is_keyword("count") for x in q.items[:i]):
-        return False
-    column, table = mention.columns[0][0], mention.tables[0][0] if mention.tables else None
-    return table is not None and column.is_figure and (column.table, column.words) == (table.name, table.words)
-
-
-def _column_here(q: LinkedQuestion, i: int) -> bool:
-    """A table and a column both have this name: whether a table named nearby contains the column."""
-    mention = q.items[i].mention
-    if mention is None:
-        return False
-    own = {t.name for t, _ in mention.tables}
-    holders = {c.table for c, s in mention.columns if s >= 0.9} - own
-    plural = q.items[i].lower != q.tokens[q.items[i].end - 1].lemma
-    for j, other in enumerate(q.items):
-        if j == i or other.mention is None or not other.mention.tables:
-            continue
-        if other.mention.tables[0][1] >= 0.9 and other.mention.tables[0][0].name in holders:
-            return not plural or abs(j - i) <= 3
-    return False
 
 
 def _table(q: LinkedQuestion, i: int) -> tuple[str, bool]:
