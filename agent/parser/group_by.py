@@ -184,15 +184,8 @@ def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
     """`How many products does each category have?` counts 0 for an empty category; `products per category` does not."""
     text = " ".join(t.lower for t in q.tokens)
     owning = any(f" {verb} each " in text or f" {verb} every " in text for verb in ("does", "do", "did"))
-    if not (c.empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
+    if not ((owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
         return False
-    if c.empty_too and not c.query.group and not c.query.aggregates():
-        # rows of the first table beside those that refer to them: a row without any can stay
-        first = c.query.select[0].tables[0] if c.query.select and c.query.select[0].tables else ""
-        others = [t for t in c.entities if t != first]
-        whole = c.query.limit is None and c.query.intersect is None
-        own = all(t == first for part in c.query.restrictions() for t in part.tables)
-        return bool(first and others) and whole and own and all(q.many_of(first, t) for t in others)
     groups = {t for e in c.query.group for t in e.tables}
     counted = [e for e in c.query.select if e.function]
     if len(groups) != 1 or not counted or c.query.having or c.query.limit is not None or c.query.intersect is not None:

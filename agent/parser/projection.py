@@ -16,7 +16,6 @@ from agent.parser.state import Context, Finding, Findings
 from agent.parser.stored_states import ANSWERS, is_flag, says
 from agent.parser.time_conditions import TIME_WORDS
 from agent.parser.word_lists import word_list
-from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _CALENDAR = ("year", "years", "date", "dates", "the year", "time")
@@ -32,7 +31,7 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
         else:
             yield Finding((i,), groups=(("column", Expression(column=column.key)),), changes={"grouping": False})
         return
-    finding = (self_references.superior(q, c, i) if c.in_head else None) or self_references.refers_to_named(q, i)
+    finding = self_references.superior(q, c, i) if c.in_head else None
     if finding is not None:
         yield finding
         return
@@ -112,7 +111,7 @@ def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     # `studying major 50`: the verb names the same column as the noun after it
     same = {c.key for c, _ in q.mention(i + 1).columns[:2]} if q.sort(i + 1) == "column" else set()
     verb = q.items[i].lower.endswith(("ing", "ed")) and q.mention(i).columns[0][0].key in same
-    return Finding((i,)) if verb or (c.in_head and _names_of_column(q, i)) else None
+    return Finding((i,)) if verb else None
 
 
 def _restricted(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, opposite: bool) -> Finding:
@@ -145,7 +144,7 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     named = Finding(changes={"last_column": (i, column)})
     if c.counting:
         named = replace(named, changes={**named.changes, "counting": ""})
-        if _amount_counted(q, c, column):
+        if _amount_counted(c, column):
             beside = any(e.column and not e.function and e.column[0] == column.table for e in c.query.select)
             amount = Expression("" if beside and not c.groups else "sum", column=column.key)
             yield replace(named, shown=(amount,))
@@ -188,30 +187,14 @@ def _coordinated(q: LinkedQuestion, i: int) -> bool:
     return True
 
 
-def _amount_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
+def _amount_counted(c: Context, column: ColumnWord) -> bool:
     """`how many seats` when a column holds that number: it is shown or summed, and its values are not counted; `how
     many units in all`, when the quantities are figures stored as text."""
     if c.counting != "rows" or c.share or c.distinct or column.foreign:
         return False
-    if column.numeric and column.role == "number" and not _numbers_things(q, column):
+    if column.numeric and column.role == "number":
         return True
     return "quantity" in column.words and column.figures is not None
-
-
-def _numbers_things(q: LinkedQuestion, column: ColumnWord) -> bool:
-    """`candidate` with 1001 to 1950: one thing each, called in the singular, by numbers of one length."""
-    last = column.name.lower().rsplit("_", 1)[-1]
-    if len(column.words) != 1 or lemma(last) != last:
-        return False
-    facts = q.values.facts(*column.key)
-    least, greatest = facts.least, facts.greatest
-    if not (isinstance(least, int) and isinstance(greatest, int)):
-        return False
-    return least >= _CODES and len(str(least)) == len(str(greatest))
-
-
-_CODES = 100
-"""The least number that is one of a thing and no quantity."""
 
 
 def _qualifies_next(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
@@ -230,22 +213,6 @@ def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
         return True
     before = q.previous_word(i)
     return bool(c.query.aggregates() or c.entities) and before not in ("and", ",", "by", "show", "list", "the")
-
-
-def _names_of_column(q: LinkedQuestion, i: int) -> bool:
-    """`names of the states` when states are a column: the column itself is shown."""
-    if q.items[i].lower not in ("name", "names") or i + 2 >= len(q.items) or q.items[i + 1].lower != "of":
-        return False
-    j = i + 2
-    while j < len(q.items) and (
-        q.items[j].lower in ("the", "all", "different", "any") or q.items[j].is_keyword("distinct")
-    ):
-        j += 1
-    if j >= len(q.items) or q.sorts[j] != "column":
-        return False
-    mention = q.mention(j)
-    column, score = mention.columns[0]
-    return score >= 0.9 and not column.numeric and column.role in ("text", "name") and not mention.tables
 
 
 def _happened(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:

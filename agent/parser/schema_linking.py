@@ -64,7 +64,6 @@ def link(
     evidence gives."""
     spend(_STEPS_A_TOKEN * len(tokens))
     spans = _schema_spans(tokens, vocabulary)
-    _add_dates(tokens, spans)
     _add_measures(tokens, spans)
     periods = _periods(tokens, vocabulary, values)
     _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
@@ -277,20 +276,6 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
     return (least + 0.3 * covered) * mean
 
 
-def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:
-    """`the return date` for a column `returned_on`: the question names the content, which the column's name omits."""
-    for (start, end), span in list(spans.items()):
-        after = tokens[end].lower if end < len(tokens) else ""
-        dated = {
-            key: (column, score)
-            for key, (column, score) in span.columns.items()
-            if after in ("date", "dates", "timestamp") and column.role == "date" and score >= 0.6
-            and not {"date", "timestamp"} & set(column.words)
-        }  # fmt: skip
-        if dated and not spans.get((start, end + 1), Span()).complete:
-            spans[start, end + 1] = Span(columns=dated, matched=span.matched + 1, complete=True)
-
-
 _KEYS = word_set("id number code key reference")
 
 
@@ -334,7 +319,7 @@ def _add_values(
                 or (token.kind == "word" and len(token.text) < 2 and not token.capital)
             ):
                 continue
-            named = token.kind == "quoted" or token.capital or _describes_rows(tokens, span_values, spans)
+            named = token.kind == "quoted" or token.capital
             if token.lower in FUNCTION_WORDS | NO_VALUE and not named:
                 continue
             if not named and (
@@ -362,20 +347,6 @@ def _add_values(
         span = spans.setdefault((span_values.start, span_values.end), Span())
         span.values = span_values.hits
         span.matched = max(span.matched, sum(t.kind != "punct" for t in covered))
-
-
-_CONDITIONS = ("new", "used")
-
-
-def _describes_rows(tokens: Sequence[Token], found: ValueSpan, spans: dict[tuple[int, int], Span]) -> bool:
-    """`used cars`, `how many were used`: a stored state of the rows that are named."""
-    if tokens[found.start].lower not in _CONDITIONS or found.hits[0].score < _SAME_TEXT:
-        return False
-    holders = {hit.table for hit in found.hits if hit.score >= _SAME_TEXT}
-    after = tokens[found.end].lower if found.end < len(tokens) else ""
-    if after not in ("", "ones", "one", "?"):
-        return bool(holders & spans.get((found.end, found.end + 1), Span()).tables.keys())
-    return any(score >= 0.9 and name in holders for span in spans.values() for name, (_, score) in span.tables.items())
 
 
 _DOING = word_set("use used do done make made")

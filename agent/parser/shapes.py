@@ -56,15 +56,9 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
 
 
 def _with_duration(query: Query, shape: Shape) -> bool:
-    """Put the time between two dates into the query; False when it does not count or list the rows that have it."""
+    """Put the time between two dates into the query; False when it does not count the rows that have it."""
     assert shape.span is not None
     start, end = shape.span
-    if shape.kind == "took":
-        passed = Expression(column=end, since=start, unit=shape.unit)
-        if end[0] not in query.tables and not any(end[0] in e.tables for e in query.select):
-            return False
-        query.where.append((Condition(passed, shape.operator, (shape.number,)),))
-        return True
     figures = [e for e in query.select if e.function]
     if len(figures) != 1 or figures[0].function != "count" or figures[0].share:
         return False

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import TableWord, Vocabulary
-from agent.parser.joins import JoinGraph, columns_of_own_rows
+from agent.parser.joins import JoinGraph
 from agent.parser.mentions import Item
 from agent.parser.question import ALMOST, LinkedQuestion
 from eval.language.inflection import root
@@ -25,7 +25,6 @@ _ALMOST_WHOLE = 0.75
 """A column whose name the word leaves incomplete only by its unit or kind (`claimed` of `claimed_amount`)."""
 _WHEN = word_set("in on at before after since until between during last this from by date today yesterday within")
 _COPULAS = word_set("is are was were be been get gets got")
-_UNITS = frozenset(map(root, word_set("year quarter month week day")))
 
 
 def linked_question(
@@ -39,9 +38,6 @@ def linked_question(
 ) -> LinkedQuestion:
     """Decide for each item what it names: a table, a column, a stored value or a measure, and which table."""
     q = LinkedQuestion(tokens, items, vocabulary, graph, values, today, avoid)
-    units = {i for i in range(len(items)) if _calendar_unit(q, i)}
-    items = [replace(x, kind="word", mention=None) if i in units else x for i, x in enumerate(items)]
-    q = replace(q, items=items)
     choices: list[object] = []
     sorts = []
     for i in range(len(items)):
@@ -102,7 +98,7 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     # `sales per salesperson`: whom the key of a sale is called after (`salesperson_id`), not a job of that name
     called_after = (q.tokens[item.end - 1].lemma, "id")
     role = q.last_word(i - 1) in _EACH and any(c.foreign and c.words == called_after for c, _ in mention.columns)
-    if value and column and (role or _refers_to_own_rows(q, i)):
+    if value and column and role:
         return "column"
     if value > 0.9 and column and table < 0.9:
         # `active projects`: a stored state of the rows named next, rather than a flag of other rows (`is_active`)
@@ -122,7 +118,7 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
         # `reported by the staff …`: the verb names the key to the table after it, and is not a stored state
         verb = root(item.lower) if item.lower.endswith("ed") and q.word(i + 1) == "by" else ""
         done_by = verb and any(c.foreign and verb in map(root, c.words) for c in q.vocabulary.columns.values())
-        return "word" if not named and (done_by or _dates_an_event(q, i)) else "value"
+        return "word" if not named and done_by else "value"
     if mention.measure and column < 0.9 and table < 0.9:
         return "measure"
     if mention.measure and table >= 0.9 and column < 0.9 and _before_amount(q, i):
@@ -134,23 +130,6 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     if column:
         return "column"
     return "value" if value else "word"
-
-
-def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
-    """`how many clients signed up each year`: a year of the client's dates, not the `model_year` of a table that is not
-    named."""
-    mention = q.items[i].mention
-    if mention is None or mention.tables or mention.values or root(q.items[i].lower) not in _UNITS:
-        return False
-    named = _firmly_named(q)
-    for k, x in enumerate(q.items):
-        if k != i and x.mention is not None and not x.mention.tables:
-            holders = {c.table for c, score in x.mention.columns if score >= _ALSO}
-            named |= holders if len(holders) == 1 else set()
-    dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date"}
-    return bool(named & dated) and all(
-        c.table not in named and (s < 0.9 or len(c.words) > 1) for c, s in mention.columns
-    )
 
 
 def _state_of_date(q: LinkedQuestion, i: int) -> bool:
@@ -171,18 +150,6 @@ def _state_of_date(q: LinkedQuestion, i: int) -> bool:
 
 
 _SURELY = 0.9
-_POSSESSIVE = ("'s", "their", "his", "her", "whose", "without", "no", "per")
-
-
-def _refers_to_own_rows(q: LinkedQuestion, i: int) -> bool:
-    """`without a manager`, `Ada's manager`: the rows that a column refers to, although a job is called so, too."""
-    word, before, earlier = q.word(i), q.last_word(i - 1), q.last_word(i - 2)
-    had = before in ("a", "an") and earlier in ("with", "without", "has", "have")
-    if not had and before not in _POSSESSIVE and not (before == "the" and earlier == "is"):
-        return False
-    return any(column.words[0] == word for column in columns_of_own_rows(q.vocabulary))
-
-
 _EACH = ("per", "each", "every", "by", "which", "what")
 
 
@@ -199,23 +166,6 @@ def _refers(q: LinkedQuestion, i: int) -> bool:
         )
         for c in columns
     )
-
-
-def _dates_an_event(q: LinkedQuestion, i: int) -> bool:
-    """`reported before 1978`: followed by a date, the verb selects the date column and is not a stored state."""
-    if not q.items[i].lower.endswith("ed") or i + 1 >= len(q.items):
-        return False
-    after = q.items[i + 1]
-    if not (
-        after.is_keyword("period")
-        or (after.is_keyword("cmp") and after.keyword is not None and after.keyword.argument in ("after", "before"))
-    ):
-        return False
-    verb = root(q.items[i].lower)
-    mention, rows = q.mention(i), _firmly_named(q)
-    stored = {hit.table for hit in mention.values if hit.score > _SURELY} & rows
-    dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date" and verb in {root(w) for w in c.words}}
-    return bool(dated) and (not stored or bool(dated & rows))  # `departures cancelled in May`: bookings have that date
 
 
 def _firmly_named(q: LinkedQuestion) -> set[str]:

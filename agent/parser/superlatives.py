@@ -26,9 +26,6 @@ _BEFORE_RANKED = word_set("of the amount different in by value overall paid rece
 def superlative(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """`the oldest student`, `top 5 by revenue`, `the most orders`, `the most common city`."""
     keyword = q.keyword(i)
-    if (each := _of_each(q, c, i, keyword)) is not None:
-        yield each
-        return
     rank, used = _rank(q, c, i, keyword.argument != "asc")
     yield Finding(used)
     if keyword.kind == "sup_adj":
@@ -48,22 +45,6 @@ def superlative(q: LinkedQuestion, c: Context, i: int) -> Findings:
 
 _LATE = frozenset(("latest", "newest", "most recent"))
 _EARLY = frozenset(("earliest", "oldest"))
-_THEIRS = ("and their", "with their", "and its", "with its", "and his", "along with their", "together with their")
-
-
-def _of_each(q: LinkedQuestion, c: Context, i: int, keyword: Keyword) -> Finding | None:
-    """`customers and their latest order date`: the extreme value of each customer is listed beside its name."""
-    at = next((j for j in (i + 1, i + 2) if q.sort(j) == "column"), None)
-    if c.head_entity is None or q.items[i - 1].lower not in _THEIRS or at is None:
-        return None
-    column, named = c.column_of(at), list(q.named_by(c.head_entity))
-    if column.role not in ("date", "year", "number") or column.table == c.head_entity:
-        return None
-    if c.query.select not in ([], named):
-        return None
-    low = keyword.argument == "asc" or keyword.argument.split()[-1] in (*_LOW, "first", "oldest")
-    extreme = Expression("min" if low else "max", column.key)
-    return Finding(range(i, at + 1), shown=(*(() if c.query.select else named), extreme))
 
 
 def _rank(q: LinkedQuestion, c: Context, i: int, descending: bool) -> tuple[Rank, list[int]]:

@@ -35,9 +35,7 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
     # `beer styles` are the styles that beers refer to, and no beers
     if c.in_head and _owned(q, i + 1, table) and not q.plural(i) and q.plural(i + 1):
         return Finding((i,))
-    if c.negated and _even_without(q, i):
-        return replace(named, changes={"empty_too": True, "negated": False})
-    if c.negated and c.main_entity not in ("", table) and not _beside_value(q, i, table):
+    if c.negated and c.main_entity not in ("", table):
         return Finding((i,), absent=table)
     counts_rows = column_next and bool(c.counting) and participle(q.items[i + 1].lower)  # `sales paid by card`
     # `number of films directed by each director`: the verb after the counted rows links them to their groups
@@ -56,8 +54,7 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
     other = c.head_entity not in (None, table) and not c.query.select
     if c.counting and (c.in_head or c.share):
         count = Expression("count", table=table, distinct=c.counting == "distinct", share=c.share)
-        shown = (*(heads if other and _beside_entity(q, i) else ()), count)
-        return replace(named, shown=shown, changes={"share_at": len(c.query.where), "counting": "", "share": False})
+        return replace(named, shown=(count,), changes={"share_at": len(c.query.where), "counting": "", "share": False})
     preceding = q.previous_word(i)
     if not c.in_head:
         return named
@@ -69,17 +66,6 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
     if c.head_entity and (preceding in ("and", ",", "also") or preceding in _TOGETHER):
         return replace(named, shown=names)
     return named
-
-
-_BESIDE = word_set("and with plus , their its the") | set(_TOGETHER)
-
-
-def _beside_entity(q: LinkedQuestion, i: int) -> bool:
-    """`suppliers and number of products`: a figure at item i is listed beside the entity named before it."""
-    k = i - 1
-    while k > 0 and (q.is_keyword(k, "count", "agg", "sup", "sup_adj") or q.word(k) in _BESIDE):
-        k -= 1
-    return k < i - 2 and q.sorts[k] == "table" and any(x.lower in _BESIDE for x in q.items[k + 1 : i])
 
 
 def _amount(q: LinkedQuestion, table: str, i: int) -> ColumnWord | None:
@@ -96,27 +82,6 @@ def _owned(q: LinkedQuestion, i: int, table: str) -> bool:
     if q.sort(i) != "table":
         return False
     return any(e.left == table for e in q.graph.between(table, q.table_of(i)))
-
-
-def _beside_value(q: LinkedQuestion, i: int, table: str) -> bool:
-    """`not the Psychology department`, `not in department "X"`: a value selects the rows of the table that are
-    excluded."""
-    for k in (i - 1, i + 1, i + 2):
-        if q.sort(k) in ("value", "literal"):
-            mention = q.items[k].mention
-            return mention is not None and (k < i or any(h.table == table for h in mention.values))
-    return False
-
-
-def _even_without(q: LinkedQuestion, i: int) -> bool:
-    """`customers and their orders, including customers with no orders`: absence adds rows and does not restrict
-    them."""
-    for k in range(i - 1, max(-1, i - 8), -1):
-        if q.items[k].lower in ("including", "even", "plus"):
-            return q.items[k - 1].lower != "not" if k else False
-        if q.items[k].lower in (".", ";", "?", "!"):
-            return False
-    return False
 
 
 def measure_mention(q: LinkedQuestion, c: Context, i: int) -> Findings:

@@ -23,20 +23,6 @@ _SHARE = r"(?:share|percentage|percent|proportion)"
 
 
 @rule(
-    r"^(?!.*\b(?:growth|change|trend))(?P<before>(?:(?:what|show|list|give)(?: is| are| was| me)? )?(?:the |our )?)"
-    r"(?P<often>daily|weekly|monthly|yearly|annual) (?P<what>(?P<first>[a-z]+)(?: [a-z]+)?)"
-    r"(?P<rest>(?: (?:in|for|since) .+)?)$"
-)
-def every_period(match: re.Match[str], known: Known) -> Wording | None:
-    """`monthly revenue` as `revenue per month`, unless a column is called so (`monthly_fee`)."""
-    often, first = match["often"].lower(), lemma(match["first"].lower())
-    names = [set(c.words) for c in known.vocabulary.columns.values()]
-    if any({often, first} <= words or {OFTEN[often], first} <= words for words in names):
-        return None
-    return Wording(f"{match['before']}{match['what']} per {OFTEN[often]}{match['rest']}")
-
-
-@rule(
     rf"^(?:(?:what|show|give)(?: is| was| me)? )?(?:the )?{_SHARE} of (?:the )?(?:total |all )?"
     rf"(?P<x>.+?) (?P<g>{BY} .+?){_IN_PERCENT}?$",
     rf"^(?P<x>.+?) (?P<g>{BY} .+?){_IN_PERCENT}$",

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.interpretation import Function, Operator, Shape, Unit
+from agent.parser.interpretation import Function, Shape, Unit
 from agent.parser.stored_states import SAME_EVENT
 from agent.parser.word_lists import word_list
 from agent.parser.wording.rules import ASKED, Known, Wording, rule
-from eval.language.inflection import lemma, plural, root
+from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
-from eval.language.numbers import quantity
 
 
 def _roots(words: str) -> frozenset[str]:
@@ -34,14 +33,9 @@ _ENDS = _roots(
 )
 _PLANNED = word_set("due expected planned estimated promised required scheduled deadline")
 _STAMPS = word_set("update updated modified changed")
-_LENGTHS = word_set("duration length runtime time minutes hours")
 _FUNCTIONS: dict[str, Function] = {
     "": "avg", "average": "avg", "avg": "avg", "mean": "avg", "typical": "avg", "longest": "max", "maximum": "max",
     "max": "max", "shortest": "min", "minimum": "min", "min": "min", "total": "sum",
-}  # fmt: skip
-_COMPARED: dict[str, Operator] = {
-    "longer than": ">", "more than": ">", "over": ">", "less than": "<", "under": "<", "shorter than": "<",
-    "at least": ">=", "at most": "<=",
 }  # fmt: skip
 _UNITS: dict[str, Unit] = {"day": "day", "hour": "hour", "minute": "minute", "min": "minute", "week": "week"}
 _REST = (
@@ -72,27 +66,6 @@ def duration(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
-    r"^(?P<what>.+?) (?:that |which )?(?:took|take|lasted|last|lasting|taking|needed|ran)(?: for)? "
-    r"(?P<cmp>longer than|more than|less than|over|under|at least|at most|shorter than) (?P<n>[a-z]+|\d+(?:\.\d+)?) "
-    r"(?P<unit>minute|hour|day|week|min)s?(?: to (?:be )?(?P<x>[a-z]+))?$"
-)
-def _took(match: re.Match[str], known: Known) -> Wording | None:
-    """`trips that lasted more than 2 hours`: the rows, restricted by the time between their dates."""
-    noun, number = match["what"].split()[-1], quantity(match["n"])
-    table = known.table(noun)
-    pairs = [p for p in _pairs(match["x"] or lemma(noun.lower()), known) if table and p[1].table == table.name]
-    if len(pairs) != 1 or number is None:
-        return None
-    (start, end), unit = pairs[0], _UNITS[match["unit"].lower()]
-    if unit in ("hour", "minute") and _unit(start, end, known) == "day":
-        return None
-    operator = _COMPARED[match["cmp"].lower()]
-    return Wording(
-        match["what"], Shape("took", span=(start.key, end.key), unit=unit, operator=operator, number=float(number))
-    )
-
-
-@rule(
     rf"^{ASKED}(?:{_FUNCTION} )?(?:number of )?(?P<unit>days|hours|minutes|weeks|{_IDLE} time|time|gap|delay|interval|"
     rf"turnaround|wait)s? (?:between|from) {_AN}"
     rf"(?P<a>[a-z]+)(?: date)? (?:and|to|until) {_AN}(?:its |their )?(?P<b>[a-z]+)(?: date)?"
@@ -112,8 +85,6 @@ def _between(match: re.Match[str], known: Known) -> Wording | None:
 def _event_time(match: re.Match[str], known: Known) -> Wording | None:
     """`average repair time by model`, `average days to pay`."""
     function = (match["f"] or "").lower()
-    if function and (stored := _stored(match["x"], function, match["rest"], known)) is not None:
-        return stored
     # of the table that the question names, if it names one of theirs
     table = known.table((match.groupdict().get("o") or "").rpartition(" ")[2])
     pairs = _pairs(match["x"], known)
@@ -128,9 +99,6 @@ def _asked(match: re.Match[str], known: Known) -> Wording | None:
     said = [w for w in re.findall("[a-z]+", match["said"].lower()) if w not in _IDLE_WORDS]
     if not _PASSING & set(match["said"].lower().split()):
         return None
-    for event in said:
-        if (stored := _stored(event, "average", match["rest"], known)) is not None:
-            return stored
     worth: dict[tuple[ColumnWord, ColumnWord], int] = {}
     for start, end in (*_all_pairs(known), *_stays(known)):  # by what of them the words name; the end counts most
         kept = {root(w) for w in known.vocabulary.tables[end.table].words}
@@ -156,7 +124,7 @@ def _called(word: str, column: ColumnWord) -> bool:
     return any(_alike(said, w) for w in words for said in (word, *same))
 
 
-_FORMS = (_took, _between, _event_time, _asked)
+_FORMS = (_between, _event_time, _asked)
 
 
 def _passed(
@@ -195,22 +163,6 @@ def _stays(known: Known) -> _Pairs:
         if len(comes) == 1 and len(goes) == 1 and comes != goes:
             pairs.append((comes[0], goes[0]))
     return pairs
-
-
-def _stored(event: str, function: str, rest: str, known: Known) -> Wording | None:
-    """The wording for a table that stores the time itself (`duration_minutes`)."""
-    for name, table in known.vocabulary.tables.items():
-        if not _names(event, table.words):
-            continue
-        lengths = [
-            c
-            for c in known.vocabulary.by_table[name]
-            if c.is_figure and _LENGTHS & {*c.words, *(plural(w) for w in c.words)}
-        ]
-        if len(lengths) == 1:
-            aggregate_word = {"longest": "maximum", "shortest": "minimum"}.get(function.lower(), function)
-            return Wording(f"{aggregate_word} {' '.join(lengths[0].words)} of {table.plural}{rest or ''}")
-    return None
 
 
 def _names(event: str, words: Sequence[str]) -> bool:
