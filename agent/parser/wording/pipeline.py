@@ -23,7 +23,7 @@ _REPHRASED: tuple[_Rule, ...] = (
     sentences.largest_number, sentences.courtesy, sentences.not_a_single, sentences.rows_of_file,
     sentences.last_rows, sentences.still_out,
     slang.person_names, slang.short_name, slang.set_phrases, purchases.currency,
-    sentences.listed_with, purchases.in_stock, durations.duration, purchases.never,
+    sentences.listed_with, purchases.in_stock, durations.duration, purchases.never, purchases.how_often,
     purchases.acquired, purchases.spent, purchases.best,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""

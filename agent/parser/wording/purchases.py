@@ -45,6 +45,17 @@ def never(match: re.Match[str], known: Known) -> Wording | None:
 
 
 @rule(
+    rf"(?:{WHO})?(?:have |has |had )?\b{_EVENT}{_ANYTHING} (?P<cmp>(?:more|less|fewer) than|at least|over) "
+    r"(?P<n>\d+|once|twice)(?: times)?\b(?! [a-z]+s\b)"
+)
+def how_often(match: re.Match[str], known: Known) -> Wording | None:
+    """`who ordered more than 3 times` as `with more than 3 orders`."""
+    rows = known.rows(*_RECORDED_IN[match["verb"].lower()])
+    count = {"once": "1", "twice": "2"}.get(match["n"].lower(), match["n"])
+    return Wording(f"with {match['cmp']} {count} {rows}") if rows else None
+
+
+@rule(
     r"\b(?P<who>[a-z]+) (?:(?:who|that|which) )?(?:have |has |had )?"
     r"(?P<verb>bought|purchased|ordered|rented|borrowed|booked) "
     r"(?P<what>(?!(?:the )?(?:more|most|less|least|fewest|fewer|over|under|at|by|in|on|from|since|for|any|some|it|them|"
