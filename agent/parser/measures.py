@@ -14,7 +14,7 @@ from agent.parser.interpretation import Condition, Expression, Query
 from agent.parser.question import LinkedQuestion
 from agent.parser.schema_linking import QUALIFYING
 from agent.parser.state import Context, Draft
-from agent.parser.units import MINOR, UNITS
+from agent.parser.units import MINOR, UNITS, of_a_unit
 from agent.parser.word_lists import word_list
 from eval.language.lexicon import Adjective, Measure, measures, word_set
 
@@ -166,6 +166,11 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
     named = q.vocabulary.tables[table].words
     if MONEY_ROWS & set(named) and not sold:
         yield from ((0.75, Expression(column=column.key)) for column in numeric if column.words == named)
+    for each in numeric if known.prices else ():  # `sold_cents_kg` of `wt_kg`
+        for counted in numeric if of_a_unit(each.words) else ():
+            if counted.words[-1] == each.words[-1] and not of_a_unit(counted.words):
+                score = 0.8 + 0.1 * bool({"sell", "sold", "sale"} & set(each.words))
+                yield score, Expression(column=each.key, factor=counted.key)
     price = _named(numeric, known.prices)
     quantity = _named([c for c in numeric if not _ON_HAND & set(c.words)], known.quantities)
     if price is not None and quantity is not None and price is not quantity:

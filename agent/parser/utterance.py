@@ -164,30 +164,16 @@ class Utterance:
         return kept if at is None else kept[: self._at[at][0]].rstrip(" ,")
 
     def limited(self, number: int, side: str) -> str:
-        """The question limited to its `top`, `bottom` or `first` number of rows."""
-        for k, item in enumerate(self.items):
-            if not item.is_keyword("sup", "sup_adj", "sup_count", "common", "selling"):
-                continue
-            near = [j for j in (k - 1, k + 1) if 0 <= j < len(self.items) and self.items[j].kind == "number"]
-            if near:
-                j = near[0]
-                text = self._put(self.items[j].start, self.items[j].end, str(number))
-            elif item.lower.removeprefix("the ") in ("top", "bottom", "best", "worst"):
-                text = self._put(item.start, item.end, f"{item.lower} {number}")
-            else:
-                word = self._slice(item.start, item.end)
-                article = "the " if word.startswith("the ") else ""
-                text = self._put(item.start, item.end, f"{article}{number} {word.removeprefix('the ')}")
-            return text if side != "bottom" else re.sub(r"\btop\b", "bottom", text, flags=re.I)
+        """The question limited to its `top`, `bottom` or `first` number of rows, in place of the number at its
+        superlative."""
+        ranked = [
+            k for k, x in enumerate(self.items) if x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling")
+        ]
+        for j in (j for k in ranked for j in (k - 1, k + 1) if 0 <= j < len(self.items) and side != "bottom"):
+            if self.items[j].kind == "number":
+                return self._put(self.items[j].start, self.items[j].end, str(number))
         mark = "?" if self.text.endswith("?") else ""
         return f"{self.text_only()}, only the {side} {number}{mark}"
-
-    def ranked(self, place: str) -> str | None:
-        """The question with `second` before the superlative."""
-        for item in self.items:
-            if item.is_keyword("sup", "sup_adj"):
-                return self._put(item.start, item.end, f"{place} {self._slice(item.start, item.end)}")
-        return None
 
     def replaced(self, kinds: tuple[str, ...], words: str) -> str | None:
         """The first signal phrase of these kinds replaced, including its number if the new words have one."""
@@ -270,9 +256,6 @@ class Utterance:
             at = self.text.lower().find(constant.lower())
             if at >= 0:
                 return f"{self.text[:at]}{words}{self.text[at + len(constant) :]}"
-        single = self.values_named()
-        if len(single) == 1 and self.tokens_of(single[0])[0].text[:1].isupper() and words[:1].isupper():
-            return self._put(self.items[single[0]].start, self.items[single[0]].end, words)
         return None
 
     def _constants(self) -> list[str]:
@@ -285,29 +268,6 @@ class Utterance:
         constants = [x.this.strip("%") for x in tree.find_all(exp.Literal) if x.is_string]
         return sorted((x for x in constants if len(x) > 1), key=len, reverse=True)
 
-    def with_number(self, other: Utterance) -> str | None:
-        """The named comparison replaced."""
-        for k, item in enumerate(self.items):
-            if item.is_keyword("cmp", "cmp_adj") and k + 1 < len(self.items) and self.items[k + 1].kind == "number":
-                end = self.items[k + 1].end
-                unit = end < len(self.tokens) and self.tokens[end].lower == other.tokens[-1].lower
-                return self._put(item.start, end + unit, other.text)
-        return None
-
-    def comparing(self, words: str, rest: Utterance) -> str:
-        """The comparison with the column it refers to, if the previous question named one."""
-        counted = next((k for k in self.tables() if k and self.items[k - 1].is_keyword("count")), None)
-        if counted is not None and rest.first_kind() == "cmp" and rest.items[-1].kind == "number":
-            return f"with {words} {self._slice(self.items[counted].start, self.items[counted].end)}"
-        columns = [k for k in self.columns() if k]
-        if rest.first_kind() == "cmp" and len(columns) == 1 and not rest.tables():
-            item = self.items[columns[0]]
-            ahead = self.items[columns[0] - 1]
-            if ahead.is_keyword("agg"):
-                return f"with an {self._slice(ahead.start, item.end)} {words}"
-            return f"with {self._slice(item.start, item.end)} {words}"
-        return words
-
     def with_column(self, words: str, other: Utterance) -> str | None:
         """The column under the same aggregate or superlative replaced."""
         for k, item in enumerate(self.items):
@@ -317,12 +277,6 @@ class Utterance:
                 if self._sort(j) in ("column", "measure"):
                     start = item.start if other.has("agg", "sup") else self.items[j].start
                     return self._put(start, self.items[j].end, words)
-        return None
-
-    def with_table(self, words: str) -> str | None:
-        """The first named table replaced."""
-        for k in self.tables()[:1]:
-            return self._put(self.items[k].start, self.items[k].end, words)
         return None
 
     def phrase(self, plain: bool = False) -> str | None:
