@@ -36,7 +36,7 @@ def not_understood(q: LinkedQuestion, draft: Draft) -> tuple[str, ...]:
     """Content words that the reading does not explain, in order."""
     unread = []
     for k, item in enumerate(q.items):
-        if _means_something(q.items, k):
+        if _means_something(q.items, k) or _since_when(q, draft, k):
             unread.append(q.tokens[item.start].text)
             continue
         positions = range(item.start, item.end)
@@ -87,6 +87,16 @@ def _means_something(items: Sequence[Item], k: int) -> bool:
     if item.lower in ("member", "members"):
         return before is None or before.mention is None
     return item.lower == "same" and (after is None or after.lower not in ("as", "time"))
+
+
+def _since_when(q: LinkedQuestion, draft: Draft, k: int) -> bool:
+    """`revenue from new customers in 2025`: the period is about the revenue, so nothing says who is new."""
+    after = q.items[k + 1].mention if k + 1 < len(q.items) else None
+    if q.items[k].lower != "new" or after is None or not after.tables:
+        return False
+    compared = [c.left.column for c in draft.query.conditions() if c.left.column]
+    dated = {key[0] for key in compared if q.vocabulary.columns[key].role in ("date", "year")}
+    return bool(dated) and not dated & {table.name for table, _ in after.tables}
 
 
 def unaccounted(

@@ -142,8 +142,13 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             tables.append(table)
             continue
         columns, foreign_keys = list(table.columns), list(table.foreign_keys)
+        row = words.tables[table.name].words
+        same = (c for c in table.columns if words.columns[table.name, c.name].words == row)
+        if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in same):
+            row = ("row",)  # a file of countries by year: a country is the column of that name
+            taken.discard(table.name.casefold())
         for place, column in enumerate(table.columns):
-            thing = _thing(words.columns[table.name, column.name], words.tables[table.name].words)
+            thing = _thing(words.columns[table.name, column.name], row)
             kinds = values.values(table.name, column.name)
             said = {fold(v) for v in kinds}
             if not thing or is_state(thing[-1]) or said <= _MARKS or (said >= _YES_AND_NO and len(said) <= ANSWERS):
@@ -154,6 +159,7 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             if things in taken or key in taken - {column.name.casefold()}:
                 continue
             taken |= {things, key}
+            things = things.swapcase() if things == table.name else things  # two tables have two names
             sources[things], keys[key] = (table, column), column
             columns[place] = replace(column, name=key)
             foreign_keys.append(ForeignKey((key,), things, (column.name,)))

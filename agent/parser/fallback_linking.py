@@ -7,7 +7,7 @@ stored values, misspellings, abbreviations, and words of similar meaning in the 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -46,12 +46,21 @@ def linked_by_fallback(
     linked: list[Item] = []
     named = {t.name for x in items if x.mention for t, s in x.mention.tables[:1] if s >= 0.75}
     named |= {c.table for x in items if x.mention for c, s in x.mention.columns[:1] if s >= 0.9}
+    only = vocabulary.only_wide_table
     for at, item in enumerate(items):
         if linked and item.start < linked[-1].end:
             continue
         if (people := _people(item, vocabulary)) is not None:
             linked.append(people)
             continue
+        if only is not None and only.name not in named and item.kind in ("word", "mention"):
+            # `wines`, asked of `wine_reviews` alone: a plural word of the only table's name
+            plural = lemma(item.lower) != item.lower and lemma(item.lower) in only.words[:-1]
+            named_so = item.mention or Mention(item.start, item.end)
+            sure = any(s >= 0.95 for _, s in (*named_so.columns, *named_so.tables))
+            if plural and not sure and not named_so.values:
+                linked.append(item.naming(tables=((only, 0.9),)))
+                continue
         if item.kind == "word" and (currency := _currency(item, values)) is not None:
             linked.append(currency)
             continue
@@ -76,7 +85,7 @@ def linked_by_fallback(
             linked.append(_initials(item, vocabulary) or _short_for(item, vocabulary) or item)
         else:
             linked.append(item)
-    return tuple(linked)
+    return tuple(_joined(linked))
 
 
 def _currency(item: Item, values: ValueIndex) -> Item | None:
@@ -85,6 +94,31 @@ def _currency(item: Item, values: ValueIndex) -> Item | None:
         return None
     hits = tuple(h for h in (*values.find(item.lower), *values.related(item.lower)) if holds_currencies(h.column))
     return item.naming(values=hits) if hits else None
+
+
+def _joined(items: Sequence[Item]) -> Iterator[Item]:
+    """Words side by side that each name only one and the same column are one mention of it (`life expectancy`)."""
+    before: Item | None = None
+    for item in items:
+        if before is not None and _same_column(before, item):
+            assert before.mention is not None
+            mention = replace(before.mention, end=item.end, text=f"{before.mention.text} {item.lower}")
+            before = replace(before, end=item.end, lower=f"{before.lower} {item.lower}", mention=mention)
+            continue
+        if before is not None:
+            yield before
+        before = item
+    if before is not None:
+        yield before
+
+
+def _same_column(one: Item, other: Item) -> bool:
+    """Whether two neighbours name nothing but the same column."""
+    a, b = one.mention, other.mention
+    if a is None or b is None or one.end != other.start or a.tables or b.tables or a.values or b.values:
+        return False
+    best = [m.columns[0][0].key for m in (a, b) if m.columns and not m.measure]
+    return len(best) == 2 and best[0] == best[1] and one.lower != other.lower
 
 
 def _open(item: Item) -> bool:

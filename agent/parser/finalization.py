@@ -11,6 +11,7 @@ from itertools import combinations, product
 from agent.parser import group_by, order_by
 from agent.parser.group_by import figures_by
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
+from agent.parser.measures import amount_column
 from agent.parser.order_by import vague
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
@@ -26,7 +27,7 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if r.counting and query.select and not query.aggregates():
         query.select.append(Expression("count"))
         r.counting = ""
-    _open_function(r)
+    _open_function(q, r)
     r.join(Finding(doubts=tuple(_open_ends(r))))
     spent, much = r.verb_measure, r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens)
     if spent is not None and much and not query.select and not query.having:
@@ -41,6 +42,8 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if not query.select:
         r.join(_shown_by_default(q, r))
         r.groups = [] if r.star else r.groups
+    if _only_ranks(q, r):
+        query.select[:] = q.named_by(r.head_entity or query.select[0].tables[0])
     if r.figure_ranked:
         query.select.extend(e for e in query.ordered_by() if e.function and e not in query.select)
     if r.waiting_direction:
@@ -52,10 +55,10 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if query.group and behind in ("list", "show", "return", "give", "display"):
         query.select.sort(key=lambda e: bool(e.function))
     if not r.groups:
-        _nest(q, query)
+        _nest(q, query, r.entities)
     _both(r.entities, r.query, r.both)
     query.keep_empty = group_by.wants_empty_groups(q, r)
-    if r.distinct and not query.aggregates() and query.select:
+    if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r):
         query.distinct = True
     _only_known(q, query)
     query.select = list(dict.fromkeys(query.select))
@@ -67,7 +70,24 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
         query.intersect.tables, query.intersect.select = list(query.tables), list(query.select)
 
 
-def _open_function(r: Context) -> None:
+def _only_ranks(q: LinkedQuestion, r: Context) -> bool:
+    """`the highest rated movie on IMDb`, `who won the most medals`: the column that ranks the rows is all that is
+    named, behind the superlative, and the rows are asked for."""
+    order = [e for e, _ in r.query.order]
+    if not order or r.query.limit is None or r.query.select != order or order[0].function or order[0].column is None:
+        return False
+    who = q.tokens[0].lower == "who"
+    if not who and (q.tokens[0].lower in _OF_A_FIGURE or not (r.head_entity or set(order[0].tables) & set(q.named))):
+        return False
+    ranked = next((k for k, x in enumerate(q.items) if x.is_keyword("sup", "sup_adj", "sup_count")), len(q.items))
+    before = (q.items[k].mention for k in range(ranked) if q.sorts[k] == "column")
+    return not any(c.key == order[0].column for m in before if m is not None for c, _ in m.columns)
+
+
+_OF_A_FIGURE = word_set("what how when")
+
+
+def _open_function(q: LinkedQuestion, r: Context) -> None:
     """What an average or a sum is of, where no column followed its word."""
     query = r.query
     if r.functions == ["avg"] and query.limit is not None and len(query.order) == 1 and (query.select or r.entities):
@@ -76,6 +96,15 @@ def _open_function(r: Context) -> None:
         if ranked.column is not None and not ranked.function:
             query.order = [(Expression("avg", ranked.column), descending)]
             r.functions = []
+    if query.select or query.order or r.counting or set(r.functions) != {"sum"}:
+        return
+    only = q.vocabulary.only_wide_table
+    tables = r.entities or ([only.name] if only is not None else [])
+    amount = amount_column(q, tables) if len(tables) == 1 else None
+    if amount is not None:  # `total by owner`, `total for Sue Kim`, asked of one table: what its rows amount to
+        query.select.append(Expression("sum", amount.key))
+        r.entities[:] = tables
+        r.functions = []
 
 
 def _open_ends(c: Context) -> Iterator[str]:
@@ -125,6 +154,24 @@ def _only_known(q: LinkedQuestion, query: Query) -> None:
         return
     if column.role == "date" or column.figures is not None or q.values.facts(*column.key).nulls:
         query.where.extend([] if (known,) in query.where else [(known,)])
+
+
+def _asks_for_kinds(q: LinkedQuestion, c: Context) -> bool:
+    """`Show all product colours`: asks for the distinct texts in a column, not for one per row of an entity."""
+    if len(c.query.select) != 1 or c.query.where or c.query.group or c.query.having or c.query.order or c.query.limit:
+        return False
+    column = q.vocabulary.columns.get(c.query.select[0].column or ("", ""))
+    if column is None or c.query.select[0].function or column.role != "text" or column.numeric:
+        return False
+    rows, known = q.vocabulary.tables[column.table].table.row_count, len(q.values.values(*column.key))
+    if known == 0 or (rows is not None and known >= rows) or any(t != column.table for t in c.entities):
+        return False
+    named = [k for k in range(len(q.items)) if q.sorts[k] == "table" and q.table_of(k) == column.table]
+    return not any(
+        x.lower in ("of", "for", "each", "every") or x.is_keyword("group")
+        for k in named
+        for x in q.items[max(0, k - 3) : k]
+    )
 
 
 def _count_entity(q: LinkedQuestion, r: Context) -> None:
@@ -207,7 +254,7 @@ def _where_or_when(q: LinkedQuestion, query: Query, entity: str) -> ColumnKey | 
     return None
 
 
-def _nest(q: LinkedQuestion, query: Query) -> None:
+def _nest(q: LinkedQuestion, query: Query, entities: list[str]) -> None:
     """`the average age of students in the largest dorm`: the ranked table differs from the table shown. The rank first
     selects that table's row; then everything that belongs to the row is shown or aggregated."""
     if query.limit != 1 or query.offset or len(query.order) != 1 or not query.select:
@@ -216,6 +263,16 @@ def _nest(q: LinkedQuestion, query: Query) -> None:
     shown = query.select[0].tables[0] if query.select[0].tables else ""
     aggregated = all(e.function for e in query.select)
     if ranked.column is None or not shown:
+        outer = _ranked_table(q, shown, ranked.table)
+        counted = ranked.function == "count" and outer and (aggregated or _plural_head(q))
+        key = q.vocabulary.key_column(outer) if counted else None
+        if key is not None:
+            row, tables = Expression(column=key.key), [t for t in (outer, ranked.table) if t]
+            inner = Query(select=[row], tables=tables, group=[row], order=[(ranked, descending)], limit=1)
+            query.where.append((Condition(row, "=", (), against=inner),))
+            query.order, query.limit, query.group = [], None, []
+            kept = [t for t in entities if t != ranked.table or t == shown]
+            entities[:] = dict.fromkeys((*kept, outer))
         return
     table = ranked.column[0]
     if ranked.function or (not aggregated and (table == shown or not _plural_head(q))):
@@ -226,6 +283,19 @@ def _nest(q: LinkedQuestion, query: Query) -> None:
     best = Expression("max" if descending else "min", ranked.column)
     query.where.append((Condition(ranked, "=", (), against=Query(select=[best], where=own)),))
     query.order, query.limit = [], None
+
+
+def _ranked_table(q: LinkedQuestion, shown: str, counted: str | None) -> str:
+    """The table whose rows are ranked by a count: it is named just before the superlative, and is not the table
+    shown."""
+    at = next((k for k, x in enumerate(q.items) if x.is_keyword("sup", "sup_count", "common")), 0)
+    for k in range(at - 1, max(-1, at - 5), -1):
+        if q.sorts[k] == "table":
+            table = q.table_of(k)
+            return table if table not in (shown, counted) and q.many_of(table, shown) else ""
+        if q.sorts[k] in ("column", "value", "measure"):
+            return ""
+    return ""
 
 
 def _plural_head(q: LinkedQuestion) -> bool:
@@ -243,6 +313,11 @@ def _both(entities: Sequence[str], query: Query, both: bool) -> None:
         return
     if not both:
         return
+    for k, clause in enumerate(query.where):
+        same = [c.left for c in clause if isinstance(c, Condition) and c.operator == "="]
+        if len(clause) == len(same) == 2 and same[0] == same[1]:
+            query.where[k : k + 1] = [(clause[0],), (clause[1],)]
+            break
     equal = [
         (k, clause[0])
         for k, clause in enumerate(query.where)

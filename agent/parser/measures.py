@@ -175,6 +175,12 @@ def _amounts(q: LinkedQuestion, table: str, known: Measure, *, sold: bool) -> It
     quantity = _named([c for c in numeric if not _ON_HAND & set(c.words)], known.quantities)
     if price is not None and quantity is not None and price is not quantity:
         yield 0.8, Expression(column=price.key, factor=quantity.key)
+    elif price is not None and quantity is None:
+        # Each row is something that happened to other things on a day, and nothing refers to it: what was paid
+        dated = any(column.role == "date" for column in q.vocabulary.by_table[table])
+        referred = any(edge.right == table for edge in q.graph.edges(table))
+        if dated and not referred and len(q.vocabulary.tables[table].table.foreign_keys) >= 2:
+            yield 0.3, Expression(column=price.key)
 
 
 def _named(columns: Sequence[ColumnWord], names: Sequence[tuple[str, ...]]) -> ColumnWord | None:

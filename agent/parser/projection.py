@@ -108,6 +108,8 @@ def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     its own."""
     if c.in_head and (other := self_references.referred(q, c, i)) is not None:
         return other
+    if c.in_head and _only_context(q, c, i):
+        return Finding((i,), doubts=("column_context",))
     # `studying major 50`: the verb names the same column as the noun after it
     same = {c.key for c, _ in q.mention(i + 1).columns[:2]} if q.sort(i + 1) == "column" else set()
     verb = q.items[i].lower.endswith(("ing", "ed")) and q.mention(i).columns[0][0].key in same
@@ -240,6 +242,20 @@ def _close_function(q: LinkedQuestion, i: int) -> bool:
         if q.items[j].lower not in FUNCTION_WORDS and not q.items[j].is_keyword("and", "distinct", "count"):
             return False
     return False
+
+
+def _only_context(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`names of the customers` when `customers` is at best a key column: it gives the owner, not the projection."""
+    before = q.previous_word(i)
+    if not c.query.select or c.counting or c.functions or c.grouping or before not in ("of", "for", "from", "in"):
+        return False
+    column, score = q.mention(i).columns[0]
+    last = c.query.select[-1].column
+    if before == "of" and i >= 2 and q.sorts[i - 2 if q.items[i - 1].lower == "of" else i - 3] == "column":
+        own = last is not None and last[0] == column.table and q.vocabulary.columns[last].role != "name"
+        if own and column.key in {c.key for c in q.naming_columns(column.table)}:
+            return True
+    return score < 0.9 and (column.role == "id" or q.plural(i))
 
 
 def _whole_name(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:

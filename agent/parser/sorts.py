@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import TableWord, Vocabulary
-from agent.parser.joins import JoinGraph
+from agent.parser.joins import JoinGraph, columns_of_own_rows
 from agent.parser.mentions import Item
 from agent.parser.question import ALMOST, LinkedQuestion
 from eval.language.inflection import root
@@ -72,7 +72,7 @@ def _sort(q: LinkedQuestion, i: int) -> tuple[str, object | None]:
         "value": mention.value_score,
         "measure": 0.7 if mention.measure else 0.0,
     }
-    if likeliest == "value" and _state_of_date(q, i):
+    if (likeliest == "value" and _state_of_date(q, i)) or (likeliest == "column" and _called_after_it(q, i)):
         return likeliest, None
     chosen_score = scores.pop(likeliest, 0.0)
     if likeliest == "measure" and scores["table"] < 0.9:
@@ -98,7 +98,7 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     # `sales per salesperson`: whom the key of a sale is called after (`salesperson_id`), not a job of that name
     called_after = (q.tokens[item.end - 1].lemma, "id")
     role = q.last_word(i - 1) in _EACH and any(c.foreign and c.words == called_after for c, _ in mention.columns)
-    if value and column and role:
+    if value and column and (role or _refers_to_own_rows(q, i)):
         return "column"
     if value > 0.9 and column and table < 0.9:
         # `active projects`: a stored state of the rows named next, rather than a flag of other rows (`is_active`)
@@ -125,6 +125,8 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
         return "measure"
     if q.plural(i) and table >= 0.6 and column < 0.9:
         table = max(table, column)
+    if table and column >= 0.9 and _figure_here(q, i):
+        return "column"
     if table and table >= column - 0.02:
         return "table"
     if column:
@@ -150,6 +152,18 @@ def _state_of_date(q: LinkedQuestion, i: int) -> bool:
 
 
 _SURELY = 0.9
+_POSSESSIVE = ("'s", "their", "his", "her", "whose", "without", "no", "per")
+
+
+def _refers_to_own_rows(q: LinkedQuestion, i: int) -> bool:
+    """`without a manager`, `Ada's manager`: the rows that a column refers to, although a job is called so, too."""
+    word, before, earlier = q.word(i), q.last_word(i - 1), q.last_word(i - 2)
+    had = before in ("a", "an") and earlier in ("with", "without", "has", "have")
+    if not had and before not in _POSSESSIVE and not (before == "the" and earlier == "is"):
+        return False
+    return any(column.words[0] == word for column in columns_of_own_rows(q.vocabulary))
+
+
 _EACH = ("per", "each", "every", "by", "which", "what")
 
 
@@ -183,6 +197,26 @@ def _before_amount(q: LinkedQuestion, i: int) -> bool:
         return True
     grouped = i + 1 < len(q.items) and (q.items[i + 1].lower == "by" or q.items[i + 1].is_keyword("group"))
     return grouped and not any(x.is_keyword("count", "agg", "sup", "neg") for x in q.items[:i])
+
+
+def _figure_here(q: LinkedQuestion, i: int) -> bool:
+    """`the biggest tip`, in a table of tips with a figure called so: after a superlative or an aggregate, in the
+    singular; `budget by quarter`: the figure that a table is called after."""
+    mention, before = q.mention(i), q.items[i - 1] if i else None
+    column, score = mention.columns[0]
+    if score < 0.9 or not column.is_figure or q.plural(i):
+        return False
+    return _called_after_it(q, i) or (before is not None and before.is_keyword("sup", "sup_adj", "agg"))
+
+
+def _called_after_it(q: LinkedQuestion, i: int) -> bool:
+    """Whether the table is called after the figure that item i names: `budget_2026`, `visitors`. `How many visitors`
+    may be how many rows."""
+    mention = q.mention(i)
+    if any(x.is_keyword("count") for x in q.items[:i]):
+        return False
+    column, table = mention.columns[0][0], mention.tables[0][0] if mention.tables else None
+    return table is not None and column.is_figure and (column.table, column.words) == (table.name, table.words)
 
 
 def _table(q: LinkedQuestion, i: int) -> tuple[str, bool]:

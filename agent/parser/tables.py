@@ -54,7 +54,8 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
     other = c.head_entity not in (None, table) and not c.query.select
     if c.counting and (c.in_head or c.share):
         count = Expression("count", table=table, distinct=c.counting == "distinct", share=c.share)
-        return replace(named, shown=(count,), changes={"share_at": len(c.query.where), "counting": "", "share": False})
+        shown = (*(heads if other and _beside_entity(q, i) else ()), count)
+        return replace(named, shown=shown, changes={"share_at": len(c.query.where), "counting": "", "share": False})
     preceding = q.previous_word(i)
     if not c.in_head:
         return named
@@ -66,6 +67,17 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
     if c.head_entity and (preceding in ("and", ",", "also") or preceding in _TOGETHER):
         return replace(named, shown=names)
     return named
+
+
+_BESIDE = word_set("and with plus , their its the") | set(_TOGETHER)
+
+
+def _beside_entity(q: LinkedQuestion, i: int) -> bool:
+    """`suppliers and number of products`: a figure at item i is listed beside the entity named before it."""
+    k = i - 1
+    while k > 0 and (q.is_keyword(k, "count", "agg", "sup", "sup_adj") or q.word(k) in _BESIDE):
+        k -= 1
+    return k < i - 2 and q.sorts[k] == "table" and any(x.lower in _BESIDE for x in q.items[k + 1 : i])
 
 
 def _amount(q: LinkedQuestion, table: str, i: int) -> ColumnWord | None:

@@ -60,6 +60,8 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     before, compares = _subject_before(match["before"])
     rest = match["rest"].strip(" ?!.")
     rest = f" {rest}" if rest else ""
+    if not before and rest and not _REST.match(rest):
+        before, rest = rest.strip(), ""
     # Two periods are compared, rather than bounds of one (`from 2019 to 2021`)
     preposition = (match["in"] or "").strip().lower()
     clearly = preposition not in ("since", "until", "before", "after")
@@ -76,8 +78,12 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     unit = spans[0].unit
     what, doubt = f"{before} {match['x'] or ''}".strip(), ""
     if not what:
-        return None
-    if join == "and" and not (asked or compares):
+        events = known.events()
+        if not events:
+            return None
+        rows = events[0].plural
+        what, doubt = f"number of {rows}", f"{rows} are counted; name the figure to compare if another one is meant"
+    elif join == "and" and not (asked or compares):
         doubt = "each of the two periods is shown alone; ask for the total if they are meant together"
     notes = [
         f"{x.words} is taken: no year is named" if x.any_year else f"{x.words} is taken from today's date"
