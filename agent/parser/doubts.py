@@ -82,9 +82,6 @@ DOUBTS = MappingProxyType(
         "only_open": Doubt(
             DOUBTFUL, "“only” is not read as “and nothing else”; ask for those without the others if that is meant"
         ),
-        "absence_guessed": Doubt(
-            sentence="“never” is taken as no related row; name what is missing if something else is meant"
-        ),
         **dict.fromkeys(_DECISIVE, Doubt(NEVER_SURE)),
         **dict.fromkeys(_ASSUMED, Doubt(DOUBTFUL)),
         **dict.fromkeys(_WEIGHED, Doubt()),

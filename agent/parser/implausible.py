@@ -228,10 +228,6 @@ _MONEY = word_set("payment expense donation refund contribution deposit withdraw
 """Rows that people name when they mean the money."""
 
 
-def _only_counts(query: Query) -> bool:
-    return len(query.select) == 1 and query.select[0].function == "count" and not query.group
-
-
 _SPEEDS = word_set("best worst fastest slowest quickest record winning finishing")
 
 
