@@ -13,6 +13,7 @@ from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord
 from agent.parser.interpretation import ColumnKey, Expression
 from agent.parser.question import ALMOST, LinkedQuestion
+from agent.parser.units import UNITS
 from eval.language.lexicon import word_set
 
 _CLOSE = 0.3
@@ -165,6 +166,9 @@ def _best_column(
     doubts = ["column_ambiguous"] if rival is not None and worth(rival) > best - 0.03 else []
     if score < 0.75 and not (column.foreign and len(column.words) == 2):  # `salesperson` for `salesperson_id`
         doubts.append("column_partial")
+        close_units = rival is not None and column.is_figure and column.words[-1] == rival[0].words[-1] in UNITS
+        if close_units and "column_ambiguous" in doubts:
+            doubts.append("measure_ambiguous")  # `total kg` of `feed_kg` and `bedding_kg`
     return ColumnChoice(column, close, tuple(doubts))
 
 

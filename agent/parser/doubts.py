@@ -36,13 +36,14 @@ class Doubt(NamedTuple):
 
 
 _DECISIVE = word_set(
-    "date_averaged number_not_shown text_compared only_named_value_shown only_dates_shown share_open total_of_a_rank "
-    "own_rows_counted date_as_text rank_open superlative_open adjective_without_column unit_unknown stock_open "
-    "number_without_column period_open negation_open comparison_open or_open aggregate_open"
+    "date_averaged number_not_shown text_compared rate_open age_order_open value_of_pieces only_named_value_shown "
+    "only_dates_shown share_open total_of_a_rank own_rows_counted date_as_text rank_open superlative_open "
+    "adjective_without_column unit_unknown stock_open number_without_column period_open negation_open comparison_open "
+    "or_open aggregate_open"
 )
 """Doubts that leave a decisive part of the question open."""
 _ASSUMED = word_set(
-    "wording_guessed qualifier_by_synonym qualifier_open date_ambiguous value_fuzzy "
+    "wording_guessed qualifier_by_synonym qualifier_open date_ambiguous measure_ambiguous value_fuzzy "
     "place_or_time_open similar_word column_of_many literal_unknown column_context group_open group_without_aggregate "
     "who_is_no_person"
 )
@@ -61,6 +62,7 @@ DOUBTS = MappingProxyType(
             "share within each group is meant",
         ),
         "count_or_amount": Doubt(DOUBTFUL, "rows are counted; ask for “total amount” if their amount is meant"),
+        "mass_counted": Doubt(DOUBTFUL, "rows are counted; ask for the total of a column by its name if that is meant"),
         "amount_listed": Doubt(DOUBTFUL, "the amounts are listed; ask for their “total” if that is meant"),
         "one_rating_of_many": Doubt(DOUBTFUL, "the single highest value ranks; ask for the average if that is meant"),
         "popularity_guessed": Doubt(

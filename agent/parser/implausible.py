@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from agent.knowledge.vocabulary import split_name
 from agent.parser.interpretation import Condition, Membership, Query
@@ -358,11 +358,57 @@ def summed_repeatedly(query: Query, plan: JoinPlan) -> str:
     return next((table for table in summed if plan.multiplies(table)), "")
 
 
+def _only_counts(query: Query) -> bool:
+    return len(query.select) == 1 and query.select[0].function == "count" and not query.group
+
+
+_PIECES = word_set("quantity stock unit piece level count")
+
+
+def _adds_pieces_for_value(query: Query, q: LinkedQuestion) -> bool:
+    """`the total value of our stock` read as the number of pieces in it."""
+    asked = any(x.lower in ("value", "worth") for x in q.items)  # as a word of its own, and not in the name of a metric
+    added = [
+        q.vocabulary.columns[e.column]
+        for e in query.expressions()
+        if e.function in ("sum", "avg") and e.column and not e.factor
+    ]
+    counted = _only_counts(query) and not any(x.is_keyword("count") for x in q.items)  # `total value of stock`
+    return asked and (counted or any(_PIECES & set(c.words) for c in added))
+
+
+def _rates_by_ratings(query: Query, q: LinkedQuestion) -> bool:
+    """`no-show rate` read as the ratings of those who did not come: a rate is a share."""
+    names = {word for e in query.expressions() if e.column for word in q.vocabulary.columns[e.column].words}
+    return any(t.lower in ("rate", "rates") for t in q.tokens) and "rating" in names and "rate" not in names
+
+
+def _orders_no_time(query: Query, q: LinkedQuestion) -> bool:
+    """`runners, newest first` sorted by their names."""
+    words = [t.lower for t in q.tokens]
+    ordered = [q.vocabulary.columns[e.column] for e in query.ordered_by() if e.column]
+    by_time = any(c.role in ("date", "year") or "age" in c.words or c.primary for c in ordered)
+    return any(a in _BY_AGE and b == "first" for a, b in pairwise(words)) and not by_time
+
+
+_BY_AGE = word_set("newest oldest latest earliest youngest recent")
+
+
+def _counts_a_mass(query: Query, q: LinkedQuestion) -> bool:
+    """`total payroll`: one word for all rows is no number of them, as `total orders` is."""
+    totals = (k for k, x in enumerate(q.items) if x.is_keyword("agg", "count") and x.lower == "total")
+    return _only_counts(query) and any(q.sort(k + 1) == "table" and not q.plural(k + 1) for k in totals)
+
+
 _CHECKS: dict[str, Callable[[Query, LinkedQuestion], bool]] = {
     "date_averaged": _averages_dates,
     "versions_open": _versions_counted,
     "number_not_shown": _shows_no_number,
     "text_compared": _compares_text,
+    "rate_open": _rates_by_ratings,
+    "age_order_open": _orders_no_time,
+    "value_of_pieces": _adds_pieces_for_value,
+    "mass_counted": _counts_a_mass,
     "own_rows_counted": _counts_single_rows,
     "date_as_text": _orders_text_dates,
     "one_rating_of_many": _ranks_by_one_rating,

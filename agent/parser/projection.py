@@ -49,6 +49,11 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
         yield _rows_of_event(c, i, column)
     elif c.in_head and not mention.opposite and _qualifies_next(q, i, column):
         yield conditions.flag(q, column, c.negated)
+    elif listed := _listed_with(q, c, i, column):
+        names = () if c.query.select else q.named_by(c.head_entity or c.entities[0])
+        yield Finding(
+            shown=(*names, *(Expression(column=n.key) for n in listed)), changes={"last_column": (i, listed[0])}
+        )
     elif not c.in_head:
         yield _restricted(q, c, i, column, mention.opposite)
     else:
@@ -114,6 +119,18 @@ def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     same = {c.key for c, _ in q.mention(i + 1).columns[:2]} if q.sort(i + 1) == "column" else set()
     verb = q.items[i].lower.endswith(("ing", "ed")) and q.mention(i).columns[0][0].key in same
     return Finding((i,)) if verb else None
+
+
+def _listed_with(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
+    """`products with category names`: the name of another row, which each row refers to, is listed beside the row."""
+    at = next((k for k in range(i - 1, max(-1, i - 4), -1) if q.sorts[k] != "table" and q.items[k].lower != "the"), 0)
+    entity = c.head_entity or (c.entities[0] if c.entities else "")
+    if q.items[at].lower not in ("with", "with their", "with the", "with its") or c.negated or not entity:
+        return ()
+    named: tuple[ColumnWord, ...] = (column,) if column.role == "name" else ()
+    if q.sorts[i - 1] == "table" and q.items[i].lower in ("name", "names"):
+        named = q.naming_columns(q.table_of(i - 1))
+    return () if any(n.table == entity or q.many_of(entity, n.table) for n in named) else named
 
 
 def _restricted(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, opposite: bool) -> Finding:

@@ -13,7 +13,7 @@ from agent.parser.interpretation import Condition, Expression, Membership, Query
 from agent.parser.joins import Edge
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
-from eval.language.inflection import root
+from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 
 
@@ -23,7 +23,14 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
     plain = query.shape is None and query.intersect is None and not query.within
     for complete in (_having_per_row, _ranked_by_measure) if plain else ():
         complete(draft, q)
-    for complete in (_named_instead_of_keyed, _without_repeats, _absent_by_shown, _ordered_by_time, _highest_first):
+    for complete in (
+        _total_of_totals,
+        _named_instead_of_keyed,
+        _without_repeats,
+        _absent_by_shown,
+        _ordered_by_time,
+        _highest_first,
+    ):
         complete(draft, q)
 
 
@@ -44,6 +51,20 @@ def _only_column(query: Query, q: LinkedQuestion) -> ColumnWord | None:
     shown = query.select[0].column if len(query.select) == 1 else None
     listed = query.select == [Expression(column=shown)] and not (query.group or query.order)
     return q.vocabulary.columns.get(shown) if shown is not None and listed else None
+
+
+def _total_of_totals(draft: Draft, q: LinkedQuestion) -> None:
+    """`state the total amount invoiced in 2025`: a sum, although a column is called the total amount of each row."""
+    query = draft.query
+    column = _only_column(query, q)
+    if column is None or column.words[0] != "total" or not column.numeric:
+        return
+    words = [t.lower for t in q.tokens]
+    named = words[words.index("total") - 1 :][:3] if "total" in words[1:] else []
+    kept = (p.left.column if isinstance(p, Condition) else None for p in query.restrictions())
+    many = all(key is not None and q.vocabulary.columns[key].role in ("date", "year", "text") for key in kept)
+    if query.where and many and named[:1] == ["the"] and named[-1:] == [lemma(named[-1])]:
+        query.select = [Expression("sum", column.key)]
 
 
 def _without_repeats(draft: Draft, q: LinkedQuestion) -> None:

@@ -64,6 +64,7 @@ def link(
     evidence gives."""
     spend(_STEPS_A_TOKEN * len(tokens))
     spans = _schema_spans(tokens, vocabulary)
+    _add_dates(tokens, spans)
     _add_measures(tokens, spans)
     periods = _periods(tokens, vocabulary, values)
     _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
@@ -274,6 +275,20 @@ def _score(item: TableWord | ColumnWord, used: dict[str, float], gap: int) -> fl
     if words[-1] in used:
         least = 0.55 if isinstance(item, TableWord) else 0.45
     return (least + 0.3 * covered) * mean
+
+
+def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:
+    """`the return date` for a column `returned_on`: the question names the content, which the column's name omits."""
+    for (start, end), span in list(spans.items()):
+        after = tokens[end].lower if end < len(tokens) else ""
+        dated = {
+            key: (column, score)
+            for key, (column, score) in span.columns.items()
+            if after in ("date", "dates", "timestamp") and column.role == "date" and score >= 0.6
+            and not {"date", "timestamp"} & set(column.words)
+        }  # fmt: skip
+        if dated and not spans.get((start, end + 1), Span()).complete:
+            spans[start, end + 1] = Span(columns=dated, matched=span.matched + 1, complete=True)
 
 
 _KEYS = word_set("id number code key reference")

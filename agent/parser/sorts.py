@@ -19,6 +19,7 @@ from eval.language.inflection import root
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token
 
+_UNITS = frozenset(map(root, word_set("year quarter month week day")))
 _ALSO = 0.6
 """A word that names something else with at least this score may mean that."""
 _ALMOST_WHOLE = 0.75
@@ -38,6 +39,9 @@ def linked_question(
 ) -> LinkedQuestion:
     """Decide for each item what it names: a table, a column, a stored value or a measure, and which table."""
     q = LinkedQuestion(tokens, items, vocabulary, graph, values, today, avoid)
+    units = {i for i in range(len(items)) if _calendar_unit(q, i)}
+    items = [replace(x, kind="word", mention=None) if i in units else x for i, x in enumerate(items)]
+    q = replace(q, items=items)
     choices: list[object] = []
     sorts = []
     for i in range(len(items)):
@@ -132,6 +136,23 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
     if column:
         return "column"
     return "value" if value else "word"
+
+
+def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
+    """`how many clients signed up each year`: a year of the client's dates, not the `model_year` of a table that is not
+    named."""
+    mention = q.items[i].mention
+    if mention is None or mention.tables or mention.values or root(q.items[i].lower) not in _UNITS:
+        return False
+    named = _firmly_named(q)
+    for k, x in enumerate(q.items):
+        if k != i and x.mention is not None and not x.mention.tables:
+            holders = {c.table for c, score in x.mention.columns if score >= _ALSO}
+            named |= holders if len(holders) == 1 else set()
+    dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date"}
+    return bool(named & dated) and all(
+        c.table not in named and (s < 0.9 or len(c.words) > 1) for c, s in mention.columns
+    )
 
 
 def _state_of_date(q: LinkedQuestion, i: int) -> bool:

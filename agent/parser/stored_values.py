@@ -98,6 +98,8 @@ def _is_name(q: LinkedQuestion, table: str, column: str) -> bool:
 def literal(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A quoted text: a stored value if there is one, otherwise compared literally with the column just named."""
     mention = q.mention(i)
+    if (another := _another_pattern(q, c, i, mention.text)) is not None:
+        return another
     column = target_column(q, c, i, 6)
     if column is None:
         return Finding(doubts=("literal_without_column",))
@@ -105,6 +107,23 @@ def literal(q: LinkedQuestion, c: Context, i: int) -> Finding:
     text = next((h.value for h in stored if (h.table, h.column) == column.key), mention.text)
     condition = Condition(Expression(column=column.key), "=", (text,))
     return Finding((i,), conditions=(condition,), doubts=("literal_unknown",))
+
+
+def _another_pattern(q: LinkedQuestion, c: Context, i: int, text: str) -> Finding | None:
+    """`starting with 'A' or 'B'`: the second text is matched like the first."""
+    last = c.sink[-1][-1] if c.sink else None
+    if i < 2 or i - 2 not in c.consumed or not q.items[i - 1].is_keyword("or", "and"):
+        return None
+    if not isinstance(last, Condition) or last.operator != "like":
+        return None
+    before, shape = q.items[i - 2], str(last.values[0])
+    earlier = " ".join(t.text for t in q.tokens[before.start : before.end])
+    if shape.strip("%") != earlier:
+        return None
+    another = Condition(last.left, "like", (shape.replace(earlier, text),))
+    if q.items[i - 1].is_keyword("or") or shape != f"%{earlier}%":
+        return Finding((i,), alternatives=(another,), changes={"or_next": False})
+    return Finding((i,), clauses=((another,),))
 
 
 def pattern(q: LinkedQuestion, c: Context, i: int) -> Finding:

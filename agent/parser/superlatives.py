@@ -113,6 +113,13 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
             by = Expression("avg", column.key)
             yield replace(rows_ranked(by, replace(rank, descending=sign > 0), i + 1), shown=(part,))
             return
+    # `the ages of the oldest and youngest students`
+    pairs = ((i + 1, i + 2), (i + 1, i + 3), (i - 1, i - 2), (i - 2, i - 3))
+    two_ends = any(q.is_keyword(x, "and") and q.is_keyword(y, "sup_adj") for x, y in pairs)
+    if two_ends and any(e.column == column.key for e in c.query.select):
+        extreme = Expression("max" if sign > 0 else "min", column.key)
+        yield Finding(hidden=(Expression(column=column.key),), shown=(extreme,))
+        return
     found = rows_ranked(Expression(column=column.key), replace(rank, descending=sign > 0))
     if any(x.lower in ("starting with", "beginning with", "start with") for x in q.items[max(0, i - 2) : i]):
         found = replace(found, limit=None, offset=None)  # `starting with the oldest` sorts and shows all rows
