@@ -291,9 +291,6 @@ def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> N
             spans[start, end + 1] = Span(columns=dated, matched=span.matched + 1, complete=True)
 
 
-_KEYS = word_set("id number code key reference")
-
-
 def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:
     lemmas = [t.lemma if t.kind == "word" else "\0" for t in tokens]
     for start in range(len(tokens)):
