@@ -183,7 +183,7 @@ def _count_entity(q: LinkedQuestion, r: Context) -> None:
             table,
         ) in r.groups:  # `headcount by department`, `goalkeepers per team`: rows, and not their groups
             described = (c.left.column[0] for c in query.conditions() if c.left.column and c.left.column[0] != table)
-            table = next((t for t in described if q.many_of(table, t)), table)
+            table = _rows_with(q, table) or next((t for t in described if q.many_of(table, t)), table)
         query.select.append(Expression("count", table=table))
     elif compared := [c.left.column for c in query.conditions() if c.left.column]:
         query.select.append(Expression("count", table=compared[0][0], share=r.share))
@@ -209,6 +209,8 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
     if not entity:
         return Finding()
     guessed = ("entity_guessed",) * len(guesses)
+    if not c.entities and guesses and (rows := _rows_with(q, entity)):
+        entity = rows
     ranked = any(e.function for e in query.ordered_by()) or query.having or query.group
     only_values = all(len(q.vocabulary.by_table[e.other(entity)]) == 1 for e in q.graph.edges(entity))
     nameless = only_values and not ranked and not q.vocabulary.name_columns(entity)
@@ -228,6 +230,12 @@ def _shown_by_default(q: LinkedQuestion, c: Context) -> Finding:
 
 
 _ROWS = word_set("rows records data everything entries table all")
+
+
+def _rows_with(q: LinkedQuestion, entity: str) -> str:
+    """`women in finance`: the rows that have the value, where a table holds nothing but such values."""
+    below = q.graph.referring(entity) if len(q.vocabulary.by_table[entity]) == 1 else []
+    return below[0] if len(below) == 1 else ""
 
 
 _PLACES = ("location", "city", "address", "place", "venue", "hometown", "town", "country", "state", "region",

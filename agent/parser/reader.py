@@ -152,7 +152,7 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         ends = i + 2 >= len(q.items) or not _compared(q, c.in_head, i + 1) or (_in_a_year(q, i + 1) and all(kinds))
         if ends and not c.query.select and not c.functions:
             return True
-    if following == i + 1 and _only_figure(q, c, i):
+    if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i)):
         return True
     before = q.word(i - 1)
     done = before in _DONE or (before.endswith("ed") and "group" not in before)
@@ -187,6 +187,17 @@ def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:
     figure, named = q.vocabulary.columns[shown[0].column], q.sorts[i + 1]
     amount = figure.role == "number" and not figure.foreign
     return amount and (named == "table" or (named == "column" and not _compared(q, c.in_head, i + 1)))
+
+
+def _of_own_rows(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`price by plant`, `goals and assists by player`, `remark by yard`: what a thing has, beside its name."""
+    shown, table = c.query.select, q.tables.get(i + 1, "")
+    own = all(
+        not e.function and e.column and (e.column[0] == table or (table and q.many_of(table, e.column[0])))
+        for e in shown
+    )
+    ends = i + 2 == len(q.items) or q.items[i + 2].kind == "sign"
+    return bool(shown) and own and ends and q.sorts[i + 1] == "table" and q.sorts[i - 1] == "column"
 
 
 def _compared(q: LinkedQuestion, in_head: bool, i: int) -> bool:

@@ -24,6 +24,7 @@ def repaired(draft: Draft, q: LinkedQuestion) -> None:
     for complete in (_having_per_row, _ranked_by_measure) if plain else ():
         complete(draft, q)
     for complete in (
+        _rows_of_one,
         _total_of_totals,
         _named_instead_of_keyed,
         _without_repeats,
@@ -65,6 +66,21 @@ def _total_of_totals(draft: Draft, q: LinkedQuestion) -> None:
     many = all(key is not None and q.vocabulary.columns[key].role in ("date", "year", "text") for key in kept)
     if query.where and many and named[:1] == ["the"] and named[-1:] == [lemma(named[-1])]:
         query.select = [Expression("sum", column.key)]
+
+
+def _rows_of_one(draft: Draft, q: LinkedQuestion) -> None:
+    """`how many dogs`: one kind of animal is always one; the rows that are of it are counted."""
+    query = draft.query
+    fixed = {c.left.column for c in query.conditions() if c.operator == "=" and len(c.values) == 1}
+    for count in [e for e in query.select if e.function == "count" and not e.column and e.table]:
+        own = q.vocabulary.tables[count.table or ""]
+        keys = {(own.name, name) for name in own.table.primary_key}
+        referring = q.graph.referring(own.name)
+        if keys and keys <= fixed and len(own.table.columns) == 1 and len(referring) == 1 and not query.group:
+            rows = replace(count, table=referring[0])
+            query.select = [rows if e is count else e for e in query.select]
+            query.tables = [referring[0] if t == own.name else t for t in query.tables]
+            draft.notes.append(f"{q.vocabulary.tables[referring[0]].plural} are counted")
 
 
 def _without_repeats(draft: Draft, q: LinkedQuestion) -> None:

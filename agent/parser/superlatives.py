@@ -101,6 +101,15 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         listed = bool(c.groups) and not c.query.select
         yield Finding(entities=(table,), changes={"head_entity": head or table if listed else head})
     property_column = property_of(q, c, keyword.adjective, i)
+    if keyword.adjective.base == "busy" and following is not None and q.sorts[following] == "table":
+        events = q.graph.referring(q.table_of(following), many=True)
+        own = property_column is not None and property_column[0].table == q.table_of(following)
+        if len(events) == 1 and not own:
+            by_events = rows_ranked(
+                Expression("count", table=events[0]), replace(rank, descending=keyword.argument != "least busy")
+            )
+            yield replace(by_events, entities=(events[0],))
+            return
     if property_column is None:
         yield Finding(doubts=("adjective_without_column",))
         return
