@@ -54,6 +54,8 @@ class Entities:
                 reference.set("this", identifier(existing.name))
         selects = list(tree.find_all(exp.Select))
         for select in selects:
+            added = {s.alias_or_name for s in _sources(select) if s.name in self.sources}
+            things = bool(added) and all(isinstance(e, exp.Column) and e.table in added for e in select.expressions)
             for source in _sources(select):
                 if source.name in self.sources and not source.args.get("db"):
                     table, column = self.sources[source.name]
@@ -64,6 +66,8 @@ class Entities:
                         owner = next(t for t in _sources(select) if t.name == stored).alias_or_name
                         named = exp.column(identifier(column.name), owner)
                         select.where(exp.Not(this=exp.Is(this=named, expression=exp.Null())), copy=False)
+            if things and select.parent is None:
+                _each_once(select)
         return _readable_alone(tree)
 
     def _put_back(self, select: exp.Select, source: exp.Table, table: Table) -> None:
@@ -121,6 +125,21 @@ def _sources(select: exp.Select) -> list[exp.Table]:
     origin = select.args.get("from_")
     tables = [origin.this if origin else None, *(j.this for j in select.args.get("joins") or ())]
     return [t for t in tables if isinstance(t, exp.Table)]
+
+
+def _each_once(select: exp.Select) -> None:
+    """Things are listed once each, however many rows of the one table name them."""
+    order = select.args.get("order")
+    if select.args.get("group") or select.args.get("distinct"):
+        return
+    by = [o for o in order.expressions if o.this not in select.expressions] if order else []
+    if not by:
+        select.distinct(copy=False)
+    elif select.args.get("limit"):
+        for ordered in by:
+            extreme = exp.Max if ordered.args.get("desc") else exp.Min
+            ordered.set("this", extreme(this=ordered.this))
+        select.group_by(*(e.copy() for e in select.expressions), copy=False)
 
 
 @lru_cache(maxsize=8)
