@@ -268,7 +268,7 @@ _THOSE = re.compile(r"(?:(?:show|list|give) (?:me )?)?(?:the ones?|those|these|t
 
 
 def _narrowed(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
-    """`only those above 50`, `without a phone`: an additional condition."""
+    """`only those above 50`, `more than 100?`, `without a phone`: an additional condition, or another number."""
     text = _THOSE.sub("", utterance.text, count=1) if _THOSE.match(utterance.text) else utterance.text
     rest = Utterance(text, utterance.schema, utterance.values)
     first = rest.first_kind()
@@ -278,8 +278,13 @@ def _narrowed(utterance: Utterance, before: Utterance, joined: bool) -> str | No
         return None
     if utterance.starts("is", "are", "was", "were", *ASKING) and text == utterance.text:
         return None
+    if joined and first in ("cmp", "cmp_adj") and (changed := before.with_number(rest)) is not None:
+        return changed
     if rest.starts("with") and len(rest.items) > 1 and rest.items[1].is_keyword("cmp") and not rest.columns():
         text = text[len("with ") :]
+        rest, first = Utterance(text, utterance.schema, utterance.values), "cmp"
+    if first in ("cmp", "cmp_adj") and not rest.columns():
+        text = before.comparing(text, rest)
     return before.extended(text)
 
 

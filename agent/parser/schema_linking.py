@@ -64,6 +64,7 @@ def link(
     evidence gives."""
     spend(_STEPS_A_TOKEN * len(tokens))
     spans = _schema_spans(tokens, vocabulary)
+    _add_rows(tokens, spans, vocabulary)
     _add_dates(tokens, spans)
     _add_measures(tokens, spans)
     periods = _periods(tokens, vocabulary, values)
@@ -289,6 +290,25 @@ def _add_dates(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> N
         }  # fmt: skip
         if dated and not spans.get((start, end + 1), Span()).complete:
             spans[start, end + 1] = Span(columns=dated, matched=span.matched + 1, complete=True)
+
+
+_KEYS = word_set("id number code key reference")
+
+
+def _add_rows(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], vocabulary: Vocabulary) -> None:
+    """`bookings` for a table of stays: its rows have another name in their key (`booking_ref`)."""
+    for (start, end), span in spans.items():
+        word = tokens[start]
+        if end > start + 1 or span.tables or word.kind != "word":
+            continue
+        tables = {
+            column.table
+            for column, _ in span.columns.values()
+            if column.primary and column.words[:-1] == (word.lemma,) and column.words[-1] in _KEYS
+        }
+        if len(tables) == 1 and len(vocabulary.tables[min(tables)].table.primary_key) < 2:
+            nearest = max(score for _, score in span.columns.values())
+            span.tables[min(tables)] = (vocabulary.tables[min(tables)], max(0.9, nearest))
 
 
 def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:

@@ -122,7 +122,7 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
         # `reported by the staff …`: the verb names the key to the table after it, and is not a stored state
         verb = root(item.lower) if item.lower.endswith("ed") and q.word(i + 1) == "by" else ""
         done_by = verb and any(c.foreign and verb in map(root, c.words) for c in q.vocabulary.columns.values())
-        return "word" if not named and done_by else "value"
+        return "word" if not named and (done_by or _dates_an_event(q, i)) else "value"
     if mention.measure and column < 0.9 and table < 0.9:
         return "measure"
     if mention.measure and table >= 0.9 and column < 0.9 and _before_amount(q, i):
@@ -153,6 +153,23 @@ def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
     return bool(named & dated) and all(
         c.table not in named and (s < 0.9 or len(c.words) > 1) for c, s in mention.columns
     )
+
+
+def _dates_an_event(q: LinkedQuestion, i: int) -> bool:
+    """`reported before 1978`: followed by a date, the verb selects the date column and is not a stored state."""
+    if not q.items[i].lower.endswith("ed") or i + 1 >= len(q.items):
+        return False
+    after = q.items[i + 1]
+    if not (
+        after.is_keyword("period")
+        or (after.is_keyword("cmp") and after.keyword is not None and after.keyword.argument in ("after", "before"))
+    ):
+        return False
+    verb = root(q.items[i].lower)
+    mention, rows = q.mention(i), _firmly_named(q)
+    stored = {hit.table for hit in mention.values if hit.score > _SURELY} & rows
+    dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date" and verb in {root(w) for w in c.words}}
+    return bool(dated) and (not stored or bool(dated & rows))  # `departures cancelled in May`: bookings have that date
 
 
 def _state_of_date(q: LinkedQuestion, i: int) -> bool:

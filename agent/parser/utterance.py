@@ -164,14 +164,21 @@ class Utterance:
         return kept if at is None else kept[: self._at[at][0]].rstrip(" ,")
 
     def limited(self, number: int, side: str) -> str:
-        """The question limited to its `top`, `bottom` or `first` number of rows, in place of the number at its
-        superlative."""
-        ranked = [
-            k for k, x in enumerate(self.items) if x.is_keyword("sup", "sup_adj", "sup_count", "common", "selling")
-        ]
-        for j in (j for k in ranked for j in (k - 1, k + 1) if 0 <= j < len(self.items) and side != "bottom"):
-            if self.items[j].kind == "number":
-                return self._put(self.items[j].start, self.items[j].end, str(number))
+        """The question limited to its `top`, `bottom` or `first` number of rows."""
+        for k, item in enumerate(self.items):
+            if not item.is_keyword("sup", "sup_adj", "sup_count", "common", "selling"):
+                continue
+            near = [j for j in (k - 1, k + 1) if 0 <= j < len(self.items) and self.items[j].kind == "number"]
+            if near:
+                j = near[0]
+                text = self._put(self.items[j].start, self.items[j].end, str(number))
+            elif item.lower.removeprefix("the ") in ("top", "bottom", "best", "worst"):
+                text = self._put(item.start, item.end, f"{item.lower} {number}")
+            else:
+                word = self._slice(item.start, item.end)
+                article = "the " if word.startswith("the ") else ""
+                text = self._put(item.start, item.end, f"{article}{number} {word.removeprefix('the ')}")
+            return text if side != "bottom" else re.sub(r"\btop\b", "bottom", text, flags=re.I)
         mark = "?" if self.text.endswith("?") else ""
         return f"{self.text_only()}, only the {side} {number}{mark}"
 
@@ -267,6 +274,29 @@ class Utterance:
             return []
         constants = [x.this.strip("%") for x in tree.find_all(exp.Literal) if x.is_string]
         return sorted((x for x in constants if len(x) > 1), key=len, reverse=True)
+
+    def with_number(self, other: Utterance) -> str | None:
+        """The named comparison replaced."""
+        for k, item in enumerate(self.items):
+            if item.is_keyword("cmp", "cmp_adj") and k + 1 < len(self.items) and self.items[k + 1].kind == "number":
+                end = self.items[k + 1].end
+                unit = end < len(self.tokens) and self.tokens[end].lower == other.tokens[-1].lower
+                return self._put(item.start, end + unit, other.text)
+        return None
+
+    def comparing(self, words: str, rest: Utterance) -> str:
+        """The comparison with the column it refers to, if the previous question named one."""
+        counted = next((k for k in self.tables() if k and self.items[k - 1].is_keyword("count")), None)
+        if counted is not None and rest.first_kind() == "cmp" and rest.items[-1].kind == "number":
+            return f"with {words} {self._slice(self.items[counted].start, self.items[counted].end)}"
+        columns = [k for k in self.columns() if k]
+        if rest.first_kind() == "cmp" and len(columns) == 1 and not rest.tables():
+            item = self.items[columns[0]]
+            ahead = self.items[columns[0] - 1]
+            if ahead.is_keyword("agg"):
+                return f"with an {self._slice(ahead.start, item.end)} {words}"
+            return f"with {self._slice(item.start, item.end)} {words}"
+        return words
 
     def with_column(self, words: str, other: Utterance) -> str | None:
         """The column under the same aggregate or superlative replaced."""
