@@ -54,6 +54,16 @@ def _equal(column: ColumnWord, number: object, *used: int) -> Finding:
     return Finding(used, conditions=(Condition(Expression(column=column.key), "=", (number,)),))
 
 
+def _another(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
+    """`department 70 or 90`: one more value of the same column."""
+    last = c.sink[-1][-1] if c.sink and i > 1 else None
+    if not isinstance(last, Condition) or last.operator != "=" or last.values != (q.items[i - 2].number,):
+        return None
+    if not q.items[i - 1].is_keyword("or", "and") or i - 2 not in c.consumed or q.items[i].number is None:
+        return None
+    return Finding((i,), conditions=(Condition(last.left, "=", (q.items[i].number,)),))
+
+
 def _first_rows(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     """`the first 5 books`."""
     figure = q.items[i].number
@@ -138,5 +148,5 @@ def _aged(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
 
 
 _RULES: tuple[Callable[[LinkedQuestion, Context, int], Finding | None], ...] = (
-    _first_rows, _rows_wanted, _numbered, _aged, _before_its_column, _at_least_or_most,
+    _another, _first_rows, _rows_wanted, _numbered, _aged, _before_its_column, _at_least_or_most,
 )  # fmt: skip

@@ -15,7 +15,7 @@ from agent.parser.interpretation import Function, Shape, Unit
 from agent.parser.stored_states import SAME_EVENT
 from agent.parser.word_lists import word_list
 from agent.parser.wording.rules import ASKED, Known, Wording, rule
-from eval.language.inflection import lemma, root
+from eval.language.inflection import lemma, plural, root
 from eval.language.lexicon import word_set
 
 
@@ -33,6 +33,7 @@ _ENDS = _roots(
 )
 _PLANNED = word_set("due expected planned estimated promised required scheduled deadline")
 _STAMPS = word_set("update updated modified changed")
+_LENGTHS = word_set("duration length runtime time minutes hours")
 _FUNCTIONS: dict[str, Function] = {
     "": "avg", "average": "avg", "avg": "avg", "mean": "avg", "typical": "avg", "longest": "max", "maximum": "max",
     "max": "max", "shortest": "min", "minimum": "min", "min": "min", "total": "sum",
@@ -85,6 +86,8 @@ def _between(match: re.Match[str], known: Known) -> Wording | None:
 def _event_time(match: re.Match[str], known: Known) -> Wording | None:
     """`average repair time by model`, `average days to pay`."""
     function = (match["f"] or "").lower()
+    if function and (stored := _stored(match["x"], function, match["rest"], known)) is not None:
+        return stored
     # of the table that the question names, if it names one of theirs
     table = known.table((match.groupdict().get("o") or "").rpartition(" ")[2])
     pairs = _pairs(match["x"], known)
@@ -99,6 +102,9 @@ def _asked(match: re.Match[str], known: Known) -> Wording | None:
     said = [w for w in re.findall("[a-z]+", match["said"].lower()) if w not in _IDLE_WORDS]
     if not _PASSING & set(match["said"].lower().split()):
         return None
+    for event in said:
+        if (stored := _stored(event, "average", match["rest"], known)) is not None:
+            return stored
     worth: dict[tuple[ColumnWord, ColumnWord], int] = {}
     for start, end in (*_all_pairs(known), *_stays(known)):  # by what of them the words name; the end counts most
         kept = {root(w) for w in known.vocabulary.tables[end.table].words}
@@ -163,6 +169,22 @@ def _stays(known: Known) -> _Pairs:
         if len(comes) == 1 and len(goes) == 1 and comes != goes:
             pairs.append((comes[0], goes[0]))
     return pairs
+
+
+def _stored(event: str, function: str, rest: str, known: Known) -> Wording | None:
+    """The wording for a table that stores the time itself (`duration_minutes`)."""
+    for name, table in known.vocabulary.tables.items():
+        if not _names(event, table.words):
+            continue
+        lengths = [
+            c
+            for c in known.vocabulary.by_table[name]
+            if c.is_figure and _LENGTHS & {*c.words, *(plural(w) for w in c.words)}
+        ]
+        if len(lengths) == 1:
+            aggregate_word = {"longest": "maximum", "shortest": "minimum"}.get(function.lower(), function)
+            return Wording(f"{aggregate_word} {' '.join(lengths[0].words)} of {table.plural}{rest or ''}")
+    return None
 
 
 def _names(event: str, words: Sequence[str]) -> bool:
