@@ -1,14 +1,13 @@
 """One run of a statement: its limits, its deadline, its cancellation.
 
 In: SQL, limits and a token. Out: a `StatementRun`, which an engine receives and runs; the engine returns an
-`OpenStatement`. One thread of the process waits for all deadlines. A statement that must stop is interrupted by a
-separate thread, repeatedly until it has ended.
+`OpenStatement`. While a statement runs, a thread of its own waits for its deadline or cancellation, and then interrupts
+it repeatedly until it has ended.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -76,12 +75,8 @@ class StatementRun:
         self._cancel = cancel
         self._lock = threading.Lock()
         self._deciding = threading.Lock()
-        """Held while `_ended` or `interrupted` is set: a connection goes back to its pool if the block has ended and no
-        interrupt was sent, so one of the two must come first."""
-        self._ended = False
-        self._interrupt: Callable[[], None] | None = None
-        self._give_up: Callable[[], None] | None = None
-        self._patience = 0.0
+        """Held while the end of the block or `interrupted` is set: a connection goes back to its pool if the block has
+        ended and no interrupt was sent, so one of the two must come first."""
 
     @classmethod
     def of_ours(cls, dialect: Dialect, seconds: float) -> StatementRun:
@@ -129,95 +124,57 @@ class StatementRun:
         (closing the connection) is called when interrupts have not helped. Neither is called after the block has ended.
         A slow interrupt is not waited for, though: its connection is not used again.
         """
-        self._ended, self._interrupt, self._give_up, self._patience = False, interrupt, give_up, patience
-        forget = self._cancel.on_cancel(lambda: _deadlines.wake(self)) if self._cancel is not None else None
-        _deadlines.add(self)
+        woken, ended = threading.Event(), threading.Event()
+        forget = self._cancel.on_cancel(woken.set) if self._cancel is not None else None
+        watch = (woken, ended, interrupt, give_up, patience)
+        threading.Thread(target=self._watch, args=watch, name="deadline", daemon=True).start()
         try:
             yield
         finally:
             with self._deciding:
-                self._ended = True
-            _deadlines.remove(self)
+                ended.set()
+            woken.set()
             if forget is not None:
                 forget()
             if self._lock.acquire(timeout=0.2):
                 self._lock.release()
 
-    def stop(self) -> None:
-        """Interrupt until the block of `interrupting` has ended; called from threads of this module."""
-        if not self.expired():
+    def _watch(
+        self,
+        woken: threading.Event,
+        ended: threading.Event,
+        interrupt: Callable[[], None],
+        give_up: Callable[[], None] | None,
+        patience: float,
+    ) -> None:
+        """Wait until the statement must stop; then interrupt it until its block has ended. `woken` is set when it was
+        cancelled or has ended."""
+        while not ended.is_set() and not self.expired():
+            woken.wait(self.seconds_left)
+        if ended.is_set():
             return
-        if self._give_up is not None:
-            threading.Thread(target=self._hang_up, name="give-up", daemon=True).start()
+        if give_up is not None:
+            threading.Thread(target=self._hang_up, args=(ended, give_up), name="give-up", daemon=True).start()
         if self.stopped == "timeout":
-            time.sleep(self._patience)
-        while not self._ended:
-            self._act(self._interrupt)
+            time.sleep(patience)
+        while not ended.is_set():
+            with self._lock, suppress(Exception):
+                with self._deciding:
+                    if ended.is_set():
+                        return
+                    self.interrupted = True
+                interrupt()
             time.sleep(_REPEAT_SECONDS)
 
-    def _hang_up(self) -> None:
-        time.sleep(_GIVE_UP_SECONDS)
-        if not self._ended:
-            self.given_up = True
-            abandoned.add()
-        while not self._ended:
+    def _hang_up(self, ended: threading.Event, give_up: Callable[[], None]) -> None:
+        if ended.wait(_GIVE_UP_SECONDS):
+            return
+        self.given_up = True
+        abandoned.add()
+        while not ended.is_set():
             with suppress(Exception):
-                assert self._give_up is not None
-                self._give_up()
+                give_up()
             time.sleep(_REPEAT_SECONDS)
-
-    def _act(self, action: Callable[[], None] | None) -> None:
-        with self._lock, suppress(Exception):
-            with self._deciding:
-                if self._ended or action is None:
-                    return
-                self.interrupted = True
-            action()
-
-
-class _Deadlines:
-    """The thread that waits for the deadlines of all running statements."""
-
-    def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self._running: set[StatementRun] = set()
-        self._wakes_at = 0.0
-        self._thread: threading.Thread | None = None
-
-    def add(self, run: StatementRun) -> None:
-        with self._condition:
-            self._running.add(run)
-            if self._thread is None or not self._thread.is_alive():  # also after a fork
-                self._thread = threading.Thread(target=self._wait, name="deadlines", daemon=True)
-                self._wakes_at = run.deadline
-                self._thread.start()
-            elif run.deadline < self._wakes_at or run.expired():
-                self._condition.notify()
-
-    def remove(self, run: StatementRun) -> None:
-        with self._condition:
-            self._running.discard(run)
-
-    def wake(self, run: StatementRun) -> None:
-        """Wake the thread, because the run was cancelled."""
-        with self._condition:
-            if run in self._running:
-                self._condition.notify()
-
-    def _wait(self) -> None:
-        with self._condition:
-            while True:
-                for run in [r for r in self._running if r.expired()]:
-                    self._running.discard(run)
-                    threading.Thread(target=run.stop, name="interrupt", daemon=True).start()
-                now = time.monotonic()
-                self._wakes_at = min((r.deadline for r in self._running), default=now + 60.0)
-                self._condition.wait(max(0.001, self._wakes_at - now))
-
-
-_deadlines = _Deadlines()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_deadlines.__init__)  # type: ignore[misc]
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,6 +193,7 @@ def test_cancelling_ends_the_childs_work(database: Database) -> None:
 
 
 def test_a_call_that_cannot_be_interrupted_is_killed_at_the_deadline(database: Database) -> None:
+    count(database)  # a child is ready
     killed = workers.ended_by_force
     result = database.execute(read(database, LONG_CALL[database.dialect]), limits=Limits(seconds=0.5))
     assert (result.status, result.error) == ("timeout", "stopped at the deadline of 0.5 s")

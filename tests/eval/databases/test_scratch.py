@@ -148,4 +148,4 @@ def test_nothing_is_left_behind(dialect: Dialect, tmp_path: Path, monkeypatch: p
 
 def _of_databases() -> set[threading.Thread]:
     """The threads that run, without those that all databases of a process share."""
-    return {t for t in threading.enumerate() if not t.name.startswith(("deadlines", "statement", "warm"))}
+    return {t for t in threading.enumerate() if not t.name.startswith(("statement", "warm"))}
