@@ -22,7 +22,7 @@ _NAMES = {
         distinct_missing negation_missing comparison_missing comparison_direction
     """,
     "literals": """
-        quoted_missing number_missing name_missing value_foreign number_foreign text_against_number
+        quoted_missing number_missing text_against_number
         value_stored_otherwise value_stored_padded value_stored_elsewhere
     """,
 }

@@ -16,10 +16,10 @@ SIGNS = word_set(
     """
     nothing_linked count_missing count_several_rows aggregate_missing superlative_missing rank_direction_wrong
     limit_differs group_missing order_missing order_direction_wrong distinct_missing negation_missing
-    comparison_missing comparison_direction quoted_missing number_missing name_missing value_foreign
-    number_foreign more_rows_than_tables cartesian other_table_named bound_on_rows
+    comparison_missing comparison_direction quoted_missing number_missing value_foreign
+    number_foreign cartesian other_table_named
     text_against_number double_negation extreme_of_other_column year_missing sum_multiplied
-    count_multiplied share_not_divided versions_counted limit_without_order
+    share_not_divided versions_counted limit_without_order
     """
 )
 """Observations that say that the query means something else."""

@@ -14,7 +14,6 @@ from eval.metrics.comparison import same_result
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading, shown
 from eval.scoring.evidence.schema_linking import names_of
 from eval.scoring.types import Case, SecondOpinion
-from eval.sql.types import QueryFacts
 
 _ANYHOW = "|".join((*NUMBER_WORDS, *(name.casefold() for name in (*day_name, *month_name) if name)))
 _SAID_ANYHOW = re.compile(rf"\d+$|(?:{_ANYHOW})$")
@@ -66,7 +65,6 @@ def observe(reading: Reading) -> Observations:
 
 
 def _alike(opinion: SecondOpinion, case: Case) -> Observations:
-    """The same rows; weightier where another query found them, for then no slip is shared."""
     assert opinion.result is not None
     assert case.result is not None
     if case.tables_read and all(table.row_count == 0 for table in case.tables_read):
@@ -74,9 +72,6 @@ def _alike(opinion: SecondOpinion, case: Case) -> Observations:
     text = "An independent reading of the question returns the same rows."
     yield Observation("second_reading_agrees", 1, text)
     yield Observation("second_reading_sure", opinion.confidence)
-    if opinion.facts is not None and _way(opinion.facts) != _way(case.facts):
-        text = "An independent reading returns these rows by other tables, columns or clauses."
-        yield Observation("second_reading_by_another_way", 1, text)
     if not case.result.rows:
         yield Observation("second_reading_empty_too", 1, "An independent reading of the question finds no rows either.")
     elif not same_result(opinion.result, case.result, ordered=True):
@@ -136,19 +131,6 @@ def _narrows(value: str, question: str) -> bool:
     """Whether the question names a value, other than to say that it counts as well."""
     at = question.find(value)
     return at >= 0 and not _INCLUDED.match(question, at + len(value))
-
-
-def _way(facts: QueryFacts) -> tuple[object, ...]:
-    """How a query comes to its rows, apart from how it is written: what it reads, returns, filters and groups."""
-    returned = {name.rpartition(".")[2].strip('"`[]').casefold() for name in facts.projection}
-    return (
-        facts.from_tables,
-        returned if not facts.output_aggregates else sorted(facts.output_aggregates),
-        {(c.column or "").casefold() for c in facts.literals},
-        bool(facts.group_by),
-        facts.having,
-        set(facts.set_operations),
-    )
 
 
 def _columns_apart(opinion: ExecutionResult, result: ExecutionResult, confidence: float) -> Observations:

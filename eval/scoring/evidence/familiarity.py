@@ -83,12 +83,12 @@ def _clauses(reading: Reading) -> int:
 
 WORDED = word_set(
     """
-    aggregate_missing aggregate_several_rows bound_on_rows columns_fewer_than_listed comparison_direction
-    comparison_missing count_missing count_multiplied count_of_others count_several_rows distinct_missing
-    fewer_than_top group_missing group_single_row known_word_unused limit_missing name_missing
-    named_column_unused named_table_unused negation_missing nothing_linked number_foreign number_missing
-    order_direction_wrong order_missing other_table_named pattern_missing rank_direction_wrong share_not_divided
-    superlative_missing value_foreign window_not_partitioned
+    aggregate_missing columns_fewer_than_listed comparison_direction
+    comparison_missing count_missing count_several_rows distinct_missing
+    fewer_than_top group_missing group_single_row known_word_unused limit_missing
+    named_column_unused named_table_unused negation_missing nothing_linked number_missing
+    order_direction_wrong order_missing other_table_named rank_direction_wrong share_not_divided
+    superlative_missing window_not_partitioned
     """
 )
 """Contradictions that rest on the question's words."""

@@ -240,6 +240,3 @@ def _comparisons(r: Reading) -> Observations:
         and not (intent.negation or between or compares_ages(r))
     ):
         yield Observation("comparison_direction", 1, "The query compares in the other direction.")
-    likes = any(c.operator == "like" for c in r.constants)
-    if intent.contains and not likes and not every(tree, exp.Substring, exp.StrPosition) and intent.quoted:
-        yield Observation("pattern_missing", 1, "The question names a part of a text; the query looks for the whole.")

@@ -21,22 +21,12 @@ def observe(reading: Reading) -> Observations:
         yield Observation("cartesian", 1, "Two sources are combined without a condition between them.")
     if facts.outer_joins and not reading.intent.negation:
         yield Observation("outer_join", 1)
-    off_keys = _off_keys(reading)
-    if off_keys:
-        text = f"The join of {off_keys[0]} and {off_keys[1]} follows no key."
-        yield Observation("join_off_keys", 1, text)
-        if _keyed_elsewhere(reading, off_keys):
-            text = f"The keys link {off_keys[0]} or {off_keys[1]} elsewhere than this join does."
-            yield Observation("join_against_key", 1, text)
+    if off_keys := _off_keys(reading):
+        yield Observation("join_off_keys", 1, f"The join of {off_keys[0]} and {off_keys[1]} follows no key.")
     if idle := only_joined(reading):
         yield Observation("table_only_joined", float(min(len(idle), 2)))
     if facts.group_by and reading.select is not None:
         yield from _groups(reading)
-    membership = any(
-        i.args.get("query") is not None and not isinstance(i.parent, exp.Not) for i in every(reading.tree, exp.In)
-    )
-    if membership:
-        yield Observation("membership_subquery", 1)
     if facts.joins and not facts.group_by and "count" in facts.output_aggregates and not facts.count_distinct:
         yield Observation("count_over_join", 1)
 
@@ -69,17 +59,6 @@ def _off_keys(r: Reading) -> tuple[str, str] | None:
             ):
                 return f"{one.name}.{left.name}", f"{two.name}.{right.name}"
     return None
-
-
-def _keyed_elsewhere(r: Reading, pair: tuple[str, str]) -> bool:
-    """Whether a declared key starts from either column, or links the two tables by other columns."""
-    (one, column), (two, other) = (tuple(side.rsplit(".", 1)) for side in pair)
-    for table_name, name, rival in ((one, column, two), (two, other, one)):
-        table = r.case.schema.table(table_name)
-        for key in table.foreign_keys if table is not None else ():
-            if name.casefold() in {c.casefold() for c in key.columns} or key.ref_table.casefold() == rival.casefold():
-                return True
-    return False
 
 
 def only_joined(r: Reading) -> list[str]:
@@ -136,7 +115,5 @@ def _groups(r: Reading) -> Observations:
     keyed = any(is_key_name(c) for c in grouped)
     if loose and not keyed:
         yield Observation("ungrouped_output", 1, f"{loose[0]} is returned but is neither grouped by nor aggregated.")
-    elif loose:
-        yield Observation("grouped_by_key", 1)
-    elif r.case.facts.joins and not keyed:
+    elif not loose and r.case.facts.joins and not keyed:
         yield Observation("grouped_by_value", 1)

@@ -7,9 +7,8 @@ import re
 
 from sqlglot import exp
 
-from eval.language.inflection import light_stem
 from eval.language.numbers import NUMBER_WORDS
-from eval.language.words import name_words, question_words
+from eval.language.words import name_words
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading, shown
 from eval.scoring.types import Place
 from eval.sql.types import Constant
@@ -75,11 +74,6 @@ def _question_side(r: Reading) -> Observations:
         yield Observation("number_missing", 1, f"The question names {_digits(absent[0])}, which is not in the query.")
     elif numbers:
         yield Observation("number_matched", 1, "The numbers of the question are in the query.")
-    if not intent.quoted:
-        schema_words = {w for t, c in r.case.references.columns for w in (*name_words(t), *name_words(c))}
-        unused = [p for p in intent.proper if not _used(p, text, schema_words)]
-        if unused:
-            yield Observation("name_missing", 1, f"{shown(unused[0])} of the question is not in the query.")
 
 
 def _limits(r: Reading) -> set[float]:
@@ -113,46 +107,14 @@ def _year_of(constant: Constant) -> int | None:
     return year if year is not None and _YEARS[0] <= year <= _YEARS[1] else None
 
 
-def _used(proper: str, constants: str, schema_words: set[str]) -> bool:
-    folded = proper.casefold()
-    if folded in constants or folded.rstrip("s") in constants:
-        return True
-    words = question_words(proper)
-    return all(w in schema_words or w[:4] in constants for w in words)
-
-
 def _query_side(r: Reading) -> Observations:
-    dates = {c.value for c in r.constants if _year_of(c) is not None}
-    texts = [c for c in r.constants if c.is_string and c.value.strip("% ") and c.value not in dates]
-    compared = [c for c in texts if c.operator is not None and not c.value.strip("% ").isdecimal()]
-    foreign = [c for c in compared if not _in_question(c.value.strip("% "), r)]
-    if foreign:
-        text = f"The query looks for {shown(foreign[0].value)}, which the question does not mention."
-        yield Observation("value_foreign", min(2.0, len(foreign)), text)
-    if texts and not foreign:
-        yield Observation("value_matched", 1, "Every text that the query looks for is in the question.")
-    named = set(r.intent.numbers)
-    strange = [
-        c
-        for c in r.constants
-        if not c.is_string
-        and c.value not in dates
-        and (n := _number(c.value)) is not None
-        and n not in _SMALL
-        and c.operator is not None
-        and not any(abs(abs(n) - k) <= 1 or abs(100 * n - k) < 1e-9 for k in named)
-        and not _spelled_out(n, r)
-    ]
-    if strange:
-        yield Observation("number_foreign", 1, f"The query uses {strange[0].value}, which the question does not name.")
+    texts = [c for c in r.constants if c.is_string and c.value.strip("% ") and _year_of(c) is None]
     against = [c for c in texts if _number(c.value) is None and _holds_numbers(c, r)]
     if against:
         text = f"{shown(against[0].value)} is compared with {against[0].column}, which holds numbers."
         yield Observation("text_against_number", 1, text)
     if any(c.operator == "like" and not r.intent.quoted for c in texts):
         yield Observation("pattern_unquoted", 1)
-    if any(len(c.value) <= 2 for c in foreign):
-        yield Observation("code_foreign", 1)
 
 
 def _stored(r: Reading) -> Observations:
@@ -167,36 +129,6 @@ def _holds_numbers(constant: Constant, r: Reading) -> bool:
     if constant.table is None or constant.column is None or constant.operator not in ("=", "in", "<>"):
         return False
     return r.holds_numbers(constant.table, constant.column)
-
-
-def _in_question(value: str, r: Reading) -> bool:
-    folded = value.casefold()
-    if folded in r.question:
-        return True
-    words = [light_stem(w) for w in re.findall(r"[^\W_]+", folded)]
-    return bool(words) and all(
-        w in r.all_words or any(q[:5] == w[:5] for q in r.all_words if len(w) >= 5) for w in words
-    )
-
-
-_WORDS_FOR = {
-    2: ("two", "second", "twice"),
-    3: ("three", "third"),
-    4: ("four", "fourth"),
-    5: ("five", "fifth"),
-    6: ("six",),
-    7: ("seven",),
-    8: ("eight",),
-    9: ("nine",),
-    10: ("ten",),
-    100: ("hundred", "percent", "percentage"),
-}
-
-
-def _spelled_out(number: float, r: Reading) -> bool:
-    return any(
-        light_stem(w) in r.all_words for n in (number, number + 1, number - 1) for w in _WORDS_FOR.get(int(n), ())
-    )
 
 
 def _number(text: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Logic: conditions that contradict themselves, undo each other, or ask of rows what was meant of groups."""
+"""Logic: conditions that undo each other, and what is returned beside a total or is given already."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ from sqlglot import exp
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.sql.traversal import every
 
-_AGGREGATE_BOUND = re.compile(
-    r"\b(?:average|total|mean|number|sum)\b[^,.?]{0,40}\b(?:more|less|greater|fewer|higher|lower|longer|shorter|larger"
-    r"|smaller|bigger|above|below|over|under|at least|at most)\b[^,.?]{0,12}\d"
-)
 _THAN_ANY = re.compile(r"\bthan (?:that of )?any\b")
 
 
@@ -22,11 +18,6 @@ def observe(reading: Reading) -> Observations:
         yield Observation("double_negation", 1, text)
     if _other_extreme(reading.tree):
         yield Observation("extreme_of_other_column", 1, "A column is compared with the extreme of a different column.")
-    facts, where = reading.case.facts, reading.tree.args.get("where")
-    bounds = every(where, exp.GT, exp.LT, exp.GTE, exp.LTE) if where is not None else ()
-    if facts.group_by and not facts.having and _AGGREGATE_BOUND.search(reading.question) and bounds:
-        text = "The question bounds a group's total or average; the query bounds single rows."
-        yield Observation("bound_on_rows", 1, text)
     bare = next((c for s in reading.selects if (c := _beside_a_total(s)) is not None), None)
     of_one = any(c.is_string and c.operator == "=" for c in reading.constants)
     if bare is not None and not of_one:

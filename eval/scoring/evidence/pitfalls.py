@@ -89,7 +89,7 @@ def _unique(table: Table | None, column: str) -> bool:
 
 
 def _multiplied(r: Reading) -> Observations:
-    """A sum or count of one table's rows while a join repeats them."""
+    """A sum or an average over one table's rows while a join repeats them."""
     if not r.case.facts.joins or any(
         isinstance(s.args.get("from_"), exp.From) and s.find(exp.Lateral) for s in r.selects
     ):
@@ -112,17 +112,6 @@ def _multiplied(r: Reading) -> Observations:
                 )
                 yield Observation(name, 1, text)
                 break
-    counted = _counted_table(r)
-    if counted is None or "count" not in r.case.facts.output_aggregates or r.case.facts.count_distinct:
-        return
-    if r.select is None or not r.select.args.get("joins") or _anti_join(r.select):
-        return
-    if _multiplies(r, r.select).get(counted):
-        text = f"The query counts rows of a join; one of {counted} may be in several."
-        yield Observation("count_multiplied", 1, text)
-    elif counted not in r.tables and r.tables:
-        text = f"The question counts {counted}, and the query counts rows of {r.tables[0]}."
-        yield Observation("count_of_others", 1, text)
 
 
 def _counted_table(r: Reading) -> str | None:

@@ -17,21 +17,12 @@ def observe(reading: Reading) -> Observations:
 
 
 def _used_without_need(r: Reading) -> Observations:
-    total = len(r.tables)
-    if not total:
+    if not r.tables:
         return
-    unlinked = [t for t in r.tables if t not in r.linked_tables]
-    if len(unlinked) == total and not r.linked_columns:
-        if total > _FEW_TABLES or not _names_another(r):
+    if r.linked_tables.isdisjoint(r.tables) and not r.linked_columns:
+        if len(r.tables) > _FEW_TABLES or not _names_another(r):
             return  # a question in business words names nothing of the schema: that says nothing of the query
         yield Observation("nothing_linked", 1, "No table or column of the query has a link to the question's words.")
-    elif unlinked:
-        loose = sum(not _is_bridge(r, t) for t in unlinked)
-        if loose:
-            text = f"{loose} of {total} tables in the query have no link to the question's words."
-            yield Observation("tables_unlinked", loose / total, text)
-    else:
-        yield Observation("tables_linked", 1, "Every table of the query has a link to the question's words.")
     columns = [c for c in r.case.references.columns if not _key_column(r, *c)]
     loose_columns = [c for c in columns if c not in r.linked_columns and not _by_value(r, c)]
     if columns and loose_columns:
@@ -46,12 +37,6 @@ def _names_another(r: Reading) -> bool:
         for table in r.case.schema.tables
         if table.name not in used
     )
-
-
-def _is_bridge(r: Reading, table: str) -> bool:
-    """A table that joins others is needed whatever it is called."""
-    known = r.case.schema.table(table)
-    return known is not None and len(known.foreign_keys) >= 2 and len(r.tables) >= 3
 
 
 def _key_column(r: Reading, table: str, column: str) -> bool:

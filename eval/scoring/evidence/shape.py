@@ -22,10 +22,6 @@ def observe(reading: Reading) -> Observations:
         return  # a schema without rows: nothing could have come back
     if not rows:
         yield Observation("empty_result", 1, "The query returns no rows.")
-        if any(c.is_string for c in reading.constants):
-            value = next(c.value for c in reading.constants if c.is_string)
-            text = f"No row matches {shown(value)}; it may be written otherwise in the database."
-            yield Observation("empty_with_text", 1, text)
         if intent.negation:
             yield Observation("empty_with_negation", 1)
         yield from _nothing_found(reading)
@@ -41,9 +37,6 @@ def observe(reading: Reading) -> Observations:
             text = f"{repeated:.0%} of the rows repeat others."
             yield Observation(name, 0.3 + 0.7 * repeated, text)
     biggest = max((t.row_count or 0 for t in reading.case.tables_read), default=0)
-    if biggest and len(rows) > biggest and facts.joins:
-        text = "There are more rows than the largest table has: a join multiplies them."
-        yield Observation("more_rows_than_tables", 1, text)
     if len(rows) == biggest > 3 and reading.constants and not facts.aggregates:
         yield Observation("nothing_filtered", 1, "The conditions leave every row of the table.")
 
@@ -68,17 +61,12 @@ def _nulls(rows: tuple[tuple[object, ...], ...]) -> Observations:
 
 def _count_shape(r: Reading) -> Observations:
     intent, rows = r.intent, r.rows
-    one_value = intent.average or intent.total or intent.maximum or intent.minimum
-    # An average per group, a price above the average: several rows may come back
-    of_several = intent.per_group or intent.superlative or intent.greater or intent.smaller
     if intent.count_only and not intent.per_group:
         if len(rows) > 1:
             yield Observation("count_several_rows", 1, f"The question asks how many, and {len(rows)} rows come back.")
         elif rows[0] == (0,):
             yield Observation("count_zero", 1, "The count is zero.")
             yield from _nothing_found(r)
-    elif len(rows) > 1 and one_value and not (of_several or r.case.facts.group_by):
-        yield Observation("aggregate_several_rows", 1, "One value is asked for, and several rows come back.")
     is_ratio = any(part.expression.find(exp.AggFunc) for part in every(r.tree, exp.Div))  # `fare per passenger`
     if intent.per_group and len(rows) == 1 and not (r.case.facts.group_by or r.side_by_side or is_ratio):
         yield Observation("group_single_row", 1, "The question asks for something per group, and one row comes back.")

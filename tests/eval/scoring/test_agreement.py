@@ -1,4 +1,4 @@
-"""What a second reading says of a query: agreement is weightier by another way, and how rows differ is told apart."""
+"""What a second reading says of a query: how rows differ is told apart."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _seen(database: Database, sql: str, read: str) -> set[str]:
     ("sql", "read", "names"),
     [
         (NAMES, 'SELECT c."name" FROM customers AS c WHERE c."country" = \'France\'', set()),
-        (NAMES, "SELECT name FROM customers WHERE city IN ('Paris', 'Lyon')", {"second_reading_by_another_way"}),
+        (NAMES, "SELECT name FROM customers WHERE city IN ('Paris', 'Lyon')", set()),
         (NAMES, f"{NAMES} ORDER BY name DESC", {"second_reading_ordered_otherwise"}),
         (NAMES.replace("France", "Peru"), NAMES.replace("France", "Chile"), {"second_reading_empty_too"}),
     ],

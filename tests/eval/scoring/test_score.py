@@ -48,10 +48,10 @@ def test_the_final_score_blends_relevance(shop: Database) -> None:
 
 def test_evidence_is_told_in_words(shop: Database) -> None:
     scored = score(examine(Query(HOW_MANY, "SELECT COUNT(*) FROM customers"), shop))
-    assert [e.name for e in scored.evidence] == ["tables_linked"]
-    assert all(e.text.endswith(".") and e.supports is not False for e in scored.evidence)
+    assert scored.evidence == ()
     wrong = score(examine(Query(HOW_MANY, "SELECT name FROM customers"), shop))
     against = {e.text for e in wrong.evidence if e.supports is False}
+    assert all(text.endswith(".") for text in against)
     assert "The question asks how many, but the query does not count." in against
     assert final_score(wrong, 0.5) < final_score(scored, 0.5)
 
