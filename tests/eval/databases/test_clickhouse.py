@@ -167,12 +167,6 @@ def test_the_sign_of_the_data_changes_with_the_data(shop: Database, shop_url: st
     assert shop.schema().fingerprint == structure
 
 
-def test_a_plan_names_the_table(shop: Database) -> None:
-    statement = check(parse("SELECT id FROM orders WHERE customer_id = 2", "clickhouse")).statement
-    assert statement is not None
-    assert any("ReadFromMergeTree" in line and "orders" in line for line in shop.plan_lines(statement))
-
-
 def test_a_folder_or_database_that_does_not_exist_is_not_created(chdb_folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DatabaseNotFound, match="none was created"):
         open_database(f"chdb:///{tmp_path}/missing")
@@ -222,11 +216,6 @@ def test_a_wrong_password_is_told_without_it(chdb_folder: Path) -> None:
         open_database(f"clickhouse://reader:wrongpw@{place}/default")
     assert "refused the login of 'reader'" in str(refusal.value)
     assert "wrongpw" not in str(refusal.value)
-
-
-def test_a_server_that_does_not_answer_is_told() -> None:
-    with pytest.raises(DatabaseUnreachable, match="cannot connect to ClickHouse at 127"):
-        open_database("clickhouse://reader@127.0.0.1:9/default", connect_seconds=1)
 
 
 def test_the_profile_in_the_docs_holds_the_settings_of_a_session() -> None:

@@ -88,14 +88,6 @@ def test_values_survive(shop: Path) -> None:
     assert row[12] == "99999-01-01"
 
 
-def test_order_is_kept_where_times_with_zones_become_text(shop: Path) -> None:
-    sql = "SELECT range AS i, TIMESTAMPTZ '2024-01-01 00:00:00+00' AS i FROM range(5000) ORDER BY range DESC"
-    with open_database(shop) as database:
-        result = database.execute(read(sql))
-    assert result.columns == ("i", "i")
-    assert [row[0] for row in result.rows] == list(range(4999, -1, -1))
-
-
 @pytest.mark.parametrize(
     ("sql", "words"),
     sections("databases/refusals.txt")["duckdb"],
@@ -107,13 +99,6 @@ def test_nothing_but_a_query_of_the_file(shop: Path, sql: str, words: str) -> No
         result = database.execute(read(sql))
     assert result.status == "error"
     assert words in (result.error or "")
-
-
-def test_two_openings_share_one_configuration(shop: Path) -> None:
-    with open_database(shop) as one, open_database(shop) as other:
-        assert one.execute(read("SELECT 1")).ok
-        one.close()
-        assert other.execute(read("SELECT 1")).ok
 
 
 def test_another_configuration_in_this_process_is_explained(shop: Path) -> None:

@@ -276,16 +276,6 @@ def test_the_engine_alone_lets_nothing_happen(
     check(request.getfixturevalue(f"{engine}_scene"), sql, dialect)
 
 
-@needs_sail
-def test_the_canary_is_within_reach_of_an_ordinary_session_of_sail(sail_scene: Scene, sail_url: str) -> None:
-    """Without our barriers the same statements succeed, so that the tests above show something."""
-    from tests.spark_servers import writer
-
-    with closing(writer(sail_url)) as plain:
-        rows = plain.catalogue(f"SELECT * FROM text.`{sail_scene.folder / 'canary.txt'}`", 30)
-    assert rows == [(CANARY,)]
-
-
 def test_the_settings_of_a_clickhouse_session_cannot_be_changed(clickhouse_url: str) -> None:
     """Read through the catalogue, since no statement may ask for a setting."""
     with open_database(clickhouse_url) as database:
@@ -293,33 +283,3 @@ def test_the_settings_of_a_clickhouse_session_cannot_be_changed(clickhouse_url: 
             assert database.execute(ReadStatement(sql, "clickhouse")).status == "error"
         catalogue = database._catalogue
         assert [str(row[0]) for row in catalogue("SELECT value FROM system.settings WHERE name = 'readonly'")] == ["1"]
-
-
-def test_the_canary_is_within_reach_of_a_readonly_clickhouse_session(
-    clickhouse_scene: Scene, clickhouse_url: str
-) -> None:
-    """`readonly` alone lets a scalar function read any file and INTO OUTFILE write one."""
-    path = clickhouse_scene.folder / "canary.txt"
-    with chdb_client(clickhouse_url) as plain:
-        plain.command("SET readonly = 1")
-        ((content,),) = plain.query(f"SELECT file('{path}')").result_rows
-    assert CANARY in content
-
-
-def test_the_canary_is_within_reach_of_an_ordinary_postgres_superuser(postgres_scene: Scene, postgres_url: str) -> None:
-    """Without our barriers the same statements succeed, so that the tests above show something."""
-    psycopg = pytest.importorskip("psycopg")
-    with psycopg.connect(postgres_url) as plain:
-        row = plain.execute("SELECT pg_read_file(%s)", [str(postgres_scene.folder / "canary.txt")]).fetchone()
-    assert CANARY in row[0]
-
-
-def test_the_canary_is_within_reach_of_an_ordinary_mysql_root(mysql_scene: Scene, mysql_url: str) -> None:
-    pymysql = pytest.importorskip("pymysql")
-    plain = pymysql.connect(**mysql_arguments(mysql_url))
-    with plain, plain.cursor() as cursor:
-        cursor.execute("SELECT LOAD_FILE(%s)", [str(mysql_scene.folder / "canary.txt")])
-        (content,) = cursor.fetchone()
-    if content is None:
-        pytest.skip("this account has no FILE privilege, or secure_file_priv shuts the folder")
-    assert CANARY in (content.decode() if isinstance(content, bytes) else content)

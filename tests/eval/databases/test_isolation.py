@@ -15,15 +15,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from eval.databases import CancelToken, Database, Limits, open_database
 from eval.databases.isolation import workers as pool
-from eval.databases.isolation.database import IsolatedDatabase
 from eval.databases.isolation.messages import receive
-from eval.databases.isolation.workers import Workers, workers
+from eval.databases.isolation.workers import workers
 from eval.statement import ReadStatement
 from tests.conftest import chdb_client
 from tests.waiting import becomes
@@ -174,13 +172,6 @@ def test_a_statement_that_crashes_duckdb_is_an_error_without_addresses(tmp_path:
         assert count(database) == ((3000,),)
 
 
-def test_messages_name_the_file_without_its_path(path: Path, database: Database) -> None:
-    for sql in ("SELECT nothing FROM many", "SELECT * FROM nowhere", "SELEC", "SELECT 1; SELECT 2"):
-        error = database.execute(read(database, sql)).error or ""
-        assert error
-        assert str(path.parent) not in error
-
-
 def test_cancelling_ends_the_childs_work(database: Database) -> None:
     for statement in (ENDLESS[database.dialect], LONG_CALL[database.dialect]):
         cancel = CancelToken()
@@ -220,14 +211,6 @@ def test_values_plans_and_refusals_are_the_same_as_without(path: Path, database:
         assert database.refusal(wrong) == direct.refusal(wrong) is not None
         assert database.refusal(words) is None
         assert database.schema() == direct.schema()
-
-
-def test_a_child_is_used_again(database: Database) -> None:
-    count(database)
-    before = workers._count[database._target]
-    for _ in range(50):
-        count(database)
-    assert workers._count[database._target] == before
 
 
 def test_more_statements_than_children_wait_for_their_turn_and_each_gets_its_own_rows(database: Database) -> None:
@@ -338,12 +321,6 @@ def test_children_are_ended_when_their_database_is_closed(tmp_path: Path) -> Non
     assert database.execute(read(database, "SELECT 1")).error == "the database has been closed"
 
 
-def test_workers_that_were_closed_start_again() -> None:
-    own = Workers()
-    own.close()
-    own.close()
-
-
 def test_a_folder_of_chdb_is_read_by_children_that_cannot_write_it(clickhouse_url: str) -> None:
     with chdb_client(clickhouse_url) as client:
         client.command("CREATE TABLE many ENGINE = MergeTree ORDER BY n AS SELECT number AS n FROM numbers(3000)")
@@ -359,11 +336,3 @@ def test_a_folder_of_chdb_is_read_by_children_that_cannot_write_it(clickhouse_ur
         assert database.schema() == direct.schema()
         error = database.execute(read(database, "SELECT file('/etc/passwd')")).error or ""
         assert "file may not be called" in error
-
-
-@pytest.mark.parametrize("made", [made_sqlite, made_duckdb])
-def test_statements_run_in_a_child_unless_told_otherwise(made: Any, tmp_path: Path) -> None:
-    if made is made_duckdb:
-        pytest.importorskip("duckdb")
-    with open_database(made(tmp_path / "file.db")) as database:
-        assert isinstance(database, IsolatedDatabase)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import threading
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from eval.schema import ForeignKey
 from eval.sql import check, parse
 from eval.statement import ReadStatement
 from eval.tasks.load import mysql_arguments
-from tests.pairs import FIXTURES, rows, sections
+from tests.pairs import FIXTURES, rows, sections, values
 from tests.waiting import becomes
 
 pymysql = pytest.importorskip("pymysql")
@@ -122,15 +121,7 @@ def test_errors_and_a_cut_result(database: Database, outside: Outside) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT SLEEP(30)",
-        "SELECT BENCHMARK(100000000000, MD5('x'))",  # returns 0 without an error when it is interrupted
-        "SELECT SUM(SQRT(a.n * b.n * c.n)) FROM many a, many b, many c",
-        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + SLEEP(1) FROM c) SELECT COUNT(*) FROM c",
-    ],
-)
+@pytest.mark.parametrize("sql", values("databases/the_deadline_interrupts_in_the_server.jsonl"))
 def test_the_deadline_interrupts_in_the_server(database: Database, outside: Outside, sql: str) -> None:
     result = database.execute(read(sql), limits=Limits(seconds=0.3))
     assert result.status == "timeout"
@@ -234,15 +225,6 @@ def test_cancelling_where_a_pooled_connection_was_closed_by_the_server(database:
     endless = "SELECT BENCHMARK(100000000000, MD5('x'))"  # unlike SLEEP, it does not notice that its client is gone
     assert database.execute(read(endless), cancel=token).status == "cancelled"
     assert becomes(lambda: outside.busy() == [])
-
-
-async def test_cancelling_the_task(database: Database, outside: Outside) -> None:
-    task = asyncio.create_task(database.execute_async(read("SELECT SLEEP(30)")))
-    assert await asyncio.to_thread(becomes, lambda: len(outside.busy()) == 1)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert await asyncio.to_thread(becomes, lambda: not outside.busy())  # the statement itself would take 30 s
 
 
 def test_a_dead_connection_is_replaced(database: Database, outside: Outside) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 import uuid
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -15,7 +13,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from eval.databases import Database, Limits, open_database
-from eval.databases.server import MOST_LEFT_RUNNING, ServerDatabase
 from eval.databases.statement_run import abandoned
 from eval.databases.values import json_rows
 from eval.schema import ForeignKey, Index
@@ -119,53 +116,6 @@ def test_an_error_is_a_result_with_the_engines_words_and_no_rows(database: Datab
     assert (late.status, late.error, late.rows) == ("error", "division by zero", ())
     lifted = database.execute(read("SELECT set_config('statement_timeout', '0', false), pg_sleep(30)"))
     assert "set_config may not be used" in (lifted.error or "")
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT pg_sleep(30)",
-        "SELECT count(*) FROM many a, many b, many c",
-        "SELECT * FROM generate_series(1, 1000000000)",
-    ],
-)
-def test_the_deadline_interrupts_in_the_server(database: Database, outside: Any, sql: str) -> None:
-    result = database.execute(read(sql), limits=Limits(seconds=0.3))
-    assert result.status == "timeout"
-    assert result.execution_time_ms < 300 + 3000  # the statement itself would take hours
-    assert becomes(lambda: busy(outside) == 0)
-
-
-def test_no_statement_is_added_to_many_that_run_on_in_the_server(
-    database: Database, outside: Any, postgres_url: str
-) -> None:
-    assert isinstance(database, ServerDatabase)
-    others = [psycopg.connect(postgres_url, autocommit=True) for _ in range(MOST_LEFT_RUNNING)]
-    with ThreadPoolExecutor(MOST_LEFT_RUNNING) as threads:
-        sleeping = [threads.submit(other.execute, "SELECT pg_sleep(60)") for other in others]
-        database._left_running |= {other.info.backend_pid for other in others}
-        try:
-            assert becomes(lambda: len(database._sessions() & database._left_running) == MOST_LEFT_RUNNING)
-            assert "earlier statements run on" in (database.execute(read("SELECT 1")).error or "")
-            assert database.schema().tables
-        finally:
-            for other in others:
-                outside.execute("SELECT pg_terminate_backend(%s)", [other.info.backend_pid])
-    assert all(done.exception() for done in sleeping)
-    for other in others:
-        other.close()
-    assert becomes(lambda: database.execute(read("SELECT 1")).ok)
-    assert database.execute(read("SELECT 1")).rows == ((1,),)
-    assert len(database._left_running) < MOST_LEFT_RUNNING
-
-
-async def test_cancelling_the_task(database: Database, outside: Any) -> None:
-    task = asyncio.create_task(database.execute_async(read("SELECT pg_sleep(30)")))
-    assert await asyncio.to_thread(becomes, lambda: busy(outside) == 1)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert await asyncio.to_thread(becomes, lambda: not busy(outside))  # the statement itself would take 30 s
 
 
 def test_a_dead_connection_is_replaced(database: Database, outside: Any) -> None:

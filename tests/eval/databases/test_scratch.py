@@ -86,12 +86,6 @@ def test_a_type_that_the_engine_does_not_know_costs_nothing(dialect: Dialect, ki
         assert database.refusal(statement("SELECT a FROM t0", dialect)) is None
 
 
-def test_known_types_are_checked_in_duckdb() -> None:
-    with scratch_database(structure("duckdb", ["a"], "DATE")) as database:
-        assert database.refusal(statement("SELECT date_trunc('month', a) FROM t0", "duckdb")) is None
-        assert database.refusal(ReadStatement("SELECT a + a FROM t0", "duckdb"))
-
-
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_keys_in_a_circle_and_to_nowhere_are_no_hindrance(dialect: Dialect) -> None:
     tables = (
@@ -118,17 +112,6 @@ def test_keys_that_names_leave_no_doubt_of_are_added() -> None:
 def test_more_columns_than_the_engine_allows_is_said_with_its_name() -> None:
     with pytest.raises(DatabaseError, match="SQLite cannot hold the table 't0': too many columns"):
         scratch_database(structure("sqlite", [f"c{i}" for i in range(10_000)]))
-
-
-def test_ten_thousand_columns_over_many_tables_are_held() -> None:
-    with scratch_database(structure("sqlite", [f"c{i}" for i in range(100)], tables=100)) as database:
-        assert database.refusal(statement("SELECT c99 FROM t99", "sqlite")) is None
-
-
-def test_namespaces_are_built_in_duckdb() -> None:
-    schema = Schema("duckdb", (Table("t", (Column("a"),), namespace="sales"),))
-    with scratch_database(schema) as database:
-        assert database.refusal(statement("SELECT a FROM sales.t", "duckdb")) is None
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from eval.databases import CancelToken, Database, DatabaseError, DatabaseNotFound, Limits, open_database
+from eval.databases import CancelToken, Database, DatabaseNotFound, Limits, open_database
 from eval.databases.spark import refused
 from eval.databases.types import DatabaseUnreachable
 from eval.databases.urls import parse_target
@@ -83,19 +83,6 @@ def test_the_structure_shows_types_comments_and_partitions(database: Database) -
     assert schema.table("buyers").kind == "view"
 
 
-def test_small_tables_are_counted_and_large_ones_are_not(database: Database) -> None:
-    schema = database.schema()
-    assert schema.table("customers").row_count == 3
-    assert schema.table("wide").row_count is None
-
-
-def test_an_undeclared_key_is_inferred(database: Database) -> None:
-    keys = database.schema().table("orders").foreign_keys
-    assert [(k.columns, k.ref_table, k.ref_columns, k.inferred) for k in keys] == [
-        (("customer_id",), "customers", ("id",), True)
-    ]
-
-
 def test_nested_values_are_answered(database: Database) -> None:
     assert rows(database, "SELECT s, l, m FROM nested") == (({"a": 1, "b": "x"}, [1, 2], {"k": 7}),)
     assert rows(database, "SELECT s.a, nested.s.b, l[1], m['k'] FROM nested") == ((1, "x", 2, 7),)
@@ -121,19 +108,6 @@ def test_rows_and_bytes_are_capped(database: Database) -> None:
     result = database.execute(ReadStatement("SELECT id FROM wide", "spark"), limits=Limits(bytes=1000, seconds=60))
     assert result.truncated
     assert 0 < len(result.rows) < 200
-
-
-def test_a_large_result_is_streamed(database: Database) -> None:
-    limits = Limits(seconds=120, rows=1_000_000)
-    with database.stream(ReadStatement("SELECT id, g FROM wide", "spark"), limits=limits) as stream:
-        assert stream.columns == ("id", "g")
-        assert sum(len(batch) for batch in stream) == 500_000
-    assert stream.status == "success"
-
-
-def test_an_empty_result_has_its_columns(database: Database) -> None:
-    result = database.execute(ReadStatement("SELECT id, name FROM customers WHERE false", "spark"))
-    assert (result.columns, result.rows) == (("id", "name"), ())
 
 
 def test_a_statement_ends_at_its_deadline_and_the_next_one_runs(database: Database) -> None:
@@ -164,10 +138,6 @@ def test_the_servers_own_words_name_the_mistake(database: Database) -> None:
     assert "\n" not in (result.error or "")
     assert "nope" in (database.refusal(ReadStatement("SELECT nope FROM customers", "spark")) or "")
     assert database.refusal(ReadStatement("SELECT name FROM customers", "spark")) is None
-
-
-def test_the_plan_is_told(database: Database) -> None:
-    assert any("customers" in line for line in database.plan_lines(ReadStatement("SELECT * FROM customers", "spark")))
 
 
 def test_an_interval_of_months_says_what_to_do(database: Database) -> None:
@@ -209,12 +179,6 @@ def test_a_missing_database_is_named_and_none_is_made(url: str) -> None:
         open_database(missing, connect_seconds=30)
 
 
-def test_a_closed_database_says_so(url: str) -> None:
-    database = open_database(url, connect_seconds=30)
-    database.close()
-    assert "closed" in (database.execute(ReadStatement("SELECT 1", "spark")).error or "")
-
-
 # Without a server
 
 
@@ -229,12 +193,6 @@ def test_a_port_where_nobody_listens_is_told_in_time() -> None:
         port = closed.getsockname()[1]
     with pytest.raises(DatabaseUnreachable, match="no answer within 1 s"):
         open_database(f"spark://127.0.0.1:{port}", connect_seconds=1)
-
-
-@pytest.mark.usefixtures("driver")
-def test_a_server_that_accepts_and_says_nothing_is_left() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(DatabaseUnreachable, match="no answer"):
-        open_database(f"spark://127.0.0.1:{silent.getsockname()[1]}", connect_seconds=1)
 
 
 @pytest.mark.usefixtures("driver")
@@ -257,12 +215,6 @@ def test_both_forms_of_a_url_say_the_same() -> None:
     assert "s3cret" not in repr(plain)
     assert (plain.password, plain.port, plain.database) == ("s3cret+x", 1234, "main.sales")
     assert parse_target("sc://host").url == "spark://host:15002/default"
-
-
-def test_an_unknown_option_is_refused_without_its_value() -> None:
-    with pytest.raises(DatabaseError, match="'x-evil' that is not supported") as caught:
-        parse_target("sc://host/;x-evil=s3cret")
-    assert "s3cret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

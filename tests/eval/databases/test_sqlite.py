@@ -104,14 +104,6 @@ def test_an_error_is_a_result_with_the_engines_words(shop: Path) -> None:
         assert "given to a sqlite database" in (wrong.error or "")
 
 
-def test_a_long_cell_is_cut(shop: Path) -> None:
-    with open_database(shop) as database:
-        sql = "SELECT hex(zeroblob(3000000)), zeroblob(4000000), 1"
-        cell = database.execute(read(sql), limits=Limits(cell_bytes=10))
-        assert cell.rows == (("0" * 10, b"\0" * 10, 1),)
-        assert cell.truncated
-
-
 def test_values_survive(tmp_path: Path) -> None:
     path = sqlite_file(tmp_path / "v.sqlite", "CREATE TABLE v (x); INSERT INTO v VALUES (CAST(x'636166E9' AS TEXT))")
     with open_database(path) as database:
@@ -177,16 +169,6 @@ def test_a_file_put_in_its_place_is_noticed(shop: Path, tmp_path: Path) -> None:
         assert database.schema().table("other") is not None
 
 
-def test_data_version_follows_the_data(shop: Path) -> None:
-    with open_database(shop) as database:
-        before = database.data_version()
-        assert database.data_version() == before
-        with closing(sqlite3.connect(shop)) as writer:
-            writer.execute("INSERT INTO t VALUES (4, 'four')")
-            writer.commit()
-        assert database.data_version() != before
-
-
 def test_wal_mode_is_read(tmp_path: Path) -> None:
     path = tmp_path / "wal.sqlite"
     with closing(sqlite3.connect(path)) as writer:
@@ -198,14 +180,6 @@ def test_wal_mode_is_read(tmp_path: Path) -> None:
             writer.commit()
             assert database.data_version() != before
             assert database.execute(read("SELECT count(*) FROM t")).rows == ((2,),)
-
-
-def test_plan(shop: Path) -> None:
-    with open_database(shop) as database:
-        assert database.plan_lines(read("SELECT * FROM t WHERE a = 1")) == (
-            "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)",
-        )
-        assert database.plan_lines(read("SELECT nope")) == ()
 
 
 def test_a_hidden_authorizer_hole_stays_shut(shop: Path) -> None:
@@ -315,23 +289,8 @@ def test_other_text_is_no_comment_of_a_column(sql: str) -> None:
     assert ddl_comments(sql)[1] == {}
 
 
-def test_a_long_comment_is_cut() -> None:
-    assert len(ddl_comments(f"CREATE TABLE t (a INTEGER -- {'x' * 9_000}\n)")[1]["a"]) == LONGEST
-
-
 @given(st.text(alphabet="-/*()[]\"'`,\n ab", max_size=80))
 def test_no_text_breaks_it(text: str) -> None:
     table, columns = ddl_comments(f"CREATE TABLE t {text}")
 
     assert all(len(text) <= LONGEST for text in (table or "", *columns.values()))
-
-
-def test_the_schema_holds_them(tmp_path: Path) -> None:
-    path = sqlite_file(tmp_path / "orders.sqlite", f"CREATE TABLE customers (id INTEGER PRIMARY KEY); {ORDERS}")
-
-    with open_database(path) as database:
-        orders = database.schema().table("orders")
-
-    assert orders is not None
-    assert orders.comment == "what customers bought"
-    assert {c.name: c.comment for c in orders.columns if c.comment}["total"] == "in euros with tax"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.databases import CancelToken, Database, Limits, in_statement_thread, open_database
+from eval.databases import CancelToken, Database, Limits, open_database
 from eval.databases.statement_run import StatementRun
 from eval.statement import ReadStatement
 from tests.writing import write
@@ -56,14 +56,6 @@ def test_columns_first_then_batches_with_every_row_once(database: Database) -> N
     assert len(batches) > 1
     assert [row for batch in batches for row in batch] == [(n, f"word {n}", n) for n in range(ROWS)]
     assert (stream.status, stream.error, stream.truncated, stream.rows_read) == ("success", None, False, ROWS)
-
-
-def test_an_empty_answer_still_has_its_columns(database: Database) -> None:
-    with database.stream(read(database, "SELECT n FROM many WHERE n < 0")) as stream:
-        assert stream.columns == ("n",)
-        assert list(stream) == []
-
-    assert stream.ok
 
 
 @pytest.mark.parametrize(
@@ -136,33 +128,6 @@ def test_another_thread_cancels_it_and_what_it_cancelled_before_it_began(databas
 def test_a_plan_is_told_and_runs_nothing(database: Database) -> None:
     assert "many" in "\n".join(database.plan_lines(read(database, "SELECT * FROM many")))
     assert database.plan_lines(read(database, f"ANALYZE {SLOW[database.dialect]}")) == ()
-
-
-def test_leaving_early_ends_it_and_the_next_statement_runs(database: Database) -> None:
-    with database.stream(read(database, "SELECT a.n FROM many a, many b")) as stream:
-        next(iter(stream))
-
-    assert stream.status == "cancelled"
-    assert database.execute(read(database, "SELECT count(*) FROM many")).rows == ((ROWS,),)
-
-
-def test_two_streams_at_once_do_not_meet(database: Database) -> None:
-    with (
-        database.stream(read(database, "SELECT n FROM many ORDER BY n")) as up,
-        database.stream(read(database, "SELECT n FROM many ORDER BY n DESC")) as down,
-    ):
-        pairs = list(zip(up, down, strict=True))
-
-    assert [row for one, _ in pairs for row in one] == [(n,) for n in range(ROWS)]
-    assert [row for _, two in pairs for row in two] == [(n,) for n in reversed(range(ROWS))]
-
-
-async def test_statements_run_off_the_event_loop(database: Database) -> None:
-    def count(cancel: CancelToken) -> int:
-        with database.stream(read(database, "SELECT n FROM many"), cancel=cancel) as stream:
-            return sum(len(batch) for batch in stream)
-
-    assert await in_statement_thread(count) == ROWS
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from eval.databases import Database, open_database
 from eval.examination import Query, examine
+from tests.pairs import rows
 from tests.writing import sqlite_file
 
 MADE = """
@@ -25,32 +26,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("sql", "told"),
-    [
-        ("SELECT name FROM product ORDER BY price DESC LIMIT 1", "“price” is kept as text"),
-        ("SELECT MAX(price) FROM product", "9.50 comes behind 1250.00"),
-        ("SELECT name FROM product WHERE price > '50'", "“price” is kept as text"),
-        ("SELECT name FROM product WHERE price BETWEEN '1' AND '9'", "“price” is kept as text"),
-        ("SELECT MAX(sold) FROM product", "“sold” holds dates as text"),
-        ("SELECT MAX(stock) FROM product", "“stock” holds texts among its values ('n/a')"),
-        ("SELECT AVG(stock) FROM product", "“stock” holds texts among its values"),
-        ("SELECT MAX(CAST(price AS REAL)) FROM product", ""),
-        ("SELECT name FROM product ORDER BY price + 0", ""),
-        ("SELECT AVG(CAST(cost AS REAL)) FROM product", "“cost” holds '$"),
-        ("SELECT SUM(cost) FROM product", "among its figures, which is read as another number"),
-        ("SELECT SUM(price) FROM product", ""),
-        ("SELECT MAX(kg) FROM product", "“kg” is kept as text: 'n/a' among its figures"),
-        ("SELECT name FROM product ORDER BY CAST(kg AS REAL)", "“kg” holds 'n/a'"),
-        ("SELECT name FROM product ORDER BY CAST(NULLIF(kg, 'n/a') AS REAL)", ""),
-        ("SELECT name, price FROM product", ""),
-        ("SELECT COUNT(price) FROM product", ""),
-        ("SELECT name FROM product WHERE price = '9.50'", ""),
-        ("SELECT name FROM product ORDER BY code", ""),
-        ("SELECT name FROM product ORDER BY name", ""),
-        ("SELECT SUM(clean) FROM product ORDER BY 1", ""),
-    ],
-)
+@pytest.mark.parametrize(("sql", "told"), rows("examination/what_is_told.jsonl"))
 def test_what_is_told(database: Database, sql: str, told: str) -> None:
     contents = examine(Query("?", sql), database).contents
     assert bool(contents) == bool(told)

@@ -12,6 +12,7 @@ from eval.examination import Query, examine
 from eval.scoring import Score, score
 from eval.sql.types import Verdict
 from eval.statement import ReadStatement
+from tests.pairs import rows
 from tests.writing import write
 
 ROWS = 12_000
@@ -66,19 +67,7 @@ def test_a_dimension_is_lower_for_the_worse_query(shop: Database, dimension: str
     assert better.dimensions[dimension] > worse.dimensions[dimension]
 
 
-@pytest.mark.parametrize(
-    ("sql", "scans"),
-    [
-        ("SELECT COUNT(*) FROM orders WHERE status = 'open'", ["orders"]),
-        (
-            "SELECT c.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id WHERE o.status = 'shipped'",
-            ["orders"],
-        ),
-        ("SELECT status FROM orders AS o WHERE o.id = 7", []),
-        ("SELECT COUNT(*) FROM orders", []),  # no condition, so no index could help
-        ("SELECT name FROM customers WHERE city = 'Lyon'", []),  # a small table
-    ],
-)
+@pytest.mark.parametrize(("sql", "scans"), rows("examination/full_scans_of_large_tables_are.jsonl"))
 def test_full_scans_of_large_tables_are_named_as_the_schema_names_them(
     shop: Database, sql: str, scans: list[str]
 ) -> None:

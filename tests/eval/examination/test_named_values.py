@@ -36,12 +36,6 @@ def test_the_texts_of_a_table_are_read_once(zoo: Path, monkeypatch: pytest.Monke
     assert len(sent) == 3 + 1
 
 
-def test_nothing_is_read_where_every_word_has_its_part(zoo: Path) -> None:
-    with open_database(zoo) as database:
-        asked = Query("How many animals are from Peru?", "SELECT COUNT(*) FROM animals WHERE origin = 'Peru'")
-        assert examine(asked, database).named == ()
-
-
 def test_changed_data_are_read_again(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval.examination.stored_values.SECONDS", 0.0)
     with open_database(zoo) as database:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from eval.language.inflection import lemma, light_stem, plural, root, stem
+from eval.language.inflection import lemma, plural, root, stem
 from eval.language.lexicon import abbreviations, adjectives, open_lexicon, synonyms
 from eval.language.numbers import number_of, numerals
 from eval.language.tokens import quotations, quotes_replaced, tokenize
 from eval.language.words import content_words, meets, name_words
+from tests.pairs import rows
 
 
 @pytest.mark.parametrize(
@@ -49,16 +50,7 @@ def test_words_meet_names() -> None:
     assert not meets("supplier", words)
 
 
-@pytest.mark.parametrize(
-    ("question", "quoted"),
-    [
-        ('the song "Hey Jude"', ["Hey Jude"]),
-        ("those named 'Ada' or 'Bob'", ["Ada", "Bob"]),
-        ("named ‘Smith’ in “New York”", ["Smith", "New York"]),
-        ("whose city is `` Calgary ''", ["Calgary"]),
-        ("don't show the customers' orders", []),
-    ],
-)
+@pytest.mark.parametrize(("question", "quoted"), rows("language/quoted_texts_are_found_whatever_their.jsonl"))
 def test_quoted_texts_are_found_whatever_their_marks(question: str, quoted: list[str]) -> None:
     assert [q.text for q in quotations(question)] == quoted
     assert all(text not in quotes_replaced(question, "_") for text in quoted)
@@ -69,11 +61,6 @@ def test_numbers_are_read_from_words_and_digits() -> None:
     assert numerals("over 1.5M, under 40k, 20m long") == (1_500_000.0, 40_000.0)
     assert [token.number for token in tokenize("1.5k items")] == [1_500, None]
     assert numerals("over 1,200.50 of 3 million, not v2 or 12345678901234567890") == (1200.5, 3_000_000.0)
-
-
-def test_the_light_stem_joins_plural_verb_and_possessive_forms() -> None:
-    assert light_stem("Owners") == light_stem("owner's") == light_stem("owner")
-    assert light_stem("renting") == light_stem("rented") == "rent"
 
 
 def test_word_lists_are_read_with_all_their_relations() -> None:

@@ -15,6 +15,7 @@ from eval.databases import open_database
 from eval.metrics import modes as official
 from eval.metrics.modes import MODES, Mode, official_figures
 from eval.metrics.suites import suite_databases
+from tests.pairs import rows
 from tests.writing import sqlite_file
 
 SCRIPT = """
@@ -38,41 +39,14 @@ def figure(pets: Path, mode: Mode, gold: str, sql: str) -> float | None:
 
 
 KINDS, DISTINCT = "SELECT kind FROM pet", "SELECT DISTINCT kind FROM pet"
-CASES: list[tuple[Mode, str, str, float | None]] = [
-    ("spider", KINDS, DISTINCT, 1.0),
-    ("spider-keep-distinct", KINDS, DISTINCT, 0.0),
-    ("spider", "SELECT COUNT(kind) FROM pet", "SELECT COUNT(DISTINCT kind) FROM pet", 1.0),
-    ("spider", "SELECT kind, age FROM pet", "SELECT age, kind FROM pet", 1.0),
-    ("spider", "SELECT kind, age FROM pet ORDER BY age", "SELECT kind, age FROM pet ORDER BY age DESC", 0.0),
-    ("spider", "SELECT age FROM pet", "SELECT CAST(age AS TEXT) FROM pet", 0.0),
-    ("spider", "SELECT age FROM pet WHERE age > = 4", "SELECT age FROM pet WHERE age > 3", 1.0),
-    ("spider", "SELECT nothing FROM pet", KINDS, None),
-    ("spider", KINDS, "SELECT nothing FROM pet", 0.0),
-    ("spider", KINDS, "DELETE FROM pet", 0.0),
-    ("spider", "SELECT id FROM pet WHERE id > 9", "SELECT id, kind FROM pet WHERE id > 9", 1.0),
-    ("test-suite", "SELECT COUNT(*) FROM pet", "SELECT 3", 0.0),
-    ("test-suite", KINDS, DISTINCT, 1.0),
-    ("test-suite-keep-distinct", "SELECT MAX(age) FROM pet", "SELECT age FROM pet ORDER BY age DESC LIMIT 1", 1.0),
-    ("bird-ex", KINDS, DISTINCT, 1.0),
-    ("bird-ex", "SELECT kind, age FROM pet", "SELECT age, kind FROM pet", 0.0),
-    ("bird-ves", KINDS, "SELECT age FROM pet", 0.0),
-    ("bird-r-ves", KINDS, "SELECT age FROM pet", 0.0),
-    ("bird-soft-f1", KINDS, KINDS, 1.0),
-    ("bird-soft-f1", "SELECT kind, age FROM pet", "SELECT kind FROM pet WHERE id < 3", 0.5),
-]
 
 
-@pytest.mark.parametrize(("mode", "gold", "sql", "expected"), CASES)
+@pytest.mark.parametrize(("mode", "gold", "sql", "expected"), rows("metrics/modes.jsonl"))
 def test_each_mode_says_what_its_program_says(
     pets: Path, mode: Mode, gold: str, sql: str, expected: float | None
 ) -> None:
     measured = figure(pets, mode, gold, sql)
     assert measured == (expected if expected is None else pytest.approx(expected))
-
-
-def test_a_suite_mode_without_a_suite_says_nothing(pets: Path) -> None:
-    with open_database(pets / "pets.sqlite") as database:
-        assert official_figures(["test-suite"], KINDS, KINDS, database) == {"test-suite": None}
 
 
 def test_the_times_count_by_the_definitions() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 
 import pytest
@@ -59,29 +58,6 @@ def test_habits_alone_are_bounded() -> None:
     few, many = (fitted.probability([Observation("unusual_output", value)]) for value in (2.0, 50.0))
     assert 0.25 < many < few
     assert fitted.probability([Observation("quoted_missing", 50.0)]) < 0.001
-
-
-def test_habits_are_silent_on_a_long_business_question(depot: Database) -> None:
-    question = (
-        "For the quarterly review we need, for every channel that closed at least one deal, the total of its deals, "
-        "the number of pieces delivered with them and the average total of a deal, sorted by channel, and please "
-        "leave out every deal that was never assigned to a client by the end of the period under review"
-    )
-    sql = (
-        "SELECT channel, SUM(total), COUNT(*), AVG(total) FROM deals WHERE client_id IS NOT NULL GROUP BY channel "
-        "ORDER BY channel"
-    )
-    scored = score(examine(Query(question, sql), depot))
-    assert not {e.name for e in scored.evidence if e.kind == "habit"}
-    assert final_score(scored, 0.5) >= THRESHOLD
-
-
-def test_the_writers_prior_moves_the_probability(depot: Database) -> None:
-    case = examine(Query("How many deals are there?", "SELECT COUNT(*) FROM deals"), depot)
-    weak, strong = (score(dataclasses.replace(case, prior=p)).probability for p in (0.3, 0.9))
-    assert weak is not None
-    assert strong is not None
-    assert weak < strong
 
 
 @pytest.mark.parametrize(("mistake", "wrong", "right"), QUESTIONS["depot: mistakes"])

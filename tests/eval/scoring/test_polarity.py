@@ -13,10 +13,6 @@ def test_no_fitted_weight_contradicts_its_name() -> None:
     assert {name: w for name, w in weights.items() if w * sign(name) < 0} == {}
 
 
-def test_names_say_which_way_they_speak() -> None:
-    assert [sign(n) for n in ("number_matched", "second_reading_agrees", "count_missing", "familiar")] == [1, 1, -1, 0]
-
-
 def test_a_weight_of_the_wrong_sign_is_left_out_of_the_fit() -> None:
     rows = [{"a_matched": 1.0, "familiar": 1.0}, {"familiar": 1.0}, {"a_matched": 1.0}, {}] * 5
     labels = [False, True, False, False] * 5

@@ -10,7 +10,7 @@ import pytest
 from eval.databases.base import Database
 from eval.databases.factory import open_database
 from eval.examination import Query, examine
-from eval.scoring import Score, lets_through, passes, score
+from eval.scoring import lets_through, passes, score
 from eval.tasks.demos import demo_path
 
 
@@ -28,13 +28,6 @@ WRONG = [
     ("List the names of all products", "SELECT name FROM products LIMIT 3"),
     ("How many customers live in Sweden?", "SELECT COUNT(*) FROM customers WHERE country = 'Germany'"),
 ]  # fmt: skip
-RIGHT = [
-    ("How many orders were placed in 2024?",
-     "SELECT COUNT(*) FROM orders WHERE order_date >= '2024-01-01' AND order_date < '2025-01-01'"),
-    ("What is the average price of the products?", "SELECT AVG(price) FROM products"),
-    ("List the names of all products", "SELECT name FROM products"),
-    ("How many customers live in Sweden?", "SELECT COUNT(*) FROM customers WHERE country = 'Sweden'"),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize(("question", "sql"), WRONG)
@@ -51,11 +44,6 @@ def test_what_is_proved_costs_its_dimensions(shop: Database) -> None:
     assert scored.dimensions["completeness"] < 1
 
 
-@pytest.mark.parametrize(("question", "sql"), RIGHT)
-def test_nothing_is_proved_against_a_right_query(shop: Database, question: str, sql: str) -> None:
-    assert score(examine(Query(question, sql), shop)).proved == ()
-
-
 def test_a_word_that_is_asked_for_or_grouped_is_no_condition(shop: Database) -> None:
     grouped = "SELECT country, COUNT(*) FROM customers GROUP BY country"
     assert score(examine(Query("customers: sweden or germany?", grouped), shop)).proved == ()
@@ -69,8 +57,3 @@ def test_a_word_that_is_asked_for_or_grouped_is_no_condition(shop: Database) -> 
 )
 def test_the_gate_is_one_condition(final: float, vetoes: tuple[str, ...], through: bool) -> None:
     assert lets_through(final, vetoes) is through
-
-
-def test_a_favourable_judge_lifts_no_vetoed_query() -> None:
-    assert passes(Score(dimensions={}, weighted=0.9), 1.0)
-    assert not passes(Score(dimensions={}, weighted=0.9, vetoes=("another year",)), 1.0)

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from eval.scoring.contradictions import NAMES
-from eval.scoring.correctness import coefficients, logistic
+from eval.scoring.correctness import coefficients
 from eval.scoring.evidence_kinds import PROVED
 from experiments.judge.fit_measures import auc, calibration_error, reliability
-from experiments.logistic_regression import fit
-
-
-def test_the_fit_recovers_the_weights_that_made_the_labels() -> None:
-    dice = random.Random(5)
-    rows = [{"a": dice.random() * 2, "b": float(dice.random() < 0.3)} for _ in range(6000)]
-    labels = [dice.random() < logistic(0.5 + 1.5 * r["a"] - 2.0 * r["b"]) for r in rows]
-    model = fit(rows, labels, penalty=0.1)
-    assert model.intercept == pytest.approx(0.5, abs=0.25)
-    assert model.weights == {"a": pytest.approx(1.5, abs=0.25), "b": pytest.approx(-2.0, abs=0.25)}
-
-
-def test_what_is_never_seen_keeps_the_priors_weight() -> None:
-    model = fit([{"a": 1.0}, {}] * 50, [True, False] * 50, penalty=5.0, prior={"rare": -1.25})
-    assert model.weights["rare"] == pytest.approx(-1.25)
-    assert model.weights["a"] > 1
 
 
 def test_auc_counts_ties_half() -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import statistics
-import time
-from collections.abc import Callable
 
 import pytest
 
@@ -13,7 +10,7 @@ from eval.databases.base import Database
 from eval.databases.types import ExecutionResult
 from eval.examination import Query, examine
 from eval.scoring import DIMENSIONS, PRESETS, THRESHOLD, Case, SecondOpinion, final_score, score
-from eval.scoring.correctness import coefficients, dimension
+from tests.pairs import rows
 
 HOW_MANY = "How many customers are there?"
 
@@ -56,27 +53,11 @@ def test_evidence_is_told_in_words(shop: Database) -> None:
     assert final_score(wrong, 0.5) < final_score(scored, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("sql", "says"),
-    [
-        ("", "There is no SQL."),
-        ("SELECT 1", "The query reads no table, though the question asks about data."),
-        ("DROP TABLE customers", "The statement may not run"),
-        ("SELECT nam FROM customers", "There is no column nam; nearest: name"),
-        ("SELECT * FROM customers, products", "a cartesian join"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "says"), rows("scoring/vetoes_say_why_and_cap_the.jsonl"))
 def test_vetoes_say_why_and_cap_the_score(shop: Database, sql: str, says: str) -> None:
     scored = score(examine(Query(HOW_MANY, sql), shop))
     assert any(says in veto for veto in scored.vetoes)
     assert final_score(scored, 1.0) < THRESHOLD
-
-
-def test_a_good_query_has_no_veto_and_safety_is_the_guards(shop: Database) -> None:
-    good = score(examine(Query(HOW_MANY, "SELECT COUNT(*) FROM customers"), shop))
-    assert good.vetoes == ()
-    assert good.dimensions["safety"] == 1.0
-    assert score(examine(Query(HOW_MANY, "DELETE FROM customers"), shop)).dimensions["safety"] < 0.5
 
 
 def test_with_gold_correctness_is_a_comparison(shop: Database) -> None:
@@ -94,32 +75,6 @@ def test_a_second_reading_and_other_candidates_are_shown(shop: Database) -> None
     texts = {e.text for e in scored.evidence}
     assert "An independent reading of the question returns other rows." in texts
     assert "2 of 3 candidates return this result." in texts
-
-
-def test_the_dimension_is_a_monotone_image_of_the_probability() -> None:
-    pivot = coefficients().pivot
-    values = [dimension(i / 100, pivot) for i in range(101)]
-    assert values == sorted(values)
-    assert values[0] == 0.0
-    assert values[-1] == pytest.approx(1.0)
-
-
-def test_scoring_costs_less_than_parsing_and_running_what_is_scored(shop: Database) -> None:
-    question, sql = "Which customer has placed the most orders?", (
-        "SELECT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.customer_id GROUP BY c.customer_id "
-        "ORDER BY COUNT(*) DESC LIMIT 1"
-    )  # fmt: skip
-    case = examine(Query(question, sql), shop)
-
-    def cost(work: Callable[[int], object]) -> float:
-        times = []
-        for i in range(30):
-            started = time.process_time()
-            work(i)
-            times.append(time.process_time() - started)
-        return statistics.median(times)
-
-    assert cost(lambda _: score(case)) < cost(lambda i: examine(Query(question, sql + " " * i), shop))
 
 
 def test_a_sure_judge_outweighs_habits_but_not_a_contradiction(shop: Database) -> None:

@@ -66,9 +66,3 @@ def test_what_is_sent(written: str, sent: str) -> None:
     verdict = check(parse(written, "clickhouse"), SHOP)
     assert verdict.statement is not None, verdict.reason
     assert verdict.statement.sql == sent
-
-
-def test_without_a_schema_only_the_grouping_changes() -> None:
-    statement = check(parse("SELECT a, B, count(*) FROM t GROUP BY a", "clickhouse")).statement
-    assert statement is not None
-    assert statement.sql == "SELECT a, any_value(B) AS B, count(*) FROM t GROUP BY a"

@@ -95,11 +95,6 @@ def test_no_call_after_a_dot_or_by_name_passes_in_other_dialects(dialect: Dialec
     assert passed == []
 
 
-def test_listed_aggregates_may_be_named() -> None:
-    for sql in ("SELECT list_aggregate([1, 2], 'sum')", "SELECT list_aggr([1, 2], 'QUANTILE_CONT', 0.5)"):
-        assert check(parse(sql, "duckdb")).allowed
-
-
 def test_columns_pass_and_run(database: Database) -> None:
     for sql in CALLS["postgres: harmless"]:
         verdict = check(parse(sql, "postgres"), database.schema())

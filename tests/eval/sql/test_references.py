@@ -37,14 +37,6 @@ def test_a_phantom_is_named_with_the_nearest_real_name(
     assert nearest is None or phantom.nearest[0] == nearest
 
 
-def test_tables_columns_and_functions_used_are_reported_by_their_schema_names() -> None:
-    sql = "SELECT UPPER(C.NAME) FROM Customers C JOIN ORDERS o ON o.customer_id = C.id"
-    references = resolve(parse(sql, "sqlite"), Schema("sqlite", TABLES))
-    assert references.tables == ("customers", "orders")
-    assert set(references.columns) == {("customers", "name"), ("customers", "id"), ("orders", "customer_id")}
-    assert references.functions == ("upper",)
-
-
 # --- the form of a query: what is grouped, limited, negated, and what no condition links ---
 
 

@@ -23,7 +23,3 @@ def test_dates_of_mysql_mean_the_same_on_sqlite(mysql: str, value: object) -> No
 def test_what_cannot_be_read_stays_as_it_is() -> None:
     for text in ("SELECT FROM WHERE", "", "no SQL at all (", "DATE_SUB(d, INTERVAL n YEAR"):
         assert translated(text, "mysql", "sqlite") == text
-
-
-def test_the_same_dialect_changes_nothing() -> None:
-    assert translated("select  1", "sqlite", "sqlite") == "select  1"
