@@ -8,17 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.language.lexicon import word_set
 from eval.scoring.evidence.question_reading import Observation
+from eval.scoring.evidence_kinds import marked
 from eval.scoring.penalties import charged
 from eval.scoring.types import Case
 
-SIGNS = word_set(
-    """
-    empty_result all_null truncated null_column columns_fewer_than_listed fewer_than_top group_missing
-    count_missing group_single_row named_table_unused nothing_linked
-    """
-)
+SIGNS = marked("incomplete")
 """Observations that say that something is missing."""
 
 

@@ -7,21 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.language.lexicon import word_set
 from eval.scoring.evidence.question_reading import Observation
+from eval.scoring.evidence_kinds import marked
 from eval.scoring.penalties import charged
 from eval.scoring.types import Case
 
-SIGNS = word_set(
-    """
-    nothing_linked count_missing count_several_rows aggregate_missing superlative_missing rank_direction_wrong
-    limit_differs group_missing order_missing order_direction_wrong distinct_missing negation_missing
-    comparison_missing comparison_direction quoted_missing number_missing value_foreign
-    number_foreign cartesian other_table_named
-    text_against_number double_negation extreme_of_other_column year_missing sum_multiplied
-    share_not_divided versions_counted limit_without_order
-    """
-)
+SIGNS = marked("otherwise")
 """Observations that say that the query means something else."""
 
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.scoring import contradictions
-from eval.scoring.completeness import SIGNS as INCOMPLETE
 from eval.scoring.correctness import (
     EVEN_ODDS,
     NEUTRAL,
@@ -28,11 +27,10 @@ from eval.scoring.correctness import (
     with_opinion,
 )
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of, sign
+from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of, marked, sign
 from eval.scoring.penalties import charged
 from eval.scoring.presets import RELEVANCE_WEIGHT, THRESHOLD, weights
 from eval.scoring.scorer import SURE_RELEVANCE
-from eval.scoring.semantic_accuracy import SIGNS as OTHER_MEANING
 from experiments.judge.fit_measures import auc, calibration_error
 from experiments.judge.samples import GOLD, Sample
 from experiments.logistic_regression import fit
@@ -170,8 +168,8 @@ def passes(sample: Sample, model: Coefficients, relevance: float) -> bool:
     if with_opinion(chance, min(relevance, NEUTRAL) if is_contradicted(seen) else relevance) < EVEN_ODDS:
         return False
     total = sample.fixed + by_name["correctness"] * dimension(chance, model.pivot)
-    total += by_name["completeness"] * charged(INCOMPLETE, seen, model.weights)[0]
-    total += by_name["semantic_accuracy"] * charged(OTHER_MEANING, seen, model.weights)[0]
+    total += by_name["completeness"] * charged(marked("incomplete"), seen, model.weights)[0]
+    total += by_name["semantic_accuracy"] * charged(marked("otherwise"), seen, model.weights)[0]
     return (1 - RELEVANCE_WEIGHT) * total + RELEVANCE_WEIGHT * relevance >= THRESHOLD
 
 

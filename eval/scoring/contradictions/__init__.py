@@ -11,20 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from eval.language.lexicon import word_set
 from eval.scoring.contradictions import comparisons, figures, foreign_numbers, foreign_texts, missing_columns, shown
 from eval.scoring.evidence.familiarity import supposes
 from eval.scoring.evidence.question_reading import Observation, Reading, Sentences
+from eval.scoring.evidence_kinds import marked
 
 __all__ = ["CHECKS", "NAMES", "contradictions"]
 
-_OBSERVED = word_set(
-    """
-    rank_direction_wrong order_direction_wrong order_reversed number_missing quoted_missing limit_differs
-    aggregate_of_text aggregate_missing count_missing year_missing comparison_direction given_returned
-    """
-)
-"""Observations that prove a conflict by themselves."""
+_OBSERVED = marked("proves")
 _WRITTEN_DATE = re.compile(r"\d[-/]\d")
 
 CHECKS: tuple[Callable[[Reading], Sentences], ...] = (
@@ -47,7 +41,6 @@ CHECKS: tuple[Callable[[Reading], Sentences], ...] = (
     missing_columns.figures_missing,
     missing_columns.thing_untold,
     missing_columns.figure_untold,
-    missing_columns.group_not_shown,
     figures.measure_not_summed,
     shown.order_wrong,
     comparisons.comparison_flipped,

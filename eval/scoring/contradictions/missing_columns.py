@@ -251,22 +251,3 @@ _BY_GROUP = re.compile(
     r"\b(?:by|per|each|every|over the|vs|versus|compared?|monthly|yearly|daily|weekly|quarterly|share|percent\w*"
     r"|trend)\b"
 )
-
-
-def group_not_shown(r: Reading) -> Sentences:
-    """`The longest track of each genre`, and the query returns the tracks without their genres."""
-    found = _EACH.search(r.question)
-    if found is None or r.case.facts.projects_star or len(r.case.tables_read) < 2 or not r.output or len(r.rows) < 2:
-        return
-    noun = question_words(found[1])
-    tables = [t for t in r.case.tables_read if noun and akin(name_words(t.name)[-1], noun[0])]
-    if not tables or (not r.case.facts.subqueries and not r.case.facts.window_functions):
-        return
-    places = {t for t, _ in r.output_places}
-    shown = {w for e in r.output for c in every(e, exp.Column) for w in name_words(c.name)}
-    told = places & {t.name for t in tables} or any(akin(noun[0], w) for w in shown)
-    if len(r.output_places) >= len(r.output) and not told:
-        yield f"The question asks for each {found[1]}; the query returns none."
-
-
-_EACH = re.compile(r"\b(?:each|per|every) ([^\W\d_]+)\b")

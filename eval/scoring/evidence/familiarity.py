@@ -12,9 +12,8 @@ import re
 
 from sqlglot import exp
 
-from eval.language.lexicon import word_set
 from eval.scoring.evidence.question_reading import Reading
-from eval.scoring.evidence_kinds import kind_of, sign
+from eval.scoring.evidence_kinds import kind_of, marked, sign
 from eval.sql.traversal import every
 
 _WORDS = (20, 40)
@@ -35,6 +34,7 @@ _SUPPOSED = re.compile(
 _CLEAR_WORDS = (25, 50)
 _CLEAR_CLAUSES = (12, 30)
 _PLAIN = (exp.AggFunc, exp.Connector, exp.Predicate)
+_WORDED, _VALUED = marked("worded"), marked("valued")
 
 
 def familiarity(reading: Reading) -> float:
@@ -68,7 +68,7 @@ def reach(name: str, familiar: float, clear: float, *, supposed: bool = False) -
     """
     kind = kind_of(name)
     if kind == "contradiction":
-        return 0.0 if supposed and name in NAMED else clear if name in WORDED else 1.0
+        return 0.0 if supposed and name in _VALUED else clear if name in _WORDED else 1.0
     return 1.0 if kind == "agreement" and sign(name) > 0 else familiar
 
 
@@ -79,18 +79,3 @@ def _ramp(value: float, ends: tuple[float, float]) -> float:
 
 def _clauses(reading: Reading) -> int:
     return len(every(reading.tree, exp.Select, exp.Join, exp.Predicate, exp.Ordered))
-
-
-WORDED = word_set(
-    """
-    aggregate_missing columns_fewer_than_listed comparison_direction
-    comparison_missing count_missing count_several_rows distinct_missing
-    fewer_than_top group_missing group_single_row known_word_unused limit_missing
-    named_column_unused named_table_unused negation_missing nothing_linked number_missing
-    order_direction_wrong order_missing other_table_named rank_direction_wrong share_not_divided
-    superlative_missing window_not_partitioned
-    """
-)
-"""Contradictions that rest on the question's words."""
-NAMED = frozenset({"quoted_missing", "value_missing", "year_missing"})
-"""Contradictions that rest on a value or a year that the question names: they count in long questions, too."""
