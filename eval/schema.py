@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, wraps
 from typing import Any, Literal, TypeVar, get_args
@@ -223,20 +223,21 @@ def told_apart(schema: Schema) -> Schema:
             taken.add(name.casefold())
         names[table.namespace, table.name] = name
 
-    def of_namespace(key: ForeignKey, namespace: str | None) -> ForeignKey:
-        own = names.get((namespace, key.ref_table)) or names.get((None, key.ref_table))
-        return replace(key, ref_table=own) if own else key
+    def target(table: Table, key: ForeignKey) -> str:
+        own = (table.namespace, key.ref_table), (None, key.ref_table)
+        return next((names[place] for place in own if place in names), key.ref_table)
 
     tables = tuple(
-        replace(
-            table,
-            name=names[table.namespace, table.name],
-            stored_name=table.name,
-            foreign_keys=tuple(of_namespace(key, table.namespace) for key in table.foreign_keys),
-        )
-        for table in schema.tables
+        _called(t, names[t.namespace, t.name], t.name, {key: target(t, key) for key in t.foreign_keys})
+        for t in schema.tables
     )
     return replace(schema, tables=tables)
+
+
+def _called(table: Table, name: str, stored_name: str | None, targets: Mapping[ForeignKey, str]) -> Table:
+    """The table under another name, with the keys that have a target."""
+    keys = tuple(replace(key, ref_table=targets[key]) for key in table.foreign_keys if key in targets)
+    return replace(table, name=name, stored_name=stored_name, foreign_keys=keys)
 
 
 def within_namespace(schema: Schema, namespace: str | None) -> Schema:
@@ -254,14 +255,7 @@ def within_namespace(schema: Schema, namespace: str | None) -> Schema:
     of_others = {table.name for table in apart.tables} - names.keys()
     kept = [table for table in kept if not any(key.ref_table in of_others for key in table.foreign_keys)]
     tables = tuple(
-        replace(
-            table,
-            name=names[table.name],
-            stored_name=None,
-            foreign_keys=tuple(
-                replace(key, ref_table=names[key.ref_table]) for key in table.foreign_keys if key.ref_table in names
-            ),
-        )
-        for table in kept
+        _called(t, names[t.name], None, {k: names[k.ref_table] for k in t.foreign_keys if k.ref_table in names})
+        for t in kept
     )
     return replace(schema, tables=tables)
