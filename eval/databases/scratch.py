@@ -113,46 +113,37 @@ def scratch_database(schema: Schema, name: str = "scratch", isolation: Isolation
 
 def _built(schema: Schema, path: Path, isolation: Isolation) -> Database:
     try:
-        return _built_sqlite(schema, path) if schema.dialect == "sqlite" else _built_duckdb(schema, path, isolation)
+        if schema.dialect == "sqlite":  # it compiles the same statements with and without the columns' types
+            with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode=OFF")
+                connection.execute("PRAGMA synchronous=OFF")
+                _create_tables(schema, {}, connection, sqlite3.Error)
+            return open_database(path, infer_keys=False, isolation="none")
+        with driver_needed("DuckDB needs its driver: pip install 'askwell[duckdb]'"):
+            import duckdb
+        with duckdb.connect(str(path)) as instance:
+            instance.execute("SET enable_external_access=false")
+            _create_tables(schema, _duckdb_types(schema, instance), instance, duckdb.Error)
+        return open_database(path, infer_keys=False, isolation=isolation)
     except OSError as error:
         raise DatabaseError(f"no scratch database could be made: {error.strerror or error}") from None
 
 
-def _built_sqlite(schema: Schema, path: Path) -> Database:
-    """Build the columns without types: SQLite compiles the same statements with and without them."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode=OFF")
-        connection.execute("PRAGMA synchronous=OFF")
-        connection.execute("BEGIN")
-        _create_tables(schema, {}, connection, sqlite3.Error)
-        connection.execute("COMMIT")
-    return open_database(path, infer_keys=False, isolation="none")
-
-
-def _built_duckdb(schema: Schema, path: Path, isolation: Isolation) -> Database:
-    with driver_needed("DuckDB needs its driver: pip install 'askwell[duckdb]'"):
-        import duckdb
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("SET enable_external_access=false")
-        types = _duckdb_types(schema, connection)
-        connection.execute("BEGIN")
-        for namespace in sorted({t.namespace for t in schema.tables if t.namespace}):
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted((namespace,), 'duckdb')}")
-        _create_tables(schema, types, connection, duckdb.Error)
-        connection.execute("COMMIT")
-    return open_database(path, infer_keys=False, isolation=isolation)
-
-
 def _create_tables(schema: Schema, types: dict[str, str], connection: Any, refused: type[Exception]) -> None:
     """Names are quoted; a type is text that sqlglot wrote, or absent."""
+    in_duckdb = schema.dialect == "duckdb"
+    connection.execute("BEGIN")
+    for namespace in sorted({t.namespace for t in schema.tables if t.namespace and in_duckdb}):
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted((namespace,), 'duckdb')}")
     for table in schema.tables:
-        located = (table.namespace, table.name) if table.namespace and schema.dialect == "duckdb" else (table.name,)
+        located = (table.namespace, table.name) if table.namespace and in_duckdb else (table.name,)
         columns = (f"{quoted((c.name,), schema.dialect)} {types.get(c.type, '')}".rstrip() for c in table.columns)
         try:
             connection.execute(f"CREATE TABLE {quoted(located, schema.dialect)} ({', '.join(columns)})")
         except refused as error:
             name, engine = ".".join(located)[:200], ENGINES[schema.dialect].title
             raise DatabaseError(f"{engine} cannot hold the table {name!r}: {first_line(error)}") from None
+    connection.execute("COMMIT")
 
 
 def _duckdb_types(schema: Schema, connection: DuckDBPyConnection) -> dict[str, str]:
