@@ -18,7 +18,7 @@ from eval.errors import Text2SQLError
 from eval.schema import Dialect
 from eval.sql import value_forms as forms
 from eval.sql.nodes import called_name
-from eval.sql.traversal import every, from_items
+from eval.sql.traversal import from_items
 
 MOST = 100_000.0
 """About 10 MB, if the values of the data have 100 characters."""
@@ -29,16 +29,6 @@ _MOST_VISITS = 100_000
 _FIELDS = (exp.Struct, exp.Tuple)
 _BOOLEAN = (exp.Predicate, exp.Connector, exp.Not)
 _LISTING = (exp.DPipe, exp.Concat, exp.Array, exp.Overlay, *_FIELDS)
-_NO_LONGER = frozenset(
-    {exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset}
-    | {exp.Subquery, exp.Union, exp.Intersect, exp.Except, exp.Table, exp.TableAlias, exp.Alias, exp.Column}
-    | {exp.Identifier, exp.Star, exp.Paren, exp.Distinct, exp.Literal, exp.Null, exp.Boolean, exp.And, exp.Or, exp.Not}
-    | {exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In, exp.Between, exp.Like, exp.Exists, exp.Neg}
-    | {exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max}
-)
-"""Nodes that are never longer than their longest part."""
-_FEW = 500
-"""Nodes of a statement whose sizes need not be followed where none of its nodes can make a value longer."""
 Outputs = list[tuple[str, float]]
 """The columns of a query with their sizes."""
 
@@ -63,9 +53,6 @@ class _Names:
 
 def overgrown(tree: exp.Expression, dialect: Dialect) -> str | None:
     """The reason why a value of a statement may become too long."""
-    nodes = every(tree, exp.Expr)
-    if len(nodes) <= _FEW and all(type(node) in _NO_LONGER for node in nodes):
-        return None
     try:
         _Sizes(MOST_IN_CLICKHOUSE if dialect == "clickhouse" else MOST).query(tree, _Names())
     except _TooLarge as reason:
