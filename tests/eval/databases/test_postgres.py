@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator
-from datetime import date
-from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,8 +12,6 @@ import pytest
 
 from eval.databases import Database, Limits, open_database
 from eval.databases.statement_run import abandoned
-from eval.databases.values import json_rows
-from eval.schema import ForeignKey, Index
 from eval.statement import ReadStatement
 from tests.pairs import FIXTURES, sections
 from tests.waiting import becomes
@@ -46,67 +42,6 @@ def read(sql: str) -> ReadStatement:
 def busy(outside: Any) -> int:
     sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     return int(outside.execute(sql + " AND state = 'active'").fetchone()[0])
-
-
-def test_structure(database: Database) -> None:
-    schema = database.schema(ttl=0)
-    people = schema.table("people", "public") or schema.table("people")
-    assert people is not None
-    assert people.namespace is None
-    assert (people.comment, people.row_count, people.row_count_estimated) == ("who works here", 2, False)
-    name = people.column("name")
-    assert name is not None
-    assert (name.type, name.nullable, name.comment) == ("character varying(20)", False, "full name")
-    assert people.columns[0].default == "nextval('people_id_seq'::regclass)"
-    assert people.foreign_keys == (ForeignKey(("boss",), "people", ("id",)),)
-    assert Index("people_name_key", ("name",), unique=True) in people.indexes
-    mixed = schema.table("Mixed Case")
-    assert mixed is not None
-    assert [c.name for c in mixed.columns] == ["select", "größe", 'a"b', "twice"]
-    assert mixed.primary_key == ("select", "größe")
-    assert mixed.columns[3].default is None
-    sales = schema.table("people", "Sales Ü")
-    other = next(t for t in schema.tables if t.namespace == "Sales Ü")
-    assert sales is not None
-    assert other.foreign_keys == (ForeignKey(("x", "y"), "Mixed Case", ("select", "größe")),)
-    logs = schema.table("logs")
-    assert logs is not None
-    assert logs.row_count == 2
-    assert schema.table("logs_2024") is None
-    assert {t.name for t in schema.tables if t.kind == "view"} == {"adults", "frozen"}
-    assert not any(t.name.startswith("pg_") for t in schema.tables)
-
-
-def test_values_survive(database: Database) -> None:
-    row = database.execute(
-        read(
-            "SELECT 'infinity'::timestamptz, '0044-03-15 BC'::date, date '2024-02-29', '24:00'::time,"
-            " '1 mon 2 days'::interval, '[1,5)'::int4range, ARRAY[1, NULL], '{\"a\": [1.5]}'::jsonb, 'NaN'::numeric,"
-            " 12.50::numeric, '\\xff00'::bytea, 'happy'::mood, '10.0.0.1'::inet, 'Infinity'::float8, NULL, true,"
-            " ROW(1, 'x')"
-        )
-    ).rows[0]
-    assert row[2:4] == (date(2024, 2, 29), "24:00:00")
-    assert row[9] == Decimal("12.50")
-    assert json_rows([row])[0] == [
-        "infinity",
-        "0044-03-15 BC",
-        "2024-02-29",
-        "24:00:00",
-        "1 mon 2 days",
-        "[1,5)",
-        [1, None],
-        {"a": [1.5]},
-        "NaN",
-        12.5,
-        {"$blob": "/wA=", "size": 2},
-        "happy",
-        "10.0.0.1",
-        "Infinity",
-        None,
-        True,
-        ["1", "x"],
-    ]
 
 
 def test_an_error_is_a_result_with_the_engines_words_and_no_rows(database: Database) -> None:

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from eval.databases import Limits, open_database
 from eval.databases.catalogue.sqlite import LONGEST, ddl_comments
 from eval.databases.sqlite import SQLiteDatabase
-from eval.schema import Column, ForeignKey, Index
 from eval.statement import ReadStatement
 from tests.pairs import FIXTURES, rows
 from tests.writing import sqlite_file
@@ -46,46 +45,6 @@ def shop(tmp_path: Path) -> Path:
     )
 
 
-def test_structure(tmp_path: Path) -> None:
-    path = sqlite_file(tmp_path / "s.sqlite", (FIXTURES / "databases/structure_sqlite.sql").read_text(encoding="utf-8"))
-    with open_database(path, infer_keys=False) as database:
-        schema = database.schema()
-        result = database.execute(read("SELECT title FROM notes WHERE notes MATCH 'wor*'"))
-    assert [(t.name, t.kind) for t in schema.tables] == [
-        ("Order Lines", "table"),
-        ("select", "table"),
-        ("parts", "table"),
-        ("uses", "table"),
-        ("v", "view"),
-        ("notes", "table"),
-    ]
-    lines, select, parts, uses, view, notes = schema.tables
-    assert lines.columns == (
-        Column("order_id", "INTEGER", nullable=False, primary_key=True),
-        Column("line", "INTEGER", nullable=False, primary_key=True),
-        Column("unit price", "DECIMAL(10, 2)", default="0.5"),
-        Column("total", ""),
-        Column("stored", ""),
-    )
-    assert lines.primary_key == ("order_id", "line")
-    assert lines.foreign_keys == (ForeignKey(("order_id",), "select", ("id",)),)  # implicit target: the primary key
-    assert [c.name for c in select.columns] == ["id", "größe", 'a"b', "🦆"]
-    assert not select.columns[0].nullable  # INTEGER PRIMARY KEY is the rowid
-    assert select.indexes[0].columns == ("größe",)
-    assert select.indexes[0].unique
-    assert select.row_count == 2
-    assert parts.columns[0].nullable  # SQLite lets other primary keys hold NULL
-    assert uses.foreign_keys == (
-        ForeignKey(("x", "y"), "parts", ("a", "b")),
-        ForeignKey(("y", "x"), "parts", ("b", "a")),
-    )
-    assert set(uses.indexes) == {Index("by_x", ("x", "y")), Index("partial", ("y",), unique=False)}
-    assert [c.name for c in view.columns] == ["id", "g"]
-    assert view.row_count is None
-    assert [c.name for c in notes.columns] == ["title", "body"]
-    assert result.rows == (("hello",),)
-
-
 def test_an_error_is_a_result_with_the_engines_words(shop: Path) -> None:
     with open_database(shop) as database:
         for sql, words in (
@@ -102,16 +61,6 @@ def test_an_error_is_a_result_with_the_engines_words(shop: Path) -> None:
             assert result.rows == ()
         wrong = database.execute(ReadStatement("SELECT 1", "mysql"))
         assert "given to a sqlite database" in (wrong.error or "")
-
-
-def test_values_survive(tmp_path: Path) -> None:
-    path = sqlite_file(tmp_path / "v.sqlite", "CREATE TABLE v (x); INSERT INTO v VALUES (CAST(x'636166E9' AS TEXT))")
-    with open_database(path) as database:
-        assert database.execute(read("SELECT x FROM v")).rows == (("caf\udce9",),)
-        row = database.execute(
-            read("SELECT 9e999, -9e999, x'00FF', 9223372036854775807, 'a' || char(0) || 'b', 0.1")
-        ).rows[0]
-    assert row == (float("inf"), float("-inf"), b"\x00\xff", 2**63 - 1, "a\0b", 0.1)
 
 
 def test_long_values_can_be_read_and_measured(tmp_path: Path) -> None:
