@@ -60,6 +60,14 @@ def test_a_change_is_noticed_at_once(shop: Path) -> None:
         assert after.fingerprint != before.fingerprint
 
 
+def test_the_ttl_ends(shop: Path) -> None:
+    with open_database(shop) as database:
+        first = database.schema()
+        again = database.schema(ttl=0)
+        assert again is not first
+        assert again.fingerprint == first.fingerprint
+
+
 def test_with_and_without_inferred_keys_are_kept_apart(tmp_path: Path) -> None:
     script = "CREATE TABLE customers (id INTEGER PRIMARY KEY); CREATE TABLE orders (customer_id INTEGER)"
     path = sqlite_file(tmp_path / "k.sqlite", script)
