@@ -26,8 +26,8 @@ from eval.errors import InputError
 from eval.schema import ForeignKey, Schema, Table
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.bounds import with_headroom
-from eval.sql.in_words import group_keys
 from eval.sql.sources import quoted_column, quoted_name, table_source
+from eval.sql.traversal import group_keys
 
 Kind = Literal["rows", "by", "only", "without"]
 MOST_COLUMNS = 24

@@ -25,8 +25,8 @@ from eval.language.tokens import tokenize
 from eval.schema import Dialect, Schema, Table
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.bounds import with_headroom
-from eval.sql.in_words import group_keys
 from eval.sql.sources import quoted_name
+from eval.sql.traversal import group_keys
 from eval.statement import ReadStatement
 
 log = logging.getLogger(__name__)

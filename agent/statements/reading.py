@@ -27,8 +27,9 @@ from eval.scoring.contradictions.said import passed_over
 from eval.scoring.evidence.question_reading import Reading as Evidence
 from eval.sql import ParsedQuery, parsed_from_tree, render
 from eval.sql.bounds import with_headroom
-from eval.sql.in_words import group_keys, pieces
+from eval.sql.in_words import pieces
 from eval.sql.sources import quoted_name, table_source
+from eval.sql.traversal import group_keys
 from eval.statement import ReadStatement
 from eval.threads import in_turn
 

@@ -24,7 +24,7 @@ from eval.sql.dialects import render
 from eval.sql.nodes import is_aggregate_call
 from eval.sql.scopes import bind
 from eval.sql.sources import quoted_name, real_table
-from eval.sql.traversal import every, from_items, own_nodes
+from eval.sql.traversal import every, from_items, group_keys, own_nodes
 
 _EQUALITIES = (exp.EQ, exp.NEQ)
 _ORDERINGS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
@@ -154,7 +154,8 @@ def _group(select: exp.Select, dialect: Dialect) -> None:
         group.args.get("all") or not group.expressions or group.find(exp.Rollup, exp.Cube, exp.GroupingSets)
     ):
         return  # GROUP BY ALL, ROLLUP, CUBE and GROUPING SETS: the engine's own rules
-    keys = _keys(select, group)
+    written = group.expressions if group is not None else []
+    keys = [key.copy() for key in (*written, *group_keys(select))]
     outputs = {item.alias_or_name.casefold() for item in select.expressions if item.alias_or_name}
     items = (*from_items(select), *(select.args.get("laterals") or ()))
     sources = frozenset(item.alias_or_name.casefold() for item in items)
@@ -166,19 +167,6 @@ def _group(select: exp.Select, dialect: Dialect) -> None:
         clause = select.args.get(part)
         for item in clause.expressions if isinstance(clause, exp.Order) else [clause] if clause is not None else []:
             _Grouped(keys, frozenset(outputs), sources, dialect).wrap(item)
-
-
-def _keys(select: exp.Select, group: exp.Expr | None) -> list[exp.Expr]:
-    keys: list[exp.Expr] = []
-    named = {item.alias.casefold(): item.unalias() for item in select.expressions if item.alias}
-    for key in group.expressions if group is not None else ():
-        if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(select.expressions):
-            keys.append(select.expressions[int(key.name) - 1].unalias())
-        elif isinstance(key, exp.Column) and not key.table and key.name.casefold() in named:
-            keys += [key, named[key.name.casefold()]]
-        else:
-            keys.append(key)
-    return [key.copy() for key in keys]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from eval.schema import NUMERIC, Dialect
 from eval.sql.bounds import with_headroom
 from eval.sql.dialects import render
 from eval.sql.nodes import MATCHES
+from eval.sql.traversal import group_keys
 from eval.sql.types import ParsedQuery
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
@@ -441,21 +442,6 @@ def _meant_inside(tree: exp.Select) -> list[str]:
     inside = [one for one in tree.find_all(exp.Select) if one is not tree]
     refer = any(column.table.lower() in own for one in inside for column in one.find_all(exp.Column))
     return [table.name.lower() for one in inside for table in one.find_all(exp.Table)] if refer else []
-
-
-def group_keys(tree: exp.Select) -> list[exp.Expr]:
-    """What the rows are grouped by; what is given by its place or its name in the SELECT list, as it stands there."""
-    group = tree.args.get("group")
-    shown = {one.alias.lower(): one.this for one in tree.expressions if isinstance(one, exp.Alias)}
-    keys: list[exp.Expr] = []
-    for key in group.expressions if group else ():
-        place = int(key.name) if isinstance(key, exp.Literal) and key.name.isdecimal() else 0
-        if 0 < place <= len(tree.expressions):
-            keys.append(tree.expressions[place - 1].unalias())
-        else:
-            called = isinstance(key, exp.Column) and not key.table
-            keys.append(shown.get(key.name.lower(), key) if called else key)
-    return keys
 
 
 def _periods(words: _Words, tests: list[exp.Expr]) -> list[str]:

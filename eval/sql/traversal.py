@@ -106,6 +106,21 @@ def from_items(select: exp.Expr) -> list[exp.Expr]:
     return [part.this for part in (*([first] if first is not None else ()), *(select.args.get("joins") or ()))]
 
 
+def group_keys(tree: exp.Select) -> list[exp.Expr]:
+    """What the rows are grouped by; what is given by its place or its name in the SELECT list, as it stands there."""
+    group = tree.args.get("group")
+    shown = {one.alias.lower(): one.this for one in tree.expressions if isinstance(one, exp.Alias)}
+    keys: list[exp.Expr] = []
+    for key in group.expressions if group else ():
+        place = int(key.name) if isinstance(key, exp.Literal) and key.name.isdecimal() else 0
+        if 0 < place <= len(tree.expressions):
+            keys.append(tree.expressions[place - 1].unalias())
+        else:
+            called = isinstance(key, exp.Column) and not key.table
+            keys.append(shown.get(key.name.lower(), key) if called else key)
+    return keys
+
+
 def own_nodes(clause: exp.Expr) -> list[exp.Expr]:
     """The nodes of a clause that belong to its own query, not to a subquery or a window."""
     return [
