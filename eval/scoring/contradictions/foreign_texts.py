@@ -20,7 +20,7 @@ from eval.language.words import STOPWORDS, akin, name_words, question_words
 from eval.scoring.contradictions.foreign_numbers import NAMED_YEAR
 from eval.scoring.contradictions.said import left_over, may_be_meant, names_left, said
 from eval.scoring.evidence.familiarity import supposes
-from eval.scoring.evidence.question_reading import Reading, Sentences, is_key_name, owners, tables_by_alias
+from eval.scoring.evidence.question_reading import Reading, Sentences, is_key_name
 from eval.scoring.evidence.schema_linking import words_of
 from eval.scoring.types import StoredConstant
 from eval.sql.traversal import every
@@ -101,16 +101,13 @@ def idle_condition(r: Reading) -> Sentences:
             for test in every(where, exp.Is) if where else ():
                 denied = isinstance(test.parent, exp.Not) or test.args.get("negate")
                 alone = not denied and test.find_ancestor(exp.Select) is select
-                if alone and isinstance(test.expression, exp.Null) and _always_there(test.this, select, r):
+                if alone and isinstance(test.expression, exp.Null) and _always_there(test.this, r):
                     yield f"No row can meet {test.sql()}: each has one."
                     return
 
 
-def _always_there(column: exp.Expr, select: exp.Select, r: Reading) -> bool:
-    schema = r.case.schema
-    found = owners(column, tables_by_alias(select), schema) if isinstance(column, exp.Column) else []
-    known = schema.table(found[0][0]) if len(found) == 1 else None
-    declared = known.column(found[0][1]) if known is not None else None
+def _always_there(column: exp.Expr, r: Reading) -> bool:
+    _, declared = r.stored(column) or (None, None)
     return declared is not None and (declared.primary_key or not declared.nullable)
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 
 from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.words import name_words
 from eval.schema import Column, Table
-from eval.scoring.evidence.question_reading import Observation, Observations, Reading, tables_by_alias
+from eval.scoring.evidence.question_reading import Observation, Observations, Reading
 from eval.sql.traversal import every, from_items
 
 _COUNTED = re.compile(
@@ -101,7 +100,7 @@ def _multiplied(r: Reading) -> Observations:
         if _counts(call):
             continue
         reached = _multiplies(r, select)
-        owners = {t for c in every(call, exp.Column) for t in _owners(r, c)}
+        owners = {place[0].name for c in every(call, exp.Column) if (place := r.stored(c)) is not None}
         if len(owners) == 1:
             table = owners.pop()
             if reached.get(table):
@@ -128,24 +127,6 @@ def _counted_table(r: Reading) -> str | None:
     return among[0] if len(among) == 1 else None
 
 
-def _owners(r: Reading, column: exp.Column) -> Iterable[str]:
-    """The real tables that a column may be of."""
-    names = [t for t, c in r.case.references.columns if c.casefold() == column.name.casefold()]
-    if len(names) < 2 or not column.table:
-        return names
-    select = column.find_ancestor(exp.Select)
-    sources = tables_by_alias(select) if select is not None else {}
-    real = sources.get(column.table.casefold(), "").casefold()
-    return [t for t in names if t.casefold() == real] or names
-
-
-def _column(r: Reading, column: exp.Column) -> tuple[Table, Column] | None:
-    owners = list(_owners(r, column))
-    table = r.case.schema.table(owners[0]) if len(owners) == 1 else None
-    known = table.column(column.name) if table is not None else None
-    return (table, known) if table is not None and known is not None else None
-
-
 _TEXT = re.compile("char|text|string|clob|date|time|bool|json|blob", re.IGNORECASE)
 
 
@@ -163,7 +144,7 @@ def _wrong_operands(r: Reading) -> Observations:
     for call in every(r.tree, *_MEASURES):
         if not isinstance(call.this, exp.Column):
             continue
-        known = _column(r, call.this)
+        known = r.stored(call.this)
         if known is None:
             continue
         table, column = known
@@ -194,7 +175,7 @@ def _nulls(r: Reading) -> Observations:
         query = node.this.args.get("query") if isinstance(node.this, exp.In) else None
         inner = query.find(exp.Select) if query is not None else None
         if empty and inner is not None and len(inner.expressions) == 1 and isinstance(inner.expressions[0], exp.Column):
-            known = _column(r, inner.expressions[0])
+            known = r.stored(inner.expressions[0])
             if known and known[1].nullable and not known[1].primary_key and not every(inner, exp.Is):
                 text = f"NOT IN finds nothing where {known[1].name} holds a NULL, and the query finds nothing."
                 yield Observation("not_in_nulls", 1, text)
@@ -242,7 +223,7 @@ def _whole(r: Reading, node: exp.Expr) -> bool:
         values = [i.args.get("true") for i in node.args.get("ifs") or ()]
         return all(v is not None and _whole(r, v) for v in values)
     if isinstance(node, exp.Column):
-        known = _column(r, node)
+        known = r.stored(node)
         return known is not None and re.search(r"\bint", known[1].type, re.IGNORECASE) is not None
     return False
 

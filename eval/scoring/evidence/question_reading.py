@@ -7,7 +7,7 @@ In: a `Case`. Out: a `Reading`. An `Observation` is what the evidence files make
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,9 +16,11 @@ from sqlglot import exp
 from eval.databases.types import Value
 from eval.language.lexicon import Adjective, adjectives
 from eval.language.words import content_words, meets, name_words, question_words
-from eval.schema import Schema
+from eval.schema import Column, Table
 from eval.scoring.intent import Intent, read_intent
 from eval.scoring.types import Case
+from eval.sql.binding import Binding
+from eval.sql.scopes import bind
 from eval.sql.traversal import every, output_select
 from eval.sql.types import Constant
 
@@ -26,18 +28,6 @@ from eval.sql.types import Constant
 def is_key_name(column: str) -> bool:
     parts = name_words(column)
     return bool(parts) and (parts[-1] in ("id", "code", "key", "uid") or column.lower().endswith("id"))
-
-
-def tables_by_alias(select: exp.Expr) -> dict[str, str]:
-    """The names of the tables that a SELECT and its subqueries read, by what they are called there, folded."""
-    return {t.alias_or_name.casefold(): t.name for t in every(select, exp.Table)}
-
-
-def owners(column: exp.Column, sources: Mapping[str, str], schema: Schema) -> list[tuple[str, str]]:
-    """The real (table, column) pairs that a column may be of: that of its qualifier, or of any source."""
-    names = [sources.get(column.table.casefold(), "")] if column.table else list(sources.values())
-    tables = (table for name in names if (table := schema.table(name)) is not None)
-    return [(table.name, known.name) for table in tables if (known := table.column(column.name)) is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +151,17 @@ class Reading:
 
     @cached_property
     def output_places(self) -> frozenset[tuple[str, str]]:
-        """The real (table, column) behind each plain output column that names its table, or has but one to be from."""
-        if self.select is None:
-            return frozenset()
-        sources = tables_by_alias(self.select)
-        found = (set(owners(e, sources, self.case.schema)) for e in self.output if isinstance(e, exp.Column))
-        return frozenset(place for places in found if len(places) == 1 for place in places)
+        """The real (table, column) behind each plain output column."""
+        found = (place for e in self.output if (place := self.stored(e)) is not None)
+        return frozenset((table.name, column.name) for table, column in found)
+
+    def stored(self, column: exp.Expr) -> tuple[Table, Column] | None:
+        """The real table and column that a column of the query refers to; None for any other expression."""
+        return self._binding.stored(id(column), self.case.schema)
+
+    @cached_property
+    def _binding(self) -> Binding:
+        return bind(self.tree, self.case.schema.dialect, self.case.schema)
 
     @cached_property
     def selects(self) -> tuple[exp.Select, ...]:
