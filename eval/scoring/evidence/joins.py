@@ -51,9 +51,7 @@ def _off_keys(r: Reading) -> tuple[str, str] | None:
             if not (one.foreign_keys or two.foreign_keys):
                 continue  # neither declares what it refers to, so nothing is known against this join
             if not (
-                _refers(one, left.name, two, right.name)
-                or _refers(two, right.name, one, left.name)
-                or _referred(one, left.name) & _referred(two, right.name)
+                _meant(one, left.name) & _meant(two, right.name)
                 or _named_after(one, left.name, two, right.name)
                 or _named_after(two, right.name, one, left.name)
             ):
@@ -77,30 +75,20 @@ def only_joined(r: Reading) -> list[str]:
     return [name for name, count in places.items() if count == 1 and name not in used]
 
 
-def _refers(table: Table, column: str, other: Table, other_column: str) -> bool:
-    column, other_column = column.casefold(), other_column.casefold()
-    for key in table.foreign_keys:
-        if key.ref_table.casefold() != other.name.casefold():
-            continue
-        pairs = {(a.casefold(), b.casefold()) for a, b in zip(key.columns, key.ref_columns, strict=False)}
-        if (column, other_column) in pairs:
-            return True
-    return column == other_column and is_key_name(column) and not other.foreign_keys and not table.foreign_keys
-
-
-def _referred(table: Table, column: str) -> set[tuple[str, str]]:
-    """What a column refers to, as (table, column): two columns that refer to the same one hold the same things."""
-    return {
+def _meant(table: Table, column: str) -> set[tuple[str, str]]:
+    """The column itself and what it refers to, as (table, column): what two columns share they hold both."""
+    column = column.casefold()
+    return {(table.name.casefold(), column)} | {
         (key.ref_table.casefold(), to.casefold())
         for key in table.foreign_keys
-        for from_, to in zip(key.columns, key.ref_columns, strict=False)
-        if from_.casefold() == column.casefold()
+        for own, to in zip(key.columns, key.ref_columns, strict=False)
+        if own.casefold() == column
     }
 
 
 def _named_after(table: Table, column: str, other: Table, key: str) -> bool:
     """Whether a column that no declared key starts from is called like the primary key, or the table, that it meets."""
-    if [c.casefold() for c in other.primary_key] != [key.casefold()] or _referred(table, column):
+    if [c.casefold() for c in other.primary_key] != [key.casefold()] or len(_meant(table, column)) > 1:
         return False
     names = {w for name in (other.name, key) for w in name_words(name) if w not in ("id", "code", "key", "name", "no")}
     return any(akin(word, name) for word in name_words(column) for name in names if len(name) >= _TELLING)
