@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,31 +31,13 @@ def scored_file(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
     return made
 
 
-@pytest.fixture
-def shop(scored_file: Callable[[str], Path]) -> Iterator[Database]:
-    with open_database(scored_file("shop")) as database:
-        yield database
+def _database(name: str) -> Any:
+    @pytest.fixture(name=name)
+    def opened(scored_file: Callable[[str], Path]) -> Iterator[Database]:
+        with open_database(scored_file(name)) as database:
+            yield database
+
+    return opened
 
 
-@pytest.fixture
-def school(scored_file: Callable[[str], Path]) -> Iterator[Database]:
-    with open_database(scored_file("school")) as database:
-        yield database
-
-
-@pytest.fixture
-def zoo(scored_file: Callable[[str], Path]) -> Iterator[Database]:
-    with open_database(scored_file("zoo")) as database:
-        yield database
-
-
-@pytest.fixture
-def depot(scored_file: Callable[[str], Path]) -> Iterator[Database]:
-    with open_database(scored_file("depot")) as database:
-        yield database
-
-
-@pytest.fixture
-def yard(scored_file: Callable[[str], Path]) -> Iterator[Database]:
-    with open_database(scored_file("yard")) as database:
-        yield database
+shop, school, zoo, depot, yard = map(_database, ("shop", "school", "zoo", "depot", "yard"))
