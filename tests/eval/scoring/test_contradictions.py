@@ -12,7 +12,6 @@ from eval.scoring import THRESHOLD, final_score, score
 from eval.scoring.correctness import Coefficients
 from eval.scoring.evidence.question_reading import Observation
 from eval.scoring.evidence_kinds import PROVED
-from tests.eval.scoring.conftest import QUESTIONS
 
 
 def _contradictions(database: Database, question: str, sql: str) -> set[str]:
@@ -58,16 +57,3 @@ def test_habits_alone_are_bounded() -> None:
     few, many = (fitted.probability([Observation("unusual_output", value)]) for value in (2.0, 50.0))
     assert 0.25 < many < few
     assert fitted.probability([Observation("quoted_missing", 50.0)]) < 0.001
-
-
-@pytest.mark.parametrize(("mistake", "wrong", "right"), QUESTIONS["depot: mistakes"])
-def test_a_pitfall_is_found_and_its_repair_is_not_blamed(depot: Database, mistake: str, wrong: str, right: str) -> None:
-    name, question = mistake.split(": ", 1)
-    assert name in _contradictions(depot, question, wrong)
-    assert name not in _contradictions(depot, question, right)
-
-
-@pytest.mark.parametrize(("looks_like", "sql"), QUESTIONS["depot: left alone"])
-def test_what_only_looks_like_a_contradiction_is_none(depot: Database, looks_like: str, sql: str) -> None:
-    name, question = looks_like.split(": ", 1)
-    assert name not in _contradictions(depot, question, sql)
