@@ -33,29 +33,15 @@ def observe(reading: Reading) -> Observations:
 
 def _off_keys(r: Reading) -> tuple[str, str] | None:
     """The first pair of columns equated between two tables that no key of either names."""
-    for select in r.selects:
-        sources = {
-            t.alias_or_name.casefold(): known
-            for t in every(select, exp.Table)
-            if t.find_ancestor(exp.Select) is select and (known := r.case.schema.table(t.name)) is not None
-        }
-        if len(sources) < 2:
+    for (first, left), (second, right) in r.case.facts.join_columns:
+        one, two = r.case.schema.table(first), r.case.schema.table(second)
+        if one is None or two is None or one is two:
             continue
-        for equality in every(select, exp.EQ):
-            left, right = equality.left, equality.right
-            if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)):
-                continue
-            one, two = sources.get(left.table.casefold()), sources.get(right.table.casefold())
-            if one is None or two is None or one is two:
-                continue
-            if not (one.foreign_keys or two.foreign_keys):
-                continue  # neither declares what it refers to, so nothing is known against this join
-            if not (
-                _meant(one, left.name) & _meant(two, right.name)
-                or _named_after(one, left.name, two, right.name)
-                or _named_after(two, right.name, one, left.name)
-            ):
-                return f"{one.name}.{left.name}", f"{two.name}.{right.name}"
+        if not (one.foreign_keys or two.foreign_keys):
+            continue  # neither declares what it refers to, so nothing is known against this join
+        follows = _meant(one, left) & _meant(two, right)
+        if not (follows or _named_after(one, left, two, right) or _named_after(two, right, one, left)):
+            return f"{one.name}.{left}", f"{two.name}.{right}"
     return None
 
 
