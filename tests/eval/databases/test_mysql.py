@@ -188,7 +188,7 @@ def test_a_limit_of_the_login_is_an_error_and_no_timeout() -> None:
 
 def test_cancelling_where_a_pooled_connection_was_closed_by_the_server(database: Database, outside: Outside) -> None:
     """An idle connection ends by `wait_timeout` while another is in use; what it is needed for is done by a new one."""
-    runs = [threading.Thread(target=database.execute, args=(read(f"SELECT SLEEP({s})"),)) for s in (1.5, 0.2)]
+    runs = [threading.Thread(target=database.execute, args=(read(f"SELECT SLEEP({s})"),)) for s in (2.5, 1)]
     for run in runs:
         run.start()
     assert becomes(lambda: len(outside.busy()) == 2)
