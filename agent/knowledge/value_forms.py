@@ -61,6 +61,17 @@ def family(word: str) -> str:
     return base[:-1] if len(base) > 3 and base[-1] == base[-2] else base
 
 
+def likeness(one: str, other: str) -> float:
+    """The trigram similarity of two texts, 0..1 (Dice's coefficient)."""
+    left, right = _grams(one), _grams(other)
+    return 2 * len(left & right) / (len(left) + len(right))
+
+
+def _grams(text: str) -> set[str]:
+    padded = f" {text} "
+    return {padded[i : i + 3] for i in range(len(padded) - 2)}
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of values with several forms each (days, sexes, countries), and the columns that hold them."""

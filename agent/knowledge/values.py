@@ -2,7 +2,8 @@
 
 In: an open `Database` and its `Schema`. Out: a `ValueIndex`, bounded in values, kept in memory per process and as a
 compact file in the cache folder, keyed by the schema's fingerprint and the database's data version. Writing it removes
-the files of earlier versions. What the index has no room for is looked up in the engine (`value_lookup`).
+the files of earlier versions. What the index has no room for is looked up in a file of its own (`value_file`) and in
+the engine (`value_lookup`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import contextlib
 import copy
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
@@ -22,7 +23,8 @@ from rapidfuzz import fuzz, process
 from agent.knowledge.effort import spend
 from agent.knowledge.grouping import grouped
 from agent.knowledge.stored_dates import date_form
-from agent.knowledge.value_forms import How, fold, folded_forms, singular
+from agent.knowledge.value_file import Found, StoredValues
+from agent.knowledge.value_forms import How, fold, folded_forms, likeness, singular
 from agent.knowledge.value_lookup import ColumnFacts, ValueLookup
 from agent.knowledge.value_reading import BITS, StoredColumn, dated_name, read_columns
 from agent.knowledge.value_words import ValueParts, ValueRelations, ValueWords
@@ -67,8 +69,6 @@ class ValueIndex:
     """Stored values by phrase. Build with `value_index`, or from columns and their values directly. What a question
     needs is built on first use, once, and kept with the index."""
 
-    _longest_span = SPAN_WORDS
-
     def __init__(
         self, columns: Sequence[tuple[str, str, Sequence[str]]], incomplete: Collection[tuple[str, str]] = ()
     ) -> None:
@@ -76,14 +76,20 @@ class ValueIndex:
         self._columns = [(table, column) for table, column, _ in columns]
         self._values = [tuple(values) for _, _, values in columns]
         self._places = {key: i for i, key in enumerate(self._columns)}
-        dates = {key for key in incomplete if date_form(self.values(*key), dated_name(key[1]))}
-        self._lookup = ValueLookup(incomplete, dates)
+        self._incomplete = frozenset(incomplete)
+        self._dates = {key for key in incomplete if date_form(self.values(*key), dated_name(key[1]))}
+        self._lookup = ValueLookup(incomplete, self._dates)
+        self._file: StoredValues | None = None
         self._homes: Mapping[tuple[str, str], str] = {}
         self._facts: dict[str, dict[str, ColumnFacts]] = {}
         self._parts: dict[str, tuple[ValueParts, ...]] = {}
 
     def __len__(self) -> int:
-        return sum(map(len, self._values))
+        if self._file is None:
+            return sum(map(len, self._values))
+        of_file = set(self._file.columns)
+        here = zip(self._origins, self._values, strict=True)
+        return len(self._file) + sum(len(values) for key, values in here if key not in of_file)
 
     @property
     def columns(self) -> Sequence[tuple[str, str]]:
@@ -98,7 +104,7 @@ class ValueIndex:
     def complete(self, table: str, column: str) -> bool:
         """Whether `values` gives every value of a column (but for texts that are too long)."""
         place = self._places.get((table, column))
-        return place is not None and self._origins[place] not in self._lookup.places
+        return place is not None and self._origins[place] not in self._incomplete
 
     def facts(self, table: str, column: str) -> ColumnFacts:
         """Figures of a column, read on first use for its whole table, in one statement."""
@@ -128,9 +134,30 @@ class ValueIndex:
         moved._columns = [(homes.get(key, key[0]), names.get(key, key[1])) for key in self._columns]
         moved._places = {key: i for i, key in enumerate(moved._columns)}
         moved._homes, moved._parts = homes, {}
-        moved.__dict__.pop("_sources", None)
-        moved.__dict__.pop("stored_forms", None)
+        for name in ("_sources", "_homes_of_columns", "stored_forms"):
+            moved.__dict__.pop(name, None)
         return moved
+
+    def with_file(self, file: StoredValues) -> ValueIndex:
+        """The same index with a file of the values that it has no room for. What was built is shared."""
+        whole = copy.copy(self)
+        whole._file, whole._parts = file, {}
+        whole._lookup = ValueLookup(file.partial, self._dates)
+        return whole
+
+    @cached_property
+    def _homes_of_columns(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """By the tables and columns of the database, those under which their values are known."""
+        return dict(zip(self._origins, self._columns, strict=True))
+
+    def _found(self, hits: list[ValueHit], in_file: Iterable[Found]) -> list[ValueHit]:
+        """The hits, and those of the file that are not among them."""
+        known = {(h.table, h.column, h.value) for h in hits}
+        for place, value, score, how in in_file:
+            table, column = self._homes_of_columns.get(place, place)
+            if (table, column, value) not in known:
+                hits.append(ValueHit(table, column, value, score, how))
+        return hits
 
     def attach(self, database: Database, schema: Schema) -> None:
         """The open database in which values are looked up that the index has no room for."""
@@ -157,10 +184,9 @@ class ValueIndex:
         without a question's need for it, not to be called: it may take seconds on very large tables."""
         if not self._lookup.places:
             return ()
-        places = dict(zip(self._origins, self._columns, strict=True))
         wanted = {fold(phrase): phrase for phrase in phrases}
         return tuple(
-            ValueHit(*places[place], value, *_likeness(wanted.get(fold(value), ""), value))
+            ValueHit(*self._homes_of_columns.get(place, place), value, *_likeness(wanted.get(fold(value), ""), value))
             for place, value in self._lookup.find(phrases)
         )
 
@@ -177,9 +203,14 @@ class ValueIndex:
         return known
 
     def _counted(self, word: str) -> Iterator[ValueParts]:
+        in_file = self._file.counted(word) if self._file is not None else ()
+        for key, *counts in in_file:
+            yield ValueParts(*self._homes_of_columns.get(key, key), *counts)
+        of_file = {key for key, *_ in in_file}
         found = self._words.counted(word)
-        for place, holding, first, last, examples in found or self._words.beginning_with(word):
-            yield ValueParts(*self._columns[place], holding, first, last, examples, prefix=not found)
+        for place, holding, first, last, examples in found or (() if in_file else self._words.beginning_with(word)):
+            if self._origins[place] not in of_file:
+                yield ValueParts(*self._columns[place], holding, first, last, examples, prefix=not found)
 
     def related(self, phrase: str) -> tuple[ValueHit, ...]:
         """Values that a phrase means without naming them: another word of the family (`rainy` for `rain`), a short form
@@ -206,7 +237,8 @@ class ValueIndex:
 
     def _longest_from(self, word: str) -> int:
         """Maximum words of a phrase that begins with this word; signs between them count as words."""
-        return self._longest_span if " " in word or lemma(word) in self._beginnings else 1
+        longest = self._file.longest if self._file is not None else 1
+        return SPAN_WORDS if " " in word or lemma(word) in self._beginnings else min(longest, SPAN_WORDS)
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
@@ -215,6 +247,8 @@ class ValueIndex:
 
     def _may_be_stored(self, folded: Sequence[str]) -> bool:
         """Whether `find` is worth its time for these words."""
+        if self._file is not None:
+            return True
         key = folded[0] if len(folded) == 1 else " ".join(f for f in folded if f)
         one = singular(key)
         return key in self._exact or one in self._exact or one in self._plurals
@@ -228,7 +262,7 @@ class ValueIndex:
         for other in chain((one,) if one in self._exact else (), self._plurals.get(one, ())):
             if other != folded:
                 hits.extend(self._hits(other, 0.9, "inflected"))
-        return hits
+        return hits if self._file is None else self._found(hits, self._file.same(phrase, folded))
 
     def _hits(self, folded: str, score: float, how: How) -> Iterator[ValueHit]:
         """The values with this folded text."""
@@ -272,7 +306,9 @@ class ValueIndex:
     def _containing(self, form: str) -> list[ValueHit]:
         """Values that contain the phrase."""
         parts = self._words.containing(form)
-        return list(islice((h for folded, share in parts for h in self._hits(folded, 0.5 + 0.3 * share, "part")), 200))
+        held = (hit for folded, share in parts for hit in self._hits(folded, 0.5 + 0.3 * share, "part"))
+        hits = list(islice(held, 200))
+        return hits if self._file is None else self._found(hits, self._file.containing(form))
 
     @cached_property
     def _spellings(self) -> dict[tuple[str, int], list[str]]:
@@ -285,23 +321,13 @@ class ValueIndex:
         spend(len(others) // 100)
         near = process.extract(folded, others, scorer=fuzz.ratio, score_cutoff=60, limit=_MOST_HITS)
         scored = ((likeness(folded, other), other) for other, _, _ in near)
-        return [hit for near_, other in scored if near_ >= 0.6 for hit in self._hits(other, 0.75 * near_, "misspelt")]
+        hits = [hit for near_, other in scored if near_ >= 0.6 for hit in self._hits(other, 0.75 * near_, "misspelt")]
+        return hits if self._file is None else self._found(hits, self._file.misspelled(folded))
 
 
 def _likeness(phrase: str, value: str) -> tuple[float, How]:
     """The score of a value with the same folded text."""
     return (1.0, "same") if value == phrase else (0.97, "folded")
-
-
-def likeness(one: str, other: str) -> float:
-    """The trigram similarity of two texts, 0..1 (Dice's coefficient)."""
-    left, right = _grams(one), _grams(other)
-    return 2 * len(left & right) / (len(left) + len(right))
-
-
-def _grams(text: str) -> set[str]:
-    padded = f" {text} "
-    return {padded[i : i + 3] for i in range(len(padded) - 2)}
 
 
 EMPTY = ValueIndex(())

@@ -30,6 +30,7 @@ from eval.language.tokens import tokenize
 from eval.schema import Dialect, Schema
 from eval.sql import ParsedQuery, parse, render
 from eval.sql.bounds import with_headroom
+from eval.sql.traversal import conjuncts
 
 _Place = tuple[str, str]
 
@@ -110,7 +111,6 @@ def _clauses(parsed: ParsedQuery, schema: Schema) -> _Clauses | None:
         return copied.this if isinstance(copied, exp.Paren) else copied
 
     where = select.args.get("where")
-    tests = [] if where is None else list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
     clauses = ("group", "having", "order", "limit", "offset", "distinct")
     rest = [select.args[key] for key in clauses if select.args.get(key)]
     return _Clauses(
@@ -120,9 +120,7 @@ def _clauses(parsed: ParsedQuery, schema: Schema) -> _Clauses | None:
             for join in select.args.get("joins") or ()
         ),
         tuple(plain(one.unalias()) for one in select.expressions),
-        frozenset(
-            inner for one in map(plain, tests) for inner in (one.flatten() if isinstance(one, exp.And) else (one,))
-        ),
+        frozenset(inner for one in map(plain, conjuncts(where and where.this)) for inner in conjuncts(one)),
         tuple(map(plain, rest)),
     )
 

@@ -26,7 +26,7 @@ from eval.schema import Dialect, Schema, Table
 from eval.sql import ParsedQuery, check, parsed_from_tree, render
 from eval.sql.bounds import with_headroom
 from eval.sql.sources import quoted_name
-from eval.sql.traversal import group_keys
+from eval.sql.traversal import conjuncts, group_keys
 from eval.statement import ReadStatement
 
 log = logging.getLogger(__name__)
@@ -130,9 +130,7 @@ class _Counting:
         self._names = Resolved(parsed, schema)
         self._words = words
         where = parsed.tree.args.get("where")
-        self._tests = list(where.this.flatten()) if where and isinstance(where.this, exp.And) else []
-        if where and not self._tests:
-            self._tests = [where.this]
+        self._tests = conjuncts(where and where.this)
         self._joins = parsed.tree.args.get("joins") or []
         outer = {join.this.alias_or_name.casefold() for join in self._joins if (join.side or "").upper() == "LEFT"}
         self._kept = {name: table for name, table in sources.items() if name not in outer}

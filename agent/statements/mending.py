@@ -27,6 +27,7 @@ from eval.sql.references import nearest
 from eval.sql.scopes import bind
 from eval.sql.sources import Source, same
 from eval.sql.translation import translated
+from eval.sql.traversal import conjuncts
 
 _MOST_CHANGES = 12
 _MOST_TEXT = 20_000
@@ -388,7 +389,7 @@ def _without_misuse(parsed: ParsedQuery, error: str, changes: list[str]) -> Pars
     for select in tree.find_all(exp.Select):
         where, order = select.args.get("where"), select.args.get("order")
         if where is not None and select.args.get("group"):
-            parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+            parts = conjuncts(where.this)
             of_groups = [part for part in parts if part.find(exp.AggFunc)]
             if of_groups:
                 rows = [part for part in parts if part not in of_groups]

@@ -32,6 +32,13 @@ class _Walk:
 _walked: ContextVar[_Walk | None] = ContextVar("walked", default=None)
 
 
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """What a condition joins by AND: itself where it joins nothing, nothing where there is none."""
+    if condition is None:
+        return []
+    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+
+
 def every(tree: exp.Expr, *kinds: type[Kind]) -> list[Kind]:
     """All nodes of these types, including subclasses."""
     walk = _walked.get()

@@ -13,7 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from agent.knowledge.value_store import StoredValueIndex, build
+from agent.knowledge.value_file import StoredValues, build
+from agent.knowledge.values import EMPTY
 
 _LETTERS = "aeiourstlnmdpcbgkvhf"
 
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
             f"{written:,} values in {spent:.1f} s of processor time ({wall:.1f} s by the clock): "
             f"{written / spent:,.0f} a second; {path.stat().st_size / 1e6:,.0f} MB\n"
         )
-        index = StoredValueIndex(path)
+        index = EMPTY.with_file(StoredValues(path))
         some = dice.sample(names, 400)
         phrases = {
             "exact": some,

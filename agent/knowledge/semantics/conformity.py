@@ -18,6 +18,7 @@ from eval.schema import Schema
 from eval.sql import render
 from eval.sql.binding import Binding
 from eval.sql.scopes import bind
+from eval.sql.traversal import conjuncts
 
 _TRANSPARENT = (exp.Paren, exp.Cast, exp.Round, exp.Coalesce, exp.Alias)
 _COMMUTATIVE = (exp.Add, exp.Mul, exp.And, exp.Or, exp.EQ, exp.NEQ)
@@ -92,8 +93,7 @@ def _computed(meaning: Meaning, written: frozenset[str], *, loose: bool) -> bool
             value, condition = branches[0].args["true"], branches[0].this
         elif isinstance(value, exp.Distinct) and value.expressions:
             value = value.expressions[0]
-        tests = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
-        parts = (one for one in (value, *tests) if one is not None and not isinstance(one, exp.Star))
+        parts = (one for one in (value, *conjuncts(condition)) if one is not None and not isinstance(one, exp.Star))
         if not written.issuperset(_canonical(one, None) for one in parts):
             return False
         if not loose and f"a call of {aggregate.key}" not in written:

@@ -20,6 +20,7 @@ from eval.sql import parse, render
 from eval.sql.in_words import expression_in_words
 from eval.sql.scopes import bind
 from eval.sql.table_places import narrow
+from eval.sql.traversal import conjuncts
 
 BESIDE = frozenset({"is", "was", "has", "at", "on", "date", "time", "timestamp", "flag", "status", "state"})
 """Words of a column that marks rows which do not say as what."""
@@ -152,8 +153,7 @@ def counted_again(tree: exp.Expression, rows: HiddenRows) -> exp.Expression | No
     found = False
     for clause in list(changed.find_all(exp.Where, exp.Join)):
         place = "on" if isinstance(clause, exp.Join) else "this"
-        test = clause.args.get(place)
-        tests = list(test.flatten()) if isinstance(test, exp.And) else [test] if test is not None else []
+        tests = conjuncts(clause.args.get(place))
         others = [one for one in tests if _plain(one, rows.dialect) not in kept]
         if len(others) < len(tests):
             found = True
