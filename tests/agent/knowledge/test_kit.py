@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from typer.testing import CliRunner
 
@@ -20,9 +19,8 @@ from agent.knowledge.memory.lines import BadMemory
 from agent.models.quirks import forget
 from agent.runner import Answer, run
 from eval.databases.base import Database
-from tests.agent.a2a.conftest import serving
-from tests.agent.server.running import running, settings_for
 from tests.openai_server import OpenAIServer, completion
+from tests.pairs import rows
 from tests.settings import overridden
 
 Ask = Callable[..., Coroutine[None, None, Answer]]
@@ -112,21 +110,7 @@ async def test_notes_that_cannot_be_had_are_left_out_and_logged(
     assert "analysis.py gave no notes" in caplog.text
 
 
-BAD = {
-    "no folder": ("kit/nowhere", {}, "a kit must be a folder"),
-    "nothing in it": ("kit", {"readme_txt": "x"}, "the folder has none of"),
-    "an unknown strategy": ("kit", {"kit_yaml": "strategy: best"}, "there is no strategy 'best'"),
-    "an unknown key": ("kit", {"kit_yaml": "model: m"}, "'model' is none of strategy, settings, parents"),
-    "a setting that is not for kits": ("kit", {"kit_yaml": "settings: {privacy: full}"}, "'privacy' is none of"),
-    "a setting out of range": ("kit", {"kit_yaml": "settings: {max_retries: 99}"}, "a number from 0 to 10, not '99'"),
-    "long instructions": ("kit", {"instructions_md": "word " * 2_001}, "at most 2,000 are taken"),
-    "a bad glossary": ("kit", {"glossary_yaml": "terms: 1"}, "glossary.yaml, line 1: terms must be a list"),
-    "a bad example": ("kit", {"examples_jsonl": "{oops\n"}, "examples.jsonl, line 1: no JSON object"),
-    "no text": ("kit", {"kit_yaml": "\udcff"}, "the file is no UTF-8"),
-}
-
-
-@pytest.mark.parametrize(("folder", "files", "reason"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("folder", "files", "reason"), rows("memory/bad_kits.jsonl"))
 async def test_a_bad_kit_is_a_clear_error(
     folder: str, files: dict[str, str], reason: str, tmp_path: Path, shop: Database, config: Settings
 ) -> None:
@@ -172,34 +156,9 @@ def test_the_command_line_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Pa
     assert json.loads(done.stdout)["rows"] == [[1]]
 
 
-def test_the_command_line_refuses_a_bad_kit(alone: CliRunner, tmp_path: Path) -> None:
-    done = alone.invoke(agent.main.app, ["--kit", str(tmp_path / "nowhere"), NAMED])
-
-    assert done.exit_code == 2
-    assert "a kit must be a folder" in done.output
-
-
 def test_batch_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path) -> None:
     line = json.dumps({"id": 1, "db": shop_file.stem, "question": NAMED})
     words = ["answer", "--kit", str(kit), "--databases", str(shop_file.parent), "--offline", "-q"]
     done = alone.invoke(agent.batch.app, words, input=line)
 
     assert json.loads(done.stdout)["rows"] == [[1]]
-
-
-def test_the_server_takes_a_kit(kit: Path, shop_file: Path, tmp_path: Path) -> None:
-    config = settings_for(tmp_path, TEXT2SQL_KIT=str(kit), TEXT2SQL_DB_PATH=shop_file)
-    with running(config) as server:
-        (answer,) = server.ask(NAMED, preset=server.get("/presets").json()[0]["id"]).of("answer")
-
-    assert answer["rows"] == [[1]]
-
-
-def test_the_a2a_server_takes_a_kit(kit: Path) -> None:
-    columns = {"customers": ["id", "city_id"], "cities": ["id", "country"]}
-    tables = [{"name": t, "columns": [{"name": c, "type": "TEXT"} for c in cs]} for t, cs in columns.items()]
-    with serving(TEXT2SQL_KIT=str(kit)) as url:
-        task = {"task_id": "t", "question": NAMED, "schema": {"tables": tables}, "dialect": "sqlite"}
-        reply = httpx.post(url + "generate", json=task, timeout=30).json()
-
-    assert "country = 'Finland'" in reply["sql"]

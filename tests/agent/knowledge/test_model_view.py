@@ -43,10 +43,6 @@ def test_structure_first_then_notes_then_values(database: Database) -> None:
     assert "- orders.status has 'shipped'" in text
 
 
-def test_what_does_not_depend_on_the_question_comes_first(database: Database) -> None:
-    assert viewed(database).text.startswith(str(viewed(database, "a").text))
-
-
 def test_a_structure_over_its_budget_is_linked(database: Database) -> None:
     view = viewed(database, schema_tokens=250, note_tokens=200)
 

@@ -22,6 +22,7 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import render
+from tests.pairs import rows
 from tests.writing import sqlite_file
 
 TAUGHT = [
@@ -33,52 +34,6 @@ TAUGHT = [
     Term(kind="word", term="trawlers", means="vessels"),
     Term(kind="word", term="left over", means="lots.sold_on IS NULL"),
     Term(kind="word", term="home fish", means="lots.species = 'cod' AND vessels.port = 'Urk'"),
-]
-READ = [
-    (
-        "how many lots in May 2024",
-        "SELECT COUNT(*) AS lots FROM lots WHERE sold_on >= '2024-05-01' AND sold_on < '2024-06-01'",
-    ),
-    (
-        "lots by month",
-        "SELECT STRFTIME('%Y-%m', sold_on) AS month, COUNT(*) AS lots FROM lots WHERE NOT sold_on IS NULL"
-        " GROUP BY month ORDER BY month ASC",
-    ),
-    (
-        "how many lots landed in May 2024",
-        "SELECT COUNT(*) AS lots FROM lots WHERE landed_at >= '2024-05-01' AND landed_at < '2024-06-01'",
-    ),
-    ("what is the value of the lots", "SELECT SUM(lots.hammer) AS total_value FROM lots"),
-    ("total reserve of the lots", "SELECT SUM(reserve) AS total_reserve FROM lots"),
-    (
-        "total of lots by species",
-        "SELECT species, SUM(hammer) AS total_hammer FROM lots GROUP BY species ORDER BY total_hammer DESC",
-    ),
-    ("how many vessels are there", "SELECT COUNT(*) AS vessels FROM vessels WHERE vessels.deleted_at IS NULL"),
-    ("how many vessels are there, including deleted ones", "SELECT COUNT(*) AS vessels FROM vessels"),
-    ("how many vessels including the deleted vessels", "SELECT COUNT(*) AS vessels FROM vessels"),
-    ("how many deleted vessels are there", "SELECT COUNT(*) AS vessels FROM vessels WHERE NOT deleted_at IS NULL"),
-    (
-        "lots by port",
-        "SELECT v.port, COUNT(*) AS lots FROM vessels AS v INNER JOIN lots AS l ON l.vessel_id = v.id"
-        " WHERE v.deleted_at IS NULL GROUP BY v.port ORDER BY lots DESC",
-    ),
-    ("how many lots are there", "SELECT COUNT(*) AS lots FROM lots"),
-    ("how many trawlers are there", "SELECT COUNT(*) AS vessels FROM vessels WHERE vessels.deleted_at IS NULL"),
-    ("how many prime lots", "SELECT COUNT(*) AS lots FROM lots WHERE grade = 'A'"),
-    ("how many lots are left over", "SELECT COUNT(*) AS lots FROM lots WHERE (lots.sold_on IS NULL)"),
-    (
-        "which vessel has the highest kilo price",
-        "SELECT v.name FROM vessels AS v INNER JOIN lots AS l ON l.vessel_id = v.id WHERE v.deleted_at IS NULL"
-        " GROUP BY v.id, v.name ORDER BY ( SUM(l.hammer) / SUM(l.kilos) ) DESC LIMIT 1",
-    ),
-    (
-        "which port has the highest kilo price",
-        "SELECT v.port FROM vessels AS v INNER JOIN lots AS l ON l.vessel_id = v.id WHERE v.deleted_at IS NULL"
-        " GROUP BY v.port ORDER BY ( SUM(l.hammer) / SUM(l.kilos) ) DESC LIMIT 1",
-    ),
-    ("latest lot", "SELECT id, sold_on FROM lots ORDER BY sold_on DESC LIMIT 1"),
-    ("what is the kilo price", "SELECT (SUM(lots.hammer) / SUM(lots.kilos)) AS total_kilo_price FROM lots"),
 ]
 
 
@@ -116,7 +71,7 @@ def answered(question: str, database: Database, taught: Sequence[Term] = (), fil
     return asyncio.run(run(question, database=database, model="offline", settings=settings, taught=taught))
 
 
-@pytest.mark.parametrize(("question", "sql"), READ)
+@pytest.mark.parametrize(("question", "sql"), rows("semantics/taught.jsonl"))
 def test_what_is_taught_and_what_a_file_says_are_read_alike(
     question: str, sql: str, auction: Database, file: Path
 ) -> None:

@@ -13,10 +13,10 @@ import pytest
 
 from agent.knowledge import value_reading
 from agent.knowledge import values as room
-from agent.knowledge.value_forms import fold
 from agent.knowledge.values import ValueIndex, value_index
 from eval.databases import Database, ExecutionResult, open_database
 from eval.statement import ReadStatement
+from tests.pairs import rows
 from tests.writing import sqlite_file
 
 
@@ -32,10 +32,6 @@ def _file(path: Path, rows: list[str]) -> Path:
 def test_an_exact_value_scores_above_a_folded_one() -> None:
     index = ValueIndex([("customer", "city", ["New York", "York"])])
     assert index.find("York")[0].score > index.find("york")[0].score > 0.9
-
-
-def test_fold() -> None:
-    assert fold("Café-Bar  Nº5") == "cafe bar no5"
 
 
 def test_reads_text_columns_of_a_database_and_keeps_a_private_file(tmp_path: Path) -> None:
@@ -78,13 +74,6 @@ def test_a_broken_cache_file_is_built_again(tmp_path: Path, monkeypatch: pytest.
         assert value_index(database, database.schema(), cache_dir=tmp_path).find("alpha")
 
 
-def test_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value_reading, "VALUES_PER_COLUMN", 5)
-    path = _file(tmp_path / "d.sqlite", [f"value {k}" for k in range(50)])
-    with open_database(str(path)) as database:
-        assert len(value_index(database, database.schema(), cache_dir=tmp_path)) == 5
-
-
 CARS = ValueIndex(
     [
         ("car", "Name", ["ford torino", "ford galaxie 500", "Ford", "chevrolet impala", "old ford"]),
@@ -110,25 +99,7 @@ def test_values_are_counted_by_a_word_of_theirs() -> None:
     assert CARS.parts("zebra") == CARS.parts("the") == CARS.parts("") == ()
 
 
-@pytest.mark.parametrize(
-    ("phrase", "expected"),
-    [
-        ("rainy", ["weather:rain"]),
-        ("sunny", ["weather:sun"]),
-        ("foggy", ["weather:fog"]),
-        ("clouds", ["weather:Cloudy"]),
-        ("saturday", ["day:Sat"]),
-        ("Saturdays", ["day:Sat"]),
-        ("japanese", ["Origin:Japan"]),
-        ("American", ["Origin:USA"]),
-        ("women", ["gender:F"]),
-        ("female", ["gender:F"]),
-        ("left-handed", ["throws:L"]),
-        ("Florida", ["town:Miami, FL"]),
-        ("monkeys", []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("phrase", "expected"), rows("values/meant.jsonl"))
 def test_values_are_meant_by_other_words(phrase: str, expected: list[str]) -> None:
     """`L` is the left hand only in a column whose name says so, and `Sun` a day only among days."""
     assert [f"{hit.column}:{hit.value}" for hit in CARS.related(phrase)] == expected
@@ -149,15 +120,6 @@ def test_moved_values_are_found_under_their_new_table() -> None:
     assert moved.values("origins", "Origin") == ("USA", "Japan", "Europe")
     assert [h.table for h in moved.related("japanese")] == ["origins"]
     assert CARS.find("Japan")[0].table == "car"
-
-
-@pytest.mark.parametrize(
-    ("sizes", "room", "share"),
-    [([5, 5, 5], 100, 5), ([5, 50, 500], 100, 47), ([5, 500, 500], 105, 50), ([500, 500], 1, 0), ([], 10, 0)],
-)
-def test_small_columns_are_kept_whole_and_the_others_share_the_room(sizes: list[int], room: int, share: int) -> None:
-    assert value_reading.fair_share(sizes, room) == share
-    assert sum(min(size, share) for size in sizes) <= room
 
 
 @pytest.fixture
@@ -212,13 +174,6 @@ def test_moved_values_are_looked_up_in_their_own_table(large: Database, tmp_path
     index = value_index(large, large.schema(), cache_dir=tmp_path).moved({("parcels", "client"): "clients"})
 
     assert [(h.table, h.value) for h in index.look_up(["Client 4711"])] == [("clients", "Client 4711")]
-
-
-def test_a_closed_database_gives_nothing_more(large: Database, tmp_path: Path) -> None:
-    index = value_index(large, large.schema(), cache_dir=tmp_path)
-    large.close()
-
-    assert index.look_up(["Client 4998"]) == ()
 
 
 def test_figures_of_columns(large: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

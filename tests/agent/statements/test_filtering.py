@@ -98,7 +98,7 @@ def test_the_rows_are_those_of_a_database_without_the_others(name: str, market: 
     fewer = open_database(url)
     draw = random.Random(5)
     bound = 0
-    for sql in [*FURTHER, *(query(draw)[0] for _ in range(40))]:
+    for sql in [*FURTHER, *(query(draw)[0] for _ in range(12))]:
         narrowed, [held] = filtered(
             parse(sql, market.dialect), market, [Filter(kind, ((table, column),), value)], TODAY
         )
@@ -108,7 +108,7 @@ def test_the_rows_are_those_of_a_database_without_the_others(name: str, market: 
             assert rows_of(market, narrowed.text) == rows_of(fewer, sql), (sql, narrowed.text)
         else:
             assert narrowed.text == sql
-    assert bound >= 10
+    assert bound >= 5
     fewer.close()
 
 

@@ -10,6 +10,7 @@ import pytest
 from agent.statements.mending import mended
 from eval.databases import Database, open_database
 from tests.agent.access.company import build
+from tests.pairs import rows
 
 MADE = [
     "CREATE TABLE clients (client_id INTEGER PRIMARY KEY, full_name TEXT, town TEXT, born DATE)",
@@ -29,34 +30,14 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("sql", "rows", "told"),
-    [
-        ("SELECT COUNT(*) FROM clients", [(2,)], ()),
-        ("SELECT COUNT(*) FROM client", [(2,)], ("There is no table `client`; `clients` is taken.",)),
-        ("SELECT fullname FROM clients WHERE twn = 'Rome'", [("Ada",)], ("full_name", "town")),
-        ("SELECT o.full_name FROM orders o JOIN clients c USING (client_id) WHERE total > 8", [("Ada",)], ("of c,",)),
-        ("SELECT SUM(total) FROM orders WHERE town = 'Rome'", [(15.0,)], ("clients, which is joined",)),
-        ("SELECT article FROM lines l WHERE town = 'Rome'", [("tea",)], ("clients, which is joined by 2 keys",)),
-        ("SELECT c.town FROM clients c JOIN orders o ON c.id = o.client_id WHERE total = 7", [("Oslo",)], ("key is",)),
-        ("```sql\nSELECT town FROM clients WHERE full_name = 'Bo';\n```\nHope this helps!", [("Oslo",)], ("left out",)),
-        ("SELECT town FROM clients WHERE client_id > = 2", [("Oslo",)], ("put together",)),
-        ("SELECT COUNT(*) FROM orders WHERE total > 6 WHERE total < 9", [(1,)], ("further condition",)),
-        ("SELECT town FROM clients WHERE client_id = (SELECT MIN(client_id) FROM orders", [("Rome",)], ("closed",)),
-        ("SELECT town FROM clients WHERE full\\_name = 'Bo'", [("Oslo",)], ("Backslashes",)),
-        ("SELECT full_name FROM clients WHERE YEAR(born) = 1990", [("Ada",)], ("translated",)),
-        ("SELECT CONCAT(town, '!') FROM clients WHERE full_name ILIKE 'ada'", [("Rome!",)], ("translated",)),
-        ("SELECT client_id FROM orders WHERE SUM(total) > 8 GROUP BY client_id", [(1,)], ("HAVING",)),
-        ("SELECT town FROM clients ORDER BY MAX(born) DESC LIMIT 1", [("Oslo",)], ("the column itself",)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("sql", "wanted", "told"), rows("statements/mended.jsonl"))
 def test_it_runs_and_says_what_was_changed(
-    database: Database, sql: str, rows: list[tuple[object, ...]], told: tuple[str, ...]
+    database: Database, sql: str, wanted: list[list[object]], told: list[str]
 ) -> None:
     made = mended(sql, database)
     assert made.problem == ""
     assert made.result is not None
-    assert list(made.result.rows) == rows
+    assert [list(row) for row in made.result.rows] == wanted
     assert bool(made.changes) == bool(told)
     assert all(any(words in change for change in made.changes) for words in told), made.changes
 
@@ -78,23 +59,13 @@ def named(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("sql", "rows"),
-    [
-        ("SELECT COUNT(*) FROM Ordr", [(2,)]),
-        ('SELECT grup FROM "Order" WHERE id = 1', [("A",)]),
-        ('SELECT O."FullName" FROM "Order" O WHERE O."Group" = \'B\'', [("Ada",)]),
-        ('SELECT "Order"."FullName" FROM "Order" WHERE id = 2', [("Ada",)]),
-        ('SELECT O."FullName" FROM "Order" O JOIN "Client" C ON C."Id" = O.client WHERE O.id = 2', [("Ada",)]),
-        ('SELECT C."Group" FROM "Order" JOIN "Client" C ON C."Id" = client WHERE "Order".id = 2', [("B",)]),
-    ],
-)
-def test_names_are_quoted_where_the_engine_needs_it(named: Database, sql: str, rows: list[tuple[object, ...]]) -> None:
+@pytest.mark.parametrize(("sql", "wanted"), rows("statements/mended_names.jsonl"))
+def test_names_are_quoted_where_the_engine_needs_it(named: Database, sql: str, wanted: list[list[object]]) -> None:
     made = mended(sql, named)
 
     assert made.problem == "", made.sql
     assert made.result is not None
-    assert list(made.result.rows) == rows
+    assert [list(row) for row in made.result.rows] == wanted
     assert made.changes
 
 

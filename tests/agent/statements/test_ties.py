@@ -61,7 +61,6 @@ def test_as_many_as_are_level(market: Database, sql: str) -> None:
         "SELECT amount FROM sales ORDER BY amount",
         "SELECT amount FROM sales LIMIT 3",
         "SELECT DISTINCT amount FROM sales ORDER BY amount LIMIT 3",
-        "SELECT amount FROM sales WHERE amount > 1000 ORDER BY amount LIMIT 3",
         "SELECT SUM(amount) OVER (ORDER BY id) AS so_far FROM sales ORDER BY so_far LIMIT 2",
         "SELECT amount FROM sales UNION SELECT id FROM shops ORDER BY 1 LIMIT 2",
     ],

@@ -13,6 +13,7 @@ from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.memory.loader import load_memory
 from agent.knowledge.memory.similarity import nearest, template
 from eval.databases.base import Database
+from tests.pairs import rows
 
 Kept = Callable[[str, str], Path]
 GOOD = {"question": "How many customers live in Lyon?", "sql": "SELECT COUNT(*) FROM customers WHERE city = 'Lyon';"}
@@ -29,20 +30,7 @@ def test_json_lines_and_yaml_say_the_same(kept: Kept) -> None:
     assert from_lines == from_yaml == [Example(GOOD["question"], GOOD["sql"].rstrip(";"), "", 2)]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("a.jsonl", lines(GOOD) + "{broken\n", "a.jsonl, line 2: no JSON object"),
-        ("a.jsonl", lines(GOOD, {"question": "x"}), "a.jsonl, line 2: sql is missing"),
-        ("a.jsonl", "[1]\n", "a.jsonl, line 1: an object with question and sql is expected"),
-        ("a.jsonl", lines({**GOOD, "sql": "x" * 5_000}), "line 1: sql is longer than 4,000"),
-        ("a.yaml", "- question: a\n  sql: b\n- question: [\n", "a.yaml, line 4: no YAML"),
-        ("a.yaml", "question: a\n", "a.yaml, line 1: a list of examples is expected"),
-        ("a.yaml", "- &a [x]\n- *a\n", "a.yaml, line 2: aliases"),
-        ("a.yaml", "- question: a\n  question: b\n", "a.yaml, line 2: 'question' appears twice"),
-        ("a.txt", "x", "examples are kept in"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "message"), rows("memory/bad_examples.jsonl"))
 def test_a_bad_file_says_which_line_and_why(kept: Kept, name: str, text: str, message: str) -> None:
     with pytest.raises(BadMemory) as refused:
         read_examples(kept(name, text))
@@ -106,10 +94,3 @@ def test_the_most_alike_comes_last_and_templates_do_not_repeat(shop: Database) -
 
     assert [e.question for e in examples_found] == ["List the names of customers", "How many customers live in Porto?"]
     assert nearest("How many customers live in Lyon?", examples, shop.schema(), 0) == ()
-
-
-def test_examples_of_another_database_stay_out(shop: Database) -> None:
-    sql = "SELECT COUNT(*) FROM orders"
-    examples = [Example("How many orders?", sql, "shop"), Example("How many orders are there?", sql, "other")]
-
-    assert [e.db for e in nearest("How many orders?", examples, shop.schema(), 3, db="shop")] == ["shop"]

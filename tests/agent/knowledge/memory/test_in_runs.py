@@ -74,22 +74,6 @@ async def test_what_the_strategy_leaves_out_is_not_sent(
     assert "<glossary>" not in request.prompt
 
 
-async def test_without_files_the_prompt_is_as_ever(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
-    await ask(QUESTION, model, strategy="few-shot-3/glossary/no-short/no-summary")
-
-    assert "</schema>\n\nWrite one read-only" in server.requests[0].prompt
-    assert "what is missing\n\n<question>" in server.requests[0].prompt
-
-
-async def test_working_in_steps_sees_them_too(
-    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
-) -> None:
-    await ask(QUESTION, model, strategy="react/no-summary", **files)
-
-    assert "big spender: customers.segment = 'A'" in server.requests[0].prompt
-    assert "Porto?" in server.requests[0].prompt
-
-
 async def test_masked_rows_take_examples_and_constants_with_them(
     server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.knowledge.profile import cache, kept_profile, profile_soon
+from agent.knowledge.profile import cache, kept_profile
 from eval.databases import Database, open_database
 from tests.writing import sqlite_file
 
@@ -49,30 +49,6 @@ def test_changed_rows_are_seen_and_there_is_still_one_file(shop: Database, file:
     assert len(list((tmp_path / "cache" / "profiles").iterdir())) == 1
 
 
-def test_only_what_changed_is_worked_out_anew(
-    shop: Database, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from agent.knowledge.profile import builder
-
-    kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
-    cache._memory.clear()
-    sqlite_file(file, "INSERT INTO sale VALUES (2, 9.0)")
-    worked: list[str] = []
-    original = builder.column_facts
-
-    def noted(table: str, *rest: object, **more: object) -> object:
-        worked.append(table)
-        return original(table, *rest, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builder, "column_facts", noted)
-    profile = kept_profile(shop, shop.schema(ttl=0), cache_dir=tmp_path / "cache")
-
-    assert worked == ["sale", "sale"]
-    assert {(c.table, c.column) for c in profile.columns} == {
-        ("item", "id"), ("item", "kind"), ("sale", "item"), ("sale", "price")
-    }  # fmt: skip
-
-
 def test_a_damaged_file_is_replaced(shop: Database, tmp_path: Path) -> None:
     first = kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache")
     (place,) = (tmp_path / "cache" / "profiles").iterdir()
@@ -95,11 +71,3 @@ def test_a_folder_that_cannot_be_written_stops_nothing(shop: Database, tmp_path:
     (tmp_path / "cache").write_text("a file, where a folder should be")
 
     assert kept_profile(shop, shop.schema(), cache_dir=tmp_path / "cache").complete
-
-
-def test_a_profile_that_is_not_there_yet_is_not_waited_for(shop: Database, tmp_path: Path) -> None:
-    schema = shop.schema()
-    assert profile_soon(shop, schema, wait=0.0, cache_dir=tmp_path / "cache") is None or cache._memory
-    kept = kept_profile(shop, schema, cache_dir=tmp_path / "cache")
-
-    assert profile_soon(shop, schema, wait=0.0, cache_dir=tmp_path / "cache") == kept

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 
 import pytest
 
-from agent.knowledge.profile import Profile, Section, as_text, compute_profile, sections
+from agent.knowledge.profile import Profile, Section, compute_profile, sections
 from eval.databases import Database, open_database
+from tests.pairs import rows
 from tests.writing import sqlite_file
 
 SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
@@ -78,65 +78,11 @@ def parts(library: Database) -> tuple[Section, ...]:
     return tuple(sections(library.schema(), profiled(library)))
 
 
-def test_every_section_is_there_and_tells_something(parts: tuple[Section, ...]) -> None:
-    assert [s.name for s in parts] == SECTIONS
-    assert [s.name for s in parts if not s.lines] == []
-    assert as_text(parts).count("## ") == len(SECTIONS)
-
-
-@pytest.mark.parametrize(
-    ("section", "line"),
-    [
-        ("tables", "loan: 60 rows, 5 columns"),
-        ("tables", "empty: 0 rows, 1 columns"),
-        ("columns", "branch.town TEXT: 5 distinct of 20; 'Ely'…"),
-        ("values", "loan.state: 'out' (20), 'back' (20), 'BACK' (20)"),
-        ("ranges", "loan.taken: 2021-01-01 to 2021-12-20"),
-        ("ranges", "fine.amount: -999 to 43.5, mean …"),
-        ("formats", "member.joined: date as DD/MM/YYYY…"),
-        ("formats", "member.fee: amount with a currency sign 100%…"),
-        ("formats", "member.phone: like NULL: 'n/a' (4)"),
-        ("formats", "fine.amount: like NULL: -999 (1)"),
-        ("patterns", "branch: each town has one county: county > town"),
-        ("patterns", "member: rows refer to rows of the same table by mentor: a tree, walked with WITH RECURSIVE"),
-        ("keys", "loan(member) -> member(id): n:1, declared"),
-        ("validation", "loan(branch) -> branch: 60 keys looked up, all found"),
-        ("validation", "loan(member) -> member: 60 keys looked up, 5 find…"),
-        ("guidance", "member.joined: text holding a date as DD/MM/YYYY…"),
-        ("guidance", "member.fee: text holding an amount…"),
-        ("guidance", "loan.state: the same value written differently: 'back', 'BACK'…"),
-        ("guidance", "loan.member: 5 of 60 keys find no row in member: an inner join loses those rows…"),
-        ("guidance", "member: joining two of its many-row tables (loan, fine) multiplies rows…"),
-        ("guidance", "empty: has no rows…"),
-    ],
-)
+@pytest.mark.parametrize(("section", "line"), rows("profile/lines.jsonl"))
 def test_what_the_rows_look_like_is_told(section: str, line: str, parts: tuple[Section, ...]) -> None:
     """A line that ends in three dots may go on."""
     shown = next(s for s in parts if s.name == section).lines
     assert [told for told in shown if told == line or (line[-1] == "…" and told.startswith(line[:-1]))], shown
-
-
-def test_missing_values_are_counted(parts: tuple[Section, ...]) -> None:
-    (returned,) = (line for s in parts for line in s.lines if line.startswith("loan.returned DATE: "))
-    assert returned.split(";")[0].endswith("12 NULL")
-
-
-def test_names_that_need_quotes_are_said(make: Make) -> None:
-    database = make('CREATE TABLE t ("order date" TEXT, "Größe" INTEGER); INSERT INTO t VALUES (\'x\', 1);')
-    guidance = sections(database.schema(), profiled(database))[-1]
-
-    assert 't: names that must be quoted: "order date" and 1 more' in guidance.lines
-
-
-def test_the_schemas_own_comments_are_shown(make: Make) -> None:
-    database = make("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x');")
-    schema = database.schema()
-    table = schema.tables[0]
-    commented = replace(table, comment="what people\nborrow", columns=(replace(table.columns[0], comment="a name"),))
-    parts = sections(replace(schema, tables=(commented,)), compute_profile(database, schema))
-
-    assert parts[1].lines == ("t: 1 rows, 1 columns -- what people borrow",)
-    assert parts[2].lines[0].endswith("-- a name")
 
 
 # --- sizes ---

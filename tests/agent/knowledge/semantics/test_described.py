@@ -69,14 +69,6 @@ def test_descriptions_other_names_and_joins_are_part_of_the_schema(clinic: Path,
     assert [(k.columns, k.ref_table, k.ref_columns) for k in visits.foreign_keys] == [(("by_whom",), "doc", ("code",))]
 
 
-def test_a_model_that_adds_nothing_leaves_the_schema_alone(clinic: Path, tmp_path: Path) -> None:
-    path = tmp_path / "empty.yaml"
-    path.write_text("semantic_model: [{name: empty, datasets: [{name: vst, source: vst}]}]")
-    with open_database(clinic) as database:
-        schema = database.schema()
-        assert described(schema, read_model(path)) is schema
-
-
 async def test_the_engine_knows_a_table_by_its_other_name(clinic: Path, settings: Settings) -> None:
     answer = await run("how many appointments are there", database=str(clinic), settings=settings)
     assert answer.rows == [[3]]

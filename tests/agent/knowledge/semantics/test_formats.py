@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from agent.knowledge.memory.lines import BadMemory
-from agent.knowledge.semantics.files import load_model, read_model, written
-from tests.agent.knowledge.semantics.shop import SHOP_MODEL
+from agent.knowledge.semantics.files import load_model, read_model
 
 
 def saved(folder: Path, document: Any, name: str = "model.yaml") -> Path:
@@ -92,13 +91,6 @@ def test_a_glossary_is_a_model_too(tmp_path: Path) -> None:
     path = tmp_path / "glossary.yaml"
     path.write_text("metrics:\n  - {metric: revenue, synonyms: [turnover], sql: SUM(order_items.line_total)}\n")
     assert [(m.name, m.synonyms) for m in read_model(path).metrics] == [("revenue", ("turnover",))]
-
-
-def test_what_is_written_reads_the_same() -> None:
-    model = read_model(SHOP_MODEL)
-    again = yaml.safe_load(written(model))
-    assert again["version"] == "0.2.0.dev0"
-    assert [m["name"] for m in again["semantic_model"][0]["metrics"]] == [m.name for m in model.metrics]
 
 
 def test_a_file_of_no_known_form_says_what_is_expected(tmp_path: Path) -> None:
