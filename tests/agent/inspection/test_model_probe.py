@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def settings(endpoint: OpenAIServer, name: str = "m") -> ModelSettings:
 
 
 def a_model(
-    shop: Database, *, sql: Callable[[str], str] | None = None, judge: bool = True, city: str = "Lyon"
+    shop: Database, *, right: Callable[[str], bool] = lambda _: True, judge: bool = True, city: str = "Lyon"
 ) -> Callable[[Request], Reply]:
     """A model that writes what the engine reads and knows a right query, unless told otherwise."""
     schema = shop.schema()
@@ -43,62 +44,43 @@ def a_model(
             fits = ("COUNT" in request.prompt) is counts
             return completion({"reasoning": "I looked at it.", "score": (0.9 if fits else 0.1) if judge else 0.9})
         if question:
-            return completion(f"```sql\n{sql(question) if sql else known[question]}\n```")
+            return completion(f"```sql\n{known[question] if right(question) else WRONG}\n```")
         return completion(COUNTING)
 
     return reply
 
 
-async def test_a_capable_model_is_recommended_the_standard_strategy(endpoint: OpenAIServer, shop: Database) -> None:
-    endpoint.otherwise = a_model(shop)
-    probe = await probed(settings(endpoint), shop)
-    assert (probe.asked, probe.right, probe.judges) == (3, 3, True)
-    assert (probe.trial.structured, probe.trial.copies_example) == (True, False)
-    assert probe.trial.first_token_seconds is not None
-    assert probe.trial.tokens_per_second is not None
-    assert probe.strategy == "standard"
+WRONG = "SELECT name FROM cities"
+
+
+@pytest.mark.parametrize(
+    ("name", "behaves", "right", "judges", "strategy"),
+    [
+        ("m", {}, range(3, 4), True, "standard"),
+        ("m", {"judge": False}, range(3, 4), False, "standard/no-judge"),  # it marks everything alike
+        ("some-coder-1.5b", {}, range(3, 4), None, "cascade"),  # a small one, however well it does
+        ("m", {"city": "the name of a city"}, range(3, 4), None, "cascade"),  # it copies its prompt
+        ("m", {"right": lambda question: "average" in question.lower()}, range(1, 3), None, "cascade"),
+        ("m", {"right": lambda _: False}, range(1), None, "offline"),
+    ],
+)
+async def test_what_a_model_does_tells_the_strategy(
+    endpoint: OpenAIServer,
+    shop: Database,
+    name: str,
+    behaves: dict[str, Any],
+    right: range,
+    judges: bool | None,
+    strategy: str,
+) -> None:
+    endpoint.otherwise = a_model(shop, **behaves)
+    probe = await probed(settings(endpoint, name), shop)
+    assert (probe.asked, probe.judges, probe.strategy) == (3, judges, strategy)
+    assert probe.right in right
+    assert probe.trial.copies_example is ("city" in behaves)
+    assert probe.trial.structured
     assert len(endpoint.requests) <= 13
     assert {r.body["temperature"] for r in endpoint.requests if r.body} == {0.0}  # the same again gives the same
-
-
-async def test_a_judge_that_marks_everything_alike_is_not_recommended(endpoint: OpenAIServer, shop: Database) -> None:
-    endpoint.otherwise = a_model(shop, judge=False)
-    probe = await probed(settings(endpoint), shop)
-    assert (probe.judges, probe.strategy) == (False, "standard/no-judge")
-
-
-async def test_a_small_model_gets_the_engine_beside_it_however_well_it_does(
-    endpoint: OpenAIServer, shop: Database
-) -> None:
-    endpoint.otherwise = a_model(shop)
-    probe = await probed(settings(endpoint, "some-coder-1.5b"), shop)
-    assert (probe.asked, probe.right, probe.strategy) == (3, 3, "cascade")
-    assert probe.judges is None  # its judgement decides nothing any more
-
-
-async def test_a_model_that_copies_its_prompt_gets_the_engine_beside_it(endpoint: OpenAIServer, shop: Database) -> None:
-    endpoint.otherwise = a_model(shop, city="the name of a city")
-    probe = await probed(settings(endpoint), shop)
-    assert probe.trial.copies_example
-    assert probe.strategy == "cascade"
-    assert "copies examples" in probe.reason
-
-
-async def test_a_model_that_is_wrong_now_and_then_gets_the_engine_beside_it(
-    endpoint: OpenAIServer, shop: Database
-) -> None:
-    wrong = "SELECT name FROM cities"
-    schema = shop.schema()
-    endpoint.otherwise = a_model(shop, sql=lambda q: read(q, schema).sql if "average" in q.lower() else wrong)
-    probe = await probed(settings(endpoint), shop)
-    assert 0 < probe.right < probe.asked
-    assert probe.strategy == "cascade"
-
-
-async def test_a_model_that_writes_nothing_right_is_advised_against(endpoint: OpenAIServer, shop: Database) -> None:
-    endpoint.otherwise = a_model(shop, sql=lambda _: "SELECT ...")
-    probe = await probed(settings(endpoint), shop)
-    assert (probe.right, probe.judges, probe.strategy) == (0, None, "offline")
 
 
 async def test_a_small_context_is_read_from_the_server(endpoint: OpenAIServer, shop: Database) -> None:
