@@ -80,16 +80,15 @@ class ValueIndex:
         self._dates = {key for key in incomplete if date_form(self.values(*key), dated_name(key[1]))}
         self._lookup = ValueLookup(incomplete, self._dates)
         self._file: StoredValues | None = None
+        self._in_file: frozenset[int] = frozenset()
+        """Places of the columns whose values the file has, more of them than there are here."""
         self._homes: Mapping[tuple[str, str], str] = {}
         self._facts: dict[str, dict[str, ColumnFacts]] = {}
         self._parts: dict[str, tuple[ValueParts, ...]] = {}
 
     def __len__(self) -> int:
-        if self._file is None:
-            return sum(map(len, self._values))
-        of_file = set(self._file.columns)
-        here = zip(self._origins, self._values, strict=True)
-        return len(self._file) + sum(len(values) for key, values in here if key not in of_file)
+        here = sum(len(values) for i, values in enumerate(self._values) if i not in self._in_file)
+        return here + (len(self._file) if self._file is not None else 0)
 
     @property
     def columns(self) -> Sequence[tuple[str, str]]:
@@ -142,6 +141,8 @@ class ValueIndex:
         """The same index with a file of the values that it has no room for. What was built is shared."""
         whole = copy.copy(self)
         whole._file, whole._parts = file, {}
+        of_file = set(file.columns)
+        whole._in_file = frozenset(i for i, key in enumerate(self._origins) if key in of_file)
         whole._lookup = ValueLookup(file.partial, self._dates)
         return whole
 
@@ -206,10 +207,9 @@ class ValueIndex:
         in_file = self._file.counted(word) if self._file is not None else ()
         for key, *counts in in_file:
             yield ValueParts(*self._homes_of_columns.get(key, key), *counts)
-        of_file = {key for key, *_ in in_file}
         found = self._words.counted(word)
         for place, holding, first, last, examples in found or (() if in_file else self._words.beginning_with(word)):
-            if self._origins[place] not in of_file:
+            if place not in self._in_file or not found:
                 yield ValueParts(*self._columns[place], holding, first, last, examples, prefix=not found)
 
     def related(self, phrase: str) -> tuple[ValueHit, ...]:
@@ -265,8 +265,9 @@ class ValueIndex:
         return hits if self._file is None else self._found(hits, self._file.same(phrase, folded))
 
     def _hits(self, folded: str, score: float, how: How) -> Iterator[ValueHit]:
-        """The values with this folded text."""
-        return (ValueHit(*self._columns[i], value, score, how) for i, value in self._exact.get(folded, ()))
+        """The values with this folded text, but for those that the file has."""
+        held = ((i, value) for i, value in self._exact.get(folded, ()) if i not in self._in_file)
+        return (ValueHit(*self._columns[i], value, score, how) for i, value in held)
 
     @cached_property
     def stored_forms(self) -> dict[tuple[str, str], str | TextFigures]:

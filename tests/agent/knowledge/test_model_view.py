@@ -91,14 +91,6 @@ async def test_the_notes_reach_the_models_prompt_as_far_as_the_mode_lets_them(
     assert info.tokens.structure == info.tokens.whole_structure
 
 
-async def test_the_offline_engine_reads_the_schema_itself(database: Database, config: Settings) -> None:
-    events = [
-        e async for e in stream("How many customers are there?", database=database, model="offline", settings=config)
-    ]
-
-    assert next(e.data for e in events if isinstance(e, SchemaEvent)).tokens is None
-
-
 def test_only_notes_on_what_the_question_may_need_are_shown(database: Database) -> None:
     """A count of customers needs no dates of payments and no empty weights of products."""
     view = viewed(database, "How many customers are there?")

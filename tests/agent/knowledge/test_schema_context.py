@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.knowledge import schema_context as schema_context_room
 from agent.knowledge.identifiers import quoted_if_needed
 from agent.knowledge.preview import result_preview
 from agent.knowledge.schema_context import estimate_tokens, one_line, schema_context
@@ -160,18 +159,3 @@ def test_wide_and_long_rows_stay_within_the_bounds() -> None:
     text = result_preview([f"c{i}" for i in range(60)], [["x" * 1000] * 60] * 20)
     assert len(text) < 18_000
     assert text.endswith("(19 more rows not shown)")
-
-
-def test_of_a_wide_schema_only_what_fits_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    headings: list[str] = []
-    written = schema_context_room.table_heading
-    monkeypatch.setattr(
-        schema_context_room,
-        "table_heading",
-        lambda table, *how: headings.append(table.name) or written(table, *how),
-    )
-    tables = tuple(Table(f"t{k}", (ID, Column("name", "TEXT"))) for k in range(3_000))
-    text = schema_context(Schema("sqlite", tables), budget_tokens=1_000)
-
-    assert text.endswith(" more tables not shown)")
-    assert len(headings) < 1_000

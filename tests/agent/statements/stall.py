@@ -6,7 +6,21 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from eval.databases.base import Database
+from eval.databases.values import json_rows
+from eval.sql import check, parse
+
 Rows = list[tuple[Any, ...]]
+
+
+def run(database: Database, sql: str) -> tuple[list[str], list[list[Any]]]:
+    """The columns and rows of a query that may be run and runs."""
+    verdict = check(parse(sql, database.dialect), database.schema())
+    assert verdict.statement is not None, (sql, verdict.reason)
+    result = database.execute(verdict.statement)
+    assert result.ok, (sql, result.error)
+    return list(result.columns), json_rows(result.rows)
+
 
 TABLES = {
     "regions": "id INTEGER PRIMARY KEY, title VARCHAR(20)",

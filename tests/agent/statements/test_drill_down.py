@@ -9,9 +9,8 @@ import pytest
 
 from agent.statements.drill_down import Drill, NotDrillable, drills
 from eval.databases.base import Database
-from eval.databases.values import json_rows
-from eval.sql import check, parse
-from tests.agent.statements.stall import query
+from eval.sql import parse
+from tests.agent.statements.stall import query, run
 
 NUMBER = {
     "COUNT(*)": len,
@@ -24,14 +23,6 @@ NUMBER = {
     "SUM(CASE WHEN s.status = 'paid' THEN 1 ELSE 0 END)": len,
     "COUNT(CASE WHEN s.amount > 20 THEN 1 END)": len,
 }
-
-
-def run(database: Database, sql: str) -> tuple[list[str], list[list[Any]]]:
-    verdict = check(parse(sql, database.dialect), database.schema())
-    assert verdict.statement is not None, (sql, verdict.reason)
-    result = database.execute(verdict.statement)
-    assert result.ok, (sql, result.error)
-    return list(result.columns), json_rows(result.rows)
 
 
 def ways(database: Database, sql: str, row: list[Any] | None = None, column: int | None = None) -> list[Drill]:

@@ -12,9 +12,8 @@ import pytest
 from agent.statements.filtering import BadFilter, Filter, FilterKind, filterable, filtered, period
 from eval.databases import open_database
 from eval.databases.base import Database
-from eval.databases.values import json_rows
-from eval.sql import check, parse
-from tests.agent.statements.stall import query, stall, statements
+from eval.sql import parse
+from tests.agent.statements.stall import query, run, stall, statements
 from tests.writing import write
 
 TODAY = dt.date(2024, 5, 15)
@@ -76,11 +75,7 @@ def reduced(kind: str, table: str, column: str, value: tuple[str | None, ...]) -
 
 
 def rows_of(database: Database, sql: str) -> list[str]:
-    verdict = check(parse(sql, database.dialect), database.schema())
-    assert verdict.statement is not None, (sql, verdict.reason)
-    result = database.execute(verdict.statement)
-    assert result.ok, (sql, result.error)
-    return sorted(str([_number(cell) for cell in row]) for row in json_rows(result.rows))
+    return sorted(str([_number(cell) for cell in row]) for row in run(database, sql)[1])
 
 
 def _number(cell: Any) -> Any:

@@ -18,22 +18,10 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql import parse
-from tests.pairs import rows
+from tests.pairs import FIXTURES, rows
 from tests.writing import sqlite_file
 
-TABLES = """
-CREATE TABLE buyers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, is_deleted INTEGER);
-CREATE TABLE lots (id INTEGER PRIMARY KEY, buyer_id INTEGER REFERENCES buyers(id), grade TEXT, weight REAL, price REAL,
-    landed_on DATE, sold_on DATE, deleted_at TEXT);
-CREATE TABLE bills (id INTEGER PRIMARY KEY, buyer_id INTEGER, amount REAL, currency TEXT, paid_on DATE);
-INSERT INTO bills VALUES (1, 1, 10, 'EUR', '2024-01-02'), (2, 1, 20, 'USD', NULL),
-    (3, 2, 30, 'EUR', NULL), (4, 2, 5, NULL, NULL);
-INSERT INTO buyers VALUES (1, 'Ada', 'NO', 0), (2, 'Bo', NULL, 1), (3, 'Cy', 'SE', 0);
-INSERT INTO lots VALUES
-    (1, 1, 'A', 10, 5, '2024-01-02', '2024-01-03', NULL), (2, 1, 'B', NULL, 7, '2024-01-05', NULL, NULL),
-    (3, 2, NULL, 30, NULL, '2024-02-01', '2024-02-02', '2024-02-09'), (4, NULL, 'A', 40, 9, '2024-02-03', NULL, NULL),
-    (5, 9, 'A', 50, 2, NULL, '2024-03-01', NULL);
-"""
+TABLES = (FIXTURES / "statements/market.sql").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

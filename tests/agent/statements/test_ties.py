@@ -9,9 +9,8 @@ import pytest
 from agent.state import LeftOut
 from agent.statements.ties import MOST, ties
 from eval.databases.base import Database
-from eval.databases.types import ExecutionResult
-from eval.schema import Schema
-from eval.sql import check, parse
+from eval.sql import parse
+from tests.agent.statements.stall import run
 
 LISTS = (
     "SELECT id, amount FROM sales WHERE amount IS NOT NULL ORDER BY amount DESC",
@@ -26,30 +25,22 @@ LISTS = (
 def told(database: Database, sql: str) -> list[LeftOut]:
     schema = database.schema()
     parsed = parse(sql, database.dialect)
-    return asyncio.run(ties(parsed, schema, len(run(database, sql, schema).rows), database, seconds=2.0))
-
-
-def run(database: Database, sql: str, schema: Schema) -> ExecutionResult:
-    statement = check(parse(sql, database.dialect), schema).statement
-    assert statement is not None
-    result = database.execute(statement)
-    assert result.ok, result.error
-    return result
+    return asyncio.run(ties(parsed, schema, len(run(database, sql)[1]), database, seconds=2.0))
 
 
 @pytest.mark.parametrize("sql", LISTS)
 def test_as_many_as_are_level(market: Database, sql: str) -> None:
-    schema, seen = market.schema(), 0
+    seen = 0
     order = {0: (1,), 1: (1,), 3: (1,), 4: (0,), 5: (0, 1)}.get(LISTS.index(sql))
     keys = sql if order else sql.replace("SELECT shop_id", "SELECT COUNT(*)")
-    rows = [tuple(row[at] for at in order or (0,)) for row in run(market, keys, schema).rows]
+    rows = [tuple(row[at] for at in order or (0,)) for row in run(market, keys)[1]]
     for cut in range(1, min(len(rows), 25)):
         level = next((n for n, row in enumerate(rows[cut:]) if row != rows[cut - 1]), len(rows) - cut)
         found = told(market, f"{sql} LIMIT {cut}")
         assert [one.count for one in found] == ([min(level, MOST)] if level else []), cut
         if found and level < MOST:
             (choice,) = found[0].others
-            assert len(run(market, choice.sql, schema).rows) == cut + level
+            assert len(run(market, choice.sql)[1]) == cut + level
             seen += 1
     assert seen or len(set(rows)) == len(rows)
 

@@ -9,15 +9,10 @@ import pytest
 
 from eval.databases import open_database
 from eval.databases.base import Database
+from tests.pairs import FIXTURES
 from tests.writing import sqlite_file
 
-TABLES = """
-CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, segment TEXT, city TEXT);
-CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), status TEXT, total REAL,
-                     ordered_on TEXT);
-INSERT INTO customers VALUES (1, 'Ana', 'A', 'Porto'), (2, 'Bo', 'B', 'Lyon'), (3, 'Dai', 'A', 'Lyon');
-INSERT INTO orders VALUES (1, 1, 'paid', 20.5, '2024-01-05'), (2, 2, 'cancelled', 9, '2024-02-05');
-"""
+TABLES = (FIXTURES / "memory/shop.sql").read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -12,22 +12,10 @@ from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.memory.loader import Memory
 from agent.knowledge.memory.prompt_text import remembered
 from eval.databases.base import Database
-from tests.pairs import rows
+from tests.pairs import FIXTURES, rows
 
 Kept = Callable[[str, str], Path]
-GOOD = """
-terms:
-  - term: big spender
-    synonyms: [whale]
-    means: customers.segment = 'A'
-metrics:
-  - metric: revenue
-    sql: SUM(orders.total)
-    note: without tax
-filters:
-  - table: orders
-    condition: orders.status <> 'cancelled'
-"""
+GOOD = (FIXTURES / "memory/glossary.yaml").read_text(encoding="utf-8")
 
 
 def test_a_glossary_is_read_and_fits(kept: Kept, shop: Database) -> None:

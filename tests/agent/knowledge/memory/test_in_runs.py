@@ -64,16 +64,6 @@ async def test_a_model_sees_examples_and_terms_before_the_question(
     assert places == sorted(places)
 
 
-async def test_what_the_strategy_leaves_out_is_not_sent(
-    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
-) -> None:
-    await ask(QUESTION, model, strategy="zero-shot/no-summary", **files)
-
-    (request,) = server.requests
-    assert "Porto" not in request.prompt
-    assert "<glossary>" not in request.prompt
-
-
 async def test_masked_rows_take_examples_and_constants_with_them(
     server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from agent.knowledge.profile import Profile, Section, compute_profile, sections
 from eval.databases import Database, open_database
-from tests.pairs import rows
+from tests.pairs import FIXTURES, rows
 from tests.writing import sqlite_file
 
 SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
@@ -40,15 +40,7 @@ def profiled(database: Database, **more: object) -> Profile:
     return compute_profile(database, database.schema(), **more)  # type: ignore[arg-type]
 
 
-LIBRARY = """
-CREATE TABLE branch (id INTEGER PRIMARY KEY, town TEXT NOT NULL, county TEXT NOT NULL);
-CREATE TABLE member (id INTEGER PRIMARY KEY, name TEXT, joined TEXT, fee TEXT, phone TEXT, mentor INTEGER
-  REFERENCES member (id));
-CREATE TABLE loan (member INTEGER REFERENCES member (id), branch INTEGER REFERENCES branch (id), taken DATE,
-  returned DATE, state TEXT, PRIMARY KEY (member, taken));
-CREATE TABLE fine (member INTEGER REFERENCES member (id), amount REAL);
-CREATE TABLE empty (x TEXT);
-"""
+LIBRARY = (FIXTURES / "profile/library.sql").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -11,31 +11,11 @@ from agent.knowledge.semantics.described import described
 from agent.knowledge.semantics.files import read_model
 from agent.runner import run
 from eval.databases import open_database
+from tests.pairs import FIXTURES
 from tests.writing import sqlite_file
 from text2sql.testing import ScriptedModel
 
-MODEL = """
-semantic_model:
-- name: clinic
-  ai_context: Visits with status X never happened.
-  datasets:
-  - name: visits
-    source: vst
-    description: One row per visit
-    ai_context: {synonyms: [appointments]}
-    fields:
-    - name: fee
-      expression: {dialects: [{dialect: ANSI_SQL, expression: fee_amt}]}
-      description: What the patient pays
-      ai_context: {synonyms: [charge]}
-  - {name: doctors, source: doc, ai_context: {synonyms: [physicians, fee_amt]}}
-  relationships:
-  - {name: treated_by, from: visits, to: doctors, from_columns: [by_whom], to_columns: [code]}
-  metrics:
-  - name: income
-    expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(visits.fee)}]}
-    custom_extensions: [{vendor_name: TEXT2SQL, data: '{"unit": "EUR"}'}]
-"""
+MODEL = (FIXTURES / "semantics/clinic.yaml").read_text(encoding="utf-8")
 
 
 @pytest.fixture

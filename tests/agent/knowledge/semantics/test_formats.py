@@ -11,6 +11,7 @@ import yaml
 
 from agent.knowledge.memory.lines import BadMemory
 from agent.knowledge.semantics.files import load_model, read_model
+from tests.pairs import FIXTURES
 
 
 def saved(folder: Path, document: Any, name: str = "model.yaml") -> Path:
@@ -19,27 +20,7 @@ def saved(folder: Path, document: Any, name: str = "model.yaml") -> Path:
     return path
 
 
-OSSIE = """
-version: 0.2.0.dev0
-semantic_model:
-- name: sales
-  ai_context: {instructions: Amounts are in euros.}
-  datasets:
-  - name: orders
-    source: db.public.orders_v2
-    primary_key: [id]
-    fields:
-    - {name: big, datatype: Boolean, expression: {dialects: [{dialect: ANSI_SQL, expression: total > 100}]}}
-    - {name: odd, expression: {dialects: [{dialect: MAQL, expression: SELECT 1}]}}
-    custom_extensions: [{vendor_name: SALESFORCE, data: '{}'}]
-  - {name: view, source: SELECT * FROM orders}
-  metrics:
-  - name: revenue
-    expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(orders.total)}]}
-    ai_context: {synonyms: [turnover]}
-    custom_extensions: [{vendor_name: TEXT2SQL, data: '{"unit": "EUR"}'}]
-  relationships: [{name: broken, from: orders, to: view}]
-"""
+OSSIE = (FIXTURES / "semantics/sales.yaml").read_text(encoding="utf-8")
 
 
 def test_an_ossie_document_is_read_and_names_what_is_not_used(tmp_path: Path) -> None:
@@ -51,40 +32,6 @@ def test_an_ossie_document_is_read_and_names_what_is_not_used(tmp_path: Path) ->
     notes = "\n".join(model.not_handled)
     for part in ("SALESFORCE", "MAQL", "a dataset over a query", "relationships[broken]"):
         assert part in notes
-
-
-def test_a_dbt_manifest_becomes_metrics_with_their_filters(tmp_path: Path) -> None:
-    orders = {
-        "name": "orders",
-        "node_relation": {"alias": "fct_orders", "schema_name": "dbt"},
-        "entities": [{"name": "order", "type": "primary", "expr": "id"}, {"name": "customer", "type": "foreign",
-                                                                          "expr": "customer_id"}],
-        "measures": [{"name": "total", "agg": "sum", "expr": "amount"}, {"name": "n", "agg": "count", "expr": "id"}],
-        "dimensions": [{"name": "status", "type": "categorical"}, {"name": "day", "type": "time", "expr": "ordered"}],
-    }  # fmt: skip
-    customers = {
-        "name": "customers",
-        "node_relation": {"alias": "customers"},
-        "entities": [{"name": "customer", "type": "primary", "expr": "id"}],
-    }
-    done = {"where_filters": [{"where_sql_template": "{{ Dimension('order__status') }} = 'done'"}]}
-    metrics = [
-        {"name": "revenue", "type": "simple", "type_params": {"measure": {"name": "total"}}, "filter": done},
-        {"name": "orders", "type": "simple", "type_params": {"measure": {"name": "n"}}},
-        {"name": "value", "type": "ratio",
-         "type_params": {"numerator": {"name": "revenue"}, "denominator": {"name": "orders"}}},
-        {"name": "growing", "type": "cumulative", "type_params": {"measure": {"name": "total"}}},
-    ]  # fmt: skip
-    model = read_model(saved(tmp_path, {"semantic_models": [orders, customers], "metrics": metrics}, "manifest.json"))
-    assert {m.name: m.expression.text for m in model.metrics} == {
-        "revenue": "SUM(CASE WHEN (orders.status = 'done') THEN orders.amount END)",
-        "orders": "COUNT(orders.id)",
-        "value": "(SUM(CASE WHEN (orders.status = 'done') THEN orders.amount END)) / NULLIF((COUNT(orders.id)), 0)",
-    }
-    assert [(r.source, r.target, r.columns) for r in model.relationships] == [
-        ("orders", "customers", (("customer_id", "id"),))
-    ]
-    assert any("metrics[growing]" in note for note in model.not_handled)
 
 
 def test_a_glossary_is_a_model_too(tmp_path: Path) -> None:

@@ -78,29 +78,9 @@ def test_a_draft_fits_its_database(name: str) -> None:
         assert len(draft.datasets) == len(database.schema().tables)
 
 
-def test_the_check_names_what_does_not_fit(tmp_path: Path) -> None:
-    path = tmp_path / "model.yaml"
-    path.write_text("""
-semantic_model:
-- name: broken
-  datasets:
-  - name: orders
-    source: orders
-    fields:
-    - {name: totl, expression: {dialects: [{dialect: ANSI_SQL, expression: totl}]}}
-  - {name: customers, source: customers}
-  - {name: ghosts, source: ghosts}
-  relationships:
-  - {name: many, from: orders, to: customers, from_columns: [status], to_columns: [country]}
-  - {name: types, from: orders, to: customers, from_columns: [customer_id], to_columns: [email]}
-  metrics:
-  - {name: bad, expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(orders.nothing)}]}}
-  custom_extensions:
-  - vendor_name: TEXT2SQL
-    data: '{"verified": [{"question": "Who?", "sql": "SELECT nobody FROM customers"}]}'
-""")
+def test_the_check_names_what_does_not_fit() -> None:
     with open_database(demo_path("shop")) as database:
-        text = "\n".join(map(str, checked(read_model(path), database)))
+        text = "\n".join(map(str, checked(read_model(FIXTURE.with_name("broken.yaml")), database)))
     for part in (
         "orders.totl: orders has no column totl",
         "bad: orders has no column nothing",
