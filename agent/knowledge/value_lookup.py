@@ -50,7 +50,7 @@ Place = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnFacts:
+class ColumnFigures:
     """Figures of one column. What was not read is None."""
 
     distinct: int | None = None
@@ -83,7 +83,7 @@ class ValueLookup:
         if self._database is None or self._database() is not database:
             self._database, self._schema, self._late = weakref.ref(database), schema, 0
 
-    def facts(self, table: str) -> dict[str, ColumnFacts]:
+    def facts(self, table: str) -> dict[str, ColumnFigures]:
         """The facts of a table's columns by name, in one pass, of a large table over its first rows; empty without a
         database, and where it fails or takes too long."""
         database = self._database() if self._database is not None else None
@@ -114,7 +114,7 @@ class ValueLookup:
         for column, ranged in columns:
             nulls = 1 - int(str(next(row))) / rows if rows else None
             least, greatest = (next(row), next(row)) if ranged else (None, None)
-            facts[column.name] = ColumnFacts(least=least, greatest=greatest, nulls=nulls, sampled=large)
+            facts[column.name] = ColumnFigures(least=least, greatest=greatest, nulls=nulls, sampled=large)
         return facts
 
     def find(self, phrases: Sequence[str], seconds: float = SECONDS) -> tuple[tuple[Place, str], ...]:

@@ -25,7 +25,7 @@ from agent.knowledge.grouping import grouped
 from agent.knowledge.stored_dates import date_form
 from agent.knowledge.value_file import Found, StoredValues
 from agent.knowledge.value_forms import How, fold, folded_forms, likeness, singular
-from agent.knowledge.value_lookup import ColumnFacts, ValueLookup
+from agent.knowledge.value_lookup import ColumnFigures, ValueLookup
 from agent.knowledge.value_reading import BITS, StoredColumn, dated_name, read_columns
 from agent.knowledge.value_words import ValueParts, ValueRelations, ValueWords
 from eval.databases.base import Database
@@ -83,7 +83,7 @@ class ValueIndex:
         self._in_file: frozenset[int] = frozenset()
         """Places of the columns whose values the file has, more of them than there are here."""
         self._homes: Mapping[tuple[str, str], str] = {}
-        self._facts: dict[str, dict[str, ColumnFacts]] = {}
+        self._facts: dict[str, dict[str, ColumnFigures]] = {}
         self._parts: dict[str, tuple[ValueParts, ...]] = {}
 
     def __len__(self) -> int:
@@ -105,13 +105,13 @@ class ValueIndex:
         place = self._places.get((table, column))
         return place is not None and self._origins[place] not in self._incomplete
 
-    def facts(self, table: str, column: str) -> ColumnFacts:
+    def facts(self, table: str, column: str) -> ColumnFigures:
         """Figures of a column, read on first use for its whole table, in one statement."""
         place = self._places.get((table, column))
         source = self._origins[place][0] if place is not None else self._sources.get(table, table)
         if source not in self._facts:
             self._facts[source] = self._lookup.facts(source)
-        found = self._facts[source].get(column, ColumnFacts())
+        found = self._facts[source].get(column, ColumnFigures())
         known = len(self._values[place]) if place is not None else None
         return replace(found, distinct=known, complete=self.complete(table, column))
 

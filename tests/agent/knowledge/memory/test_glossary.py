@@ -22,9 +22,9 @@ def test_a_glossary_is_read_and_fits(kept: Kept, shop: Database) -> None:
     glossary = read_glossary(kept("g.yaml", GOOD))
 
     assert [(e.kind, e.name, e.line) for e in glossary.entries] == [
-        ("term", "big spender", 3),
-        ("metric", "revenue", 7),
-        ("filter", "orders", 11),
+        ("term", "big spender", 2),
+        ("metric", "revenue", 6),
+        ("filter", "orders", 10),
     ]
     assert [unfit(e, shop.schema()) for e in glossary.entries] == [None, None, None]
 
