@@ -205,8 +205,8 @@ class ValueIndex:
 
     def _counted(self, word: str) -> Iterator[ValueParts]:
         in_file = self._file.counted(word) if self._file is not None else ()
-        for key, *counts in in_file:
-            yield ValueParts(*self._homes_of_columns.get(key, key), *counts)
+        for key, holding, first, last, examples in in_file:
+            yield ValueParts(*self._homes_of_columns.get(key, key), holding, first, last, examples)
         found = self._words.counted(word)
         for place, holding, first, last, examples in found or (() if in_file else self._words.beginning_with(word)):
             if place not in self._in_file or not found:
