@@ -64,6 +64,15 @@ async def test_a_model_sees_examples_and_terms_before_the_question(
     assert places == sorted(places)
 
 
+async def test_working_in_steps_sees_them_too(
+    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
+) -> None:
+    await ask(QUESTION, model, strategy="react/no-summary", **files)
+
+    assert "big spender: customers.segment = 'A'" in server.requests[0].prompt
+    assert "Porto?" in server.requests[0].prompt
+
+
 async def test_masked_rows_take_examples_and_constants_with_them(
     server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
 ) -> None:
