@@ -7,6 +7,7 @@ import random
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,7 +113,9 @@ def count(database: Database, sql: str) -> object:
 def test_counts_of_random_rows_and_conditions_are_right(tmp_path: Path) -> None:
     rng = random.Random(5)
     path = tmp_path / "random.sqlite"
-    cells = [tuple(None if rng.random() < 0.2 else rng.randrange(10) for _ in range(3)) for _ in range(200)]
+    cells: list[tuple[Any, ...]] = [
+        tuple(None if rng.random() < 0.2 else rng.randrange(10) for _ in range(3)) for _ in range(200)
+    ]
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE things (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, c INTEGER)")
         connection.executemany("INSERT INTO things (a, b, c) VALUES (?, ?, ?)", cells)
