@@ -18,11 +18,7 @@ _IRREGULAR = dict(
 _PLURAL_US = ("status", "campus", "bus", "virus", "bonus", "census", "genus", "corpus", "radius", "surplus")
 _PLURALS = dict(
     pair.split(":")
-    for pair in """
-    child:children person:people man:men woman:women foot:feet tooth:teeth mouse:mice goose:geese half:halves
-    shelf:shelves knife:knives life:lives leaf:leaves wife:wives wolf:wolves criterion:criteria species:species
-    series:series news:news media:media data:data sheep:sheep fish:fish aircraft:aircraft staff:staff
-    """.split()
+    for pair in ["child:children", "person:people", "man:men", "woman:women", "foot:feet", "tooth:teeth", "mouse:mice", "goose:geese", "half:halves", "shelf:shelves", "knife:knives", "life:lives", "leaf:leaves", "wife:wives", "wolf:wolves", "criterion:criteria", "species:species", "series:series", "news:news", "media:media", "data:data", "sheep:sheep", "fish:fish", "aircraft:aircraft", "staff:staff"]
 )
 _DERIVATIONAL = ("isation", "ization", "ation", "ition", "ment", "ance", "ence", "tion", "sion", "ion", "ship",
                  "ness", "ity", "ive", "or", "er", "al", "ee", "y")  # fmt: skip
