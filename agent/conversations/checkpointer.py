@@ -24,7 +24,6 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from agent.config import StateSettings
-from agent.conversations.read_once import forget_read, read_once
 from agent.conversations.serialization import StateSerializer
 from agent.store.base import BUSY_SECONDS
 from agent.store.location import private_file, state_location
@@ -85,18 +84,16 @@ class _ThreadFile(SqliteSaver):
         return put
 
     async def aget_tuple(self, config: Config) -> CheckpointTuple | None:
-        return await read_once(config, lambda: self._done(self.get_tuple, config))
+        return await self._done(self.get_tuple, config)
 
     async def aput(
         self, config: Config, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> Config:
-        forget_read(config)
         return await self._done(self.put, config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        forget_read(config)
         await self._done(self.put_writes, config, writes, task_id, task_path)
 
     async def alist(

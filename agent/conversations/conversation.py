@@ -36,8 +36,6 @@ class Conversation:
     """For a question that is asked again: only the turns before this number are its history."""
     go_on: bool = False
     """With `before`: the run of that turn was interrupted; the steps that it ended are not done again."""
-    fresh: bool = False
-    """The thread was created for this question, so it has no state yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +69,6 @@ def thread_config(thread_id: str) -> Any:
 
 async def thread_state(graph: Graph, thread_id: str) -> ThreadState:
     """The thread's current state; a thread without questions is at its beginning."""
-    from langgraph.checkpoint.base import BaseCheckpointSaver
-
-    saver = graph.checkpointer
-    if isinstance(saver, BaseCheckpointSaver) and await saver.aget_tuple(thread_config(thread_id)) is None:
-        return ThreadState()
     snapshot = await graph.aget_state(thread_config(thread_id))
     values = snapshot.values or {}
     waiting = Clarification.model_validate(snapshot.interrupts[0].value) if snapshot.interrupts else None

@@ -10,18 +10,16 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from psycopg import AsyncConnection, AsyncCursor, Error, OperationalError
+from psycopg import AsyncConnection, Error, OperationalError
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from agent.conversations.read_once import forget_read, read_once
 from agent.conversations.serialization import StateSerializer
-from agent.store.base import CONNECT_SECONDS, has_news
+from agent.store.base import CONNECT_SECONDS
 from agent.store.columns import storable
 from agent.store.location import Location
 from agent.store.store_errors import StateUnavailable
@@ -44,21 +42,16 @@ _PRUNE = (
 )
 
 
-_open_cursor: ContextVar[AsyncCursor[DictRow] | None] = ContextVar("open_cursor", default=None)
-"""The cursor that the library's own writing shares with ours."""
-
-
 class _SharedThreads(AsyncPostgresSaver):
     """Keeps only the latest checkpoint of each thread. A server that is being restarted is waited for: reading changes
     nothing, and writing the same checkpoint twice leaves one."""
 
     async def aget_tuple(self, config: Config) -> CheckpointTuple | None:
-        return await read_once(config, lambda: _patiently(super(_SharedThreads, self).aget_tuple, config))
+        return await _patiently(super().aget_tuple, config)
 
     async def aput_writes(
         self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        forget_read(config)
         await _patiently(super().aput_writes, config, writes, task_id, task_path)
 
     async def aput(
@@ -67,39 +60,23 @@ class _SharedThreads(AsyncPostgresSaver):
         values = checkpoint["channel_values"]  # plain text is written as JSON and bypasses the serializer
         clean = {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
         copy: Checkpoint = {**checkpoint, "channel_values": clean}
-        forget_read(config)
-        return await _patiently(self._put, config, copy, metadata, new_versions)
-
-    async def _put(
-        self, config: Config, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
-    ) -> Config:
-        """The checkpoint and the end of older ones, in one round trip."""
-        async with self._cursor(pipeline=True) as cursor:
-            shared = _open_cursor.set(cursor)
-            try:
-                put = await super().aput(config, checkpoint, metadata, new_versions)
-            finally:
-                _open_cursor.reset(shared)
-            if config["configurable"].get("checkpoint_id"):  # else it is the thread's first
-                kept = checkpoint["channel_versions"]
-                its = {
-                    "thread": str(put["configurable"]["thread_id"]),
-                    "ns": str(put["configurable"]["checkpoint_ns"]),
-                    "id": checkpoint["id"],
-                    "channels": list(kept),
-                    "versions": [str(version) for version in kept.values()],
-                }
-                for statement in _PRUNE:
-                    await cursor.execute(statement, its)
+        put = await _patiently(super().aput, config, copy, metadata, new_versions)
+        await _patiently(self._prune, checkpoint, put)
         return put
 
-    @contextlib.asynccontextmanager
-    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        if (cursor := _open_cursor.get()) is not None:
-            yield cursor
-            return
-        async with super()._cursor(pipeline=pipeline) as cursor:
-            yield cursor
+    async def _prune(self, checkpoint: Checkpoint, put: Config) -> None:
+        """Remove what is older than the checkpoint that was put."""
+        kept = checkpoint["channel_versions"]
+        its = {
+            "thread": str(put["configurable"]["thread_id"]),
+            "ns": str(put["configurable"]["checkpoint_ns"]),
+            "id": checkpoint["id"],
+            "channels": list(kept),
+            "versions": [str(version) for version in kept.values()],
+        }
+        async with self._cursor(pipeline=True) as cursor:
+            for statement in _PRUNE:
+                await cursor.execute(statement, its)
 
 
 async def _patiently(work: Callable[..., Awaitable[T]], *given: Any) -> T:
@@ -113,13 +90,6 @@ async def _patiently(work: Callable[..., Awaitable[T]], *given: Any) -> T:
             await asyncio.sleep(_AGAIN_SECONDS)
 
 
-async def _alive(connection: AsyncConnection[DictRow]) -> None:
-    """Raises OperationalError when the server of an idle connection has gone; the pool then opens another."""
-    if connection.closed or has_news(connection):
-        await connection.close()  # else the pool would take it for a good one and hand it out again
-        raise OperationalError("the connection was closed")
-
-
 @contextlib.asynccontextmanager
 async def shared_threads(location: Location) -> AsyncIterator[AsyncPostgresSaver]:
     """An open checkpointer. Raises StateUnavailable when the server does not answer."""
@@ -129,7 +99,7 @@ async def shared_threads(location: Location) -> AsyncIterator[AsyncPostgresSaver
         max_size=4,
         open=False,
         timeout=CONNECT_SECONDS,
-        check=_alive,
+        check=AsyncConnectionPool.check_connection,
         kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
     )
     try:

@@ -51,10 +51,7 @@ async def take_turn(text: str, conversation: Conversation, context: RunContext, 
         raise RunFailed("busy", "Another question is still running on this thread. Wait for it, or cancel it.")
     _running.add(key)
     try:
-        from agent.conversations.read_once import one_turn
-
-        with one_turn(conversation.thread_id if conversation.fresh else None):
-            return await _turn_taken(text, conversation, context, evidence)
+        return await _turn_taken(text, conversation, context, evidence)
     except Exception as error:  # of the checkpointer's driver: the nodes themselves never raise such errors
         driver = type(error).__module__.partition(".")[0]
         if driver not in ("sqlite3", "psycopg", "psycopg_pool"):

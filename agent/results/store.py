@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import secrets
 import shutil
 import sqlite3
@@ -38,14 +37,11 @@ from eval.statement import ReadStatement
 _ABANDONED_SECONDS = 3600.0
 _SWEEP_SECONDS = 30.0
 _GONE = "this result is no longer kept; run the query again"
-_ID = re.compile(r"[0-9a-f]{40}")
 
 
 class KeptResult(BaseModel, frozen=True):
     """One result on disk. Reading it blocks for some ms: call it from a thread."""
 
-    id: str
-    """Identifies the result for its owner; nobody else can use it."""
     columns: list[ColumnFacts]
     row_count: int
     """Rows kept."""
@@ -89,11 +85,11 @@ class KeptResult(BaseModel, frozen=True):
         return _opened(self._path)
 
     @classmethod
-    def read(cls, result_id: str, path: Path) -> KeptResult:
+    def read(cls, path: Path) -> KeptResult:
         """Raises ResultGone."""
         with _opened(path) as file:
             about = json.loads(file.execute("SELECT json FROM about").fetchone()[0])
-        result = cls(id=result_id, **about)
+        result = cls(**about)
         result._path = path
         return result
 
@@ -143,12 +139,9 @@ class ResultStore:
     async def keep(self, database: Database, statement: ReadStatement, *, owner: str = "") -> KeptResult:
         """The statement's result: the kept one while the data is unchanged, else the result of a new run. Cancelling
         the awaiting task interrupts the statement. Raises StatementFailed, ResultError."""
-        return await in_statement_thread(lambda cancel: self.keep_now(database, statement, owner=owner, cancel=cancel))
+        return await in_statement_thread(lambda cancel: self._keep_now(database, statement, owner, cancel))
 
-    def keep_now(
-        self, database: Database, statement: ReadStatement, *, owner: str = "", cancel: CancelToken | None = None
-    ) -> KeptResult:
-        """`keep`, blocking."""
+    def _keep_now(self, database: Database, statement: ReadStatement, owner: str, cancel: CancelToken) -> KeptResult:
         try:
             version = database.data_version()
         except DatabaseError as e:
@@ -157,29 +150,28 @@ class ResultStore:
             version = f"memory {id(database)}"
         limits = self._limits
         parts: list[Any] = [owner, database.dialect, database.url, version, statement.sql, limits.rows, limits.bytes]
-        result_id = hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
-        path = self._path(result_id, owner)
+        key = hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+        path = self._folder / f"{key}.result"
         with self._lock:
-            running = self._running.setdefault(result_id, threading.Lock())
+            running = self._running.setdefault(key, threading.Lock())
         try:
             with running:  # two simultaneous requests for the same query cause one run
                 with suppress(ResultGone):
-                    return self.find(result_id, owner=owner)
+                    return self._kept(path)
                 self.sweep()
                 part = self._folder / f".{secrets.token_hex(16)}.part"
-                spool(database, statement, part, self._limits, cancel or CancelToken())
-                result = KeptResult.read(result_id, part)  # before another process may sweep it away
+                spool(database, statement, part, self._limits, cancel)
+                result = KeptResult.read(part)  # before another process may sweep it away
                 part.replace(path)
                 result._path = path
         finally:
             with self._lock:
-                self._running.pop(result_id, None)
+                self._running.pop(key, None)
         self.sweep()
         return result
 
-    def find(self, result_id: str, *, owner: str = "") -> KeptResult:
-        """A result kept for this owner; counts as a use of it. Raises ResultGone, also for another owner's result."""
-        path = self._path(result_id, owner)
+    def _kept(self, path: Path) -> KeptResult:
+        """The result at this path; counts as a use of it. Raises ResultGone."""
         try:
             if time.time() - path.stat().st_mtime > self._seconds_kept:
                 raise ResultGone(_GONE)
@@ -188,7 +180,7 @@ class ResultStore:
             raise ResultGone(_GONE) from None
         if time.monotonic() - self._swept > _SWEEP_SECONDS:
             self.sweep()
-        return KeptResult.read(result_id, path)
+        return KeptResult.read(path)
 
     def sweep(self) -> None:
         """Remove results that were unused for too long, then the least recently used ones until the rest fits."""
@@ -212,9 +204,3 @@ class ResultStore:
             with suppress(OSError):
                 os.unlink(name)  # noqa: PTH108
             total -= size
-
-    def _path(self, result_id: str, owner: str) -> Path:
-        if not _ID.fullmatch(result_id):  # it is part of a path
-            raise ResultGone("this is no result's id")
-        mark = hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        return self._folder / f"{mark}-{result_id}.result"

@@ -69,6 +69,7 @@ def create_app(
     config = settings or process_settings()
     configure_logging(config)
     tokens = Tokens.of(config.server, config.database)
+    limits = Limits(config.server)
     late: list[LateRoutes] = []
 
     @contextlib.asynccontextmanager
@@ -78,8 +79,7 @@ def create_app(
         async with observed(show_sql=config.privacy.log_sql), _services(config, instance or Instance(), tokens) as made:
             app.state.services = made
             if made.store.shared:
-                app.state.limits.share(made.store, made.runs.instance.id)
-                made.runs.each_pulse.append(app.state.limits.pulse)
+                limits.store = made.store
             try:
                 async with contextlib.AsyncExitStack() as doors:
                     await doors.enter_async_context(Scheduler(made).running())
@@ -87,7 +87,7 @@ def create_app(
                         await doors.enter_async_context(door.running())
                     yield
             finally:
-                await app.state.limits.end_sharing()
+                limits.store = None
                 del app.state.services
 
     # no interactive pages of the API: their scripts would have to come from elsewhere
@@ -104,8 +104,6 @@ def create_app(
     app.include_router(page_router)
     app.router.default = otherwise
     _describe(app)
-    limits = Limits(config.server)
-    app.state.limits = limits
     upload = (config.limits.upload_mb << 20) + FORM_BYTES
     protect(app, config.server, tokens=tokens, max_upload=upload, limits=limits, below=below)
     return app

@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 from agent.config import Settings
 from agent.results import ResultStore, SqlOutcome, run_sql
 from agent.server.access import Client, CurrentClient
-from agent.server.errors import ApiError
+from agent.server.errors import ApiError, required
 from agent.server.middleware.tokens import Tokens
 from agent.server.models import SharedModels
 from agent.server.presets import Presets
@@ -19,8 +19,19 @@ from agent.server.runs.registry import LiveRuns
 from agent.server.sources import Sources
 from agent.server.warmup import Warmup
 from agent.store import Store
+from agent.store.owned import R
+from agent.store.records import BoardRecord, KeptRecord, Record, RunRecord, ScheduleRecord, ThreadRecord
 from eval.databases.base import Database
 from eval.databases.types import Limits
+
+CALLED: dict[type[Record], str] = {
+    RunRecord: "run",
+    ThreadRecord: "thread",
+    KeptRecord: "kept answer",
+    BoardRecord: "board",
+    ScheduleRecord: "schedule",
+}
+"""What a client is told that there is none of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,14 @@ class ClientServices(Services):
     def owner(self) -> str:
         """The owner of what the client makes."""
         return self.client.name
+
+    async def mine(self, kind: type[R], key: str) -> R:
+        """A record of the client's own. Raises ApiError 404."""
+        return required(await self.store.get(kind, self.owner, key), CALLED[kind])
+
+    async def run(self, run_id: str) -> RunRecord:
+        """A run of the client's as the client may see it. Raises ApiError 404."""
+        return self.client.sees(await self.mine(RunRecord, run_id))
 
     async def database(self, preset_id: str, owner: str | None = None) -> Database:
         """The database with the client's rights, or one that the owner brought. Raises ApiError (404 there is none, 503

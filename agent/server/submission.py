@@ -27,7 +27,7 @@ from agent.server.runs.run import LiveRun
 from agent.server.services import ClientServices, Services
 from agent.state import Term
 from agent.store import StoreError
-from agent.store.records import RunRecord
+from agent.store.records import RunRecord, ThreadRecord
 from agent.store.threads import new_thread_id
 from eval.databases.types import DatabaseError
 from eval.errors import Busy
@@ -70,7 +70,7 @@ async def begin(
         raise _busy() from None
     preset_id = asked.preset
     if asked.thread_id and not preset_id:
-        thread = await here.store.thread(here.owner, asked.thread_id)
+        thread = await here.store.get(ThreadRecord, here.owner, asked.thread_id)
         preset_id = thread.preset if thread else None
     preset = await here.presets.find(here.client, preset_id)
     await here.models.refresh()
@@ -116,12 +116,7 @@ async def _answering(
     conversation = None
     if record.thread_id:
         conversation = Conversation(
-            record.thread_id,
-            services.checkpointer,
-            turn=record.turn or None,
-            before=before,
-            go_on=go_on,
-            fresh=record.turn == 1 and before is None,
+            record.thread_id, services.checkpointer, turn=record.turn or None, before=before, go_on=go_on
         )
     confirmed: list[tuple[str, str]] = []
     taught: list[Term] = []

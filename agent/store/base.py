@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-import select
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -21,7 +20,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import BaseModel
 from sqlalchemy import Column, Connection, Engine, Select, and_, create_engine, event, or_, text
-from sqlalchemy.exc import InvalidatePoolError
 
 from agent.store.columns import micros, moment
 from agent.store.encryption import Sealer
@@ -91,9 +89,9 @@ class Base:
         row = await self._read(lambda connection: connection.execute(query).mappings().first())
         return None if row is None else record.model_validate(dict(row))
 
-    async def _all(self, record: type[R], query: Select[Any], given: Mapping[str, Any] | None = None) -> list[R]:
-        """All records that a query selects; `given`: the values of its parameters. Raises StoreError."""
-        rows = await self._read(lambda connection: connection.execute(query, given).mappings().all())
+    async def _all(self, record: type[R], query: Select[Any]) -> list[R]:
+        """All records that a query selects. Raises StoreError."""
+        rows = await self._read(lambda connection: connection.execute(query).mappings().all())
         return [record.model_validate(dict(row)) for row in rows]
 
     async def _page(
@@ -148,32 +146,16 @@ def transaction(
     return done
 
 
-def has_news(connection: Any) -> bool:
-    """Whether an idle connection to PostgreSQL has something to read: nearly always that its server has gone. A system
-    call instead of a round trip."""
-    if not hasattr(select, "poll"):  # Windows
-        return bool(select.select([connection], [], [], 0)[0])
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return bool(poll.poll(0))
-
-
 def _engine(location: Location) -> Engine:
     if not location.sqlite:
-        engine = create_engine(
+        return create_engine(
             location.url,
             pool_size=8,
             max_overflow=_SERVER_THREADS - 8,
+            pool_pre_ping=True,  # the first request after the state server restarts must not fail
             # a server that has vanished must not hold a thread, and so the end of the process, for hours
             connect_args={"connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": BUSY_SECONDS * 1000},
         )
-
-        @event.listens_for(engine, "checkout")
-        def taken(connection: Any, _: Any, __: Any) -> None:
-            if connection.closed or has_news(connection):
-                raise InvalidatePoolError  # the first request after the state server restarts must not fail
-
-        return engine
     engine = create_engine(location.url, connect_args={"timeout": BUSY_SECONDS}, pool_size=_READERS + 1)
 
     @event.listens_for(engine, "connect")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cache
-from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from agent.store.base import Base, transaction
 from agent.store.records import FeedbackRecord, Verdict
@@ -45,9 +43,18 @@ class FeedbackStore(Base):
     ) -> list[FeedbackRecord]:
         """The latest verdict of each run, newest first; `verdicts` filters by the latest verdict, `rights` by what the
         run was seen with."""
-        query = _latest(preset is not None, verdicts is not None, rights is not None)
-        given = {"owner": owner, "rights": rights or "", "preset": preset or "", "verdicts": list(verdicts or ())}
-        return await self._all(FeedbackRecord, query, given)
+        newest = (feedback.c.created.desc(), feedback.c.feedback_id.desc())
+        place = func.row_number().over(partition_by=feedback.c.run_id, order_by=newest).label("place")
+        ranked = select(feedback, place).where(feedback.c.owner == owner).subquery()
+        query = select(*(ranked.c[column.name] for column in feedback.c)).where(ranked.c.place == 1)
+        if preset is not None:
+            query = query.where(ranked.c.preset == preset)
+        if rights is not None:
+            query = query.where(ranked.c.rights == rights)
+        if verdicts is not None:
+            query = query.where(ranked.c.verdict.in_(verdicts))
+        query = query.order_by(ranked.c.created.desc(), ranked.c.feedback_id.desc()).limit(MOST)
+        return await self._all(FeedbackRecord, query)
 
     async def confirmed(
         self, owner: str, preset: str | None = None, *, rights: str | None = None
@@ -55,19 +62,3 @@ class FeedbackStore(Base):
         """(question, SQL) of the answers that the owner held right or corrected."""
         records = await self.feedback(owner, preset, CONFIRMED, rights=rights)
         return [(one.question, one.sql) for one in records if one.question and one.sql]
-
-
-@cache
-def _latest(of_preset: bool, of_verdicts: bool, of_rights: bool) -> Select[Any]:
-    """Built once: every question uses the query, and building it costs more than running it."""
-    newest = (feedback.c.created.desc(), feedback.c.feedback_id.desc())
-    place = func.row_number().over(partition_by=feedback.c.run_id, order_by=newest).label("place")
-    ranked = select(feedback, place).where(feedback.c.owner == bindparam("owner")).subquery()
-    query = select(*(ranked.c[column.name] for column in feedback.c)).where(ranked.c.place == 1)
-    if of_preset:
-        query = query.where(ranked.c.preset == bindparam("preset"))
-    if of_rights:
-        query = query.where(ranked.c.rights == bindparam("rights"))
-    if of_verdicts:
-        query = query.where(ranked.c.verdict.in_(bindparam("verdicts", expanding=True)))
-    return query.order_by(ranked.c.created.desc(), ranked.c.feedback_id.desc()).limit(MOST)

@@ -8,16 +8,16 @@ stored as they were sent, for readers that resume; its record is its answer, so 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from operator import methodcaller
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, literal_column, select, text, update
+from sqlalchemy import Connection, and_, delete, func, literal_column, select, update
 
-from agent.store.base import Base, transaction
-from agent.store.columns import now, storable
+from agent.store.base import transaction
+from agent.store.columns import now
+from agent.store.owned import OwnedStore
 from agent.store.records import RunRecord, RunStatus, StoredEvent
 from agent.store.tables import events, runs, threads
 
@@ -28,15 +28,10 @@ EVENT_BYTES = 256 * 1024 * 1024
 SHORT = 300
 """Characters of an answer that a list shows."""
 
-_FINISHED = update(runs).where(runs.c.run_id == bindparam("of"))
-_EVENTS_AT_ONCE = text(
-    f"INSERT INTO {events.name} (run_id, number, data, size) SELECT :run_id, CAST(one->>0 AS integer), one->>1, "
-    "length(one->>1) FROM json_array_elements(CAST(:events AS json)) AS one"
-)
 _LISTED = [column for column in runs.c if column.name not in ("answer", "instance", "leased_until")]
 
 
-class RunStore(Base):
+class RunStore(OwnedStore):
     async def begin_run(self, run: RunRecord, *, instance: str = "", lease_seconds: float = LEASE_SECONDS) -> None:
         """Store a run that is no turn of a thread, leased to `instance` while it goes on; `begin_turn` is for the
         others."""
@@ -74,17 +69,13 @@ class RunStore(Base):
             "answer": answer,
             "leased_until": 0,
         }
-        done = connection.execute(_FINISHED, {**values, "of": run_id})
+        done = connection.execute(update(runs).where(runs.c.run_id == run_id).values(**values))
         if again and last:
             same = and_(events.c.run_id == run_id, events.c.number >= last[0].number)
             connection.execute(delete(events).where(same))
         if last and done.rowcount:
             _insert_events(connection, run_id, last)
         return bool(done.rowcount)
-
-    async def run(self, owner: str, run_id: str) -> RunRecord | None:
-        query = select(*_LISTED, runs.c.answer).where(runs.c.owner == owner, runs.c.run_id == run_id)
-        return await self._first(RunRecord, query)
 
     async def runs(
         self, owner: str, *, thread_id: str | None = None, limit: int = 50, before: str | None = None
@@ -153,19 +144,12 @@ class RunStore(Base):
 
 
 def _insert_events(connection: Connection, run_id: str, sent: Sequence[StoredEvent]) -> None:
-    """One statement for all: PostgreSQL would else be sent one for each row. A run whose ending is there gets no more
-    events."""
+    """A run whose ending is there gets no more events."""
     taken = select(events.c.number).where(events.c.run_id == run_id, events.c.number >= sent[0].number)
     if connection.scalar(taken.limit(1)):
         return
-    rows = [(one.number, storable(one.data)) for one in sent]
-    if connection.dialect.name == "postgresql":
-        connection.execute(_EVENTS_AT_ONCE, {"run_id": run_id, "events": json.dumps(rows, ensure_ascii=False)})
-        return
-    connection.execute(
-        events.insert(),
-        [{"run_id": run_id, "number": number, "data": data, "size": len(data)} for number, data in rows],
-    )
+    rows = [{"run_id": run_id, "number": one.number, "data": one.data, "size": len(one.data)} for one in sent]
+    connection.execute(events.insert(), rows)
 
 
 def _short(answer: dict[str, Any] | None) -> str:

@@ -16,15 +16,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
-from agent.store.base import Base, transaction
+from agent.store.base import transaction
 from agent.store.columns import micros
+from agent.store.owned import OwnedStore
 from agent.store.records import DeliveryRecord, DeliveryState, ScheduleRecord
 from agent.store.runs import LEASE_SECONDS
-from agent.store.store_errors import TooMany
-from agent.store.tables import deliveries, schedules
+from agent.store.tables import deliveries, schedules, selected
 
-MOST = 100
-"""Maximum number of schedules of one owner."""
 KEPT = 50
 """Latest deliveries of a schedule that are kept."""
 BATCH = 20
@@ -33,9 +31,6 @@ TRIES = 100
 """An `attempt` counts the claims; when its owner sends a delivery again, they count on from the next such hundred."""
 OPEN: tuple[DeliveryState, ...] = ("due", "claimed", "sending")
 IN_DOUBT = "It broke off while it was being sent: it may have arrived or not."
-
-_PLANNED = [schedules.c[name] for name in ScheduleRecord.model_fields]
-_LISTED = [deliveries.c[name] for name in DeliveryRecord.model_fields]
 
 Planned = Callable[[ScheduleRecord], tuple[datetime | None, datetime]]
 """The latest time that was due (None: too long ago), and the next one, of a schedule whose time has come."""
@@ -52,43 +47,16 @@ def delivery_id(schedule_id: str, due: datetime) -> str:
     return hashlib.sha256(f"{schedule_id} {micros(due)}".encode()).hexdigest()[:32]
 
 
-class ScheduleStore(Base):
+class ScheduleStore(OwnedStore):
     def sealed(self, text: str) -> str:
         """Raises SecretMissing when there is no key."""
         return self._sealer.seal(text)
-
-    @transaction
-    def add_schedule(self, connection: Connection, schedule: ScheduleRecord) -> None:
-        """Raises TooMany."""
-        mine = select(func.count()).select_from(schedules).where(schedules.c.owner == schedule.owner)
-        if (connection.scalar(mine) or 0) >= MOST:
-            raise TooMany(f"You have {MOST} schedules already, which is the most: remove some first.")
-        connection.execute(schedules.insert(), schedule.model_dump() | {"memory": ""})
-
-    async def schedules(self, owner: str) -> list[ScheduleRecord]:
-        """The latest first."""
-        query = select(*_PLANNED).where(schedules.c.owner == owner)
-        return await self._all(ScheduleRecord, query.order_by(schedules.c.created.desc(), schedules.c.schedule_id))
-
-    async def schedule(self, owner: str, schedule_id: str) -> ScheduleRecord | None:
-        query = select(*_PLANNED).where(schedules.c.owner == owner, schedules.c.schedule_id == schedule_id)
-        return await self._first(ScheduleRecord, query)
 
     async def memory(self, schedule_id: str) -> dict[str, Any]:
         """What the schedule's condition compares with."""
         query = select(schedules.c.memory).where(schedules.c.schedule_id == schedule_id)
         text = await self._read(lambda connection: connection.scalar(query))
         return dict(json.loads(text)) if text else {}
-
-    async def change_schedule(
-        self, schedule: ScheduleRecord, *, forget: bool = False, **changed: Any
-    ) -> ScheduleRecord:
-        """Store other values (fields of `ScheduleRecord`) and return it with them. `forget`: what its condition has
-        seen is about another condition."""
-        values = {**changed, "memory": "", "told": None} if forget else changed
-        query = update(schedules).where(schedules.c.schedule_id == schedule.schedule_id).values(**values)
-        await self._write(lambda connection: connection.execute(query))
-        return schedule.model_copy(update=changed)
 
     async def owner_seen(self, owner: str, person: Mapping[str, Any] | None, at: datetime) -> None:
         """The owner is here, as this person."""
@@ -102,7 +70,7 @@ class ScheduleStore(Base):
 
     async def deliveries(self, owner: str, schedule_id: str) -> list[DeliveryRecord]:
         """The latest first."""
-        query = select(*_LISTED).where(deliveries.c.owner == owner, deliveries.c.schedule_id == schedule_id)
+        query = selected(DeliveryRecord).where(deliveries.c.owner == owner, deliveries.c.schedule_id == schedule_id)
         return await self._all(DeliveryRecord, query.order_by(deliveries.c.due.desc()).limit(KEPT))
 
     async def last_deliveries(self, owner: str) -> dict[str, DeliveryRecord]:
@@ -110,7 +78,7 @@ class ScheduleStore(Base):
         latest = select(deliveries.c.schedule_id, func.max(deliveries.c.due).label("due"))
         of_each = latest.where(deliveries.c.owner == owner).group_by(deliveries.c.schedule_id).subquery()
         same = and_(deliveries.c.schedule_id == of_each.c.schedule_id, deliveries.c.due == of_each.c.due)
-        found = await self._all(DeliveryRecord, select(*_LISTED).join(of_each, same))
+        found = await self._all(DeliveryRecord, selected(DeliveryRecord).join(of_each, same))
         return {one.schedule_id: one for one in found}
 
     @transaction
@@ -132,7 +100,7 @@ class ScheduleStore(Base):
         values = {**anew, "attempt": (deliveries.c.attempt // TRIES + 1) * TRIES}
         if not await self._write(lambda connection: connection.execute(query.values(**values)).rowcount):
             return None
-        return await self._first(DeliveryRecord, select(*_LISTED).where(its))
+        return await self._first(DeliveryRecord, selected(DeliveryRecord).where(its))
 
     async def anything_due(self, at: datetime) -> bool:
         """Whether there is something for `occur` or `claim`: a server without schedules writes nothing."""
@@ -143,7 +111,7 @@ class ScheduleStore(Base):
     @transaction
     def occur(self, connection: Connection, at: datetime, planned: Planned) -> int:
         """Turn the occurrences whose time has come into deliveries; returns how many schedules moved on."""
-        due = select(*_PLANNED).where(_come(at))
+        due = selected(ScheduleRecord).where(_come(at))
         some = due.order_by(schedules.c.next_run).limit(BATCH).with_for_update(skip_locked=True)
         rows = connection.execute(some).mappings().all()
         for row in rows:
@@ -175,7 +143,7 @@ class ScheduleStore(Base):
     def claim(self, connection: Connection, instance: str, at: datetime, *, limit: int) -> list[DeliveryRecord]:
         """Claim deliveries that are due, or whose process is gone; those that a process was sending when it ended
         become `in doubt`."""
-        query = select(*_LISTED).where(_free(at)).order_by(deliveries.c.next_try).limit(limit)
+        query = selected(DeliveryRecord).where(_free(at)).order_by(deliveries.c.next_try).limit(limit)
         lost = update(deliveries).where(_lost(at))
         connection.execute(lost.values(state="in doubt", reason=IN_DOUBT, ended=at))
         rows = connection.execute(query.with_for_update(skip_locked=True)).mappings().all()

@@ -11,7 +11,7 @@ import logging
 
 from sqlalchemy import Connection, delete, select
 
-from agent.store.base import Base
+from agent.store.owned import OwnedStore
 from agent.store.records import SourceRecord
 from agent.store.store_errors import SecretMissing
 from agent.store.tables import preferences, sources
@@ -22,11 +22,10 @@ _PLAIN = "plain:"
 _SEALED = "sealed:"
 
 
-class SourceStore(Base):
+class SourceStore(OwnedStore):
     async def add_source(self, source: SourceRecord) -> None:
         """Raises SecretMissing when a connected database's address cannot be sealed."""
-        values = source.model_dump() | {"location": self._kept(source)}
-        await self._write(lambda connection: connection.execute(sources.insert(), values))
+        await self.add(source.model_copy(update={"location": self._kept(source)}))
 
     async def sources(self, owner: str) -> list[SourceRecord]:
         """The owner's databases, oldest first. A database whose address cannot be unsealed is left out and logged."""

@@ -28,7 +28,7 @@ from agent.store.schedules import ScheduleStore
 from agent.store.signals import SignalStore
 from agent.store.sources import SourceStore
 from agent.store.store_errors import StateUnavailable, StateUnusable, ThreadBusy, told_plainly
-from agent.store.tables import deliveries, events, feedback, runs, shares, tasks, threads, version
+from agent.store.tables import deliveries, events, feedback, runs, tasks, threads, version
 from agent.store.tasks import TaskStore
 from agent.store.terms import TermStore
 from agent.store.threads import ThreadStore
@@ -65,7 +65,6 @@ class Store(
         connection.execute(its_runs.values(status="interrupted", leased_until=0))
         for table in (tasks, deliveries):
             connection.execute(update(table).where(table.c.instance == instance).values(leased_until=0))
-        connection.execute(delete(shares).where(shares.c.instance == instance))
 
     async def ping(self) -> None:
         """Raises StoreError when the state database is away or takes no writes: it is locked, or its disk is full."""

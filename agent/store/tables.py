@@ -19,6 +19,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Select,
     Table,
     Text,
     inspect,
@@ -33,6 +34,7 @@ from agent.store.records import (
     DeliveryRecord,
     FeedbackRecord,
     KeptRecord,
+    Record,
     RunRecord,
     ScheduleRecord,
     SourceRecord,
@@ -84,7 +86,7 @@ terms = _table(TermRecord, "text2sql_terms", Index("text2sql_terms_of_preset", "
 schedules = _table(
     ScheduleRecord,
     "text2sql_schedules",
-    Column("memory", Words, nullable=False),
+    Column("memory", Words, nullable=False, default=""),
     Index("text2sql_schedules_of_owner", "owner", "created"),
     Index("text2sql_schedules_due", "paused", "next_run"),
 )
@@ -118,7 +120,28 @@ tasks = _simple(
 task_events = _simple("text2sql_task_events", 3, task_id=Words, owner=Words, version=Integer, data=LargeBinary)
 
 rates = _simple("text2sql_rates", 1, key=Words, level=Float, at=BigInteger)
-shares = _simple("text2sql_shares", 2, key=Words, instance=Words, held=Integer, leased_until=BigInteger)
+
+
+TABLES: dict[type[Record], Table] = {
+    RunRecord: runs,
+    ThreadRecord: threads,
+    FeedbackRecord: feedback,
+    TermRecord: terms,
+    SourceRecord: sources,
+    KeptRecord: kept,
+    BoardRecord: boards,
+    ScheduleRecord: schedules,
+    DeliveryRecord: deliveries,
+}
+
+
+def key_of(table: Table) -> Column[Any]:
+    return table.primary_key.columns[0]
+
+
+def selected(kind: type[Record]) -> Select[Any]:
+    """A query of the columns that the fields of a kind are in."""
+    return select(*(TABLES[kind].c[name] for name in kind.model_fields))
 
 
 def _made(*made: Table) -> Callable[[Connection], None]:
@@ -154,7 +177,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     _made(),
     _made(kept, boards),
     _made(preferences),
-    _made(tasks, task_events, rates, shares),
+    _made(tasks, task_events, rates),
     _rights_beside_owners,
     _made(terms),
     lambda connection: _add_columns(connection, boards, filters="TEXT NOT NULL DEFAULT '[]'"),

@@ -12,7 +12,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, or_, select, update
+from sqlalchemy import Connection, and_, delete, or_, select, update
 
 from agent.store.columns import storable
 from agent.store.records import RunRecord, ThreadRecord
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 _AGAIN_SECONDS = 0.1
-_COUNTED = (
-    update(threads)
-    .where(threads.c.owner == bindparam("its_owner"), threads.c.thread_id == bindparam("its_id"))
-    .values(turns=threads.c.turns + 1, updated=bindparam("new_updated"), preset=bindparam("new_preset"))
-    .returning(*threads.c)
-)
 TITLE = 120
 """Maximum characters of a thread's title, taken from its first question."""
 
@@ -55,8 +49,9 @@ def _counted(connection: Connection, run: RunRecord, *, fresh: bool) -> ThreadRe
         )
         connection.execute(threads.insert(), thread.model_dump())
         return thread
-    given = {"its_owner": run.owner, "its_id": run.thread_id, "new_updated": at, "new_preset": run.preset}
-    row = connection.execute(_COUNTED, given).mappings().first()
+    its = update(threads).where(threads.c.owner == run.owner, threads.c.thread_id == run.thread_id)
+    counted = its.values(turns=threads.c.turns + 1, updated=at, preset=run.preset).returning(*threads.c)
+    row = connection.execute(counted).mappings().first()
     if row is None:
         raise NotFound("There is no such thread.")
     if run.rights and row["rights"] != run.rights:  # what it holds was seen with these
@@ -99,10 +94,6 @@ class ThreadStore(RunStore):
                 if time.monotonic() >= until:
                     raise
             await asyncio.sleep(_AGAIN_SECONDS)
-
-    async def thread(self, owner: str, thread_id: str) -> ThreadRecord | None:
-        query = select(threads).where(threads.c.owner == owner, threads.c.thread_id == thread_id)
-        return await self._first(ThreadRecord, query)
 
     async def threads(
         self, owner: str, *, limit: int = 50, before: str | None = None, search: str | None = None

@@ -37,7 +37,7 @@ class RateLimit:
             message = f"Too many requests; the next one is answered in {wait} s."
             await refuse(scope, receive, send, 429, message, headers={"Retry-After": str(wait)})
             return
-        if not await self._limits.enter(key):
+        if not self._limits.enter(key):
             message = f"Too many requests of yours are in progress; the limit is {self._limits.at_once}."
             await refuse(scope, receive, send, 429, message, headers={"Retry-After": "1"})
             return

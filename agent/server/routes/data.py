@@ -17,7 +17,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from agent.results import MEDIA_TYPES, Filter, Format, KeptResult, Sort, UnknownName, check_sql, export
-from agent.server.errors import ApiError, required
+from agent.server.errors import ApiError
 from agent.server.replies import (
     DrillIn,
     DrillReply,
@@ -32,7 +32,7 @@ from agent.server.replies import (
 from agent.server.routes.answers import Id, disposition, refusals
 from agent.server.services import ClientServices, Here
 from agent.statements.drill_down import NotDrillable, drills
-from agent.store.records import RunRecord
+from agent.store.records import RunRecord, ThreadRecord
 from eval.sql import parse
 
 router = APIRouter(tags=["results"])
@@ -58,7 +58,7 @@ async def sql(here: Here, asked: SqlIn) -> SqlReply:
     """Run SQL of your own under the same guard and limits as everything else. It is kept as a run."""
     preset = await here.presets.find(here.client, asked.preset)
     if asked.thread_id:
-        required(await here.store.thread(here.owner, asked.thread_id), "thread")
+        await here.mine(ThreadRecord, asked.thread_id)
     started = datetime.now(UTC)
     database = await preset.database()
     outcome = await here.ran(database, asked.sql)
@@ -112,7 +112,7 @@ async def rows(
     filters: FilterBy = None,
 ) -> RowsReply:
     """A page of a run's whole result, sorted and filtered."""
-    result = await _kept(here, run_id, task)
+    result = await _kept(here, await here.run(run_id), task)
     page = await asyncio.to_thread(result.page, offset, limit, _sorts(sort), _filters(filters))
     columns = [ResultColumn.of(c) for c in result.columns]
     return RowsReply(**dict(page), columns=columns, limit=limit, truncated=not page.total_exact)
@@ -137,18 +137,17 @@ async def export_rows(
     bom: Annotated[bool, Query(description="CSV begins with a byte order mark, which Excel needs.")] = False,
 ) -> StreamingResponse:
     """A run's whole result as a file, made while it is sent. In CSV, cells that a spreadsheet would run are quoted."""
-    result = await _kept(here, run_id, task)
-    run = await here.store.run(here.owner, run_id)
+    run = await here.run(run_id)
+    result = await _kept(here, run, task)
     made = await asyncio.to_thread(
         lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), bom=bom, guard_formulas=True)
     )
-    headers = disposition(run.question if run else "", wanted)
+    headers = disposition(run.question, wanted)
     return StreamingResponse(made.__aiter__(), media_type=made.media_type, headers=headers)
 
 
-async def _kept(here: ClientServices, run_id: str, task: str | None) -> KeptResult:
-    """The whole result behind a run. Raises ApiError (404 no such run, task or result; 400 its statement fails)."""
-    record = here.client.sees(required(await here.store.run(here.owner, run_id), "run"))
+async def _kept(here: ClientServices, record: RunRecord, task: str | None) -> KeptResult:
+    """The whole result behind a run. Raises ApiError (404 no such task or result; 400 its statement fails)."""
     answer = record.answer or {}
     if task is None:
         sql = record.sql if record.status in ("success", "doubtful") else ""

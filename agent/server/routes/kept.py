@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from agent.server.documents import of_board
 from agent.server.errors import ApiError, required
@@ -26,8 +26,8 @@ from agent.server.kept_replies import (
 )
 from agent.server.replies import ValuesReply
 from agent.server.routes.answers import DOCUMENTS, DocumentFormat, Id, document_response, refusals
-from agent.server.services import ClientServices, Here, Services
-from agent.store.records import BoardRecord, KeptParameter, KeptRecord, RunRecord, Tile
+from agent.server.services import ClientServices, Here
+from agent.store.records import BoardRecord, KeptParameter, KeptRecord, RunRecord, ThreadRecord, Tile
 
 router = APIRouter(tags=["boards"])
 
@@ -41,6 +41,23 @@ MOST_PINNED = 50
 """Results of a conversation that a board begins with."""
 
 
+async def _my_answer(here: Here, kept_id: Id) -> KeptRecord:
+    return await _answer(here, here.owner, kept_id)
+
+
+async def _my_board(here: Here, board_id: Id) -> BoardRecord:
+    return await here.mine(BoardRecord, board_id)
+
+
+async def _shared_board(here: Here, share: Share) -> BoardRecord:
+    return required(await here.store.shared_board(share), "board, or it is no longer shared")
+
+
+MyAnswer = Annotated[KeptRecord, Depends(_my_answer)]
+MyBoard = Annotated[BoardRecord, Depends(_my_board)]
+SharedBoard = Annotated[BoardRecord, Depends(_shared_board)]
+
+
 @router.get("/kept", responses=refusals())
 async def kept(here: Here) -> list[KeptReply]:
     """The answers that you keep, the latest first."""
@@ -50,7 +67,7 @@ async def kept(here: Here) -> list[KeptReply]:
 @router.post("/kept", status_code=201, responses=refusals(404, 409))
 async def keep(here: Here, asked: KeepIn) -> KeptReply:
     """Keep the answer of a run: its question, its SQL with the constants that may be set anew, and how it is shown."""
-    run = here.client.sees(required(await here.store.run(here.owner, asked.run_id), "run"))
+    run = await here.run(asked.run_id)
     if not _has_result(run):
         raise ApiError(409, "This run has no result to keep.")
     chart = asked.chart.model_dump() if asked.chart else {}
@@ -58,25 +75,24 @@ async def keep(here: Here, asked: KeepIn) -> KeptReply:
 
 
 @router.get("/kept/{kept_id}", responses=refusals(404))
-async def kept_answer(here: Here, kept_id: Id) -> KeptReply:
+async def kept_answer(answer: MyAnswer) -> KeptReply:
     """An answer that you keep, with the rows that it returned last."""
-    return KeptReply.of(await _answer(here, here.owner, kept_id))
+    return KeptReply.of(answer)
 
 
 @router.patch("/kept/{kept_id}", responses=refusals(404))
-async def change_kept(here: Here, kept_id: Id, asked: KeptChange) -> KeptReply:
+async def change_kept(here: Here, answer: MyAnswer, asked: KeptChange) -> KeptReply:
     """Rename a kept answer, show it in another form, or let another statement answer its question."""
-    record = await _answer(here, here.owner, kept_id)
     changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
     if asked.chart or asked.as_table:
         changed["chart"] = asked.chart.model_dump() if asked.chart and not asked.as_table else {}
     if asked.sql is not None:
-        database = await here.database(record.preset)
+        database = await here.database(answer.preset)
         changed |= {"sql": asked.sql, "parameters": parameters_of(asked.sql, database), "rights": here.client.rights}
-        changed["result"] = await refreshed(here, record.model_copy(update=changed))
+        changed["result"] = await refreshed(here, answer.model_copy(update=changed))
         if changed["result"].status != "success":
             raise ApiError(400, changed["result"].error or "This statement may not be run.")
-    return KeptReply.of(await here.store.change_kept(record, **changed) if changed else record)
+    return KeptReply.of(await here.store.change(answer, **changed) if changed else answer)
 
 
 @router.delete("/kept/{kept_id}", status_code=204, responses=refusals(404))
@@ -86,16 +102,15 @@ async def remove_kept(here: Here, kept_id: Id) -> None:
 
 
 @router.post("/kept/{kept_id}/refresh", responses=refusals(404))
-async def refresh_kept(here: Here, kept_id: Id, asked: RefreshIn) -> KeptReply:
+async def refresh_kept(here: Here, answer: MyAnswer, asked: RefreshIn) -> KeptReply:
     """Run a kept answer's statement again. Values that are given for its parameters are kept, too."""
-    record = await _answer(here, here.owner, kept_id)
-    return KeptReply.of(await _rerun(here, record, asked.values))
+    return KeptReply.of(await _rerun(here, answer, asked.values))
 
 
 @router.get("/boards", responses=refusals())
 async def boards(here: Here) -> list[BoardSummary]:
     """Your boards, the one changed last first."""
-    return [BoardSummary.of(record) for record in await here.store.boards(here.owner)]
+    return [BoardSummary.of(record) for record in await here.store.of_owner(BoardRecord, here.owner)]
 
 
 @router.post("/boards", status_code=201, responses=refusals(404, 409))
@@ -104,7 +119,7 @@ async def add_board(here: Here, asked: BoardIn) -> BoardSummary:
     at = datetime.now(UTC)
     tiles = []
     if asked.thread_id is not None:
-        thread = required(await here.store.thread(here.owner, asked.thread_id), "thread")
+        thread = await here.mine(ThreadRecord, asked.thread_id)
         runs, _ = await here.store.runs(here.owner, thread_id=thread.thread_id, limit=MOST_PINNED)
         with_result = [run for one in reversed(runs) if _has_result(run := here.client.sees(one))]
         if not with_result:
@@ -118,30 +133,29 @@ async def add_board(here: Here, asked: BoardIn) -> BoardSummary:
         created=at,
         updated=at,
     )
-    await here.store.add_board(record)
+    await here.store.add(record)
     return BoardSummary.of(record)
 
 
 @router.get("/boards/{board_id}", responses=refusals(404))
-async def board(here: Here, board_id: Id) -> BoardReply:
+async def board(here: Here, board: MyBoard) -> BoardReply:
     """A board with its answers and the rows that they returned last."""
-    return await _whole(here, await _board(here, board_id), mine=True)
+    return await _whole(here, board, mine=True)
 
 
 @router.patch("/boards/{board_id}", responses=refusals(404))
-async def change_board(here: Here, board_id: Id, asked: BoardChange) -> BoardReply:
+async def change_board(here: Here, board: MyBoard, asked: BoardChange) -> BoardReply:
     """Rename a board, pin, unpin and arrange its tiles, or change its filters."""
-    record = await _board(here, board_id)
     changed: dict[str, Any] = {} if asked.title is None else {"title": _title(asked.title)}
     if asked.tiles is not None:
-        own = {answer.kept_id for answer in await here.store.kept(here.owner)}
+        own = {answer.kept_id for answer in await here.store.of_owner(KeptRecord, here.owner)}
         if any(tile.kept_id and tile.kept_id not in own for tile in asked.tiles):
             raise ApiError(404, "There is no such kept answer.")
         holding = [tile for tile in asked.tiles if tile.kept_id or tile.text.strip()]
         changed["tiles"] = list({tile.kept_id or i: tile for i, tile in enumerate(holding)}.values())
     if asked.filters is not None:
         changed["filters"] = asked.filters
-    return await _whole(here, await here.store.change_board(record, **changed), mine=True)
+    return await _whole(here, await here.store.change(board, **changed), mine=True)
 
 
 @router.delete("/boards/{board_id}", status_code=204, responses=refusals(404))
@@ -151,79 +165,74 @@ async def remove_board(here: Here, board_id: Id) -> None:
 
 
 @router.post("/boards/{board_id}/share", responses=refusals(404))
-async def share_board(here: Here, board_id: Id) -> ShareReply:
+async def share_board(here: Here, board: MyBoard) -> ShareReply:
     """Share a board: every client of this server who has the link may look at it and refresh it; where there are
     policies, with rights of their own. A board that is shared already keeps its link."""
-    record = await _board(here, board_id)
-    share = record.share or secrets.token_urlsafe(24)
-    if record.share is None:
-        await here.store.change_board(record, share=share)
+    share = board.share or secrets.token_urlsafe(24)
+    if board.share is None:
+        await here.store.change(board, share=share)
     return ShareReply(share=share)
 
 
 @router.delete("/boards/{board_id}/share", status_code=204, responses=refusals(404))
-async def unshare_board(here: Here, board_id: Id) -> None:
+async def unshare_board(here: Here, board: MyBoard) -> None:
     """End sharing: the link leads nowhere any more."""
-    await here.store.change_board(await _board(here, board_id), share=None)
+    await here.store.change(board, share=None)
 
 
 @router.get("/boards/{board_id}/export", response_class=Response, responses={**DOCUMENTS, **refusals(404)})
-async def export_board(here: Here, board_id: Id, wanted: DocumentFormat = "html") -> Response:
+async def export_board(here: Here, board: MyBoard, wanted: DocumentFormat = "html") -> Response:
     """A board as a document with the rows that its answers returned last; of one with filters, with those of now."""
-    record = await _board(here, board_id)
     answers = await _visible(here, here.owner)
-    if any(one.value for one in record.filters):
-        pinned = {tile.kept_id for tile in record.tiles}
-        answers = [await _narrowed(here, record, one, RefreshIn()) for one in answers if one.kept_id in pinned]
-    return document_response(of_board(record, answers), wanted)
+    if any(one.value for one in board.filters):
+        pinned = {tile.kept_id for tile in board.tiles}
+        answers = [await _narrowed(here, board, one, RefreshIn()) for one in answers if one.kept_id in pinned]
+    return document_response(of_board(board, answers), wanted)
 
 
 @router.get("/boards/{board_id}/columns", responses=refusals(404))
-async def board_columns(here: Here, board_id: Id) -> list[FilterColumnReply]:
+async def board_columns(here: Here, board: MyBoard) -> list[FilterColumnReply]:
     """The columns that a board's answers can be narrowed by, those of the most answers first."""
-    record = await _board(here, board_id)
-    answers = await _visible(here, here.owner, {tile.kept_id for tile in record.tiles})
+    answers = await _visible(here, here.owner, {tile.kept_id for tile in board.tiles})
     found = await filter_columns(here, answers)
     return [FilterColumnReply(**c.model_dump(), kind=kind, answers=n) for c, kind, n in found]
 
 
 @router.get("/boards/{board_id}/filters/{place}/values", responses=refusals(404))
-async def board_values(here: Here, board_id: Id, place: Place, search: Search = None) -> ValuesReply:
+async def board_values(here: Here, board: MyBoard, place: Place, search: Search = None) -> ValuesReply:
     """The most frequent values that a filter of a board can take (`place`: 0 for the first)."""
-    return await _values(here, await _board(here, board_id), place, search)
+    return await _values(here, board, place, search)
 
 
 @router.post("/boards/{board_id}/{kept_id}/refresh", responses=refusals(404))
-async def refresh_on_board(here: Here, board_id: Id, kept_id: Id, asked: RefreshIn) -> KeptReply:
+async def refresh_on_board(here: Here, board: MyBoard, kept_id: Id, asked: RefreshIn) -> KeptReply:
     """Run the statement of an answer on your board again, under the board's filters. Without any, its rows are kept."""
-    record = await _board(here, board_id)
-    answer = await _pinned(here, record, kept_id)
-    if any(one.value for one in record.filters) if asked.filters is None else any(asked.filters):
-        narrowed = await _narrowed(here, record, answer, asked)
+    answer = await _pinned(here, board, kept_id)
+    if any(one.value for one in board.filters) if asked.filters is None else any(asked.filters):
+        narrowed = await _narrowed(here, board, answer, asked)
         if asked.values is not None:
-            await here.store.change_kept(answer, parameters=narrowed.parameters)
+            await here.store.change(answer, parameters=narrowed.parameters)
         return KeptReply.of(narrowed)
     return KeptReply.of(await _rerun(here, answer, asked.values))
 
 
 @router.get("/shared/{share}", responses=refusals(404))
-async def shared_board(here: Here, share: Share) -> BoardReply:
+async def shared_board(here: Here, board: SharedBoard) -> BoardReply:
     """A board that somebody shares, as all but its owner see it."""
-    return await _whole(here, await _shared(here, share), mine=False)
+    return await _whole(here, board, mine=False)
 
 
 @router.post("/shared/{share}/{kept_id}/refresh", responses=refusals(404))
-async def refresh_shared(here: Here, share: Share, kept_id: Id, asked: RefreshIn) -> KeptReply:
+async def refresh_shared(here: Here, board: SharedBoard, kept_id: Id, asked: RefreshIn) -> KeptReply:
     """Run the statement of an answer on a shared board again; nothing of its owner's is changed."""
-    record = await _shared(here, share)
-    answer = await _pinned(here, record, kept_id)
-    return KeptReply.of(await _narrowed(here, record, answer, asked))
+    answer = await _pinned(here, board, kept_id)
+    return KeptReply.of(await _narrowed(here, board, answer, asked))
 
 
 @router.get("/shared/{share}/filters/{place}/values", responses=refusals(404))
-async def shared_values(here: Here, share: Share, place: Place, search: Search = None) -> ValuesReply:
+async def shared_values(here: Here, board: SharedBoard, place: Place, search: Search = None) -> ValuesReply:
     """The most frequent values that a filter of a shared board can take, as far as you may see them."""
-    return await _values(here, await _shared(here, share), place, search)
+    return await _values(here, board, place, search)
 
 
 def _has_result(run: RunRecord) -> bool:
@@ -248,14 +257,14 @@ async def _keep(
         created=datetime.now(UTC),
     )
     record = record.model_copy(update={"result": await refreshed(here, record)})
-    await here.store.keep(record)
+    await here.store.add(record)
     return record
 
 
 async def _rerun(here: ClientServices, record: KeptRecord, values: Sequence[str] | None) -> KeptRecord:
     """The client's own answer with the rows of now, which are kept; so are values that are given."""
     rows = await refreshed(here, record, values)
-    return await here.store.change_kept(
+    return await here.store.change(
         record, result=rows, rights=here.client.rights, parameters=_with_values(record, values)
     )
 
@@ -294,22 +303,14 @@ async def _values(here: ClientServices, board: BoardRecord, place: int, search: 
 
 async def _answer(here: ClientServices, owner: str, kept_id: str) -> KeptRecord:
     """An answer as the client may see it."""
-    answer = required(await here.store.kept_answer(owner, kept_id), "kept answer")
+    answer = required(await here.store.get(KeptRecord, owner, kept_id), "kept answer")
     return required(await as_seen(here, answer), "kept answer")
 
 
 async def _visible(here: ClientServices, owner: str, among: Collection[str] | None = None) -> list[KeptRecord]:
     """The owner's answers as the client may see them; `among`: only those of these ids."""
-    answers = [a for a in await here.store.kept(owner) if among is None or a.kept_id in among]
+    answers = [a for a in await here.store.of_owner(KeptRecord, owner) if among is None or a.kept_id in among]
     return [seen for answer in answers if (seen := await as_seen(here, answer)) is not None]
-
-
-async def _board(here: ClientServices, board_id: str) -> BoardRecord:
-    return required(await here.store.board(here.owner, board_id), "board")
-
-
-async def _shared(services: Services, share: str) -> BoardRecord:
-    return required(await services.store.shared_board(share), "board, or it is no longer shared")
 
 
 async def _whole(here: ClientServices, record: BoardRecord, *, mine: bool) -> BoardReply:

@@ -1,17 +1,19 @@
 """The built page at `/`: its files, and its client-side routes, which all return index.html.
 
-In: a folder that a build has written. Out: responses. A request can only name a file that was found in the folder; no
-path is ever built from a request. Files under assets/ have their content's hash in their names and are cached for a
-year; everything else is revalidated on each request.
+In: a folder that a build has written. Out: responses. Starlette's StaticFiles finds the file of a request, never
+outside of the folder. Files under assets/ have their content's hash in their names and are cached for a year;
+everything else is revalidated on each request.
 """
 
 from __future__ import annotations
 
 import mimetypes
+import stat
 from pathlib import Path
 
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, HTMLResponse, Response
+from fastapi.staticfiles import StaticFiles
 from starlette._utils import get_route_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -46,52 +48,39 @@ def page_folder(configured: str | None) -> Path:
     return inside if inside.is_dir() else _HERE.parents[3] / "frontend" / "dist"
 
 
-class Page:
-    """The files of a build; the list is read again after a new build."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._built: float | None = None
-        self._files: dict[str, Path] = {}
-
-    def file(self, name: str) -> Path | None:
-        """The file of that name inside the folder; None where there is none."""
-        index = self._folder / INDEX
-        built = index.stat().st_mtime if index.is_file() else None
-        if built != self._built:
-            self._built = built
-            folder = self._folder.resolve()
-            found = folder.rglob("*") if built is not None else ()
-            inside = (p for p in found if p.is_file() and p.resolve().is_relative_to(folder))
-            self._files = {p.relative_to(folder).as_posix(): p for p in inside}
-        return self._files.get(name)
-
-
 def page_routes(folder: Path, below: str = "") -> tuple[APIRouter, ASGIApp]:
     """The page's own routes, and the fallback for paths without a route: a file of the build, or 404. `below`: the path
     under which a proxy serves the page (`/ask`)."""
     router = APIRouter(include_in_schema=False)
-    page = Page(folder)
+    page = StaticFiles(directory=folder, check_dir=False)
+
+    def file(name: str) -> str | None:
+        try:
+            path, found = page.lookup_path(name)
+        except (OSError, ValueError):  # too long a name, or signs that no name has
+            return None
+        return path if found and stat.S_ISREG(found.st_mode) else None
 
     def index(status: int = 200) -> Response:
-        path, headers = page.file(INDEX), {"Cache-Control": _NEVER}
+        path, headers = file(INDEX), {"Cache-Control": _NEVER}
         if path is None:
             return HTMLResponse(_NO_PAGE, status_code=status, headers=headers)
-        text = path.read_text(encoding="utf-8").replace('="./', f'="{below}/')  # its files, from any of its addresses
+        text = Path(path).read_text(encoding="utf-8")
+        text = text.replace('="./', f'="{below}/')  # its files, from any of its addresses
         said = f'<meta name="base" content="{below}" />'
         return HTMLResponse(text.replace("<meta ", f"{said}<meta ", 1), status_code=status, headers=headers)
 
     async def otherwise(scope: Scope, receive: Receive, send: Send) -> None:
         name = get_route_path(scope).lstrip("/")
         reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        path = page.file(name) if reads else None
+        path = file(name) if reads else None
         in_browser = reads and any(key == b"accept" and b"text/html" in value for key, value in scope["headers"])
         if path is None and in_browser:  # somebody typed or followed an address
             await index(404)(scope, receive, send)
             return
         if path is None:
             raise ApiError(404, "There is nothing at this address.")
-        kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
         cached = _FOREVER if name.startswith("assets/") else _NEVER
         await FileResponse(path, media_type=kind, headers={"Cache-Control": cached})(scope, receive, send)
 

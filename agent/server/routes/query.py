@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
-from agent.server.errors import ApiError, required
+from agent.server.errors import ApiError
 from agent.server.replies import CancelReply, QuestionIn
 from agent.server.routes.answers import EVENTS, Id, refusals
 from agent.server.runs.follow import has_seen_the_end
 from agent.server.services import Here
 from agent.server.sse import RunStream, stream_live, stream_stored
 from agent.server.submission import begin
+from agent.store.records import RunRecord
 
 router = APIRouter(tags=["questions"])
 
@@ -35,8 +36,8 @@ async def query(here: Here, asked: QuestionIn, named: Named = False) -> Any:
 async def again(here: Here, run_id: Id, named: Named = False) -> Any:
     """Ask the question of an earlier run again, on the same thread, with the turns before it as they were then. One
     that was interrupted goes on with the step that it did not end (event `resumed`)."""
-    record = await here.store.run(here.owner, run_id)
-    if record is None or record.kind != "question":
+    record = await here.mine(RunRecord, run_id)
+    if record.kind != "question":
         raise ApiError(404, "There is no such run.")
     goes_on = here.client.saw(record)  # else it begins a conversation of its own
     asked = QuestionIn(
@@ -64,7 +65,7 @@ async def events(
     if after is None:
         after = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else 0
     run = here.runs.get(here.owner, run_id)
-    record = run.record if run else required(await here.store.run(here.owner, run_id), "run")
+    record = run.record if run else await here.mine(RunRecord, run_id)
     if not here.client.saw(record):
         raise ApiError(404, "This question was answered with other rights; ask again.")
     if run is not None:
@@ -82,7 +83,7 @@ async def cancel(here: Here, run_id: Id) -> CancelReply:
     if (run := here.runs.get(here.owner, run_id)) is not None:
         run.stop("cancelled")
         return CancelReply(status="cancelled")
-    record = required(await here.store.run(here.owner, run_id), "run")
+    record = await here.mine(RunRecord, run_id)
     if record.status != "running":
         return CancelReply(status=record.status)
     await here.runs.cancel(run_id, record.model)

@@ -54,7 +54,7 @@ async def runs(
 @router.get("/runs/{run_id}", responses=refusals(404))
 async def run(here: Here, run_id: Id) -> RunReply:
     """One run with its whole answer."""
-    return RunReply.of(here.client.sees(required(await here.store.run(here.owner, run_id), "run")))
+    return RunReply.of(await here.run(run_id))
 
 
 @router.get("/threads", responses=refusals())
@@ -115,7 +115,7 @@ async def rename_thread(here: Here, thread_id: Id, asked: ThreadChange) -> Threa
 @router.post("/feedback", status_code=201, responses=refusals(404, 409))
 async def feedback(here: Here, verdict: FeedbackIn) -> FeedbackReply:
     """Say whether a run's SQL was right, or what would have been. The latest word on a run stands."""
-    record = here.client.sees(required(await here.store.run(here.owner, verdict.run_id), "run"))
+    record = await here.run(verdict.run_id)
     if record.status == "running":
         raise ApiError(409, "The run has not ended yet.")
     if verdict.verdict == "corrected" and not (verdict.sql or "").strip():
@@ -152,9 +152,9 @@ async def withdraw(here: Here, run_id: Id) -> None:
 
 async def _thread(here: ClientServices, thread_id: str) -> tuple[ThreadRecord, list[RunRecord]]:
     """The thread and its latest turns whole, oldest first."""
-    record = required(await here.store.thread(here.owner, thread_id), "thread")
+    record = await here.mine(ThreadRecord, thread_id)
     listed, _ = await here.store.runs(here.owner, thread_id=thread_id, limit=THREAD_RUNS)
-    records = [await here.store.run(here.owner, r.run_id) for r in reversed(listed)]
+    records = [await here.store.get(RunRecord, here.owner, r.run_id) for r in reversed(listed)]
     seen = [here.client.sees(r) for r in records if r is not None]
     # the turns by their numbers, whatever the clock did; statements run by hand stay where they are
     turns = iter(sorted((r for r in seen if r.turn), key=lambda r: r.turn))

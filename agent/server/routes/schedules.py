@@ -21,7 +21,7 @@ from agent.server.schedules.pictures import can_draw
 from agent.server.schedules.webhook import checked_webhook
 from agent.server.services import ClientServices, CurrentServices, Here
 from agent.store import SecretMissing
-from agent.store.records import Condition, DeliveryRecord, DeliveryState, ScheduleRecord
+from agent.store.records import BoardRecord, Condition, DeliveryRecord, DeliveryState, KeptRecord, ScheduleRecord
 
 router = APIRouter(tags=["schedules"])
 
@@ -134,7 +134,7 @@ async def times(asked: Times) -> TimesReply:
 @router.get("/schedules", responses=refusals())
 async def schedules(here: Here) -> list[ScheduleReply]:
     """Your schedules, the latest first, each with its last delivery."""
-    records = await here.store.schedules(here.owner)
+    records = await here.store.of_owner(ScheduleRecord, here.owner)
     person, now = proved(here.client, here.tokens), datetime.now(UTC)
     if any(record.person != person or now - record.seen > SEEN_EVERY for record in records):
         await here.store.owner_seen(here.owner, person, now)
@@ -148,28 +148,29 @@ async def add_schedule(here: Here, asked: ScheduleIn) -> ScheduleReply:
     now = datetime.now(UTC)
     values = await _values(here, asked, now)
     record = ScheduleRecord(schedule_id=secrets.token_urlsafe(12), owner=here.owner, created=now, **values)
-    await here.store.add_schedule(record)
+    await here.store.add(record)
     return _reply(record)
 
 
 @router.put("/schedules/{schedule_id}", responses=refusals(404, 409))
 async def change_schedule(here: Here, schedule_id: Id, asked: ScheduleIn) -> ScheduleReply:
     """Change a schedule. With another condition, what it has seen so far is forgotten."""
-    record = await _schedule(here, schedule_id)
+    record = await here.mine(ScheduleRecord, schedule_id)
     values = await _values(here, asked, datetime.now(UTC), record)
     other = (values["condition"], asked.kept_id) != (record.condition, record.kept_id)
-    return _reply(await here.store.change_schedule(record, forget=other, **values))
+    forgotten = {"memory": "", "told": None} if other else {}  # it is about another condition
+    return _reply(await here.store.change(record, **values, **forgotten))
 
 
 @router.patch("/schedules/{schedule_id}", responses=refusals(404))
 async def pause_schedule(here: Here, schedule_id: Id, asked: PauseIn) -> ScheduleReply:
     """Pause a schedule, or go on with it: from its next time on."""
-    record = await _schedule(here, schedule_id)
+    record = await here.mine(ScheduleRecord, schedule_id)
     now = datetime.now(UTC)
     seen: dict[str, Any] = {"person": proved(here.client, here.tokens), "seen": now}
     following_run = following(record.cron, record.zone, now)
     changed = {**seen, "paused": BY_OWNER if asked.paused else "", "next_run": following_run}
-    return _reply(await here.store.change_schedule(record, **changed))
+    return _reply(await here.store.change(record, **changed))
 
 
 @router.delete("/schedules/{schedule_id}", status_code=204, responses=refusals(404))
@@ -181,7 +182,7 @@ async def remove_schedule(here: Here, schedule_id: Id) -> None:
 @router.post("/schedules/{schedule_id}/run", status_code=202, responses=refusals(404, 409))
 async def run_schedule(here: Here, schedule_id: Id) -> DeliveryReply:
     """Send it now, whatever its condition says."""
-    record = await _schedule(here, schedule_id)
+    record = await here.mine(ScheduleRecord, schedule_id)
     delivery = await here.store.deliver_now(record, datetime.now(UTC))
     if delivery is None:
         raise ApiError(409, "It is being sent already.")
@@ -192,7 +193,7 @@ async def run_schedule(here: Here, schedule_id: Id) -> DeliveryReply:
 @router.get("/schedules/{schedule_id}/deliveries", responses=refusals(404))
 async def deliveries(here: Here, schedule_id: Id) -> list[DeliveryReply]:
     """The deliveries of a schedule, the latest first, at most 50."""
-    record = await _schedule(here, schedule_id)
+    record = await here.mine(ScheduleRecord, schedule_id)
     return [DeliveryReply.of(one) for one in await here.store.deliveries(here.owner, record.schedule_id)]
 
 
@@ -203,10 +204,6 @@ async def deliver_again(here: Here, delivery_id: Id) -> DeliveryReply:
     delivery = required(again, "delivery that failed or is in doubt")
     here.look_for_due.set()
     return DeliveryReply.of(delivery)
-
-
-async def _schedule(here: ClientServices, schedule_id: str) -> ScheduleRecord:
-    return required(await here.store.schedule(here.owner, schedule_id), "schedule")
 
 
 def _reply(record: ScheduleRecord, last: DeliveryRecord | None = None) -> ScheduleReply:
@@ -229,7 +226,7 @@ async def _values(
     here: ClientServices, asked: ScheduleIn, now: datetime, before: ScheduleRecord | None = None
 ) -> dict[str, Any]:
     """The fields of a record. Raises ApiError 409 for what cannot be sent, 404 for what is not the client's."""
-    settings, store = here.settings.deliveries, here.store
+    settings = here.settings.deliveries
     if (asked.kept_id is None) == (asked.board_id is None):
         raise _refusal("A schedule is for a kept answer or for a board.")
     if asked.condition and asked.board_id is not None:
@@ -237,9 +234,9 @@ async def _values(
     if asked.condition and asked.condition.kind != "new rows" and not asked.condition.column:
         raise _refusal("A condition on a value needs a column.")
     if asked.kept_id is not None:
-        required(await store.kept_answer(here.owner, asked.kept_id), "kept answer")
+        await here.mine(KeptRecord, asked.kept_id)
     if asked.board_id is not None:
-        required(await store.board(here.owner, asked.board_id), "board")
+        await here.mine(BoardRecord, asked.board_id)
     values = asked.model_dump(exclude={"condition", "webhook"}) | {"condition": asked.condition}
     values |= {"title": " ".join(asked.title.split()) or "Untitled", "next_run": _first(asked, now)}
     values |= {"person": proved(here.client, here.tokens), "seen": now, "webhook": before.webhook if before else ""}
@@ -252,7 +249,7 @@ async def _values(
     try:
         if asked.webhook:
             webhook = await checked_webhook(asked.webhook, settings.webhook_hosts)
-            return {**values, "webhook": store.sealed(asked.webhook), "recipients": [webhook.parts.hostname]}
+            return {**values, "webhook": here.store.sealed(asked.webhook), "recipients": [webhook.parts.hostname]}
     except (NotDelivered, SecretMissing) as error:
         raise _refusal(str(error)) from None
     if before is None or not before.webhook:

@@ -65,7 +65,7 @@ async def stored_events(
     position, ended = after, False
     signalled = -FOLLOW_SECONDS
     while True:
-        kept = await store.run(record.owner, record.run_id)
+        kept = await store.get(RunRecord, record.owner, record.run_id)
         going_on = kept is not None and kept.status == "running"
         events = await store.events_after(record.run_id, position)
         if events:

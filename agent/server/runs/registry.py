@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 
 from pydantic import BaseModel
 
@@ -54,8 +54,6 @@ class LiveRuns:
         self._state_days = state_days
         self._starting = 0
         self._runs: dict[str, LiveRun] = {}
-        self.each_pulse: list[Callable[[], Awaitable[None]]] = []
-        """Further things to renew in the state."""
         self._pulse: asyncio.Task[None] | None = None
         self._look = asyncio.Event()
 
@@ -181,14 +179,12 @@ class LiveRuns:
                     await self._store.prune_events()
                     if self._store.shared:
                         await self._store.prune_tasks()
-                        await self._store.prune_limits()
+                        await self._store.prune_rates()
                     if self._state_days is not None:
                         await self._store.prune(self._state_days)
                 if self._runs or self._store.shared:
                     await self._store.renew(self.instance.id)
                     await self._heed()
-                for renew in self.each_pulse:
-                    await renew()
                 await self._store.mark_interrupted()
             except Exception as error:  # noqa: BLE001 - the state being away for a while must not end the pulse
                 log.warning("No sign of life could be left in the state database: %s", type(error).__name__)
@@ -196,6 +192,6 @@ class LiveRuns:
     async def _heed(self) -> None:
         """Stop the runs that were ended elsewhere."""
         for run in self:
-            kept = await self._store.run(run.record.owner, run.record.run_id)
+            kept = await self._store.get(RunRecord, run.record.owner, run.record.run_id)
             if kept is not None and kept.status == "cancelled":
                 run.stop("cancelled")

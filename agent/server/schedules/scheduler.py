@@ -28,7 +28,7 @@ from agent.server.schedules.pictures import can_draw, drawn
 from agent.server.schedules.webhook import send_webhook
 from agent.server.services import ClientServices, Services
 from agent.store import SecretMissing, StoreError
-from agent.store.records import BoardFilter, DeliveryRecord, KeptRecord, ScheduleRecord
+from agent.store.records import BoardFilter, BoardRecord, DeliveryRecord, KeptRecord, ScheduleRecord
 from agent.store.schedules import TRIES
 from eval.databases.types import DatabaseError
 from eval.errors import InputError
@@ -76,7 +76,6 @@ class Scheduler:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        self._services.runs.each_pulse.append(self._renew)
         loop = asyncio.create_task(self._loop())
         try:
             yield
@@ -89,21 +88,23 @@ class Scheduler:
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
 
-    async def _renew(self) -> None:
-        if self._tasks:
-            await self._store.renew_deliveries(self._instance, list(self._tasks.values()), self._clock())
-
     async def _loop(self) -> None:
         look = self._services.look_for_due
         while True:
             look.clear()
             try:
+                await self.renew()
                 await self.look()
             except Exception as error:  # noqa: BLE001 - the state being away for a while must not end it
                 log.warning("Schedules could not be looked at: %s", type(error).__name__)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS):
                     await look.wait()
+
+    async def renew(self) -> None:
+        """Renew the leases of what this process works on. Raises StoreError."""
+        if self._tasks:
+            await self._store.renew_deliveries(self._instance, list(self._tasks.values()), self._clock())
 
     async def look(self) -> list[asyncio.Task[None]]:
         """Turn what is due into deliveries, and begin as many as there is room for. Raises StoreError."""
@@ -129,7 +130,7 @@ class Scheduler:
             log.error("A delivery failed inside", exc_info=error)
 
     async def _deliver(self, delivery: DeliveryRecord) -> None:
-        schedule = await self._store.schedule(delivery.owner, delivery.schedule_id)
+        schedule = await self._store.get(ScheduleRecord, delivery.owner, delivery.schedule_id)
         if schedule is None:
             return
         memory = await self._store.memory(schedule.schedule_id) if schedule.condition else {}
@@ -169,7 +170,7 @@ class Scheduler:
         """Nothing has left: try again later, or tell."""
         now, tries = self._clock(), delivery.attempt % TRIES
         if error.pause:
-            await self._store.change_schedule(schedule, paused=str(error))
+            await self._store.change(schedule, paused=str(error))
         if error.again and tries <= len(PAUSES):
             later = now + timedelta(minutes=PAUSES[tries - 1])
             await self._store.step(delivery, "due", next_try=later, reason=str(error), **before)
@@ -238,12 +239,12 @@ class Scheduler:
     ) -> tuple[list[KeptRecord], list[BoardFilter]]:
         """What is to be run, and what it is narrowed by, as far as the owner may see it."""
         if schedule.kept_id is not None:
-            answer = await self._store.kept_answer(schedule.owner, schedule.kept_id)
+            answer = await self._store.get(KeptRecord, schedule.owner, schedule.kept_id)
             return ([answer] if answer else []), []
-        board = await self._store.board(schedule.owner, schedule.board_id or "")
+        board = await self._store.get(BoardRecord, schedule.owner, schedule.board_id or "")
         if board is None:
             return [], []
-        by_id = {answer.kept_id: answer for answer in await self._store.kept(schedule.owner)}
+        by_id = {answer.kept_id: answer for answer in await self._store.of_owner(KeptRecord, schedule.owner)}
         answers = [by_id[tile.kept_id] for tile in board.tiles if tile.kept_id in by_id]
         return answers, [one for one in await as_shown(here, board) if one is not None]
 

@@ -10,6 +10,7 @@ import httpx
 from sqlalchemy import create_engine, text
 
 from agent.config import Settings, StateSettings
+from agent.store.records import ThreadRecord
 from agent.store.store import open_store
 from tests.agent.access.company import POLICIES, build, whole
 from tests.agent.access.test_doors import quiet
@@ -114,6 +115,6 @@ async def test_a_state_whose_owners_held_rights_is_read(tmp_path: Path) -> None:
         )
     engine.dispose()
     store = await open_store(settings)
-    anna, ben = await store.thread("anna", "t"), await store.thread("ben", "u")
+    anna, ben = await store.get(ThreadRecord, "anna", "t"), await store.get(ThreadRecord, "ben", "u")
     await store.close()
     assert [one and one.rights for one in (anna, ben)] == ["abc", ""]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
-import select
 import sqlite3
 import stat
 from pathlib import Path
@@ -13,15 +12,12 @@ from typing import Any
 
 import psycopg
 import pytest
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, empty_checkpoint
-from psycopg.rows import dict_row
+from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
 from agent.config import Settings
 from agent.conversations import Conversation
 from agent.conversations.checkpointer import open_checkpointer
-from agent.conversations.read_once import forget_read, one_turn, read_once
 from agent.conversations.serialization import PREVIEW_CELL, PREVIEW_ROWS, STATE_TYPES, StateSerializer
-from agent.conversations.shared import _alive
 from agent.runner import run
 from agent.state import QueryResult, Turn
 from agent.store import StateUnavailable, StateUnusable, open_store
@@ -203,22 +199,18 @@ async def test_nobody_else_may_read_the_threads(kept: Settings) -> None:
 # --- threads in PostgreSQL ---
 
 
-CONFIG: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
-
-
 async def test_a_connection_that_the_server_has_closed_is_not_handed_out_again(
     kept: Settings, postgres_url: str
 ) -> None:
-    async with await psycopg.AsyncConnection.connect(postgres_url, row_factory=dict_row) as connection:
-        await connection.execute("SELECT 1")
-        await connection.rollback()
-        await _alive(connection)
+    config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    async with open_checkpointer(overridden(kept, state_url=postgres_url).state) as threads:
         with psycopg.connect(postgres_url, autocommit=True) as admin:
-            admin.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
-        await asyncio.to_thread(select.select, [connection], [], [], 30)
-        with pytest.raises(psycopg.OperationalError):
-            await _alive(connection)
-        assert connection.closed
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+        assert await threads.aget_tuple(config) is None
 
 
 async def test_a_thread_keeps_its_latest_checkpoint_alone(kept: Settings, postgres_url: str) -> None:
@@ -244,25 +236,3 @@ async def test_a_thread_keeps_its_latest_checkpoint_alone(kept: Settings, postgr
     assert found is not None
     assert found.checkpoint["channel_values"] == {"history": ["turn 3"]}
     assert counts == [(1,), (1,)]
-
-
-async def test_a_turn_reads_its_thread_once_until_it_writes() -> None:
-    reads = 0
-
-    async def read() -> CheckpointTuple | None:
-        nonlocal reads
-        reads += 1
-        return CheckpointTuple(CONFIG, empty_checkpoint(), {})
-
-    await read_once(CONFIG, read)
-    await read_once(CONFIG, read)
-    assert reads == 2
-    with one_turn():
-        first, second = await read_once(CONFIG, read), await read_once(CONFIG, read)
-        assert (reads, first == second) == (3, True)
-        forget_read(CONFIG)
-        await read_once(CONFIG, read)
-        assert reads == 4
-    with one_turn("t"):
-        assert await read_once(CONFIG, read) is None
-    assert reads == 4

@@ -58,9 +58,13 @@ def select(sql: str) -> ReadStatement:
     return ReadStatement(sql=sql, dialect="sqlite")
 
 
+def now(store: ResultStore, database: Database, sql: str, owner: str = "") -> KeptResult:
+    return asyncio.run(store.keep(database, select(sql), owner=owner))
+
+
 @pytest.fixture
 def kept(database: Database, store: ResultStore) -> KeptResult:
-    return store.keep_now(database, select("SELECT id, word, price, odd, id FROM t ORDER BY id"))
+    return now(store, database, "SELECT id, word, price, odd, id FROM t ORDER BY id")
 
 
 def ids(result: KeptResult, **asked: Any) -> list[int]:
@@ -135,12 +139,6 @@ def test_what_makes_no_sense_is_refused(kept: KeptResult, asked: dict[str, Any])
         kept.page(**asked)
 
 
-def test_a_column_is_of_the_kind_of_its_values(kept: KeptResult) -> None:
-    assert [(c.name, c.kind) for c in kept.columns] == [
-        ("id", "number"), ("word", "text"), ("price", "number"), ("odd", "mixed"), ("id", "number"),
-    ]  # fmt: skip
-
-
 CELLS: list[Any] = [
     None, 0, -(2**63), 2**63 - 1, 2**63, 10**400, True, False, 0.1, math.inf, -math.inf, math.nan, "", "text\0text",
     "\udcff", "\\udcff", b"", b"\x00", Decimal("12.50"), Decimal("1E+40"), Decimal("NaN"), Decimal("-Infinity"),
@@ -158,7 +156,7 @@ def test_every_kind_of_cell_comes_back_as_it_was(tmp_path: Path) -> None:
             writer.add([(cell, 1) for cell in CELLS[start : start + 4]])
         writer.finish()
 
-    result = KeptResult.read("0" * 40, path)
+    result = KeptResult.read(path)
     back = [cell for columns in result.batches(size=5) for cell in columns[0]]
 
     assert [(type(cell), repr(cell)) for cell in back] == [(type(cell), repr(cell)) for cell in CELLS]
@@ -180,54 +178,12 @@ def test_stand_ins_sort_as_the_values_do() -> None:
             assert list(map(repr, exact_column(stored, exact))) == list(map(repr, values))
 
 
-async def test_the_second_time_nothing_runs(
-    database: Database, store: ResultStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = await store.keep(database, select("SELECT * FROM t"), owner="ada")
-    monkeypatch.setattr(type(database), "stream", lambda *_, **__: pytest.fail("ran again"))
-
-    assert (await store.keep(database, select("SELECT * FROM t"), owner="ada")).id == first.id
-    assert store.find(first.id, owner="ada").row_count == 5
-
-
-async def test_asked_for_at_once_it_runs_once(
-    database: Database, store: ResultStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = []
-    stream = type(database).stream
-    monkeypatch.setattr(type(database), "stream", lambda *a, **k: (runs.append(1), time.sleep(0.1), stream(*a, **k))[2])
-
-    kept = await asyncio.gather(*(store.keep(database, select("SELECT * FROM t")) for _ in range(5)))
-
-    assert len({result.id for result in kept}) == 1
-    assert len(runs) == 1
-
-
-def test_changed_data_is_another_result_and_the_old_one_stays(
-    database: Database, store: ResultStore, tmp_path: Path
-) -> None:
-    old = store.keep_now(database, select("SELECT count(*) FROM t"))
-    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as writer, writer:
-        writer.execute("DELETE FROM t WHERE id > 2")
-    new = store.keep_now(database, select("SELECT count(*) FROM t"))
-
-    assert (old.id != new.id, old.page().rows, new.page().rows) == (True, [[5]], [[2]])
-
-
-def test_another_owner_cannot_read_it(database: Database, store: ResultStore) -> None:
-    mine = store.keep_now(database, select("SELECT * FROM t"), owner="ada")
-
-    with pytest.raises(ResultGone):
-        store.find(mine.id, owner="eve")
-    assert store.keep_now(database, select("SELECT * FROM t"), owner="eve").id != mine.id
-
-
 def test_files_are_private_and_nothing_is_left_by_a_failure(
     database: Database, store: ResultStore, tmp_path: Path
 ) -> None:
-    store.keep_now(database, select("SELECT * FROM t"))
+    now(store, database, "SELECT * FROM t")
     with pytest.raises(StatementFailed, match="no such table") as failed:
-        store.keep_now(database, select("SELECT * FROM missing"))
+        now(store, database, "SELECT * FROM missing")
 
     folder = tmp_path / "results"
     assert failed.value.status == "error"
@@ -235,12 +191,56 @@ def test_files_are_private_and_nothing_is_left_by_a_failure(
     assert [f.stat().st_mode & 0o777 for f in folder.iterdir()] == [0o600]
 
 
-def test_limits_cut_and_the_result_says_so(database: Database, tmp_path: Path) -> None:
-    small = ResultStore(tmp_path / "small", limits=Limits(rows=3))
-    result = small.keep_now(database, select("SELECT id FROM t"))
+def test_the_statement_runs_once_for_each_owner_until_the_data_changes(
+    database: Database, store: ResultStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = []
+    stream = type(database).stream
+    monkeypatch.setattr(type(database), "stream", lambda *a, **k: (runs.append(1), time.sleep(0.1), stream(*a, **k))[2])
+
+    async def at_once(owner: str) -> list[KeptResult]:
+        return await asyncio.gather(*(store.keep(database, select("SELECT id FROM t"), owner=owner) for _ in range(5)))
+
+    first, *_ = asyncio.run(at_once("ada"))
+    assert (len(runs), len(first.page().rows)) == (1, 5)
+    now(store, database, "SELECT id FROM t", "ada")
+    assert len(runs) == 1
+    now(store, database, "SELECT id FROM t", "eve")
+    assert len(runs) == 2
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as writer, writer:
+        writer.execute("DELETE FROM t WHERE id > 2")
+    assert len(now(store, database, "SELECT id FROM t", "ada").page().rows) == 2
+    assert len(first.page().rows) == 5
+
+
+def test_limits_are_those_of_the_settings_and_the_result_says_that_it_was_cut(
+    database: Database, tmp_path: Path
+) -> None:
+    settings = LimitSettings(_env_file=None, TEXT2SQL_EXPORT_ROWS=3)
+    result = now(ResultStore.from_settings(tmp_path / "small", settings), database, "SELECT id FROM t")
 
     assert (result.row_count, result.truncated) == (3, True)
     assert (result.page().total, result.page().total_exact) == (3, False)
+
+
+def test_what_is_unused_goes_first_when_room_is_short_and_at_its_time(database: Database, tmp_path: Path) -> None:
+    tight = ResultStore(tmp_path / "tight", limits=LIMITS, total_bytes=1 << 30, seconds_kept=60)
+    kept = [now(tight, database, f"SELECT {n} FROM t") for n in range(4)]
+    for age, result in enumerate(reversed(kept), start=1):
+        os.utime(result._path, (time.time() - age,) * 2)
+    tight._total_bytes = 70_000
+    now(tight, database, "SELECT 0 FROM t")
+    tight.sweep()
+
+    assert kept[0]._path.exists()
+    assert not kept[1]._path.exists()
+    assert sum(f.stat().st_size for f in (tmp_path / "tight").iterdir()) <= 70_000
+    for file in (tmp_path / "tight").iterdir():
+        os.utime(file, (time.time() - 100,) * 2)
+    tight.sweep()
+    assert list((tmp_path / "tight").iterdir()) == []
+    with pytest.raises(ResultGone):
+        kept[0].page()
 
 
 async def test_cancelling_stops_the_statement(database: Database, store: ResultStore, tmp_path: Path) -> None:
@@ -258,52 +258,14 @@ async def test_cancelling_stops_the_statement(database: Database, store: ResultS
     assert list((tmp_path / "results").iterdir()) == []
 
 
-def test_the_deadline_is_a_failure_with_its_status(database: Database, tmp_path: Path) -> None:
-    hasty = ResultStore(tmp_path / "hasty", limits=Limits(seconds=0.2))
-    endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0"
-    with pytest.raises(StatementFailed) as failed:
-        hasty.keep_now(database, select(endless))
-
-    assert failed.value.status == "timeout"
-
-
-def test_what_is_unused_goes_first_when_room_is_short(database: Database, tmp_path: Path) -> None:
-    tight = ResultStore(tmp_path / "tight", limits=LIMITS, total_bytes=1 << 30)
-    kept = [tight.keep_now(database, select(f"SELECT {n} FROM t")) for n in range(4)]
-    for age, result in enumerate(reversed(kept), start=1):
-        os.utime(next((tmp_path / "tight").glob(f"*{result.id}*")), (time.time() - age,) * 2)
-    tight._total_bytes = 70_000
-    tight.find(kept[0].id)
-    tight.sweep()
-    left = {name.name[17:57] for name in (tmp_path / "tight").iterdir()}
-
-    assert kept[0].id in left
-    assert kept[1].id not in left
-    assert sum(f.stat().st_size for f in (tmp_path / "tight").iterdir()) <= 70_000
-
-
-def test_what_is_unused_for_long_goes(database: Database, tmp_path: Path) -> None:
-    short = ResultStore(tmp_path / "short", limits=LIMITS, seconds_kept=60)
-    result = short.keep_now(database, select("SELECT * FROM t"))
-    for file in (tmp_path / "short").iterdir():
-        os.utime(file, (time.time() - 100,) * 2)
-    with pytest.raises(ResultGone):
-        short.find(result.id)
-    short.sweep()
-
-    assert list((tmp_path / "short").iterdir()) == []
-    with pytest.raises(ResultGone):
-        result.page()
-
-
 def test_several_processes_share_a_folder(database: Database, tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from agent.results import ResultStore\n"
+        "import asyncio, sys; from pathlib import Path; from agent.results import ResultStore\n"
         "from eval.databases import Limits, open_database; from eval.sql.types import ReadStatement\n"
         "store = ResultStore(Path(sys.argv[2]), limits=Limits(), total_bytes=60_000)\n"
         "database = open_database(sys.argv[1])\n"
         "for n in range(40):\n"
-        "    r = store.keep_now(database, ReadStatement(f'SELECT {n % 7} AS n, * FROM t', 'sqlite'))\n"
+        "    r = asyncio.run(store.keep(database, ReadStatement(f'SELECT {n % 7} AS n, * FROM t', 'sqlite')))\n"
         "    try: assert r.page().rows[0][0] == n % 7\n"
         "    except Exception as e: assert type(e).__name__ == 'ResultGone', e\n"
     )
@@ -313,13 +275,6 @@ def test_several_processes_share_a_folder(database: Database, tmp_path: Path) ->
 
     assert errors == ["", "", ""]
     assert not list((tmp_path / "shared").glob(".*"))
-
-
-def test_settings_bound_the_store(database: Database, tmp_path: Path) -> None:
-    settings = LimitSettings(_env_file=None, TEXT2SQL_EXPORT_ROWS=2)
-    store = ResultStore.from_settings(tmp_path / "set", settings)
-
-    assert store.keep_now(database, select("SELECT id FROM t")).row_count == 2
 
 
 def test_a_folder_that_is_somebody_elses_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from agent.store.owned import MOST
+from agent.store.records import BoardRecord, KeptRecord
 from tests.agent.server.running import Running, running, settings_for
 
 ANA, BEN = ("a-long-random-token-of-ana-0123456789", "a-long-random-token-of-ben-0123456789")
@@ -190,7 +192,8 @@ def test_threads_are_renamed_and_searched(ana: httpx.Client, ben: httpx.Client) 
 def test_boards_and_kept_answers_of_one_owner_are_bounded(ana: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = kept(ana)
     have = {name: len(ana.get(f"/{name}").json()) for name in ("boards", "kept")}
-    monkeypatch.setattr("agent.store.kept.MOST", min(have.values()))
+    for kind in (BoardRecord, KeptRecord):
+        monkeypatch.setitem(MOST, kind, min(have.values()))
     run_id = ana.get("/runs").json()["runs"][0]["run_id"]
     for refused in (
         ana.post("/kept", json={"run_id": run_id}),

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from agent.server.instance import Instance
 from agent.server.limits import Limits
 from agent.server.runs.registry import LiveRuns
 from agent.store import open_store
+from agent.store.records import RunRecord
 from agent.store.runs import RunStore
 from tests.agent.conftest import TABLES
 from tests.agent.server.running import (
@@ -327,11 +329,11 @@ def test_an_mcp_session_goes_on_and_its_call_is_cancelled_at_the_other_server(tw
 
 async def test_limits_count_the_requests_of_all_servers_together(postgres_url: str, tmp_path: Path) -> None:
     state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
-    settings = ServerSettings(_env_file=None, TEXT2SQL_RATE_PER_MINUTE=20, TEXT2SQL_REQUESTS_AT_ONCE=3)
+    settings = ServerSettings(_env_file=None, TEXT2SQL_RATE_PER_MINUTE=20)
     stores = [await open_store(state) for _ in range(2)]
     both = [Limits(settings), Limits(settings)]
-    for number, (limits, store) in enumerate(zip(both, stores, strict=True)):
-        limits.share(store, f"instance {number}")
+    for limits, store in zip(both, stores, strict=True):
+        limits.store = store
 
     waits = [await both[n % 2].take("ana") for n in range(12)]
     assert waits[:10] == [0] * 10, "ten at once"
@@ -341,15 +343,7 @@ async def test_limits_count_the_requests_of_all_servers_together(postgres_url: s
     assert failed[:10] == [0] * 10
     assert failed[10] > 0
 
-    assert [await both[n % 2].enter("ana") for n in range(4)] == [True, True, True, False]
-    both[0].leave("ana")
-    await asyncio.gather(*both[0]._releasing)
-    assert await both[1].enter("ana")
-    assert not await both[0].enter("ana")
-    await stores[0].end_leases("instance 1")  # what a killed server held is free again
-    assert await both[0].enter("ana")
-    for limits, store in zip(both, stores, strict=True):
-        await limits.end_sharing()
+    for store in stores:
         await store.close()
 
 
@@ -359,7 +353,7 @@ async def test_a_block_of_tokens_saves_questions_to_the_state_and_a_state_that_i
     state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
     store = await open_store(state)
     limits = Limits(ServerSettings(_env_file=None))
-    limits.share(store, "one")
+    limits.store = store
     asked: list[str] = []
     take = store.take_tokens
 
@@ -370,27 +364,26 @@ async def test_a_block_of_tokens_saves_questions_to_the_state_and_a_state_that_i
     monkeypatch.setattr(store, "take_tokens", counted)
     for _ in range(60):
         assert await limits.take("cy") == 0
-        assert await limits.enter("cy")
-        limits.leave("cy")
     assert len(asked) == 2  # of 30 tokens each
     await store.close()
     store._engine.dispose()
     away = await open_store(StateSettings(_env_file=None, TEXT2SQL_STATE_DIR=str(tmp_path / "own")))
-    limits.share(away, "one")  # has no tables of PostgreSQL's kind: every statement fails
+    limits.store = away  # has no tables of PostgreSQL's kind: every statement fails
     assert await limits.take("dee") == 0
-    assert await limits.enter("dee")
-    limits.leave("dee")
     await away.close()
 
 
 async def test_a_successor_ends_the_leases_of_the_instance_that_it_replaces(postgres_url: str, tmp_path: Path) -> None:
     state = StateSettings(_env_file=None, TEXT2SQL_STATE_URL=postgres_url, TEXT2SQL_STATE_DIR=str(tmp_path))
     store = await open_store(state)
-    await store.hold_share("ana", "gone", 2, limit=3)
+    run = RunRecord(run_id=uuid.uuid4().hex, owner="ana", preset="shop", started=datetime.now(UTC))
+    await store.begin_run(run, instance="gone")
     live = LiveRuns(store, ServerSettings(_env_file=None), instance=Instance(replaces="gone"))
 
     await live.open()
 
-    assert await store.hold_share("ana", "here", 3, limit=3) == 3
+    kept = await store.get(RunRecord, "ana", run.run_id)
+    assert kept is not None
+    assert kept.status == "interrupted"
     await live.close()
     await store.close()

@@ -48,6 +48,6 @@ def a_run(run_id: str = "r1", owner: str = "ann", **more: Any) -> RunRecord:
 async def first_turn(store: Store, run: RunRecord, **given: Any) -> ThreadRecord:
     """A new thread, with `run` as its first turn."""
     begun = await store.begin_turn(run.model_copy(update={"thread_id": new_thread_id()}), fresh=True, **given)
-    thread = await store.thread(run.owner, str(begun.thread_id))
+    thread = await store.get(ThreadRecord, run.owner, str(begun.thread_id))
     assert thread is not None
     return thread

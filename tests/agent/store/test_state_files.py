@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from agent.config import StateSettings
 from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
 from agent.store.location import state_folder, state_location
-from agent.store.records import BoardRecord, SourceRecord
+from agent.store.records import BoardRecord, SourceRecord, ThreadRecord
 from agent.store.tables import STEPS
 from tests.agent.store.conftest import SECRET, a_run, first_turn
 from tests.commands import Process
@@ -151,7 +151,7 @@ async def test_a_state_of_a_newer_version_is_left_alone(config: StateSettings) -
 async def test_a_board_of_before_has_no_filters_and_its_wide_tiles(config: StateSettings) -> None:
     at = datetime.now(UTC)
     store = await open_store(config)
-    await store.add_board(BoardRecord(board_id="b", owner="ann", title="Old", tiles=[], created=at, updated=at))
+    await store.add(BoardRecord(board_id="b", owner="ann", title="Old", tiles=[], created=at, updated=at))
     for statement in (
         "ALTER TABLE text2sql_boards DROP COLUMN filters",
         """UPDATE text2sql_boards SET tiles = '[{"kept_id": "a", "wide": true}, {"kept_id": "b", "wide": false}]'""",
@@ -161,7 +161,7 @@ async def test_a_board_of_before_has_no_filters_and_its_wide_tiles(config: State
     await store.close()
 
     store = await open_store(config)
-    [board] = await store.boards("ann")
+    [board] = await store.of_owner(BoardRecord, "ann")
 
     assert (board.filters, [tile.width for tile in board.tiles]) == ([], [4, 2])
     await store.close()
@@ -310,7 +310,7 @@ async def test_several_processes_write_at_once_and_lose_nothing(config: StateSet
     assert [worker.returncode for worker in workers] == [0] * 4, ends
     turns = [run.turn for run in await _all(store)]
     assert sorted(turns) == list(range(1, 102))
-    assert (await store.thread("ann", thread.thread_id) or thread).turns == 101
+    assert (await store.get(ThreadRecord, "ann", thread.thread_id) or thread).turns == 101
     await store.close()
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from agent.config import StateSettings
 from agent.store import BadCursor, NotFound, Store, ThreadBusy, open_store
-from agent.store.records import FeedbackRecord, SourceRecord, StoredEvent
+from agent.store.records import FeedbackRecord, RunRecord, SourceRecord, StoredEvent, ThreadRecord
 from agent.store.tables import threads
 from tests.agent.store.conftest import a_run, first_turn
 
@@ -44,10 +44,10 @@ async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store
     await store.add_source(_source())
     await store.add_feedback(_feedback())
 
-    assert await store.run("bob", "r1") is None
+    assert await store.get(RunRecord, "bob", "r1") is None
     assert await store.runs("bob") == ([], None)
     assert await store.runs("bob", thread_id=thread.thread_id) == ([], None)
-    assert await store.thread("bob", thread.thread_id) is None
+    assert await store.get(ThreadRecord, "bob", thread.thread_id) is None
     assert await store.threads("bob") == ([], None)
     assert await store.delete_thread("bob", thread.thread_id) is False
     assert await store.feedback("bob") == []
@@ -58,7 +58,7 @@ async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store
     with pytest.raises(NotFound):
         await store.add_feedback(_feedback(feedback_id="f2", owner="bob"))
     assert len(await store.sources("ann")) == 1
-    assert (await store.thread("ann", thread.thread_id) or thread).turns == 1
+    assert (await store.get(ThreadRecord, "ann", thread.thread_id) or thread).turns == 1
 
 
 async def test_runs_come_newest_first_page_by_page(store: Store) -> None:
@@ -120,7 +120,7 @@ async def test_a_second_question_on_a_thread_is_refused_while_the_first_runs(sto
 
     with pytest.raises(ThreadBusy, match="still running"):
         await store.begin_turn(a_run("r2", thread_id=thread.thread_id), instance="two")
-    after_refusal = await store.thread("ann", thread.thread_id)
+    after_refusal = await store.get(ThreadRecord, "ann", thread.thread_id)
     with pytest.raises(ThreadBusy):
         await store.delete_thread("ann", thread.thread_id)
     await store.finish_run("r1", status="success")
@@ -129,7 +129,7 @@ async def test_a_second_question_on_a_thread_is_refused_while_the_first_runs(sto
     assert after_refusal is not None
     assert after_refusal.turns == 1
     assert third.turn == 2
-    assert await store.run("ann", "r2") is None
+    assert await store.get(RunRecord, "ann", "r2") is None
 
 
 async def test_of_many_questions_at_once_one_begins(store: Store) -> None:
@@ -141,7 +141,7 @@ async def test_of_many_questions_at_once_one_begins(store: Store) -> None:
     )
 
     assert sorted(type(one).__name__ for one in begun) == ["RunRecord", *["ThreadBusy"] * 7]
-    assert (await store.thread("ann", thread.thread_id)).turns == 2
+    assert (await store.get(ThreadRecord, "ann", thread.thread_id)).turns == 2
 
 
 async def test_a_server_that_went_away_leaves_no_lock_behind(store: Store) -> None:
@@ -227,7 +227,7 @@ async def test_what_was_not_used_for_some_days_is_deleted_unless_it_runs(store: 
     assert await store.events_after("b") == []
     assert {one.run_id for one in await store.feedback("ann")} == {"a", "c"}
     assert {one.thread_id for one in (await store.threads("ann"))[0]} == {new.thread_id, busy.thread_id}
-    assert await store.thread("ann", old.thread_id) is None
+    assert await store.get(ThreadRecord, "ann", old.thread_id) is None
 
 
 async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store) -> None:
@@ -240,7 +240,7 @@ async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store) -> No
     assert await store.delete_thread("ann", gone.thread_id) is True
     assert await store.delete_thread("ann", gone.thread_id) is False
 
-    assert await store.run("ann", "r1") is None
+    assert await store.get(RunRecord, "ann", "r1") is None
     assert await store.events_after("r1") == []
     assert [f.run_id for f in await store.feedback("ann")] == ["r2"]
     assert [t.title for t in (await store.threads("ann"))[0]] == ["r2"]
@@ -261,7 +261,7 @@ async def test_the_latest_verdict_of_a_run_stands(store: Store) -> None:
     ]
     assert [f.run_id for f in await store.feedback("ann", preset="shop")] == ["r1"]
     assert [f.run_id for f in await store.feedback("ann", verdicts=["right", "corrected"])] == ["r1"]
-    assert (await store.run("ann", "r1") or a_run()).feedback == "corrected"
+    assert (await store.get(RunRecord, "ann", "r1") or a_run()).feedback == "corrected"
 
 
 async def test_text_of_any_kind_is_kept(store: Store) -> None:
@@ -270,12 +270,12 @@ async def test_text_of_any_kind_is_kept(store: Store) -> None:
     await store.finish_run("r1", status="success", answer={"answer": odd, "rows": [[odd]]})
     thread = await first_turn(store, a_run("r2", question=odd))
 
-    record = await store.run("ann", "r1")
+    record = await store.get(RunRecord, "ann", "r1")
     assert record is not None
     assert record.question == odd.replace("\x00", "\ufffd").replace("\ud800", "?")
     assert record.answer == {"answer": odd, "rows": [[odd]]}
     assert thread.title == record.question
-    assert await store.run("ann", odd) is None
+    assert await store.get(RunRecord, "ann", odd) is None
 
 
 async def test_not_a_number_is_never_kept(store: Store) -> None:

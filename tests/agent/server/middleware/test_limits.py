@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from agent.server.limits import TokenBuckets
+from agent.server.limits import KEPT, TokenBuckets
 from tests.agent.server.middleware.conftest import Serve
 from tests.pairs import rows
 
@@ -153,15 +153,13 @@ async def test_a_reader_that_leaves_frees_its_place(serve: Serve) -> None:
             pytest.fail("the place was never given back")
 
 
-def test_buckets_forget_the_oldest_clients() -> None:
-    buckets = TokenBuckets(per_second=1, burst=2)
-    for number in range(TokenBuckets.KEPT + 50):
-        assert buckets.take(str(number)) == 0
+async def test_buckets_forget_the_oldest_clients() -> None:
+    buckets = TokenBuckets("requests", per_second=1, burst=2)
+    for number in range(KEPT + 50):
+        assert await buckets.take(None, str(number)) == 0
 
-    assert len(buckets._levels) == TokenBuckets.KEPT
-    assert buckets.take("full") == 0
-    assert buckets.take("full") == 0
-    assert buckets.take("full") == 1
+    assert len(buckets._levels) == KEPT
+    assert [await buckets.take(None, "full") for _ in range(3)] == [0, 0, 1]
 
 
 def test_every_answer_carries_its_headers(serve: Serve) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from agent.server.schedules.scheduler import Scheduler
+from agent.store.owned import MOST
+from agent.store.records import ScheduleRecord
 from tests.agent.server.schedules.conftest import Desk, Open
 from tests.receivers import Mails, Webhook
 
@@ -225,7 +227,7 @@ async def test_pausing_removing_and_bounds(desk: Desk, hook: Webhook, monkeypatc
     for _ in range(5):
         await desk.later(days=1)
     assert len(await desk.history(made)) == 3
-    monkeypatch.setattr("agent.store.schedules.MOST", 1)
+    monkeypatch.setitem(MOST, ScheduleRecord, 1)
     assert "remove some first" in str(await desk.plan(kept, status=409))
     assert (await desk.client.delete(f"/kept/{kept}")).status_code == 204
     assert (await desk.client.get("/schedules")).json() == []
@@ -338,7 +340,7 @@ async def test_a_lease_is_renewed_while_its_process_works(
     (task,) = await working.look()
     for _ in range(4):
         desk.now += timedelta(seconds=20)
-        await working._renew()
+        await working.renew()
         assert await Scheduler(desk.services, clock=lambda: desk.now).look() == []
     go_on.set()
     await task

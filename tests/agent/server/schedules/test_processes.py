@@ -4,7 +4,6 @@ arrive is in doubt."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 from collections import Counter
@@ -19,6 +18,7 @@ import pytest
 from agent.config import StateSettings
 from agent.server.schedules.scheduler import AT_ONCE
 from agent.store import Store, open_store
+from agent.store.owned import MOST
 from agent.store.records import DeliveryRecord, ScheduleRecord
 from agent.store.tables import deliveries
 from tests.agent.server.processes import started
@@ -47,7 +47,7 @@ async def plan(store: Store, kept_id: str, hook: Webhook, count: int) -> None:
     """So many schedules that are due now."""
     now = datetime.now(UTC)
     for number in range(count):
-        await store.add_schedule(
+        await store.add(
             ScheduleRecord(
                 schedule_id=f"s{number}", owner="local", title=f"{number}", kept_id=kept_id, cron="0 0 1 1 *",
                 zone="UTC", channel="json", recipients=[], webhook=store.sealed(hook.url), seen=now, created=now,
@@ -84,7 +84,7 @@ def nothing_twice(records: list[DeliveryRecord], hook: Webhook) -> Counter[str]:
 async def test_a_worker_is_killed_among_hundreds_of_deliveries(
     postgres_url: str, tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.store.schedules.MOST", COUNT)
+    monkeypatch.setitem(MOST, ScheduleRecord, COUNT)
     state: dict[str, Any] = {"TEXT2SQL_STATE_URL": postgres_url, "TEXT2SQL_SECRET": SECRET}
     folder: dict[str, Any] = {"TEXT2SQL_STATE_DIR": str(tmp_path / "state")}
     with started(tmp_path, "--workers", "2", TEXT2SQL_WEBHOOK_HOSTS="127.0.0.1", **state) as (process, port, _):
@@ -99,25 +99,3 @@ async def test_a_worker_is_killed_among_hundreds_of_deliveries(
     by_state = nothing_twice(records, hook)
     assert by_state["sent"] >= COUNT - AT_ONCE
     assert len({post.body["id"] for post in hook.posts}) >= COUNT - AT_ONCE
-
-
-@pytest.mark.slow
-async def test_one_of_two_servers_on_a_sqlite_state_is_killed(
-    tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    count = 150
-    monkeypatch.setattr("agent.store.schedules.MOST", count)
-    more = {"TEXT2SQL_WEBHOOK_HOSTS": "127.0.0.1"}
-    with contextlib.ExitStack() as both:
-        _, port, _ = both.enter_context(started(tmp_path, **more))
-        killed, _, _ = both.enter_context(started(tmp_path, **more))
-        kept = await asyncio.to_thread(keep, port)
-        folder = str(tmp_path / "state")
-        store = await open_store(StateSettings(_env_file=None, TEXT2SQL_STATE_DIR=folder))
-        await plan(store, kept, hook, count)
-        assert await asyncio.to_thread(becomes, lambda: len(hook.posts) > count // 5, 120)
-        killed.kill()
-        records = await settled(store, count, 180)
-        await store.close()
-
-    nothing_twice(records, hook)

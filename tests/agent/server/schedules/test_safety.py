@@ -14,6 +14,7 @@ from agent.server.documents import Document
 from agent.server.schedules.delivery_errors import NotDelivered
 from agent.server.schedules.mail import send_mail
 from agent.server.schedules.webhook import checked_webhook
+from agent.store.records import ScheduleRecord
 from tests.agent.server.schedules.conftest import Desk, Open
 from tests.pairs import rows, sections
 from tests.receivers import Mails, Webhook, certificate, mails
@@ -73,7 +74,7 @@ async def test_a_host_that_is_no_longer_allowed_gets_nothing_more(opened: Open, 
     async with opened(TEXT2SQL_WEBHOOK_HOSTS="hooks.slack.com") as desk:
         await desk.later(days=1)
         history = await desk.history(made)
-        stored = (await desk.services.store.schedules("local"))[0]
+        stored = (await desk.services.store.of_owner(ScheduleRecord, "local"))[0]
     assert history == [("failed", "127.0.0.1 is not among the hosts that TEXT2SQL_WEBHOOK_HOSTS allows.")]
     assert "secret" not in stored.model_dump_json()
 
