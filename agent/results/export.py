@@ -7,10 +7,8 @@ that cannot be exported is refused before the first byte.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import Literal
 
 from agent.results.delimited import csv_chunks, json_chunks
@@ -19,7 +17,6 @@ from agent.results.parquet import BATCH_ROWS as PARQUET_ROWS
 from agent.results.parquet import check_installed, parquet_chunks
 from agent.results.store import KeptResult
 from agent.results.workbook import check_size, xlsx_chunks
-from eval.databases import in_statement_thread
 
 Format = Literal["csv", "jsonl", "xlsx", "parquet"]
 
@@ -31,40 +28,6 @@ MEDIA_TYPES: dict[Format, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """A file in progress. Iterate it once, synchronously or asynchronously. Leaving early stops the work and removes
-    the temporary file."""
-
-    media_type: str
-    chunks: Iterator[bytes]
-    """Blocking. Empty chunks mean that the work is still in progress."""
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        """The chunks, produced in threads. After a cancellation, at most one batch is finished in the background."""
-        pending: asyncio.Future[bytes | None] | None = None
-        try:
-            while True:
-                pending = asyncio.ensure_future(in_statement_thread(lambda _: next(self.chunks, None)))
-                chunk = await asyncio.shield(pending)
-                if chunk is None:
-                    return
-                if chunk:
-                    yield chunk
-        finally:
-            if pending is None or pending.done():
-                await asyncio.shield(in_statement_thread(lambda _: _close(self.chunks)))
-            else:  # cancelled during a batch, which cannot be interrupted
-                pending.add_done_callback(lambda done: _close(self.chunks, done))
-
-
-def _close(chunks: Iterator[bytes], done: asyncio.Future[bytes | None] | None = None) -> None:
-    if done is not None and not done.cancelled():
-        done.exception()  # retrieve the exception; the caller is gone
-    with suppress(ValueError):  # still running during shutdown: it is closed with its last reference
-        chunks.close()  # type: ignore[attr-defined]
-
-
 def export(
     result: KeptResult,
     file_format: Format,
@@ -73,8 +36,9 @@ def export(
     filters: Sequence[Filter] = (),
     bom: bool = False,
     guard_formulas: bool = False,
-) -> Export:
-    """Start an export; `bom` and `guard_formulas` are for CSV. Blocks for a few ms: call it from a thread.
+) -> Iterator[bytes]:
+    """Start an export; `bom` and `guard_formulas` are for CSV. Blocks, and so do its chunks: iterate them in a thread.
+    Empty ones mean that the work is still in progress. Closing them stops it and removes the temporary file.
 
     Raises BadRequest (too many rows for XLSX, a column that does not exist), ExtraMissing, ResultGone.
     """
@@ -98,4 +62,4 @@ def export(
             else:
                 yield from parquet_chunks(result.columns, rows, folder=result.folder)
 
-    return Export(MEDIA_TYPES[file_format], chunks())
+    return chunks()

@@ -104,7 +104,19 @@ def error_response(
     return JSONResponse(body.model_dump(), status_code=status, headers={**wait, **(headers or {})})
 
 
-_OF_RESULTS = {ResultGone: 404, ExtraMissing: 501, BadRequest: 400, StatementFailed: 400}
+_STATUS_OF: dict[type[Exception], int] = {
+    NotFound: 404,
+    TooMany: 409,
+    ThreadBusy: 409,
+    InputError: 400,
+    ResultGone: 404,
+    ExtraMissing: 501,
+    BadRequest: 400,
+    StatementFailed: 400,
+    ResultError: 503,
+    DatabaseError: 503,
+}
+"""Of errors whose message is for clients; that of the nearest ancestor counts."""
 
 
 def install_errors(app: FastAPI) -> None:
@@ -132,21 +144,13 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
             else:
                 problems = [f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors()[:5]]
                 status, message = 422, "; ".join(problems)
-        case NotFound():
-            status = 404
-        case TooMany():
-            status, kind = 409, "too_large"
-        case ThreadBusy():
-            status, headers = 409, {"Retry-After": "2"}
+        case _ if own := [_STATUS_OF[one] for one in type(error).__mro__ if one in _STATUS_OF]:
+            status = own[0]
+            kind = "too_large" if isinstance(error, TooMany) else None
+            headers = {"Retry-After": "2"} if isinstance(error, ThreadBusy) else {}
         case StoreError():
             log.warning("The state cannot be used: %s", error)  # names its place, which is not for clients
             status, message = 503, client_message(error)
-        case InputError():
-            status = 400
-        case ResultError():
-            status = _OF_RESULTS.get(type(error), 503)
-        case DatabaseError():
-            status = 503
         case _:
             log.exception("A request failed inside", exc_info=error)
             status, message = 500, "Something went wrong inside."

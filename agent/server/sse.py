@@ -71,9 +71,10 @@ class RunStream(EventStream):
                 self._run.leave()
 
 
-def stream_live(run: LiveRun, store: Store, runs: LiveRuns, after: int = 0, *, named: bool = False) -> RunStream:
-    return RunStream(live_events(run, store, after, runs.__len__, named=named), run.record, runs, run)
-
-
-def stream_stored(record: RunRecord, store: Store, runs: LiveRuns, after: int = 0, *, named: bool = False) -> RunStream:
+def run_stream(
+    record: RunRecord, store: Store, runs: LiveRuns, run: LiveRun | None, after: int = 0, *, named: bool = False
+) -> RunStream:
+    """The events of a run after this number: as they happen where it runs here, else as the store has them."""
+    if run is not None:
+        return RunStream(live_events(run, store, after, runs.__len__, named=named), record, runs, run)
     return RunStream(stored_events(record, store, after, named=named), record, runs, None)

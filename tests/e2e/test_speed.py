@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
@@ -51,20 +50,3 @@ def test_nothing_is_loaded_from_elsewhere(offline: Running, open_page: OpenPage)
     page.get_by_label("SQL to run").wait_for()
     assert len(asked) > 10
     assert [url for url in asked if not url.startswith((offline.url, "data:", "blob:"))] == []
-
-
-def test_a_long_table_does_not_grow_the_document(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    ask(page, "List all order items")
-    answered(page)
-    table = page.get_by_role("group", name="Rows, 7842 in all")
-    expect(table).to_be_visible()
-    before = elements(page)
-    for _ in range(20):
-        table.evaluate("box => { box.scrollTop += 1200; return new Promise(requestAnimationFrame).then(() => null) }")
-    assert abs(elements(page) - before) < 300
-
-
-def elements(page: Page) -> int:
-    count: int = page.evaluate("document.querySelectorAll('*').length")
-    return count

@@ -139,11 +139,10 @@ async def export_rows(
     """A run's whole result as a file, made while it is sent. In CSV, cells that a spreadsheet would run are quoted."""
     run = await here.run(run_id)
     result = await _kept(here, run, task)
-    made = await asyncio.to_thread(
+    chunks = await asyncio.to_thread(
         lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), bom=bom, guard_formulas=True)
     )
-    headers = disposition(run.question, wanted)
-    return StreamingResponse(made.__aiter__(), media_type=made.media_type, headers=headers)
+    return StreamingResponse(chunks, media_type=MEDIA_TYPES[wanted], headers=disposition(run.question, wanted))
 
 
 async def _kept(here: ClientServices, record: RunRecord, task: str | None) -> KeptResult:

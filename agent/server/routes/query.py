@@ -11,7 +11,7 @@ from agent.server.replies import CancelReply, QuestionIn
 from agent.server.routes.answers import EVENTS, Id, refusals
 from agent.server.runs.follow import has_seen_the_end
 from agent.server.services import Here
-from agent.server.sse import RunStream, stream_live, stream_stored
+from agent.server.sse import RunStream, run_stream
 from agent.server.submission import begin
 from agent.store.records import RunRecord
 
@@ -29,7 +29,7 @@ async def query(here: Here, asked: QuestionIn, named: Named = False) -> Any:
     """Ask a question; what happens is streamed as it happens. A client that goes away stops the run, unless it asked
     for a `resumable` one."""
     run = await begin(here, asked, before=1 if asked.alone else None)
-    return stream_live(run, here.store, here.runs, named=named)
+    return run_stream(run.record, here.store, here.runs, run, named=named)
 
 
 @router.post("/runs/{run_id}/again", **_ASKING)
@@ -45,7 +45,7 @@ async def again(here: Here, run_id: Id, named: Named = False) -> Any:
     )
     interrupted = goes_on and record.status == "interrupted"
     run = await begin(here, asked, before=(record.turn if goes_on else 1) or None, go_on=interrupted)
-    return stream_live(run, here.store, here.runs, named=named)
+    return run_stream(run.record, here.store, here.runs, run, named=named)
 
 
 _NO_MORE: dict[int | str, dict[str, Any]] = {204: {"description": "No event comes after this one."}}
@@ -69,12 +69,10 @@ async def events(
     if not here.client.saw(record):
         raise ApiError(404, "This question was answered with other rights; ask again.")
     if run is not None:
-        if run.log.ended and after >= run.log.last:
-            return Response(status_code=204)
-        return stream_live(run, here.store, here.runs, after, named=named)
-    if after and await has_seen_the_end(record, here.store, after):
-        return Response(status_code=204)
-    return stream_stored(record, here.store, here.runs, after, named=named)
+        ended = run.log.ended and after >= run.log.last
+    else:
+        ended = bool(after) and await has_seen_the_end(record, here.store, after)
+    return Response(status_code=204) if ended else run_stream(record, here.store, here.runs, run, after, named=named)
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202, responses=refusals(404))

@@ -62,10 +62,6 @@ def copied(databases: tuple[Database, Database]) -> dict[str, Any]:
     return {sql: outcome(databases[1], sql)[0] for sql in ATTEMPTS}
 
 
-def test_there_are_at_least_sixty_attempts() -> None:
-    assert len(ATTEMPTS) >= 60
-
-
 @pytest.mark.parametrize("sql", ATTEMPTS)
 def test_an_attempt_ends_as_on_a_copy_that_holds_only_what_is_visible(
     sql: str, databases: tuple[Database, Database], copied: dict[str, Any]

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
-from typer.testing import CliRunner
 
 from agent.config import Settings
 from agent.runner import run
@@ -17,7 +14,6 @@ from tests.agent.access.company import SECRETS, TOKENS
 from tests.agent.access.conftest import Urls
 from tests.agent.access.test_attempts import ATTEMPTS
 from tests.agent.server.running import Running, running, settings_for
-from tests.openai_server import OpenAIServer, Request, completion
 
 ANNA = {"Authorization": "Bearer anna-token-0123456789"}
 BEN = {"Authorization": "Bearer ben-token-0123456789"}
@@ -212,34 +208,6 @@ async def test_no_attempt_passes_over_mcp(server: Running) -> None:
     assert ran > 30
 
 
-def test_a_prompt_holds_nothing_hidden(company: Urls, policies: str, tmp_path: Path) -> None:
-    with OpenAIServer() as endpoint:
-        prompts: list[str] = []
-
-        def answer(request: Request) -> Any:
-            prompts.append(request.prompt)
-            return completion("SELECT name, salary FROM staff")
-
-        endpoint.otherwise = answer
-        config = settings_for(
-            tmp_path,
-            OPENAI_BASE_URL=endpoint.url,
-            OPENAI_API_KEY="k",
-            TEXT2SQL_DATABASE_URL=company[0],
-            TEXT2SQL_POLICIES=policies,
-            TEXT2SQL_TOKENS=TOKENS,
-            TEXT2SQL_CACHE_DIR=tmp_path / "cache",
-        )
-        with running(config) as served, served.client() as client:
-            reply = client.post("/query", json={"question": "Who works in each region?"}, headers=ANNA).text
-    assert prompts
-    quiet(reply)
-    for prompt in prompts:
-        quiet(prompt)
-    assert "salary" not in prompts[0]
-    assert "payroll" not in prompts[0]
-
-
 @pytest.mark.parametrize(("person", "staff"), [("anna", 3), ("ben", 2)])
 async def test_python_and_the_command_line_know_the_person_of_the_settings(
     person: str, staff: int, company: Urls, policies: str, tmp_path: Path
@@ -252,36 +220,3 @@ async def test_python_and_the_command_line_know_the_person_of_the_settings(
     }
     answer = await run("How many staff are there?", model="offline", settings=Settings(_env_file=None, **values))
     assert answer.rows == [[staff]]
-
-
-def test_batch_answers_as_the_person_of_the_settings(
-    company_file: Path, policies: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from agent.batch import app
-    from agent.config import settings
-
-    monkeypatch.setenv("TEXT2SQL_POLICIES", policies)
-    monkeypatch.setenv("TEXT2SQL_PERSON", "anna")
-    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path))
-    settings.cache_clear()
-    try:
-        lines = "\n".join(json.dumps({"id": n, "db": "company", "question": q}) for n, q in enumerate(
-            ["How many staff are there?", "What is the total salary?"]))  # fmt: skip
-        done = CliRunner().invoke(
-            app, ["answer", "--databases", str(company_file.parent), "--offline", "--quiet"], input=lines
-        )
-    finally:
-        settings.cache_clear()
-    first, second = (json.loads(line) for line in done.stdout.splitlines())
-    assert first["rows"] == [[3]]
-    assert second["abstained"]
-    assert "Not visible to you: salary" in second["answer"]
-
-
-def test_a_task_between_agents_reaches_no_database_of_the_server(server: Running) -> None:
-    schema = {"tables": [{"name": "staff", "columns": [{"name": "name", "type": "TEXT"}]}]}
-    task = {"task_id": "t", "question": "How many staff are there?", "schema": schema, "dialect": "sqlite"}
-    reply = httpx.post(f"{server.url}/generate", json=task, headers=ANNA, timeout=30)
-    assert reply.json()["sql"]
-    quiet(reply.text)
-    assert "payroll" not in reply.text

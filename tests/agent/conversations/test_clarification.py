@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
@@ -193,11 +192,3 @@ CLEAR_OR_HOPELESS = ["How many customers are there?", "best customers by total",
 async def test_offline_a_question_that_is_clear_or_hopeless_is_not_asked_back(talk: Talk) -> None:
     for question in [*CLEAR_OR_HOPELESS, "Which orders are late?"]:
         assert (await talk(question, thread=question)).status != "waiting"
-
-
-async def test_offline_without_a_conversation_the_engine_answers_by_revenue_in_doubt(
-    shop: Database, config: Any
-) -> None:
-    answer = await run("best customers", database=shop, model="offline", settings=config)
-
-    assert answer.status == "doubtful"

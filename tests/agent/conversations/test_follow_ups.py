@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from agent.models.protocol import ModelError, PlanReply
-from agent.runner import run
 from agent.runtime.plans import single_task_plan
 from agent.state import HISTORY_TURNS
-from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
 from text2sql.testing import ScriptedModel
 
@@ -91,15 +87,6 @@ async def test_history_accumulates_is_numbered_and_the_oldest_turns_are_forgotte
     assert [turn.number for turn in model.plan_requests[-1].history] == [3, 7, 8]
     await talk("and again", model, thread="numbered", before=7)
     assert [turn.number for turn in model.plan_requests[-1].history] == [3]
-
-
-async def test_outside_of_a_conversation_nothing_is_remembered_or_asked(shop: Database, config: Any) -> None:
-    model = ScriptedModel(COUNT, relevance=0.9)
-    await run("How many customers are there?", database=shop, model=model, settings=config)
-    answer = await run("and per city?", database=shop, model=model, settings=config)
-
-    assert [(r.history, r.may_ask, r.clarified) for r in model.plan_requests] == [((), False, None)] * 2
-    assert (answer.read_as, answer.clarification) == ("", None)
 
 
 @pytest.mark.parametrize("words", ["a\x00b \ud800 how many customers are there?", "日本の顧客は？" * 50])

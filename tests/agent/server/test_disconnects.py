@@ -163,17 +163,6 @@ def test_clients_that_read_nothing_hold_nobody_up_and_cost_little(server: Runnin
     wait_until(lambda: len(server.services.runs) == 0)
 
 
-def test_a_client_that_takes_one_byte_at_a_time_gets_everything(server: Running) -> None:
-    with raw_query(server.port, {"question": "How many customers are there?"}, receive_buffer=2048) as connection:
-        received = b""
-        while b'"event":"done"' not in received:
-            piece = connection.recv(1)
-            assert piece
-            received += piece
-
-    assert received.count(b"\nid: ") + received.startswith(b"id: ") >= 20
-
-
 def test_a_client_that_takes_nothing_is_given_up(
     endpoint: OpenAIServer, tmp_path: Path, shop_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

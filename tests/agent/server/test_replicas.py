@@ -64,17 +64,6 @@ def test_a_run_is_cancelled_through_the_other_server(two: Two, endpoint: OpenAIS
     assert one.get(f"/runs/{run_id}").json()["status"] == "cancelled"
 
 
-def test_a_thread_goes_on_at_the_other_server(two: Two, endpoint: OpenAIServer) -> None:
-    one, other = two
-    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
-    streamed = one.ask(QUESTION)
-
-    went_on = other.ask(QUESTION, thread_id=streamed.thread_id)
-
-    assert went_on.of("run")[0]["turn"] == 2
-    assert [r["turn"] for r in one.get(f"/threads/{streamed.thread_id}").json()["runs"]] == [1, 2]
-
-
 def test_a_run_whose_server_died_becomes_interrupted_and_can_be_asked_again(
     two: Two, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

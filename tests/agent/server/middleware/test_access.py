@@ -122,22 +122,6 @@ def test_no_spelling_of_a_path_gets_past_the_token(serve: Serve) -> None:
         assert server.reached == []
 
 
-def test_a_mounted_app_is_behind_the_token_too(serve: Serve) -> None:
-    server = serve(TEXT2SQL_TOKENS=TOKENS)
-
-    assert httpx.get(f"{server.url}/mcp/").status_code == 401
-    assert httpx.get(f"{server.url}/mcp/", headers=ANA).text == "mounted"
-
-
-def test_a_websocket_is_refused(serve: Serve) -> None:
-    server = serve()
-    head = "Host: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-
-    reply = server.raw(f"GET /mcp/ HTTP/1.1\r\n{head}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode())
-
-    assert not reply.startswith(b"HTTP/1.1 101")
-
-
 async def test_a_websocket_scope_reaches_no_app(serve: Serve) -> None:
     """With a server that does speak WebSocket (`uvicorn agent.server:app` without our options)."""
     server = serve()

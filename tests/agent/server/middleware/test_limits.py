@@ -131,15 +131,6 @@ async def test_requests_in_progress_are_bounded_and_given_back(serve: Serve) -> 
     assert after.is_success
 
 
-async def test_a_hundred_streams_of_one_client_go_on_at_once_by_default(serve: Serve) -> None:
-    server = serve()
-    limits = httpx.Limits(max_connections=100)
-    async with httpx.AsyncClient(base_url=server.url, timeout=30, limits=limits) as client:
-        replies = await asyncio.gather(*(client.get("/stream?seconds=1") for _ in range(100)))
-
-    assert {r.status_code for r in replies} == {200}
-
-
 async def test_a_reader_that_leaves_frees_its_place(serve: Serve) -> None:
     server = serve(TEXT2SQL_REQUESTS_AT_ONCE=1)
     async with httpx.AsyncClient(base_url=server.url) as client:

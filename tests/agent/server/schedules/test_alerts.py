@@ -123,16 +123,6 @@ async def test_what_a_condition_asks_for_and_is_not_there_is_told(desk: Desk, ho
     assert hook.posts == []
 
 
-async def test_a_condition_that_is_none_is_refused(desk: Desk) -> None:
-    for condition in [
-        {"kind": "above"},
-        {"kind": "above", "column": "total", "value": "x"},
-        {"kind": "sometimes"},
-        {"kind": ""},
-    ]:
-        await desk.plan(await desk.keep(), condition=condition, status=409 if condition == {"kind": "above"} else 422)
-
-
 async def test_a_board_has_no_condition(desk: Desk) -> None:
     board = (await desk.client.post("/boards", json={"title": "Monday"})).json()["board_id"]
     refused = await desk.plan(None, board_id=board, condition={"kind": "new rows"}, status=409)

@@ -290,13 +290,6 @@ async def test_channels_say_what_can_be_sent(opened: Open) -> None:
     assert "TEXT2SQL_SMTP_URL" in refused["error"]["message"]
 
 
-async def test_the_next_times_are_told(desk: Desk) -> None:
-    reply = await desk.client.post("/schedules/times", json={"cron": "0 8 * * 1-5", "zone": "Europe/Berlin"})
-    assert len(reply.json()["next"]) == 3
-    bad = await desk.client.post("/schedules/times", json={"cron": "nonsense", "zone": "Europe/Berlin"})
-    assert bad.status_code == 409
-
-
 async def test_slack_and_teams_get_text_that_is_no_markup(desk: Desk, hook: Webhook) -> None:
     hostile = "SELECT '<!channel> <https://evil.example|here> ```*x* [a](https://evil.example)' AS words"
     for channel in ("slack", "teams"):
