@@ -154,26 +154,3 @@ def test_a_kept_answer_takes_another_statement_only_where_it_runs(client: httpx.
     assert changed["result"]["rows_returned"] == 1
     assert (refused.status_code, broken.status_code) == (400, 400)
     assert client.get(path).json()["sql"] == changed["sql"]
-
-
-def test_the_rows_behind_a_figure_are_run_as_sql_of_ones_own(client: httpx.Client) -> None:
-    answer = kept(client, CUSTOMERS)["result"]
-    asked = {
-        "preset": "shop",
-        "sql": answer["sql"],
-        "columns": answer["columns"],
-        "rows": [answer["rows"][0]],
-        "column": 1,
-    }
-
-    ways = client.post("/drill", json=asked).json()["ways"]
-
-    assert {"rows", "by", "only", "without"} == {way["kind"] for way in ways}
-    rows = client.post("/sql", json={"preset": "shop", "sql": ways[0]["sql"], "question": "behind"}).json()
-    assert rows["rows_returned"] == answer["rows"][0][1]
-    none = client.post(
-        "/drill", json={**asked, "sql": "SELECT 1 UNION SELECT 2", "columns": ["1"], "rows": [[1]]}
-    ).json()
-    assert none["ways"] == []
-    assert "several results" in none["reason"]
-    assert client.post("/drill", json={**asked, "preset": "another"}).status_code == 404

@@ -106,6 +106,8 @@ def test_a_board_is_arranged_and_forgets_what_is_no_longer_kept(ana: httpx.Clien
     assert (arranged["title"], arranged["tiles"][0]["width"]) == ("Better name", 4)
     assert ana.delete(f"/kept/{second['kept_id']}").status_code == 204
     assert [answer["title"] for answer in ana.get(path).json()["answers"]] == ["First"]
+    [listed] = [one for one in ana.get("/boards").json() if one["board_id"] == made["board_id"]]
+    assert [tile["kept_id"] for tile in listed["tiles"]] == [first["kept_id"]]
     assert ana.delete(path).status_code == 204
     assert ana.get(path).status_code == 404
 

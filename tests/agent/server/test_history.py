@@ -56,6 +56,15 @@ def test_a_thread_holds_its_turns_in_order_until_it_is_forgotten(server: Running
         assert server.get(path).status_code == 404
 
 
+def test_a_follow_up_leans_on_what_was_said_unless_it_is_to_stand_alone(server: Running) -> None:
+    first = server.ask("How many customers are there in each country?")
+    second, alone = (server.ask("only Germany", thread_id=first.thread_id, alone=one) for one in (False, True))
+
+    assert len(second.of("answer")[0]["rows"]) == 1
+    assert "Germany" in second.of("answer")[0]["sql"]
+    assert alone.of("answer")[0]["sql"] != second.of("answer")[0]["sql"]
+
+
 def test_a_thread_as_markdown_shows_rows_as_a_table_and_no_markup_of_others(server: Running) -> None:
     streamed = server.ask("<script>alert(1)</script> How many customers are there?")
 

@@ -67,19 +67,6 @@ def test_a_model_is_tried_chosen_sealed_and_given_back(tmp_path: Path, endpoint:
         assert client.delete("/model").json()["offline"] is True
 
 
-def test_examples_are_made_from_the_database_and_a_question_can_stand_alone(tmp_path: Path) -> None:
-    csv = "day,shop,amount\n" + "".join(f"2026-01-{n:02},{'north' if n % 2 else 'south'},{n}.5\n" for n in range(1, 29))
-    with running(settings_for(tmp_path)) as server, server.client() as client:
-        made = client.post("/databases/upload", files={"file": ("sales.csv", csv.encode())}).json()
-        examples = client.get(f"/schema/{made['id']}/examples").json()
-        assert "How many sales are there per shop?" in examples
-        for question in examples:
-            assert server.ask(question, preset=made["id"]).of("answer")[0]["rows"], question
-        first = server.ask("How many customers are there in each country?")
-        alone = server.ask("only Germany", thread_id=first.thread_id, alone=True)
-        assert len(alone.of("answer")[0]["rows"]) != 1 or "COUNT" not in alone.of("answer")[0]["sql"]
-
-
 def test_the_semantic_model_is_in_examples_schema_and_profile(tmp_path: Path) -> None:
     model = tmp_path / "model.yaml"
     model.write_text(

@@ -73,12 +73,6 @@ def test_no_path_leads_out_of_the_folder(built: Built, path: str) -> None:
     assert b" 404 " in text.split(b"\r\n")[0]
 
 
-def test_a_new_build_is_seen_without_a_restart(built: Built) -> None:
-    server, page = built
-    (page / "assets" / "app-3c4d.js").write_text("export {}")
-    assert server.get("/assets/app-3c4d.js").status_code == 200
-
-
 def test_an_unknown_path_is_an_error_of_the_api_and_the_page_in_a_browser(built: Built) -> None:
     assert built[0].get("/nothing").json()["error"]["kind"] == "not_found"
     assert httpx.post(f"{built[0].url}/nothing").status_code == 404

@@ -119,20 +119,6 @@ def test_a_reader_goes_on_where_it_stopped_and_is_told_to_stop_at_the_end(server
     assert '"event":"done"' in earlier.text
 
 
-def test_a_second_reader_sees_a_running_run_from_its_beginning(model_server: Running, endpoint: OpenAIServer) -> None:
-    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.15)
-    with raw_query(model_server.port, {"question": QUESTION}) as connection:
-        head = read_until(connection, b'"event":"run"')
-        run_id, _ = run_and_thread(head)
-
-        second = model_server.stream("GET", f"/runs/{run_id}/events")
-        rest = read_until(connection, b'"event":"done"')
-
-    assert second.names[0] == "run"
-    assert second.names[-1] == "done"
-    assert b'"status":"success"' in rest
-
-
 def test_a_resumable_run_outlives_its_connection(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.1)
     with raw_query(model_server.port, {"question": QUESTION, "resumable": True}) as connection:
