@@ -26,7 +26,7 @@ async def test_a_run_is_there_with_its_answer_after_a_restart(config: StateSetti
     await first.close()
 
     second = await open_store(config)
-    record = await second.run("ann", "r1")
+    record = await second.get(RunRecord, "ann", "r1")
     await second.close()
 
     assert done
