@@ -242,7 +242,7 @@ class ServerSettings(_Group):
     rate_per_minute: int = Field(3_000, ge=0, alias="TEXT2SQL_RATE_PER_MINUTE")
     """Rate limit of requests per client; 0 means no limit."""
     requests_at_once: int = Field(200, ge=0, alias="TEXT2SQL_REQUESTS_AT_ONCE")
-    """Maximum concurrent requests per client, including running questions; 0 means no limit."""
+    """Maximum concurrent requests per client in one process, including running questions; 0 means no limit."""
     max_runs: int = Field(200, ge=1, alias="TEXT2SQL_MAX_RUNS")
     """Maximum concurrent questions on one server; beyond it, clients are asked to retry later."""
     resume_seconds: float = Field(15.0, ge=0.0, alias="TEXT2SQL_RESUME_SECONDS")
