@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
+import sqlite3
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +185,15 @@ async def test_a_turn_that_cannot_be_kept_says_so(kept: Settings, shop: Database
     assert (failed.status, failed.error_kind) == ("error", "state")
     assert "earlier turns are as they were" in failed.answer
     assert after.status != "error"
+
+
+async def test_nobody_else_may_read_the_threads(kept: Settings) -> None:
+    async with open_checkpointer(kept.state):
+        file = Path(kept.state.folder or "") / "threads.sqlite"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        with sqlite3.connect(file) as connection:
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        connection.close()
 
 
 # --- threads in PostgreSQL ---

@@ -102,6 +102,14 @@ async def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> Non
         await open_store(settings(tmp_path / "state"))
 
 
+async def test_a_state_that_may_not_be_written_is_reported(tmp_path: Path) -> None:
+    store = await open_store(settings(tmp_path))
+    await store._read(lambda connection: connection.exec_driver_sql("PRAGMA query_only=ON"))
+    with pytest.raises(StateUnusable, match="cannot be written"):
+        await store.begin_run(a_run())
+    await store.close()
+
+
 async def test_a_state_of_a_newer_version_is_left_alone(config: StateSettings) -> None:
     store = await open_store(config)
     await store._write(lambda connection: connection.exec_driver_sql("UPDATE text2sql_state SET version = 99"))
