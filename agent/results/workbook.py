@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -43,7 +44,11 @@ def xlsx_chunks(names: Sequence[str], batches: Batches, *, truncated: bool, fold
     """The workbook's chunks. While it is written, each batch yields an empty chunk, at which the caller can stop."""
     import xlsxwriter
 
-    with tempfile.TemporaryDirectory(prefix=".xlsx-", dir=folder) as aside, tempfile.TemporaryFile(dir=aside) as file:
+    with (
+        tempfile.TemporaryDirectory(prefix=".xlsx-", dir=folder) as aside,
+        tempfile.TemporaryFile(dir=aside) as file,
+        ExitStack() as end,
+    ):
         book = xlsxwriter.Workbook(
             file,
             {
@@ -55,6 +60,7 @@ def xlsx_chunks(names: Sequence[str], batches: Batches, *, truncated: bool, fold
                 "nan_inf_to_errors": False,
             },
         )
+        end.callback(lambda: [one.row_data_fh.close() for one in book.worksheets()])  # for readers that leave early
         sheet = book.add_worksheet("result")
         sheet.freeze_panes(1, 0)
         write = _Writer(book, sheet)
