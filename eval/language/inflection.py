@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-_IRREGULAR = dict(
-    line.split(":")
-    for line in (Path(__file__).parent / "lexicon_irregular.txt").read_text(encoding="utf-8").splitlines()
-    if not line.startswith("#")
-)
+
+def _pairs(file: str) -> dict[str, str]:
+    """The file's lines `form:form`; a line that begins with # is a comment."""
+    lines = (Path(__file__).parent / file).read_text(encoding="utf-8").splitlines()
+    return dict(line.split(":") for line in lines if not line.startswith("#"))
+
+
+_IRREGULAR = _pairs("lexicon_irregular.txt")
+_PLURALS = _pairs("lexicon_plurals.txt")
 _PLURAL_US = ("status", "campus", "bus", "virus", "bonus", "census", "genus", "corpus", "radius", "surplus")
-_PLURALS = dict(
-    pair.split(":")
-    for pair in ["child:children", "person:people", "man:men", "woman:women", "foot:feet", "tooth:teeth", "mouse:mice", "goose:geese", "half:halves", "shelf:shelves", "knife:knives", "life:lives", "leaf:leaves", "wife:wives", "wolf:wolves", "criterion:criteria", "species:species", "series:series", "news:news", "media:media", "data:data", "sheep:sheep", "fish:fish", "aircraft:aircraft", "staff:staff"]
-)
 _DERIVATIONAL = ("isation", "ization", "ation", "ition", "ment", "ance", "ence", "tion", "sion", "ion", "ship",
                  "ness", "ity", "ive", "or", "er", "al", "ee", "y")  # fmt: skip
 
