@@ -87,7 +87,7 @@ _PASSED_ON: dict[type, frozenset[str]] = {
     ),
     StepRequest: word_set("question task dialect allowed steps left evidence glossary"),
     ReviewRequest: word_set("question task dialect sql columns rows_returned doubts round"),
-    JudgeRequest: word_set("question task sql columns rows_returned dialect way"),
+    JudgeRequest: word_set("question task sql columns rows_returned dialect"),
 }
 """The allow-list: the fields that a request passes on as they are. `failed_sql` is the model's own text. Others were
 written for the mode: `feedback` by `retry_handler`, `exchange` by `agent.candidates.repair`, `glossary` by

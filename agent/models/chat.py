@@ -207,7 +207,7 @@ def _last_tokens(replies: list[Reply]) -> Tokens | None:
     return next((reply.tokens for reply in reversed(replies) if reply.tokens), None)
 
 
-_KINDS = (("tasks", "plan"), ("accept", "review"), ("sql", "write_sql"), ("score", "judge"), ("question", "judge"))
+_KINDS = (("tasks", "plan"), ("accept", "review"), ("sql", "write_sql"), ("score", "judge"))
 """(property of the reply, call) in order: the first property that is there tells the call."""
 
 

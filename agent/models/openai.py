@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 from agent.models import prompts, structured
@@ -39,20 +38,11 @@ from agent.models.protocol import (
 )
 from agent.models.quirks import OPINION_TOKENS, OUTPUT_TOKENS, SQL_TOKENS, SUMMARY_TOKENS, Messages
 from agent.models.replies import Distrusted, Reply, UnusableReply
-from agent.models.structured import (
-    CONDITIONS_SCHEMA,
-    JUDGE_SCHEMA,
-    READ_BACK_SCHEMA,
-    conditions_in,
-    judgement_in,
-    question_in,
-)
 from agent.models.visible import VisibleStream, visible_text
 from agent.runtime.plans import single_task_plan
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-Ask = Callable[[prompts.Prompt, dict[str, Any], Callable[[Reply], Any]], Awaitable[tuple[Any, Usage]]]
 
 _WARM = 0.7
 """Temperature of all candidates except the first, if the endpoint accepts one."""
@@ -124,7 +114,10 @@ class OpenAIModel:
         return await self._ask(prompt, schema, structured.json_in, cap=OUTPUT_TOKENS)
 
     async def judge(self, request: JudgeRequest) -> Judgement:
-        return await judged(request, partial(self._ask, cap=OPINION_TOKENS))
+        (score, reasoning), usage = await self._ask(
+            prompts.judge_prompt(request), structured.JUDGE_SCHEMA, structured.judgement_in, cap=OPINION_TOKENS
+        )
+        return Judgement(score, reasoning, usage)
 
     async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
         """After a cut-off stream, the answer is requested again in one piece. Text that was shown cannot be taken back,
@@ -215,33 +208,6 @@ class OpenAIModel:
                     continue
                 self._endpoint.learn(quirks, proven=schema is not None)
                 return value, self._endpoint.usage(ledger)
-
-
-async def judged(request: JudgeRequest, ask: Ask) -> Judgement:
-    """Judge a result as a whole, condition by condition, or by reading its query back, which costs two calls: the first
-    sees the query alone, the second compares what it answers with the question. A place that the model names for a
-    condition has to be in the query, so that it cannot be invented."""
-    if request.way == "conditions":
-        prompt = prompts.judge_prompt(request, "conditions")
-        (score, reasoning, conditions), usage = await ask(prompt, CONDITIONS_SCHEMA, conditions_in)
-        # No better than the share of the conditions that have their place
-        text = _folded(request.sql)
-        unplaced = [condition for condition, place in conditions if not place or _folded(place) not in text]
-        if not unplaced:
-            return Judgement(score, reasoning, usage)
-        share = 1 - len(unplaced) / len(conditions)
-        explanation = f"No part of the query does: {'; '.join(unplaced)}. {reasoning}"
-        return Judgement(min(score, share), explanation.strip(), usage)
-    if request.way == "read_back":
-        answered, first = await ask(prompts.read_back_prompt(request), READ_BACK_SCHEMA, question_in)
-        (score, reasoning), second = await ask(prompts.compare_prompt(request, answered), JUDGE_SCHEMA, judgement_in)
-        return Judgement(score, f"Read back: {answered} {reasoning}".strip(), first + second)
-    (score, reasoning), usage = await ask(prompts.judge_prompt(request), JUDGE_SCHEMA, judgement_in)
-    return Judgement(score, reasoning, usage)
-
-
-def _folded(text: str) -> str:
-    return "".join(text.split()).casefold().rstrip(";")
 
 
 class _ShownText:

@@ -31,7 +31,7 @@ from eval.schema import Dialect
 _PLACEHOLDER = re.compile(r"\$([a-z_]+)")
 _SECTION = re.compile(r"^=== (system|user)\n", re.MULTILINE)
 _VERSION = re.compile(r"# version: (\d+)\n")
-DATA_TAGS = "schema|notes|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|reading|candidate|analysis|answered"  # noqa: E501
+DATA_TAGS = "schema|notes|question|task|previous|failed_sql|feedback|sql|result|results|doubts|conversation|clarification|steps|allowed|glossary|examples|reading|candidate|analysis"  # noqa: E501
 _TAGS = re.compile(rf"<(?=/?(?:{DATA_TAGS})\b)", re.I)
 _WRITE_STEP = "Write the query for this step of the answer only:"
 _FOR_STEP = "The query is for this step of the answer only:"
@@ -241,27 +241,15 @@ def review_prompt(request: ReviewRequest) -> Prompt:
     )
 
 
-def judge_prompt(request: JudgeRequest, name: str = "relevance") -> Prompt:
-    """The result as a whole, or by the template `conditions` each condition of the question."""
+def judge_prompt(request: JudgeRequest) -> Prompt:
     return _prompt(
-        name,
+        "relevance",
         request.dialect,
         question=request.question,
         sql=request.sql,
         rows_returned=str(request.rows_returned),
         preview=result_preview(request.columns, request.preview),
         raw={"task": _task(request, _ANSWERS_STEP)},
-    )
-
-
-def read_back_prompt(request: JudgeRequest) -> Prompt:
-    """The query alone: the question would be repeated."""
-    return _prompt("read_back", request.dialect, sql=request.sql)
-
-
-def compare_prompt(request: JudgeRequest, answered: str) -> Prompt:
-    return _prompt(
-        "compare", None, question=request.question, answered=answered, raw={"task": _task(request, _ANSWERS_STEP)}
     )
 
 

@@ -201,9 +201,6 @@ class JudgeRequest:
     """At most 20 rows, JSON values."""
     rows_returned: int
     dialect: Dialect = "sqlite"
-    way: Literal["answer", "conditions", "read_back"] = "answer"
-    """Judge the result as a whole, each condition of the question, or what the query answers, read without the
-    question. A model that knows one way judges so."""
 
 
 @dataclass(frozen=True, slots=True)

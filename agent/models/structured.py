@@ -38,7 +38,6 @@ MAX_QUESTION = 2_000
 MAX_CLARIFICATION = 500
 MAX_OPTION = 200
 MAX_OPTIONS = 5
-MAX_CONDITIONS = 20
 
 
 def plan_schema(*, with_sql: bool, in_conversation: bool, translate: bool = False) -> dict[str, Any]:
@@ -61,10 +60,6 @@ def plan_schema(*, with_sql: bool, in_conversation: bool, translate: bool = Fals
 SQL_SCHEMA = _strict(reasoning=_TEXT, sql=_TEXT)
 REVIEW_SCHEMA = _strict(reasoning=_TEXT, accept={"type": "boolean"}, sql=_TEXT)
 JUDGE_SCHEMA = _strict(reasoning=_TEXT, score=_SCORE)
-CONDITIONS_SCHEMA = _strict(
-    conditions={"type": "array", "items": _strict(condition=_TEXT, place=_TEXT)}, reasoning=_TEXT, score=_SCORE
-)
-READ_BACK_SCHEMA = _strict(question=_TEXT)
 CITY_SCHEMA = _strict(city=_TEXT)
 
 
@@ -198,31 +193,8 @@ def review_in(reply: Reply) -> tuple[bool, str, str]:
 
 def judgement_in(reply: Reply) -> tuple[float, str]:
     """(score 0..1, reasoning)."""
-    return _judgement(json_in(reply, "score"))
-
-
-def _judgement(answer: dict[str, object]) -> tuple[float, str]:
-    return _fraction(answer.get("score"), "score"), _text(answer, "reasoning")
-
-
-def question_in(reply: Reply) -> str:
-    question = json_in(reply, "question").get("question")
-    if not isinstance(question, str) or not question.strip():
-        raise UnusableReply("`question` must be a sentence")
-    return " ".join(question.split())[:1_000]
-
-
-def conditions_in(reply: Reply) -> tuple[float, str, list[tuple[str, str]]]:
     answer = json_in(reply, "score")
-    listed = answer.get("conditions")
-    if not isinstance(listed, list):
-        raise UnusableReply("`conditions` must be a list")
-    conditions = []
-    for one in listed[:MAX_CONDITIONS]:
-        condition, place = (one.get("condition"), one.get("place")) if isinstance(one, dict) else (None, None)
-        if isinstance(condition, str) and condition.strip():
-            conditions.append((" ".join(condition.split())[:200], place.strip() if isinstance(place, str) else ""))
-    return (*_judgement(answer), conditions)
+    return _fraction(answer.get("score"), "score"), _text(answer, "reasoning")
 
 
 def _fraction(value: object, name: str) -> float:

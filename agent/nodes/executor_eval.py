@@ -17,7 +17,7 @@ from agent.candidates.examination import as_read_once, examined
 from agent.candidates.verification import may_be_reviewed, review, stands
 from agent.events import QueryResultEvent, RevisionEvent, RevisionInfo
 from agent.knowledge.schema_context import PREVIEW_ROWS
-from agent.models.protocol import Judgement, JudgeRequest, ModelError, SummaryRequest, Usage
+from agent.models.protocol import JudgeRequest, ModelError, SummaryRequest
 from agent.nodes.opinions import why_it_does_not_count
 from agent.runtime.attempts import attempts_at, doubts, passes
 from agent.runtime.context import RunContext
@@ -302,7 +302,7 @@ async def _relevance(step: _Step, case: Case, seen: tuple[Observation, ...], dat
     )
     try:
         async with asyncio.timeout(context.seconds_left):
-            judgement = await _judgement(request, context)
+            judgement = await context.model.judge(request)
     except (ModelError, TimeoutError) as error:
         why = str(error) or "the time for this question ran out"
         log.warning("The result was not judged: %s", why)
@@ -313,21 +313,6 @@ async def _relevance(step: _Step, case: Case, seen: tuple[Observation, ...], dat
     if why := why_it_does_not_count(judgement, request, context.model):
         return Relevance(score=0.5, reasoning=f"Not judged: {why}.")
     return Relevance(score=min(1.0, max(0.0, judgement.score)), reasoning=judgement.reasoning)
-
-
-async def _judgement(request: JudgeRequest, context: RunContext) -> Judgement:
-    """The model's opinion; with several ways of judging, the lowest."""
-    ways = [replace(request, way="conditions") if context.strategy.conditions else request]
-    if context.strategy.read_back and context.model.capabilities.remote:
-        ways.append(replace(request, way="read_back"))
-    tasks = [asyncio.create_task(context.model.judge(way)) for way in ways]
-    try:
-        judgements = await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-    lowest = min(judgements, key=lambda one: one.score)
-    return replace(lowest, usage=sum((one.usage for one in judgements), Usage()))
 
 
 def _report(scored: Score, references: References, relevance: Relevance) -> EvalReport:

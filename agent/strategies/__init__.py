@@ -49,11 +49,6 @@ class Strategy:
     """A plan of one task includes its query, which saves the call that writes it."""
     judge: bool = True
     """A model judges whether the result answers the question; else the judge's part of the score is neutral."""
-    conditions: bool = False
-    """The judge names each condition of the question and its place in the query; costs no further call."""
-    read_back: bool = False
-    """The model reads the query without the question, and what it answers is compared with the question; costs two
-    further calls, side by side with the judge's."""
     judge_settled: bool = True
     """A model judges even queries that the evidence already settles."""
     summary_ahead: bool = True
@@ -160,8 +155,6 @@ STRATEGIES: dict[str, Strategy] = {
             retries=0,
         ),
         Strategy(DEFAULT, "one query a task, retried with feedback while it scores too low"),
-        Strategy("conditions", "the judge finds the place of each condition in the query", conditions=True),
-        Strategy("read-back", "and the query is read without the question and compared with it", read_back=True),
         Strategy("verified", "the model looks at its result and may revise the query, twice at most", verify_rounds=2),
         Strategy("full", "several queries, the best chosen by evidence, then verified", candidates=4, verify_rounds=2),
     )
