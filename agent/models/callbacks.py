@@ -1,8 +1,7 @@
-"""Reports model calls to LangChain's callbacks: `astream_events`, LangSmith and other handlers of the graph's run; and
-a handler of ours (`recording`), which keeps the replies as they came.
+"""What is heard of a request to an endpoint: LangChain's handlers, a tracer's span, the prompt log, a recording.
 
-In: the messages of a call, then its text and tokens. Out: chat-model events to the handlers of the surrounding run, one
-for each piece of a streamed reply among them. Without handlers, the only cost is the check.
+In: the call and its messages, then its reply or the pieces of one. Out: a span, a line of the log, chat-model events to
+the handlers of the surrounding run (`astream_events`, LangSmith), and the texts that a `recording` keeps.
 """
 
 from __future__ import annotations
@@ -11,119 +10,152 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
-from langchain_core.callbacks import AsyncCallbackHandler, AsyncCallbackManager, AsyncCallbackManagerForLLMRun
+from langchain_core.callbacks import AsyncCallbackManager, AsyncCallbackManagerForLLMRun
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, convert_to_messages
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
-from langchain_core.tracers.context import register_configure_hook
 
-from agent.models.replies import Tokens
+from agent.models.calls import Call, call_span
+from agent.models.prompt_log import PromptLog
+from agent.models.quirks import Messages
+from agent.models.replies import Reply, Tokens
 
-FIRST_WORD = "first_word_seconds"
-"""In the output of a call: seconds from its start to its first text."""
 
+class Observed:
+    """Receives a reply, whole or piece by piece."""
 
-class Report:
-    """Receives a reply, whole or piece by piece, and its tokens once they are known."""
-
-    def __init__(self, run: AsyncCallbackManagerForLLMRun | None = None) -> None:
-        """Without a run, nothing is kept."""
+    def __init__(self, run: AsyncCallbackManagerForLLMRun | None) -> None:
         self._run = run
         self._began = time.monotonic()
-        self.message_id = f"run-{run.run_id}" if run else ""
-        """One for the pieces and the whole, so that LangGraph's stream of messages does not show both."""
         self.first_word: float | None = None
         """Seconds to the first text."""
-        self.text: list[str] = []
-        self.tokens: Tokens | None = None
+        self.replies: list[Reply] = []
 
-    def whole(self, text: str, tokens: Tokens | None) -> None:
-        if self._run is not None:
-            if text and self.first_word is None:
-                self.first_word = time.monotonic() - self._began
-            self.text.append(text)
-            self.tokens = tokens or self.tokens
-
-    async def piece(self, text: str, tokens: Tokens | None) -> None:
-        """A piece of a streamed reply: the handlers get it at once."""
-        if self._run is None:
+    async def hear(self, reply: Reply, *, show: bool = False) -> None:
+        """`show`: LangChain's handlers get this piece at once."""
+        self.replies.append(reply)
+        if not reply.text:
             return
-        self.whole(text, tokens)
-        if text:
-            message = AIMessageChunk(content=text, id=self.message_id)
-            await self._run.on_llm_new_token(text, chunk=ChatGenerationChunk(message=message))
+        if self.first_word is None:
+            self.first_word = time.monotonic() - self._began
+        if show and self._run is not None:
+            message = AIMessageChunk(content=reply.text, id=_message_id(self._run))
+            await self._run.on_llm_new_token(reply.text, chunk=ChatGenerationChunk(message=message))
+
+    @property
+    def text(self) -> str:
+        return "".join(reply.text for reply in self.replies)
+
+    @property
+    def tokens(self) -> Tokens | None:
+        """Those that were reported last: in a stream they come with one of its last pieces."""
+        return next((reply.tokens for reply in reversed(self.replies) if reply.tokens), None)
+
+    @property
+    def model(self) -> str | None:
+        """The model that answered, as named by the server."""
+        return next((reply.model for reply in self.replies if reply.model), None)
 
 
 @asynccontextmanager
-async def reported_call(call: str, model: str, messages: list[tuple[str, str]]) -> AsyncIterator[Report]:
-    """Bracket one request to an endpoint."""
+async def observed(call: Call, messages: Messages, log: PromptLog | None) -> AsyncIterator[Observed]:
+    """Bracket one request. When it ends, with or without an error, it is in the prompt log if there is one."""
+    started = time.monotonic()
+    seen: Observed | None = None
+    error: str | None = None
+    try:
+        with call_span(call) as reported:
+            run = await _begun(call, messages)
+            seen = Observed(run)
+            try:
+                yield seen
+            except BaseException as raised:
+                if run is not None:
+                    await run.on_llm_error(raised)
+                raise
+            if run is not None:
+                await _ended(run, seen)
+            if (recorded := _recorded.get()) is not None:
+                recorded.keep(call.kind, seen)
+            tokens = seen.tokens
+            reported(
+                response__model=seen.model,
+                usage__input_tokens=tokens.input if tokens else None,
+                usage__output_tokens=tokens.output if tokens else None,
+            )
+    except BaseException as raised:
+        error = type(raised).__name__
+        raise
+    finally:
+        if log is not None:
+            tokens = seen.tokens if seen else None
+            used = (tokens.input, tokens.output) if tokens else None
+            log.write(call.kind, call.model, messages, started=started, tokens=used, error=error)
+
+
+async def _begun(call: Call, messages: Messages) -> AsyncCallbackManagerForLLMRun | None:
+    """The call as a run for LangChain's handlers; None where there are none."""
     config = var_child_runnable_config.get() or {}
     manager = AsyncCallbackManager.configure(inheritable_callbacks=config.get("callbacks"))
     if not manager.handlers:
-        yield Report()
-        return
+        return None
     given: list[BaseMessage] = convert_to_messages(messages)
-    serialized: dict[str, Any] = {"name": model, "id": ["text2sql", call]}
-    (run,) = await manager.on_chat_model_start(
-        serialized, [given], name=f"chat {model}", invocation_params={"model": model, "_type": "openai-chat"}
-    )
-    report = Report(run)
-    try:
-        yield report
-    except BaseException as error:
-        await run.on_llm_error(error)
-        raise
+    serialized: dict[str, Any] = {"name": call.model, "id": ["text2sql", call.kind]}
+    parameters = {"model": call.model, "_type": "openai-chat"}
+    name = f"chat {call.model}"
+    (run,) = await manager.on_chat_model_start(serialized, [given], name=name, invocation_params=parameters)
+    return run
+
+
+async def _ended(run: AsyncCallbackManagerForLLMRun, seen: Observed) -> None:
     usage = None
-    if report.tokens is not None:
-        read, written = report.tokens.input, report.tokens.output
-        usage = UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)
-    message = AIMessage("".join(report.text), usage_metadata=usage, id=report.message_id)
-    generation = ChatGeneration(message=message)
-    await run.on_llm_end(LLMResult(generations=[[generation]], llm_output={FIRST_WORD: report.first_word}))
+    if (tokens := seen.tokens) is not None:
+        total = tokens.input + tokens.output
+        usage = UsageMetadata(input_tokens=tokens.input, output_tokens=tokens.output, total_tokens=total)
+    message = AIMessage(seen.text, usage_metadata=usage, id=_message_id(run))
+    await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=message)]]))
+
+
+def _message_id(run: AsyncCallbackManagerForLLMRun) -> str:
+    """One for the pieces and the whole, so that LangGraph's stream of messages does not show both."""
+    return f"run-{run.run_id}"
 
 
 WRITING = ("write_sql", "review", "step", "plan")
 
 
-class Replies(AsyncCallbackHandler):
-    """Keeps the text of the last reply of each kind of call."""
+@dataclass(slots=True)
+class Replies:
+    """The text of the last reply of each kind of call."""
 
-    def __init__(self) -> None:
-        self._calls: dict[UUID, str] = {}
-        self.texts: dict[str, str] = {}
-        self.first_word_seconds: float | None = None
-        """Of the first call."""
+    texts: dict[str, str] = field(default_factory=dict)
+    first_word_seconds: float | None = None
+    """Of the first call."""
 
     @property
     def raw(self) -> str:
         """The last reply that wrote SQL; empty without one."""
         return next((self.texts[call] for call in WRITING if call in self.texts), "")
 
-    async def on_chat_model_start(
-        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID, **_: Any
-    ) -> None:
-        del messages
-        self._calls[run_id] = str(serialized["id"][-1])
-
-    async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        self.texts[self._calls.pop(run_id, "")] = response.generations[0][0].text
+    def keep(self, kind: str, seen: Observed) -> None:
+        self.texts[kind] = seen.text
         if self.first_word_seconds is None:
-            self.first_word_seconds = (response.llm_output or {}).get(FIRST_WORD)
+            self.first_word_seconds = seen.first_word
 
 
-_heard: ContextVar[Replies | None] = ContextVar("replies", default=None)
-register_configure_hook(_heard, inheritable=True)
+_recorded: ContextVar[Replies | None] = ContextVar("replies", default=None)
 
 
 @contextmanager
 def recording() -> Iterator[Replies]:
+    """Keep the replies to this task and those that it starts."""
     replies = Replies()
-    token = _heard.set(replies)
+    token = _recorded.set(replies)
     try:
         yield replies
     finally:
-        _heard.reset(token)
+        _recorded.reset(token)

@@ -10,9 +10,8 @@ it.
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
@@ -25,8 +24,8 @@ from langchain_openai import ChatOpenAI
 from openai._streaming import ServerSentEvent
 from pydantic import SecretStr
 
-from agent.models.callbacks import reported_call
-from agent.models.calls import Call, call_span
+from agent.models.callbacks import Observed, observed
+from agent.models.calls import Call
 from agent.models.connections import Connections
 from agent.models.failures import StreamCutOff
 from agent.models.prompt_log import PromptLog
@@ -102,46 +101,34 @@ class Chat:
 
     async def complete(self, asked: ChatRequest) -> Reply:
         body = self._body(asked, {"stream": False})
-        call = _call_kind(asked.schema)
-        with self._logged(call, asked.messages) as seen:
-            async with reported_call(call, self._model, asked.messages) as report:
-                async with self._connections.one() as pool:
-                    response = await pool.client.post(_PATH, cast_to=httpx2.Response, body=body)
-                reply = self._chat.reply(_content(response))
-                seen.append(reply)
-                report.whole(reply.text, reply.tokens)
-                return reply
+        async with self._observed(asked) as seen:
+            async with self._connections.one() as pool:
+                response = await pool.client.post(_PATH, cast_to=httpx2.Response, body=body)
+            reply = self._chat.reply(_content(response))
+            await seen.hear(reply)
+            return reply
 
     async def stream(self, asked: ChatRequest) -> AsyncGenerator[Reply, None]:
         """Pieces of the reply; the last one has a finish reason. A reply that comes whole, from a server that does not
         stream, is one piece. Raises StreamCutOff when the stream ends without a finish reason."""
-        finished = False
         usage = {"stream_options": {"include_usage": True}} if asked.quirks.stream_usage else {}
         body = self._body(asked, {"stream": True, **usage})
-        call = _call_kind(asked.schema)
-        with self._logged(call, asked.messages) as seen:
-            async with (
-                reported_call(call, self._model, asked.messages) as report,
-                self._connections.one() as pool,
-                await pool.client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=_Chunks) as chunks,
-            ):
-                if not chunks.response.headers.get("content-type", _EVENTS).startswith(_EVENTS):
-                    await chunks.response.aread()
-                    reply = self._chat.reply(_content(chunks.response))
-                    seen.append(reply)
-                    report.whole(reply.text, reply.tokens)
-                    yield reply
-                    return
-                async for chunk in chunks:
-                    if (piece := self._chat.piece(chunk)) is not None:
-                        finished = finished or bool(piece.finish_reason)
-                        seen.append(piece)
-                        if asked.schema is None:
-                            await report.piece(piece.text, piece.tokens)
-                        else:  # pieces of JSON are nothing to show
-                            report.whole(piece.text, piece.tokens)
-                        yield piece
-            if not finished:
+        async with (
+            self._observed(asked) as seen,
+            self._connections.one() as pool,
+            await pool.client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=_Chunks) as chunks,
+        ):
+            if not chunks.response.headers.get("content-type", _EVENTS).startswith(_EVENTS):
+                await chunks.response.aread()
+                reply = self._chat.reply(_content(chunks.response))
+                await seen.hear(reply)
+                yield reply
+                return
+            async for chunk in chunks:
+                if (piece := self._chat.piece(chunk)) is not None:
+                    await seen.hear(piece, show=asked.schema is None)  # pieces of JSON are nothing to show
+                    yield piece
+            if not any(piece.finish_reason for piece in seen.replies):
                 raise StreamCutOff
 
     async def close(self) -> None:
@@ -170,41 +157,14 @@ class Chat:
             sent = [(role, f"{system}\n\n{first}"), *others]
         return {**self._chat.payload(sent), **fields, **self._settings.extra_body}
 
-    @contextmanager
-    def _logged(self, call: str, messages: Messages) -> Iterator[list[Reply]]:
-        """Bracket a request. When it ends, with or without an error, write it to the prompt log if one is
-        configured."""
-        seen: list[Reply] = []
-        started = time.monotonic()
-        error: str | None = None
-        try:
-            with call_span(Call(call, self._model, self._base_url)) as reported:
-                yield seen
-                used = _last_tokens(seen)
-                reported(
-                    response__model=next((reply.model for reply in seen if reply.model), None),
-                    usage__input_tokens=used.input if used else None,
-                    usage__output_tokens=used.output if used else None,
-                )
-        except BaseException as raised:
-            error = type(raised).__name__
-            raise
-        finally:
-            if self._log is not None:
-                used = _last_tokens(seen)
-                tokens = (used.input, used.output) if used else None
-                self._log.write(call, self._model, messages, started=started, tokens=tokens, error=error)
+    def _observed(self, asked: ChatRequest) -> AbstractAsyncContextManager[Observed]:
+        return observed(Call(_call_kind(asked.schema), self._model, self._base_url), asked.messages, self._log)
 
 
 def _content(response: httpx2.Response) -> object:
     """JSON, or the text that came instead."""
     kind = response.headers.get("content-type", "*").split(";")[0]
     return json.loads(response.content) if kind.endswith("json") else response.text
-
-
-def _last_tokens(replies: list[Reply]) -> Tokens | None:
-    """The tokens that were reported last: in a stream they come with one of its last pieces."""
-    return next((reply.tokens for reply in reversed(replies) if reply.tokens), None)
 
 
 _KINDS = (("tasks", "plan"), ("accept", "review"), ("sql", "write_sql"), ("score", "judge"))
