@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent.config import ModelSettings
     from agent.knowledge.semantics.model import SemanticModel
-    from agent.models.protocol import Meter, Model
+    from agent.models.protocol import Endpoint, Meter, Model
     from eval.databases.base import Database
 
 __all__ = ["OFFLINE", "make_model"]
@@ -53,15 +53,26 @@ def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter 
         return OFFLINE
     from agent.models.discovery import named
     from agent.models.openai import OpenAIModel
-    from agent.models.protocol import Endpoint
 
     if not chosen:
         settings, note = named(settings)
         if note:
             log.info("%s", note)
+    endpoint = endpoint_of(settings, chosen or settings.name)
+    if local is not None and chosen in ("", local.stem):
+        from agent.models.local.serving import served
+
+        start = partial(served, local, settings.server_program)
+        endpoint = replace(endpoint, model=local.stem, served=start, price_input=0.0, price_output=0.0)
+    return OpenAIModel(endpoint, meter=meter)
+
+
+def endpoint_of(settings: ModelSettings, name: str) -> Endpoint:
+    from agent.models.protocol import Endpoint
+
     key = settings.api_key
-    endpoint = Endpoint(
-        model=chosen or settings.name,
+    return Endpoint(
+        model=name,
         api_key=key.get_secret_value() if key else None,
         base_url=settings.base_url,
         seconds=settings.seconds,
@@ -72,15 +83,9 @@ def shared_model(settings: ModelSettings, name: str | None = None, meter: Meter 
         reasoning_effort=settings.reasoning_effort,
         temperature=settings.temperature,
         extra_body=settings.extra_body or {},
-        extra_headers={name: value.get_secret_value() for name, value in (settings.extra_headers or {}).items()},
+        extra_headers={header: value.get_secret_value() for header, value in (settings.extra_headers or {}).items()},
         requests_per_minute=settings.requests_per_minute,
     )
-    if local is not None and chosen in ("", local.stem):
-        from agent.models.local.serving import served
-
-        start = partial(served, local, settings.server_program)
-        endpoint = replace(endpoint, model=local.stem, served=start, price_input=0.0, price_output=0.0)
-    return OpenAIModel(endpoint, meter=meter)
 
 
 @asynccontextmanager
