@@ -100,35 +100,6 @@ def converse(
 
 
 @app.command()
-def score(
-    databases: _Databases,
-    file: File = None,
-    jobs: Jobs = 1,
-    on: On = None,
-    out: Out = None,
-    quiet: Quiet = False,
-) -> None:
-    """Score each line {id, db, question, sql, relevance?} as the gate does: {id, score, correctness, probability,
-    passes, dimensions, vetoes, evidence}. `relevance` is a judge's opinion from 0 to 1, neutral (0.5) where a line has
-    none; the offline engine's reading is the second opinion."""
-    answer_file(functools.partial(_scored, databases), file, jobs, on, out, quiet)
-
-
-@app.command()
-def opinion(
-    databases: _Databases,
-    file: File = None,
-    jobs: Jobs = 1,
-    on: On = None,
-    out: Out = None,
-    quiet: Quiet = False,
-) -> None:
-    """The offline engine's reading of each line {id, db, question}, sure or not: {id, sql, confidence}; `sql` is null
-    where it reads nothing."""
-    answer_file(functools.partial(_opinion, databases), file, jobs, on, out, quiet)
-
-
-@app.command()
 def link(
     databases: _Databases,
     file: File = None,
@@ -147,21 +118,6 @@ def link(
     answer_file(functools.partial(_linked, databases, budget), file, jobs, on, out, quiet)
 
 
-@app.command()
-def select(
-    databases: _Databases,
-    file: File = None,
-    jobs: Jobs = 1,
-    on: On = None,
-    out: Out = None,
-    quiet: Quiet = False,
-) -> None:
-    """Choose among the candidates of each line {id, db, question, candidates[{system, sql}]}: {id, sql, system,
-    probability}, by the evidence for each and by agreement of their results. Where none can be run `sql` and `system`
-    are null, and `reason` says why."""
-    answer_file(functools.partial(_selected, databases), file, jobs, on, out, quiet)
-
-
 def _chosen(model: str | None, offline: bool) -> str | None:
     """The model that the options and the settings choose."""
     from agent.config import settings
@@ -172,7 +128,23 @@ def _chosen(model: str | None, offline: bool) -> str | None:
         return "offline" if offline or (model is None and settings().model.offline) else model
 
 
-def _scored(databases: str, record: Record) -> Record:
+def _of_lines(work: Callable[[str, Record], Record]) -> Callable[[str, Record], Record]:
+    """Make a command of a function that answers one line; its docstring is the command's help."""
+
+    def command(
+        databases: _Databases, file: File = None, jobs: Jobs = 1, on: On = None, out: Out = None, quiet: Quiet = False
+    ) -> None:
+        answer_file(functools.partial(work, databases), file, jobs, on, out, quiet)
+
+    app.command(work.__name__, help=work.__doc__)(command)
+    return work
+
+
+@_of_lines
+def score(databases: str, record: Record) -> Record:
+    """Score each line {id, db, question, sql, relevance?} as the gate does: {id, score, correctness, probability,
+    passes, dimensions, vetoes, evidence}. `relevance` is a judge's opinion from 0 to 1, neutral (0.5) where a line has
+    none; the offline engine's reading is the second opinion."""
     from dataclasses import asdict, replace
 
     from agent.parser.second_opinion import second_opinion
@@ -184,10 +156,14 @@ def _scored(databases: str, record: Record) -> Record:
     if not isinstance(sql, str):
         raise LineError("'sql' is missing or not a text")
     database, schema = _opened(databases, text_field(record, "db"))
-    relevance = _relevance(record)
+    relevance = record.get("relevance")
+    if relevance is None:
+        relevance = NEUTRAL
+    elif isinstance(relevance, bool) or not isinstance(relevance, int | float) or not 0 <= relevance <= 1:
+        raise LineError("'relevance' is not a number from 0 to 1")
     case = examine(Query(question, sql), database, schema=schema)
     opinion = asyncio.run(second_opinion(question, database, schema))
-    scored = judged(replace(case, second_opinion=opinion, relevance=relevance))
+    scored = judged(replace(case, second_opinion=opinion, relevance=float(relevance)))
     return {
         "score": round(final_score(scored, relevance), 4),
         "correctness": round(scored.dimensions["correctness"], 4),
@@ -199,22 +175,28 @@ def _scored(databases: str, record: Record) -> Record:
     }
 
 
-def _relevance(record: Record) -> float:
-    """A line's relevance. Raises LineError where it is no number from 0 to 1."""
-    given = record.get("relevance")
-    if given is None:
-        return NEUTRAL
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
-        raise LineError("'relevance' is not a number from 0 to 1")
-    return float(given)
-
-
-def _opinion(databases: str, record: Record) -> Record:
+@_of_lines
+def opinion(databases: str, record: Record) -> Record:
+    """The offline engine's reading of each line {id, db, question}, sure or not: {id, sql, confidence}; `sql` is null
+    where it reads nothing."""
     from agent.parser.second_opinion import second_opinion
 
     question = text_field(record, "question")
     read = asyncio.run(second_opinion(question, *_opened(databases, text_field(record, "db"))))
     return {"sql": read.sql if read else None, "confidence": round(read.confidence, 4) if read else 0.0}
+
+
+@_of_lines
+def select(databases: str, record: Record) -> Record:
+    """Choose among the candidates of each line {id, db, question, candidates[{system, sql}]}: {id, sql, system,
+    probability}, by the evidence for each and by agreement of their results. Where none can be run `sql` and `system`
+    are null, and `reason` says why."""
+    from agent.candidates.evaluation import selected
+
+    question, candidates = text_field(record, "question"), record.get("candidates")
+    if not isinstance(candidates, list):
+        raise LineError("'candidates' is missing or not a list")
+    return selected(question, candidates, *_opened(databases, text_field(record, "db")))
 
 
 def _linked(databases: str, budget: int | None, record: Record) -> Record:
@@ -229,15 +211,6 @@ def _linked(databases: str, budget: int | None, record: Record) -> Record:
         "tokens": linked.tokens,
         "tokens_full": linked.tokens_full,
     }
-
-
-def _selected(databases: str, record: Record) -> Record:
-    from agent.candidates.evaluation import selected
-
-    question, candidates = text_field(record, "question"), record.get("candidates")
-    if not isinstance(candidates, list):
-        raise LineError("'candidates' is missing or not a list")
-    return selected(question, candidates, *_opened(databases, text_field(record, "db")))
 
 
 def _conversed(databases: str, model: str | None, record: Record) -> Record:
