@@ -14,7 +14,6 @@ import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -50,7 +49,7 @@ from agent.state import Turn
 from eval.databases.base import Database
 from eval.databases.types import DatabaseError
 
-__all__ = ["Answer", "Confirmed", "RunOptions", "RunRequest", "Tokens", "run", "stream"]
+__all__ = ["Answer", "Confirmed", "RunOptions", "Tokens", "run", "stream"]
 
 log = logging.getLogger(__name__)
 
@@ -61,53 +60,37 @@ GRACE_SECONDS = 5.0
 """Extra time after the budget for the summary, before the run is stopped."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """One question with its database, model and options; None means the value in the settings."""
-
-    question: str
-    evidence: str = ""
-    """Free text that helps to interpret the question."""
-    database: str | Database | None = None
-    """A preset, a path, a URL or an open Database."""
-    model: str | Model | None = None
-    """A name, `offline`, or a Model."""
-    settings: Settings | None = None
-    execute: bool = True
-    """False: the SQL is written and checked, but not run."""
-    conversation: Conversation | None = None
-    """The thread whose next turn this is; it may end in `clarify`."""
-    history: Sequence[Turn] = ()
-    """The earlier turns, where the caller keeps them itself, without a thread."""
-    confirmed: Confirmed = ()
-    """Questions with SQL that people confirmed, to be shown as examples beside those of files."""
-    taught: Taught = ()
-    """What words mean in this database, as people taught it."""
-
-
 class RunOptions(TypedDict, total=False):
-    """The fields of a `RunRequest` beside the question, as keywords."""
+    """What a run takes beside the question; what is left out, or None, is the value in the settings."""
 
     evidence: str
+    """Free text that helps to interpret the question."""
     database: Any
-    """As in a `RunRequest`; the public `ask` and `run` take tables in memory, too."""
+    """A preset, a path, a URL or an open Database; the public `ask` and `run` take tables in memory, too."""
     model: str | Model | None
+    """A name, `offline`, or a Model."""
     settings: Settings | None
     execute: bool
+    """False: the SQL is written and checked, but not run."""
     conversation: Conversation | None
+    """The thread whose next turn this is; it may end in `clarify`."""
     history: Sequence[Turn]
+    """The earlier turns, where the caller keeps them itself, without a thread."""
     confirmed: Confirmed
+    """Questions with SQL that people confirmed, to be shown as examples beside those of files."""
     taught: Taught
+    """What words mean in this database, as people taught it."""
 
 
 async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[Event]:
     """Run a question and yield its events. Closing the iterator stops everything that the run has started.
 
-    `options` are the fields of `RunRequest`. Ends with `answer` (or `error`, or both) and `done`.
+    Ends with `answer` (or `error`, or both) and `done`.
     """
+    _refuse_unknown(options)
     started = time.monotonic()
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    work = asyncio.create_task(_work(_request(question, options), events.put_nowait))
+    work = asyncio.create_task(_work(question, options, events.put_nowait))
     work.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -121,32 +104,31 @@ async def stream(question: str, **options: Unpack[RunOptions]) -> AsyncIterator[
 
 
 async def run(question: str, **options: Unpack[RunOptions]) -> Answer:
-    """Run a question to its end; `options` are the fields of `RunRequest`. A failure is an Answer of status `error`;
-    only an unknown option raises (TypeError)."""
-    return await _work(_request(question, options), unheard)
+    """Run a question to its end. A failure is an Answer of status `error`; only an unknown option raises TypeError."""
+    _refuse_unknown(options)
+    return await _work(question, options, unheard)
 
 
-def _request(question: str, options: RunOptions) -> RunRequest:
+def _refuse_unknown(options: RunOptions) -> None:
     if unknown := sorted(options.keys() - RunOptions.__annotations__.keys()):
         known = ", ".join(RunOptions.__annotations__)
         raise TypeError(f"there is no option {', '.join(unknown)}; the options are {known}")
-    return RunRequest(question, **options)
 
 
-async def _work(request: RunRequest, emit: Callable[[Event], None]) -> Answer:
+async def _work(question: str, options: RunOptions, emit: Callable[[Event], None]) -> Answer:
     """The run itself. Every failure is emitted as an `error` event and returned as an Answer of that status."""
     started = time.monotonic()
     run_id = current_run.set(current_run.get() or uuid.uuid4().hex)
     try:
         with _known_failures():
-            config = request.settings or settings()
+            config = options.get("settings") or settings()
             with _traced(emit, show_sql=config.privacy.log_sql) as listener:
-                return await _answered(request, config, listener, started)
+                return await _answered(question, options, config, listener, started)
     except RunFailed as error:
         message = str(error)
         emit(ErrorEvent(data=ErrorInfo(kind=error.kind, message=message)))
         return Answer(
-            question=request.question,
+            question=question,
             status="error",
             answer=message,
             reason=message,
@@ -191,29 +173,31 @@ def _known_failures() -> Iterator[None]:
         raise RunFailed("internal", f"Something went wrong inside: {type(error).__name__}.") from error
 
 
-async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event], None], started: float) -> Answer:
-    """Open the database and model of the request, run the graph, and emit the outcome."""
-    if problem := question_problem(request.question):
+async def _answered(
+    question: str, options: RunOptions, config: Settings, emit: Callable[[Event], None], started: float
+) -> Answer:
+    """Open the database and the model, run the graph, and emit the outcome."""
+    if problem := question_problem(question):
         raise RunFailed("question", problem)
-    database = await opened(request.database, config.database)
+    database = await opened(options.get("database"), config.database)
     if is_personal(database):
-        await asyncio.to_thread(database.hear, request.question)
-        if unseen := await asyncio.to_thread(database.unseen, f"{request.question} {request.evidence}"):
-            return _not_visible(request, database, unseen, emit, started)
+        await asyncio.to_thread(database.hear, question)
+        if unseen := await asyncio.to_thread(database.unseen, f"{question} {options.get('evidence', '')}"):
+            return _not_visible(question, database, unseen, emit, started)
     context = await run_context(
         database,
-        request.model,
+        options.get("model"),
         config,
-        execute=request.execute,
-        confirmed=request.confirmed,
-        taught=request.taught,
+        execute=options.get("execute", True),
+        confirmed=options.get("confirmed", ()),
+        taught=options.get("taught", ()),
         emit=emit,
         started=started,
     )
     try:
         async with asyncio.timeout(context.limits.run_seconds + GRACE_SECONDS):
             with told_to(context.wrote):
-                answer = await _finished(request, context, started)
+                answer = await _finished(question.strip(), options, context, started)
     except TimeoutError as error:
         message = f"The time for this question ({context.limits.run_seconds:g} s) ran out."
         raise RunFailed("timeout", message) from error
@@ -226,12 +210,12 @@ async def _answered(request: RunRequest, config: Settings, emit: Callable[[Event
 
 
 def _not_visible(
-    request: RunRequest, database: Database, unseen: Sequence[str], emit: Callable[[Event], None], started: float
+    question: str, database: Database, unseen: Sequence[str], emit: Callable[[Event], None], started: float
 ) -> Answer:
     """The answer to a question about what its person may not see; no model is asked."""
     text = f"Not visible to you: {', '.join(unseen)}."
     answer = Answer(
-        question=request.question,
+        question=question,
         status="abstained",
         abstained=True,
         answer=text,
@@ -244,15 +228,14 @@ def _not_visible(
     return answer
 
 
-async def _finished(request: RunRequest, context: RunContext, started: float) -> Answer:
+async def _finished(question: str, options: RunOptions, context: RunContext, started: float) -> Answer:
     """The graph's last state as an answer, alone or as a turn of a conversation."""
-    question = request.question.strip()
-    conversation = request.conversation
-    if conversation is not None:
+    evidence = options.get("evidence", "")
+    if (conversation := options.get("conversation")) is not None:
         from agent.conversations.turns import take_turn
 
         context.load_schema()
-        ended = await take_turn(question, conversation, context, request.evidence)
+        ended = await take_turn(question, conversation, context, evidence)
         answer = answer_of_turn(question, ended, context, time.monotonic() - started)
         if answer.clarification:
             asked = answer.clarification.model_dump()
@@ -260,7 +243,7 @@ async def _finished(request: RunRequest, context: RunContext, started: float) ->
         return answer
     context.announce("schema_analyzer")
     context.load_schema()  # runs while the nodes are being imported
-    given = fresh_turn(question, request.evidence, context.database, 0) | {"history": [*request.history]}
+    given = fresh_turn(question, evidence, context.database, 0) | {"history": [*options.get("history", ())]}
     run_through = _traced_graph if steps_are_heard(context.privacy) else _walked
     final = await run_through(given, context)
     return answer_of(final, context, time.monotonic() - started)

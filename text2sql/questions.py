@@ -31,7 +31,7 @@ async def run(question: str, **options: Unpack[runner.RunOptions]) -> Answer:
 
     `options`: `database` (a demo, a path, a URL, a list of data files, a pandas, Polars or Arrow table, a dict of
     tables by name, a DuckDB connection or an open Database), `model` (a name, `offline`, or a Model), `settings`, and
-    the other fields of `agent.runner.RunRequest`; what is left out comes from the settings. Tables in memory are copied
+    the others of `agent.runner.RunOptions`; what is left out comes from the settings. Tables in memory are copied
     for each question; a `Thread` copies them once. A question that is declined is an Answer of status `abstained`.
     Raises QuestionFailed if the database, the model or the settings failed; InputError, DatabaseError for data that
     cannot be read.
