@@ -14,8 +14,7 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, ListResourcesResult, ToolAnnotations
+from mcp_types import ListResourcesResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
 from agent.mcp.callers import call_of, caller
@@ -59,18 +58,6 @@ class _Tools(MCPServer[Any]):
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 raise ToolError(_argument_problems(name, error.__cause__)) from error.__cause__
-            raise
-
-    async def get_prompt(self, name: str, arguments: Any = None, context: Any = None) -> Any:
-        try:
-            return await super().get_prompt(name, arguments, context)
-        except ValueError as error:  # the SDK's: for an unknown prompt, a missing argument, or what rendering raised
-            asked = error.__cause__
-            raised = asked and asked.__cause__
-            if isinstance(raised, ValidationError):
-                raise MCPError(INVALID_PARAMS, _argument_problems(name[:100], raised)) from raised
-            if raised is None:
-                raise MCPError(INVALID_PARAMS, str(error)[:200]) from None
             raise
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import httpx
 import pytest
 from mcp import Client, MCPError
-from mcp_types import INVALID_PARAMS
 
 from eval.version import VERSION
 from tests import commands
@@ -110,35 +109,18 @@ async def test_the_server_names_its_version_and_offers_structures_beside_its_too
         offered = client.server_capabilities
         assert offered.tools
         assert offered.resources
-        assert offered.prompts
         resources = (await client.list_resources()).resources
         templates = (await client.list_resource_templates()).resource_templates
         [whole] = (await client.read_resource("schema://shop")).contents
         [table] = (await client.read_resource("schema://shop/orders")).contents
-        [prompt] = (await client.list_prompts()).prompts
-        asked = await client.get_prompt(prompt.name, {"table": "orders", "database": "shop"})
         for unknown in ("schema://nowhere", "schema://shop/nothing"):
             with pytest.raises(MCPError, match=r"no preset|no table"):
                 await client.read_resource(unknown)
-        with pytest.raises(MCPError, match="no table 'nothing'"):
-            await client.get_prompt(prompt.name, {"table": "nothing"})
-        for name, wrong in (
-            ("no such prompt", {}),
-            (prompt.name, {}),
-            (prompt.name, {"table": "x" * 300}),
-            (prompt.name, {"table": "orders", "tabel": "orders"}),
-        ):
-            with pytest.raises(MCPError) as refusal:
-                await client.get_prompt(name, wrong)
-            assert refusal.value.error.code == INVALID_PARAMS, wrong
-            assert "xxx" not in refusal.value.error.message
 
     assert [r.uri for r in resources] == ["schema://shop", "schema://enterprise"]
     assert [t.uri_template for t in templates] == ["schema://{database}", "schema://{database}/{table}"]
     assert "orders" in {t["name"] for t in json.loads(whole.text)["tables"]}
     assert [t["name"] for t in json.loads(table.text)["tables"]] == ["orders"]
-    assert [(a.name, a.required) for a in prompt.arguments] == [("table", True), ("database", False)]
-    assert "customer_id" in asked.messages[0].content.text
 
 
 async def test_a_stranger_sees_only_the_databases_of_everybody(over_http: Connect, tmp_path: Path) -> None:
