@@ -9,7 +9,7 @@ import pytest
 
 from agent.models.distrust import LOOP_CHARS, flaw, loop
 from agent.models.protocol import ModelReplyError
-from agent.nodes.opinions import why_it_does_not_count
+from agent.nodes.relevance import why_it_does_not_count
 from tests.agent.models.conftest import (
     ModelServer,
     judge_request,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.models.protocol import Judgement, JudgeRequest
-from agent.nodes.opinions import SAME, why_it_does_not_count
+from agent.nodes.relevance import SAME, why_it_does_not_count
 from agent.state import QueryTask
 from text2sql.testing import ScriptedModel
 

@@ -1,0 +1,97 @@
+"""The judge's relevance of a result. An opinion that repeats the prompt, gives no reason, or is the same for every query
+does not count.
+
+In: a case that ran, and the run's context. Out: a `Relevance`, neutral where there is none, with the reason. What a
+model said before is kept with the model object, for `REMEMBERED` opinions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections import deque
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from agent.knowledge.schema_context import PREVIEW_ROWS
+from agent.models.distrust import flaw
+from agent.models.protocol import Judgement, JudgeRequest, Model, ModelError
+from agent.runtime.context import RunContext
+from agent.runtime.probability import SETTLED
+from agent.state import QueryTask, Relevance
+from eval.scoring import Case, Observation, score
+
+log = logging.getLogger(__name__)
+
+
+def _neutral(why: str) -> Relevance:
+    return Relevance(score=0.5, reasoning=f"Not judged: {why}.")
+
+
+NOT_CHOSEN = _neutral("another candidate was chosen")
+PERFECT = Relevance(score=1.0, reasoning="The best that a judge may say.")
+
+REMEMBERED = 12
+SAME = 4
+"""Different queries of different questions with one opinion, word for word, from which it is a constant."""
+_WORD = re.compile(r"[^\W_]+")
+_Opinion = tuple[str, float]
+_said: WeakKeyDictionary[Model, deque[tuple[_Opinion, str, str]]] = WeakKeyDictionary()
+"""By model: its opinions, each with the question and the query."""
+
+
+async def judged_relevance(
+    question: str,
+    task: QueryTask,
+    case: Case,
+    seen: tuple[Observation, ...],
+    data: list[list[Any]],
+    context: RunContext,
+) -> Relevance:
+    """The model's judgement of the result; neutral if there is no result or no usable judgement."""
+    executed = case.result
+    if executed is None or not executed.ok:
+        return _neutral("there is no result to look at")
+    if not context.strategy.judge:
+        return _neutral("the strategy has no judge")
+    if not context.strategy.judge_settled:
+        scored = score(case, seen=seen)
+        if (scored.probability or 0.0) >= SETTLED and not scored.vetoes:
+            return _neutral("the evidence settles it")
+    preview = tuple(tuple(row) for row in data[:PREVIEW_ROWS])
+    sql, dialect = case.parsed.text, context.database.dialect
+    request = JudgeRequest(question, task, sql, executed.columns, preview, len(executed.rows), dialect)
+    try:
+        async with asyncio.timeout(context.seconds_left):
+            judgement = await context.model.judge(request)
+    except (ModelError, TimeoutError) as error:
+        why = str(error) or "the time for this question ran out"
+        log.warning("The result was not judged: %s", why)
+        context.trouble(f"the result was not judged: {why}")
+        context.spend_failed(error)
+        return _neutral("the model gave no usable opinion")
+    context.spend(judgement.usage)
+    if why := why_it_does_not_count(judgement, request, context.model):
+        return _neutral(why)
+    return Relevance(score=min(1.0, max(0.0, judgement.score)), reasoning=judgement.reasoning)
+
+
+def why_it_does_not_count(judgement: Judgement, request: JudgeRequest, model: Model) -> str:
+    """Empty where the opinion counts. The opinion is remembered."""
+    reason = _folded(judgement.reasoning)
+    if len(reason.split()) < 2:
+        return "it gives no reason"
+    if why := flaw(judgement.reasoning):
+        return why
+    if reason in (_folded(request.question), _folded(request.sql)):
+        return "it repeats what was asked"
+    known = _said.setdefault(model, deque(maxlen=REMEMBERED))
+    opinion = reason, judgement.score
+    others = {(q, sql) for said, q, sql in known if said == opinion and q != request.question and sql != request.sql}
+    known.append((opinion, request.question, request.sql))
+    return "it is the same for every query" if len(others) >= SAME - 1 else ""
+
+
+def _folded(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
