@@ -80,12 +80,6 @@ async def test_a_restatement_that_loses_a_value_is_not_used(shop: Database, conf
     assert answer.plan.in_english == ""
 
 
-async def test_english_questions_are_not_restated(shop: Database, config: Settings) -> None:
-    model = ScriptedModel(RIGHT)
-    await run(ENGLISH, database=shop, model=model, settings=config)
-    assert not model.plan_requests[0].translate
-
-
 @pytest.mark.parametrize("question", ASKED)
 async def test_without_a_model_the_engine_says_that_it_reads_english(
     shop: Database, config: Settings, question: str

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.messages import AIMessageChunk
 
 from agent.config import Settings
@@ -97,18 +96,6 @@ async def test_by_langsmiths_variable_a_run_is_traced_if_rows_may_leave(
     assert bool(langsmith.received) == (privacy == "full")
 
 
-class Calls(AsyncCallbackHandler):
-    def __init__(self) -> None:
-        self.started: list[str] = []
-        self.ended: list[int] = []
-
-    async def on_chat_model_start(self, serialized: dict[str, Any], messages: Any, **kwargs: Any) -> None:
-        self.started.append(serialized["id"][1])
-
-    async def on_llm_end(self, response: Any, **kwargs: Any) -> None:
-        self.ended.append(response.generations[0][0].message.usage_metadata["input_tokens"])
-
-
 @contextmanager
 def endpoint() -> Iterator[OpenAIModel]:
     """A model whose endpoint answers every call of a question."""
@@ -126,16 +113,6 @@ def endpoint() -> Iterator[OpenAIModel]:
     with OpenAIServer() as server:
         server.otherwise = answer
         yield OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60))
-
-
-async def test_model_calls_are_seen_by_langchain_s_callbacks(shop: Database, config: Settings) -> None:
-    calls = Calls()
-    with endpoint() as model:
-        context = RunContext(shop, model, config.judging, config.limits, config.privacy)
-        await build_graph().ainvoke({"question": QUESTION}, {"callbacks": [calls]}, context=context)
-        await model.close()
-    assert sorted(calls.started) == ["judge", "plan", "summarize", "write_sql"]
-    assert calls.ended == [100] * 4
 
 
 async def test_model_calls_are_among_the_events_of_the_graph(shop: Database, config: Settings) -> None:
@@ -176,29 +153,3 @@ async def test_langsmith_gets_the_model_calls(
     sent()
     assert langsmith.received.count(b'"chat m"') >= 4
     assert b"input_tokens" in langsmith.received
-
-
-async def test_openinference_sees_each_model_call(shop: Database, config: Settings) -> None:
-    langchain = pytest.importorskip("openinference.instrumentation.langchain")
-    exporters = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-
-    exporter = exporters.InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    hooks = langchain.LangChainInstrumentor()
-    hooks.instrument(tracer_provider=provider, skip_dep_check=True)
-    try:
-        with endpoint() as model:
-            context = RunContext(shop, model, config.judging, config.limits, config.privacy)
-            await build_graph().ainvoke({"question": QUESTION}, context=context)
-            await model.close()
-    finally:
-        hooks.uninstrument()
-    spans = exporter.get_finished_spans()
-    names = {span.context.span_id: span.name for span in spans}
-    calls = [span for span in spans if span.attributes["openinference.span.kind"] == "LLM"]
-    assert [span.name for span in calls] == ["chat m"] * 4
-    assert {names[span.parent.span_id] for span in calls} >= {"planner", "query_generator", "executor_eval"}
-    assert [span.attributes["llm.token_count.prompt"] for span in calls] == [100] * 4

@@ -39,9 +39,3 @@ async def test_what_may_not_run_is_still_tried_again(shop: Database) -> None:
 
     assert [attempt.status for attempt in answer.attempts] == ["failed", "failed", "success"]
     assert answer.sql == "SELECT name FROM cities"
-
-
-async def test_sql_that_may_never_run_is_not_handed_out(shop: Database) -> None:
-    answer = await run("Which cities?", database=shop, model=ScriptedModel("DROP TABLE cities"), execute=False)
-
-    assert answer.status == "error"

@@ -32,11 +32,6 @@ def test_a_table_in_memory_is_asked(made: Any) -> None:
     assert sorted(answer.rows) == [["Oslo", 7.5], ["Rome", 6]]
 
 
-def test_polars_is_asked_where_it_is_installed() -> None:
-    polars = pytest.importorskip("polars")
-    assert ask("how many records?", database=polars.DataFrame(ROWS), model="offline").rows == [[3]]
-
-
 def test_several_tables_by_name_and_several_files(tmp_path: Path) -> None:
     orders = pd.DataFrame({"order_id": [1, 2], "city": ["Rome", "Oslo"]})
     assert ask("how many orders?", database={"orders": orders, "cities": pd.DataFrame(ROWS)}, model="offline").rows == [

@@ -25,26 +25,6 @@ def asked(dialect: str = "sqlite") -> SqlTask:
     return read_task({"question": "Which customers?", "schema": CUSTOMERS, "dialect": dialect, "task_id": "t"})
 
 
-async def test_an_empty_result_is_no_fault() -> None:
-    model = ScriptedModel("SELECT id FROM customers WHERE id > 5")
-
-    answer = await answered(asked(), CONFIG, model)
-
-    assert answer.sql == "SELECT id FROM customers WHERE id > 5"
-    assert len(model.sql_requests) == 1
-    assert model.judge_requests == []
-
-
-async def test_what_the_engine_refuses_is_tried_again_with_its_message() -> None:
-    model = ScriptedModel("SELECT sum(id, 2, 3) OVER (ORDER BY rank()) FROM customers", "SELECT id FROM customers")
-
-    answer = await answered(asked(), CONFIG, model)
-
-    assert answer.sql == "SELECT id FROM customers"
-    assert len(model.sql_requests) == 2
-    assert model.sql_requests[1].feedback
-
-
 async def test_duckdbs_binder_speaks_where_names_and_guard_are_content() -> None:
     model = ScriptedModel("SELECT id, count(*) FROM customers", "SELECT id FROM customers")
     events = [event async for event in answering(asked("duckdb"), CONFIG, model)]
@@ -71,15 +51,6 @@ async def test_sql_that_never_passes_is_not_handed_out() -> None:
         assert answer.sql == ""
         assert answer.error
         assert answer.task_id == "t"
-
-
-async def test_a_model_out_of_reach_is_an_answer() -> None:
-    from agent.models.protocol import ModelUnavailable
-
-    answer = await answered(asked(), CONFIG, ScriptedModel(ModelUnavailable("The endpoint cannot be reached.")))
-
-    assert answer == TaskAnswer(sql="", error=answer.error, task_id="t")
-    assert "cannot be reached" in (answer.error or "")
 
 
 async def test_a_schema_that_no_engine_can_hold_is_an_answer() -> None:

@@ -68,14 +68,6 @@ def test_with_tokens_only_the_card_and_the_health_are_open() -> None:
         assert "COUNT" in right.json()["sql"].upper()
 
 
-def test_tokens_that_cannot_be_used_are_said() -> None:
-    code, _, err = ended("--port", "0", TEXT2SQL_TOKENS="bench=short")
-
-    assert code == 2
-    assert "TEXT2SQL_TOKENS" in err
-    assert "short" not in err
-
-
 @pytest.mark.parametrize(("host", "here"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
 def test_listening_everywhere_the_card_says_the_name_of_the_machine(host: str, here: str) -> None:
     with started("--host", host, "--port", "0") as line:
@@ -92,14 +84,6 @@ def test_a_port_that_is_taken_is_said() -> None:
 
     assert code == 3
     assert err.strip() == f"Cannot listen at 127.0.0.1:{port}: Address already in use."
-
-
-def test_help_names_the_options_and_the_exit_codes() -> None:
-    code, out, _ = ended("--help")
-
-    assert code == 0
-    for word in ("--host", "--port", "--card-url", "Exit codes", "9019"):
-        assert word in out
 
 
 def test_a_url_that_others_can_call_stands_in_the_card() -> None:

@@ -123,12 +123,6 @@ async def test_a_task_that_brings_its_schema_begins_a_new_conversation(url: str)
     assert [answer["sql"] for answer in answers[3:]] == ["", ""]
 
 
-async def test_a_schema_may_be_the_name_of_a_demo_database(url: str) -> None:
-    [event] = await sent(url, new_data_part({"question": "How many reviews are there?", "schema": "shop"}))
-
-    assert answer_of(event)["sql"] == "SELECT COUNT(*) AS reviews FROM reviews"
-
-
 async def test_cancelling_a_task_stops_its_model_call(slow: tuple[str, Slow]) -> None:
     url, model = slow
     async with talking(url, streaming=True) as client:

@@ -59,13 +59,6 @@ def test_a_foreign_key_is_read_in_every_spelling(key: Any) -> None:
     )
 
 
-def test_a_foreign_key_to_nothing_is_left_out() -> None:
-    keys: list[Any] = [True, "nowhere.id", "cities.none", {"table": "cities", "column": "none"}, 7, {}]
-    for key in keys:
-        tables = {"people": {"columns": [{"name": "x", "foreign_key": key}]}, "cities": {"columns": ["id"]}}
-        assert read_structure({"tables": tables}, "sqlite").tables[0].foreign_keys == ()
-
-
 @pytest.mark.parametrize("keys", values("a2a/foreign_keys_of_tables.jsonl"))
 def test_foreign_keys_of_a_whole_table_are_read(keys: Any) -> None:
     given = {"people": {"columns": ["c"], "foreign_keys": keys}, "cities": {"columns": ["id"], "primary_key": "id"}}

@@ -9,7 +9,7 @@ import pytest
 from agent.config import Settings
 from agent.events import QueryResultEvent
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import Endpoint, ModelAuthError, ModelUnavailable
+from agent.models.protocol import Endpoint, ModelUnavailable
 from agent.runner import run
 from agent.sources.structure import written_for
 from agent.strategies import strategy
@@ -147,12 +147,6 @@ async def test_without_the_model_the_engine_answers_and_says_so(ask: Run) -> Non
     _, answer = await ask("List the customers by name, will you, from Lyon", ScriptedModel(quota), strategy="cascade")
     assert answer.error_kind is None
     assert any("the built-in engine answers without it" in doubt and "quota" in doubt for doubt in answer.doubts)
-
-
-async def test_nothing_that_both_cannot_read_is_made_up(ask: Run) -> None:
-    model = ScriptedModel(ModelAuthError("No key."))
-    _, answer = await ask("Is the moon made of cheese?", model, strategy="cascade")
-    assert (answer.status, answer.error_kind, answer.rows) == ("error", "model_auth", [])
 
 
 async def test_words_that_are_found_nowhere_are_told_with_the_models_query(ask: Run) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.candidates.choice import INTERCEPT, choose, grouped, probability, weights
+from agent.candidates.choice import INTERCEPT, choose, weights
 from agent.candidates.result_groups import Candidate, Ran, labelled
 from agent.candidates.verification import stands
 from agent.runtime.attempts import best_attempt
@@ -76,17 +76,6 @@ def test_candidates_that_did_not_run_count_against_those_that_did() -> None:
     assert choose((), 3) is None
 
 
-def test_a_candidate_without_a_rival_is_told_by_its_evidence_alone() -> None:
-    (group,) = grouped(labelled([ran("a", (1,), probability=0.9)]), 1)
-    assert {name for name, value in group.features.items() if value} == {"judged"}
-
-
-def test_the_weights_that_are_shipped_speak_for_votes_and_for_evidence() -> None:
-    few, many = {"judged": 0.0, "votes": -1.0}, {"judged": 0.0, "votes": 1.0}
-    assert probability(few) < probability(many)
-    assert probability({"judged": -1.0}) < probability({"judged": 1.0})
-
-
 def test_a_weight_that_is_no_number_is_named_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "weights.txt"
     path.write_text(f"# comment\n{INTERCEPT} 1\nvotes many\n")
@@ -100,11 +89,6 @@ def test_an_attempt_that_was_preferred_stands_whatever_the_scores_of_the_others(
     assert best_attempt("t", [*rivals, chosen]) == chosen
     retried = attempt(4, 0.90)
     assert best_attempt("t", [*rivals, chosen, retried]) == retried
-
-
-def test_an_attempt_that_failed_stands_for_none_that_ran() -> None:
-    ran_before = attempt(1, 0.4)
-    assert best_attempt("t", [ran_before, attempt(2, 0.0, status="error", replaces=[1])]) == ran_before
 
 
 def test_a_revision_stands_only_if_it_is_no_worse() -> None:

@@ -116,9 +116,3 @@ def test_lines_that_cannot_be_answered_say_why_and_the_rest_goes_on_in_order(sel
     assert [line["id"] for line in out] == ["a", None, "b", "c", "d", "e"]
     assert [("error" in line) for line in out] == [False, True, True, True, True, False]
     assert out[2]["error"] == "'candidates' is missing or not a list"
-
-
-def test_help_names_what_goes_in_and_out() -> None:
-    done = commands.run("-m", "agent.batch", "select", "--help", check=True)
-    assert "candidates[{system, sql}]" in done.stdout
-    assert "--jobs" in done.stdout

@@ -113,27 +113,11 @@ def test_a_dry_run_prints_the_sql_alone(type_: Type, shop_file: Path) -> None:
     assert (done.exit_code, done.stdout) == (0, "SELECT COUNT(*) AS customers FROM customers\n")
 
 
-def test_explaining_adds_dimensions_and_evidence(type_: Type, shop_file: Path) -> None:
-    done = type_("--explain", "--db", str(shop_file), "How many customers are there?")
-
-    for heading in ("Plan", "Attempts", "Score", "Evidence", "Spent"):
-        assert f"\n{heading}" in done.stdout
-    assert "  safety            ████████████████████ 1.00" in done.stdout
-
-
 def test_a_question_on_standard_input(type_: Type, shop_file: Path) -> None:
     for words in ((), ("-",)):
         done = type_("-q", "--db", str(shop_file), *words, stdin="How many customers are there?\n")
         assert done.exit_code == 0
         assert "SELECT COUNT(*) AS customers FROM customers" in done.stdout
-
-
-def test_a_question_that_makes_no_sense_is_declined(type_: Type, shop_file: Path) -> None:
-    done = type_("-q", "--db", str(shop_file), "flurbs of the wibble?")
-
-    assert done.exit_code == 1
-    assert "“flurbs”" in done.stdout
-    assert "“wibble”" in done.stdout
 
 
 def test_an_empty_question_is_said(type_: Type) -> None:
@@ -153,16 +137,6 @@ def test_a_database_that_cannot_be_opened_is_one_clear_line(type_: Type, target:
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1
     assert "hunter2" not in done.stderr
-
-
-def test_a_file_that_is_no_database(type_: Type, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("hello")
-
-    done = type_("-q", "--db", "notes.txt", "How many?")
-
-    assert done.exit_code == 3
-    assert done.stderr.startswith("notes.txt is neither a SQLite nor a DuckDB database")
-    assert not list(tmp_path.glob("*.sqlite"))
 
 
 def test_a_bad_setting_is_named(type_: Type, tmp_path: Path) -> None:
@@ -204,15 +178,6 @@ def test_a_wrong_key_is_one_clear_line(type_: Type, shop_file: Path, server: Ope
     assert done.stderr.count("\n") == 1
     assert "key" in done.stderr.lower()
     assert "sk-test-secret" not in done.stderr
-
-
-def test_a_model_server_that_is_not_there(type_: Type, shop_file: Path) -> None:
-    nowhere = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "x"}
-    done = type_("-q", "--timeout", "3", "--db", str(shop_file), "How many?", **nowhere)
-
-    assert done.exit_code in (4, 6)
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
 
 
 def test_hostile_cells_do_not_reach_the_terminal(type_: Type, tmp_path: Path) -> None:
@@ -280,16 +245,3 @@ def test_a_data_file_is_imported_once_and_again_when_it_changed(type_: Type, tmp
     assert ["importing people.csv" in done.stderr for done in (first, again, changed)] == [True, False, True]
     assert "'full name' is full_name" in first.stderr
     assert len(list((tmp_path / "cache" / "files").rglob("*.duckdb"))) == 2  # the earlier one, too
-
-
-def test_a_folder_is_a_database_with_a_table_for_each_file(type_: Type, tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    for name in ("cats", "dogs"):
-        (tmp_path / "data" / f"{name}.csv").write_text("name,age\nAda,3\n")
-    (tmp_path / "data" / "notes.md").write_text("no data")
-    done = type_("--db", "data", "--json", "--explain", "how many dogs?")
-    assert json.loads(done.stdout)["rows"] == [[1]]
-    (tmp_path / "none").mkdir()
-    assert "no data files" in type_("--db", "none", "how many dogs?").stderr
-    (tmp_path / "bad.csv").write_bytes(bytes(range(256)))
-    assert type_("--db", "bad.csv", "how many dogs?").exit_code == 3

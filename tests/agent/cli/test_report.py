@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from agent.cli.report import changes, how_sure, show_answer
+from agent.cli.report import changes, show_answer
 from agent.runner import Answer, Tokens
 from tests.agent.cli.conftest import Screen, attempt
 
@@ -38,22 +38,6 @@ def test_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_answe
     show_answer(pipe.console, make_answer(rows=[]))
 
     assert "0 rows" in pipe.lines
-
-
-def test_a_doubtful_answer_says_that_it_does_not_pass(make_answer: Make) -> None:
-    line = how_sure(make_answer(status="doubtful", confidence=0.38, doubts=["treat this with care: no sum."]))
-
-    assert line == "How sure: likely wrong: treat this with care: no sum. About 4 in 10 such answers are right."
-
-
-def test_a_declined_question_shows_its_reason_alone(pipe: Screen, make_answer: Make) -> None:
-    declined = make_answer(
-        status="abstained", sql="", columns=[], rows=[], dimensions={}, attempts=[], answer="I can't tell.", plan=None
-    )
-
-    show_answer(pipe.console, declined)
-
-    assert [line for line in pipe.lines if line] == ["I can't tell."]
 
 
 def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen, make_answer: Make) -> None:

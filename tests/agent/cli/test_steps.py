@@ -84,15 +84,6 @@ def test_each_step_is_a_line_with_its_time_and_a_terminal_is_left_clean(pipe: Sc
     assert terminal.text.rstrip("\r\n").endswith("\x1b[?25h") or "\x1b[?25h" in terminal.text  # the cursor is back
 
 
-def test_a_score_below_the_threshold_is_marked(pipe: Screen) -> None:
-    with Steps(pipe.console, threshold=0.95) as steps:
-        steps.show(NodeEvent(node="executor_eval", status="running", task_id="t1", attempt=1))
-        steps.show(QueryResultEvent(data=attempt("SELECT y", verdict="held back")))
-        steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1, task_id="t1", attempt=1))
-
-    assert pipe.lines == ["✗ ran and checked it · 1 row · held back · 1.0 ms"]
-
-
 def test_quiet_shows_nothing(pipe: Screen) -> None:
     shown(Steps(pipe.console, quiet=True))
 

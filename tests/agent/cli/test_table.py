@@ -23,14 +23,6 @@ def test_numbers_stand_to_the_right_and_text_to_the_left(terminal: Screen) -> No
     assert "Amsterdam   1234.5" in "\n".join(lines)
 
 
-def test_null_is_told_apart_from_an_empty_text_and_from_the_word(pipe: Screen) -> None:
-    lines = printed(pipe, ["a"], [[None], [""], ["NULL"]])
-
-    assert "| NULL" in lines[3]
-    assert lines[4].strip("| ") == ""
-    assert "'NULL'" in lines[5]
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     rows("kinds/cells.jsonl"),

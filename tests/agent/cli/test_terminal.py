@@ -142,24 +142,6 @@ def test_lines_from_a_pipe_are_never_taken_for_answers(tmp_path: Path, shop_file
     assert "Read as: " in done.stdout
 
 
-def test_ctrl_c_ends_a_single_question(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer) -> None:
-    variables = {"OPENAI_BASE_URL": slow_server.url, "OPENAI_API_KEY": "x"}
-    with Terminal(tmp_path, "--db", str(shop_file), "how many?", **variables) as terminal:
-        terminal.wait_for("planning")
-        terminal.type("\x03")
-        assert terminal.end() == 130
-    assert "Stopped." in terminal.shown
-    assert "Traceback" not in terminal.shown
-
-
-def test_colours_can_be_left_out(tmp_path: Path, shop_file: Path) -> None:
-    for words, coloured in (((), True), (("--no-color",), False)):
-        with Terminal(tmp_path, "-q", "--db", str(shop_file), *words, "how many customers are there?") as terminal:
-            assert terminal.end() == 0
-        assert "SELECT" in terminal.shown
-        assert ("\x1b[3" in terminal.shown or "\x1b[9" in terminal.shown) == coloured
-
-
 def test_a_batch_is_stopped_by_an_interrupt(tmp_path: Path, shop_file: Path, slow_server: OpenAIServer) -> None:
     process = commands.Process(
         *("-m", "agent.batch", "answer", "--databases", shop_file.parent),

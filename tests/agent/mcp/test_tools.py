@@ -151,13 +151,6 @@ async def test_over_http_in_the_new_protocol_and_the_old(over_http: Connect, tmp
     assert others == []
 
 
-def test_it_answers_with_and_without_the_last_slash(tmp_path: Path) -> None:
-    accept = {"Accept": "application/json, text/event-stream"}
-    with running(settings_for(tmp_path)) as server:
-        for path in ("/mcp", "/mcp/"):
-            assert httpx.post(server.url + path, json=BEGIN, headers=accept).status_code == 200
-
-
 def test_a_session_belongs_to_the_client_that_began_it(tmp_path: Path) -> None:
     accept = {"Accept": "application/json, text/event-stream"}
     with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
@@ -276,11 +269,3 @@ def test_nothing_but_messages_on_standard_output(environment: dict[str, str], tm
     assert all(reply["jsonrpc"] == "2.0" for reply in replies)
     assert replies[-1]["result"]["structuredContent"]["rows"] == [[480]]
     assert any('"event": "run"' in line for line in logged)
-
-
-def test_settings_that_cannot_be_used_are_told(environment: dict[str, str], tmp_path: Path) -> None:
-    done = commands.run("-m", "agent.mcp", cwd=tmp_path, env={**environment, "TEXT2SQL_MAX_RETRIES": "many"})
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "TEXT2SQL_MAX_RETRIES" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
@@ -11,8 +10,6 @@ import pytest
 
 from agent.models import connections
 from agent.models.connections import CALLS, Connections
-from tests.agent.models.conftest import ModelServer, sql_request
-from tests.openai_server import completion
 
 
 @pytest.fixture
@@ -44,11 +41,3 @@ async def test_a_rush_is_spread_over_pools_which_are_closed_when_it_is_over(
         async with opened.one() as pool:
             assert pool is used[0]
     assert [pool.http.is_closed for pool in dict.fromkeys(used)] == [False, True, True]
-
-
-async def test_many_calls_at_once_are_all_answered(server: ModelServer) -> None:
-    server.keep_alive = True
-    server.otherwise = completion({"reasoning": "", "sql": "SELECT 1"}, delay=0.05)
-    model = server.model()
-    replies = await asyncio.gather(*(model.write_sql(sql_request()) for _ in range(5 * CALLS)))
-    assert {reply.sql for reply in replies} == {"SELECT 1"}

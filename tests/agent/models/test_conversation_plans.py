@@ -28,20 +28,6 @@ PLAN = {"plan_type": "single", "confidence": 0.9, "tasks": [TASK]}
 NOTHING = {"question": "", "options": []}
 
 
-def test_of_conversation_and_asking_back_only_what_applies_is_said() -> None:
-    alone = plan_prompt(plan_request())
-    assert "conversation" not in alone.system + alone.user
-    assert "clarification" not in alone.system + alone.user
-    asking = plan_prompt(replace(plan_request(), may_ask=True)).user
-    assert "truly ambiguous" in asking
-    assert "Nobody can be asked" not in asking
-    long = [TURN.model_copy(update={"number": n, "question": "x" * 1900}) for n in range(1, 21)]
-    of_many = plan_prompt(replace(plan_request(), history=tuple(long))).user
-    assert "Question 20:" in of_many
-    assert "Question 12:" not in of_many
-    assert len(of_many) < 20_000
-
-
 def test_the_earlier_turns_are_shown_as_data_before_the_question() -> None:
     prompt = plan_prompt(replace(plan_request(), history=(TURN,)))
 

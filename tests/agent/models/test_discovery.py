@@ -72,12 +72,6 @@ async def test_what_lists_no_models_is_no_model_server(endpoint: OpenAIServer, r
     assert await servers_here([port_of(endpoint)]) == ()
 
 
-async def test_a_port_proves_nothing(endpoint: OpenAIServer) -> None:
-    endpoint.models = ("some-model",)
-    (server,) = await servers_here([port_of(endpoint)])
-    assert server.kind == ""
-
-
 @pytest.mark.parametrize(("listed", "paths", "tokens"), rows("replies/contexts.jsonl"))
 async def test_the_context_is_what_the_server_says(
     endpoint: OpenAIServer, listed: dict[str, Any], paths: dict[str, Any], tokens: int | None
@@ -119,12 +113,6 @@ async def test_an_endpoint_that_lists_none_is_never_asked_for_a_model_of_another
     with pytest.raises(ModelRefused, match="TEXT2SQL_MODEL"):
         await model.write_sql(SqlRequest("How many?", task, "sqlite", "", Schema("sqlite", ())))
     assert all(request.method == "GET" for request in endpoint.requests)
-
-
-def test_openais_own_address_keeps_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = unnamed(monkeypatch, "https://api.openai.com/v1")
-    assert named(settings) == (settings, "")
-    assert settings.name == "gpt-5"
 
 
 # --- which models are small, and so work as a cascade where no strategy is set ---

@@ -9,12 +9,10 @@ import pytest
 
 from agent.models.distrust import LOOP_CHARS, flaw, loop
 from agent.models.protocol import ModelReplyError
-from agent.nodes.relevance import why_it_does_not_count
 from tests.agent.models.conftest import (
     ModelServer,
     judge_request,
     plan_request,
-    review_request,
     sql_request,
     summary_request,
 )
@@ -89,19 +87,6 @@ async def test_a_query_of_template_text_is_written_again_without_showing_it(serv
     assert await server.sql() == dots_in_a_value
     assert "its query is a template" in server.requests[1].prompt
     assert [m["role"] for m in server.bodies[1]["messages"]] == ["system", "user", "user"]
-
-
-async def test_a_revision_of_template_text_is_no_review(server: ModelServer) -> None:
-    server.script(completion({"reasoning": "no", "accept": False, "sql": "SELECT ..."}))
-    with pytest.raises(ModelReplyError, match="template"):
-        await server.model().review(review_request())
-
-
-async def test_an_opinion_in_the_prompts_words_does_not_count(server: ModelServer) -> None:
-    server.script(completion({"reasoning": "what decides it, in one or two sentences", "score": 0.9}))
-    model = server.model()
-    judgement = await model.judge(judge_request())
-    assert why_it_does_not_count(judgement, judge_request(), model) == "it repeats the prompt"
 
 
 @pytest.mark.parametrize(

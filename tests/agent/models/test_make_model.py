@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import subprocess
 import sys
-import typing
 from collections.abc import Iterator
 
 import pytest
 
 from agent.config import ModelSettings
-from agent.models import make_model, protocol
+from agent.models import make_model
 from agent.models.openai import OpenAIModel
 from eval.databases import Database, open_database
-from eval.databases.types import ExecutionResult
 
 
 @pytest.fixture
@@ -65,18 +61,3 @@ def test_making_a_model_imports_no_client_library() -> None:
 
 
 # --- what may be in a request to a model ---
-
-
-REQUESTS = [
-    kind
-    for name, kind in vars(protocol).items()
-    if inspect.isclass(kind) and name.endswith("Request") and dataclasses.is_dataclass(kind)
-]
-
-
-def test_a_request_holds_no_open_database() -> None:
-    assert len(REQUESTS) >= 6
-    for kind in REQUESTS:
-        for name, hint in typing.get_type_hints(kind, localns={"ExecutionResult": ExecutionResult}).items():
-            parts = [hint, *typing.get_args(hint)]
-            assert not any(inspect.isclass(part) and issubclass(part, Database) for part in parts), (kind, name)

@@ -19,7 +19,7 @@ from agent.models.protocol import (
     ModelUnavailable,
     PromptTooLong,
 )
-from tests.agent.models.conftest import KEY, ModelServer, sql_request, timed_out
+from tests.agent.models.conftest import KEY, ModelServer, sql_request
 from tests.openai_server import OpenAIServer, Reply, completion, error, raw
 from tests.pairs import rows
 
@@ -194,11 +194,6 @@ async def test_nobody_listening_is_told_with_the_address(server: ModelServer) ->
     assert "OPENAI_BASE_URL" in message
 
 
-async def test_a_reply_that_takes_too_long_is_a_time_out(server: ModelServer) -> None:
-    server.otherwise = completion("late", delay=120)
-    await timed_out(server, lambda model: model.write_sql(sql_request()))
-
-
 BAD_KEY = f"Incorrect API key provided: {KEY}. Or sk-proj-****wxyz."
 PAGE = "<html><head><title>502 Bad Gateway</title></head><body><script>x</script></body></html>"
 NO_QUOTA = "no quota left"
@@ -241,17 +236,6 @@ async def test_an_error_is_told_in_words_of_ours_and_the_servers(
     assert len(message) < 600
     assert not [hidden for hidden in (KEY, "wxyz", "<") if hidden in message]
     assert len(server.requests) == calls or calls is None
-
-
-async def test_cancelling_closes_the_connection(server: ModelServer) -> None:
-    server.otherwise = completion("late", delay=30)
-    asking = asyncio.create_task(server.model().write_sql(sql_request()))
-    assert await asyncio.to_thread(server.arrived.wait, 5)
-    asking.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asking
-    await asyncio.to_thread(server.disconnected.wait, 20)
-    assert server.disconnected.is_set()
 
 
 async def test_a_closed_model_without_a_key_can_be_used_again_with_broken_text(server: ModelServer) -> None:

@@ -177,12 +177,6 @@ async def test_tokens_and_cost_are_kept(server: ModelServer) -> None:
     assert summary.usage.cost_usd == pytest.approx(3.0)
 
 
-async def test_a_repair_is_counted(server: ModelServer) -> None:
-    server.script(completion({"no": 1}, usage=USAGE), completion(SQL, usage=USAGE))
-    usage = (await server.model(price_input=1.0, price_output=0.0).write_sql(sql_request())).usage
-    assert (usage.calls, usage.cost_usd) == (2, pytest.approx(2.0))
-
-
 @pytest.mark.parametrize(
     ("prices", "reported", "cost"),
     [

@@ -7,13 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.knowledge.schema_context import BREAK
 from agent.models.prompts import (
-    as_data,
-    fill,
     judge_prompt,
     plan_prompt,
     review_prompt,
@@ -34,17 +30,6 @@ from tests.agent.models.conftest import (
 )
 
 NAMES = sorted(p.stem for p in (Path(__file__).parents[3] / "prompts").glob("*.txt"))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_template_has_a_version(name: str) -> None:
-    text = template(name)
-    assert text.version >= 1
-    assert text.system or text.user
-
-
-def test_each_dialect_has_its_notes() -> None:
-    assert {f"dialect_{dialect}" for dialect in ALL_DIALECTS} <= set(NAMES)
 
 
 def test_all_steps_share_the_schema_and_end_in_what_belongs_to_the_question() -> None:
@@ -120,16 +105,6 @@ def test_data_can_not_close_its_fence() -> None:
 def test_placeholders_in_data_stay_as_they_are() -> None:
     prompt = sql_prompt(sql_request(question="What is $schema and {question} and ${task} and $$?"))
     assert "What is $schema and {question} and ${task} and $$?" in prompt.user
-
-
-@given(st.text(), st.text())
-def test_filling_in_is_one_pass(first: str, second: str) -> None:
-    assert fill("$a|$b", {"a": first, "b": second}) == f"{first}|{second}"
-
-
-@given(st.text())
-def test_ordinary_text_is_untouched(text: str) -> None:
-    assert as_data(text.replace("<", "")) == text.replace("<", "")
 
 
 def test_a_judge_sees_the_rows_and_not_the_schema() -> None:

@@ -157,22 +157,6 @@ async def test_garbage_costs_steps_and_then_a_plain_query_is_asked_for(
     assert answer.attempts[0].reasoning.endswith("→ a plain query")
 
 
-async def test_unknown_tools_and_the_same_query_again_end_the_steps(
-    server: OpenAIServer, model: OpenAIModel, ask: Run
-) -> None:
-    broken = "SELECT nam FROM customers"
-    plain = completion({"reasoning": "plain", "sql": RIGHT})
-    server.script(
-        step("generate_sql", broken), step("repair_sql", broken), step("drop_database"), step("repair_sql", ""), plain
-    )
-
-    _, answer = await asked(ask, model)
-
-    assert answer.sql == RIGHT
-    assert broken in server.requests[-1].prompt
-    assert "column nam" in server.requests[-1].prompt
-
-
 async def test_a_model_that_never_finishes_gets_its_last_query_that_ran(
     server: OpenAIServer, model: OpenAIModel, ask: Run
 ) -> None:
@@ -226,12 +210,6 @@ async def test_masked_rows_never_reach_the_model(server: OpenAIServer, model: Op
     sent = json.dumps(server.bodies)
     assert "4 rows" in sent
     assert not any(name in sent for name in ("Chlo", "Ana", "Dai", "Lyon"))
-
-
-async def test_the_offline_engine_answers_in_its_own_way(ask: Run) -> None:
-    events, answer = await ask("How many customers are there?", "offline", strategy="react")
-
-    assert (answer.rows, steps(events)) == ([[4]], [])
 
 
 def test_nothing_runs_unchecked() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.runtime.plans import MAX_TASKS, PlanInvalid, in_running_order, single_task_plan
+from agent.runtime.plans import MAX_TASKS, PlanInvalid, in_running_order
 from agent.state import QueryPlan, QueryTask
 
 
@@ -38,9 +38,3 @@ def test_a_plan_of_one_task_is_single_whatever_it_calls_itself() -> None:
 def test_a_plan_that_cannot_run_is_refused_with_the_reason(broken: QueryPlan, reason: str) -> None:
     with pytest.raises(PlanInvalid, match=reason):
         in_running_order(broken)
-
-
-def test_the_fallback_plan_asks_the_question_itself() -> None:
-    fallback = single_task_plan("How many?", 0.0)
-    assert [t.description for t in fallback.tasks] == ["How many?"]
-    assert fallback.confidence == 0.0

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.a2a.answer import answered
-from agent.a2a.task import read_task
 from agent.cli.exits import exit_code
 from agent.cli.report import how_sure
 from agent.config import Settings
@@ -77,14 +75,6 @@ def test_the_tables_of_any_database_can_be_written_for() -> None:
     assert database.schema().table("customers")
     with pytest.raises(DatabaseError, match="unknown SQL dialect 'cobol'"):
         resolve_database("shop", settings("cobol").database)
-
-
-async def test_a2a_says_that_nothing_was_executed() -> None:
-    task = read_task({"question": "How many customers are there?", "schema": DDL, "dialect": "BigQuery"})
-    answer = await answered(task, Settings(_env_file=None), "offline")
-    assert answer.sql == "SELECT COUNT(*) AS customers FROM customers"
-    assert answer.reasoning is not None
-    assert answer.reasoning.endswith("Written for BigQuery and checked against the given structure; not executed.")
 
 
 def test_batches_write_for_structures_and_for_databases(structure: Path) -> None:
