@@ -94,6 +94,31 @@ def raw(body: str | bytes, *, status: int = 200, content_type: str = "applicatio
     return Reply(status=status, body=body.encode() if isinstance(body, str) else body, content_type=content_type)
 
 
+def asked_for(request: Request) -> dict[str, Any]:
+    """The properties of the JSON that a request asks for; empty where it asks for text."""
+    form = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+    return dict(form.get("properties", {}))
+
+
+def answering(*sql: str | Reply, score: float = 0.9, summary: str = "Here is the answer.") -> Behaviour:
+    """An endpoint for whole questions: it plans one task, writes these queries in turn, and judges and sums up."""
+    left = list(sql)
+
+    def reply(request: Request) -> Reply:
+        wanted = asked_for(request)
+        if "tasks" in wanted:
+            task = {"id": "t1", "description": "the question", "depends_on": []}
+            return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
+        if "score" in wanted:
+            return completion({"reasoning": "it fits well", "score": score})
+        if "sql" in wanted or request.body["messages"][0]["content"].startswith("You write one"):
+            query = left.pop(0) if len(left) > 1 else left[0]
+            return query if isinstance(query, Reply) else completion({"reasoning": "because", "sql": query})
+        return completion(summary)
+
+    return reply
+
+
 def _model_list(models: Sequence[str | dict[str, Any]]) -> Reply:
     entries = [{"id": m, "object": "model", "created": 1, "owned_by": ""} if isinstance(m, str) else m for m in models]
     return raw(json.dumps({"object": "list", "data": entries}))

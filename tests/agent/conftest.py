@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ import pytest
 
 from agent.config import Settings
 from agent.events import AnswerEvent, Event
-from agent.models.protocol import Model
+from agent.models.failures import RetryPolicy
+from agent.models.openai import OpenAIModel
+from agent.models.protocol import Endpoint, Model
 from agent.models.quirks import forget
 from agent.runner import Answer, stream
 from eval.databases import open_database
@@ -96,3 +98,12 @@ def endpoint() -> Iterator[OpenAIServer]:
     with OpenAIServer() as server:
         yield server
     forget()
+
+
+@pytest.fixture
+async def remote(endpoint: OpenAIServer) -> AsyncIterator[OpenAIModel]:
+    """A model at that server, with waits short enough for a test."""
+    settings = Endpoint(model="m", base_url=endpoint.url, api_key="sk-test-123456", seconds=60.0)
+    made = OpenAIModel(settings, retry=RetryPolicy(first_wait=0.01, longest_wait=0.02))
+    yield made
+    await made.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.server
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -14,11 +13,10 @@ from langchain_core.messages import AIMessageChunk
 from agent.config import Settings
 from agent.graph import build_graph
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import Endpoint
 from agent.runner import run
 from agent.runtime.context import RunContext
 from eval.databases.base import Database
-from tests.openai_server import OpenAIServer, Reply, Request, completion
+from tests.openai_server import OpenAIServer, answering
 from tests.settings import overridden
 
 QUESTION = "What are the names of the customers?"
@@ -96,30 +94,15 @@ async def test_by_langsmiths_variable_a_run_is_traced_if_rows_may_leave(
     assert bool(langsmith.received) == (privacy == "full")
 
 
-@contextmanager
-def endpoint() -> Iterator[OpenAIModel]:
-    """A model whose endpoint answers every call of a question."""
-
-    def answer(request: Request) -> Reply:
-        properties = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {})
-        wanted = properties.get("properties", {})
-        if "tasks" in wanted:
-            task = {"id": "t1", "description": QUESTION, "depends_on": []}
-            return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
-        if "sql" in wanted:
-            return completion({"reasoning": "r", "sql": "SELECT name FROM customers"})
-        return completion({"reasoning": "r", "score": 0.9} if "score" in wanted else "Four customers.")
-
-    with OpenAIServer() as server:
-        server.otherwise = answer
-        yield OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60))
+@pytest.fixture
+def context(endpoint: OpenAIServer, remote: OpenAIModel, shop: Database, config: Settings) -> RunContext:
+    """A run whose endpoint answers every call of a question."""
+    endpoint.otherwise = answering("SELECT name FROM customers", summary="Four customers.")
+    return RunContext(shop, remote, config.judging, config.limits, config.privacy)
 
 
-async def test_model_calls_are_among_the_events_of_the_graph(shop: Database, config: Settings) -> None:
-    with endpoint() as model:
-        context = RunContext(shop, model, config.judging, config.limits, config.privacy)
-        events = [e async for e in build_graph().astream_events({"question": QUESTION}, version="v2", context=context)]
-        await model.close()
+async def test_model_calls_are_among_the_events_of_the_graph(context: RunContext) -> None:
+    events = [e async for e in build_graph().astream_events({"question": QUESTION}, version="v2", context=context)]
     started = [e for e in events if e["event"] == "on_chat_model_start"]
     ended = [e for e in events if e["event"] == "on_chat_model_end"]
     assert [e["name"] for e in started] == ["chat m"] * 4
@@ -127,13 +110,10 @@ async def test_model_calls_are_among_the_events_of_the_graph(shop: Database, con
     assert [e["data"]["output"].usage_metadata["input_tokens"] for e in ended] == [100] * 4
 
 
-async def test_the_pieces_of_a_streamed_reply_are_events_too(shop: Database, config: Settings) -> None:
-    with endpoint() as model:
-        context = RunContext(shop, model, config.judging, config.limits, config.privacy)
-        graph, question = build_graph(), {"question": QUESTION}
-        events = [e async for e in graph.astream_events(question, version="v2", context=context)]
-        streamed = [m async for m in graph.astream(question, stream_mode="messages", context=context)]
-        await model.close()
+async def test_the_pieces_of_a_streamed_reply_are_events_too(context: RunContext) -> None:
+    graph, question = build_graph(), {"question": QUESTION}
+    events = [e async for e in graph.astream_events(question, version="v2", context=context)]
+    streamed = [m async for m in graph.astream(question, stream_mode="messages", context=context)]
     pieces = [e for e in events if e["event"] == "on_chat_model_stream"]
     assert "".join(e["data"]["chunk"].content for e in pieces) == "Four customers."
     assert len(pieces) > 1
@@ -144,12 +124,10 @@ async def test_the_pieces_of_a_streamed_reply_are_events_too(shop: Database, con
 
 
 async def test_langsmith_gets_the_model_calls(
-    langsmith: Collector, shop: Database, config: Settings, monkeypatch: pytest.MonkeyPatch
+    langsmith: Collector, context: RunContext, config: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANGSMITH_DISABLE_RUN_COMPRESSION", "true")
-    with endpoint() as model:
-        await run(QUESTION, database=shop, model=model, settings=config)
-        await model.close()
+    await run(QUESTION, database=context.database, model=context.model, settings=config)
     sent()
     assert langsmith.received.count(b'"chat m"') >= 4
     assert b"input_tokens" in langsmith.received

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
 from itertools import product
 from typing import Any, get_args
 
 import pytest
 
 from agent.events import Event, StepEvent
-from agent.models.failures import RetryPolicy
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import Endpoint, Stepping
-from agent.models.quirks import forget
+from agent.models.protocol import Stepping
 from agent.react.loop import EDGES, OWN_STEPS, WRITES, Tool, following
 from agent.react.tools import constraints
 from agent.runner import Answer
@@ -31,22 +28,6 @@ BOUND = ["get_schema", "link_schema", "extract_constraints"]
 CHECKED = ["validate_sql", "validate_constraints"]
 
 
-@pytest.fixture
-def server() -> Iterator[OpenAIServer]:
-    forget()
-    with OpenAIServer() as running:
-        yield running
-    forget()
-
-
-@pytest.fixture
-async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
-    settings = Endpoint(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0)
-    made = OpenAIModel(settings, retry=RetryPolicy(first_wait=0.01, longest_wait=0.02))
-    yield made
-    await made.close()
-
-
 def step(tool: str, sql: str = "", thought: str = "because") -> Reply:
     return completion({"thought": thought, "tool": tool, "sql": sql})
 
@@ -59,26 +40,28 @@ async def asked(ask: Run, model: OpenAIModel, **more: Any) -> tuple[list[Event],
     return await ask(QUESTION, model, strategy="react/no-summary", **more)
 
 
-async def test_a_query_is_written_checked_run_and_finished(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
-    server.script(step("generate_sql", RIGHT), step("finish", thought="two rows, both in Lyon"))
+async def test_a_query_is_written_checked_run_and_finished(
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
+) -> None:
+    endpoint.script(step("generate_sql", RIGHT), step("finish", thought="two rows, both in Lyon"))
 
-    events, answer = await asked(ask, model)
+    events, answer = await asked(ask, remote)
 
-    assert isinstance(model, Stepping)
+    assert isinstance(remote, Stepping)
     assert [tool for tool, ok in steps(events) if ok] == [*BOUND, "generate_sql", *CHECKED, "run_sql", "finish"]
     assert (answer.status, sorted(answer.rows)) == ("success", [["Bo"], ["Chloé"]])
     assert answer.tokens.calls == 2
     assert answer.attempts[0].reasoning.startswith("two rows, both in Lyon\nSteps: get_schema → link_schema")
-    last = server.requests[1].prompt
+    last = endpoint.requests[1].prompt
     assert "<allowed>finish, repair_sql</allowed>" in last
     assert "Bo" in last
     assert "It asks for no order and no limit." in last
-    allowed = server.bodies[0]["response_format"]["json_schema"]["schema"]["properties"]["tool"]["enum"]
+    allowed = endpoint.bodies[0]["response_format"]["json_schema"]["schema"]["properties"]["tool"]["enum"]
     assert allowed == ["generate_sql"]
 
 
 async def test_the_query_that_the_steps_ran_is_not_run_again(
-    server: OpenAIServer, model: OpenAIModel, ask: Run, shop: Database, monkeypatch: pytest.MonkeyPatch
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, shop: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
     execute = type(shop).execute
@@ -88,25 +71,25 @@ async def test_the_query_that_the_steps_ran_is_not_run_again(
         return execute(self, statement, **more)
 
     monkeypatch.setattr(type(shop), "execute", recorded)
-    server.script(step("generate_sql", RIGHT), step("finish"))
+    endpoint.script(step("generate_sql", RIGHT), step("finish"))
 
-    _, answer = await asked(ask, model)
+    _, answer = await asked(ask, remote)
 
     assert answer.status == "success"
     assert sum("JOIN cities AS t ON t.id" in sql for sql in sent) == 1  # the second opinion writes its own
 
 
 async def test_what_does_not_exist_has_to_be_repaired_before_anything_runs(
-    server: OpenAIServer, model: OpenAIModel, ask: Run
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
 ) -> None:
-    server.script(
+    endpoint.script(
         step("generate_sql", "SELECT nam FROM customers"),
         step("run_sql"),
         step("repair_sql", RIGHT),
         step("finish"),
     )
 
-    events, answer = await asked(ask, model)
+    events, answer = await asked(ask, remote)
 
     assert steps(events)[3:7] == [
         ("generate_sql", True),
@@ -115,42 +98,42 @@ async def test_what_does_not_exist_has_to_be_repaired_before_anything_runs(
         ("repair_sql", True),
     ]
     assert answer.sql == RIGHT
-    assert "column nam (nearest: name" in server.requests[1].prompt
-    assert "'run_sql' is not allowed now; allowed: repair_sql." in server.requests[2].prompt
+    assert "column nam (nearest: name" in endpoint.requests[1].prompt
+    assert "'run_sql' is not allowed now; allowed: repair_sql." in endpoint.requests[2].prompt
 
 
-async def test_a_statement_that_writes_never_runs(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
+async def test_a_statement_that_writes_never_runs(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     drop = step("generate_sql", "DROP TABLE customers")
     two = step("repair_sql", "DELETE FROM customers; SELECT 1")
-    server.script(drop, two, step("repair_sql", RIGHT), step("finish"))
+    endpoint.script(drop, two, step("repair_sql", RIGHT), step("finish"))
 
-    events, answer = await asked(ask, model)
+    events, answer = await asked(ask, remote)
 
     assert [ok for tool, ok in steps(events) if tool == "validate_sql"] == [False, False, True]
     assert [tool for tool, _ in steps(events)].count("run_sql") == 1
     assert len(answer.rows) == 2
 
 
-async def test_advice_may_be_overruled(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
+async def test_advice_may_be_overruled(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     with_key = RIGHT.replace("c.name FROM", "c.id, c.name FROM")
-    server.script(step("generate_sql", with_key), step("run_sql"), step("finish"))
+    endpoint.script(step("generate_sql", with_key), step("run_sql"), step("finish"))
 
-    _, answer = await asked(ask, model)
+    _, answer = await asked(ask, remote)
 
-    assert "id columns: The query returns id" in server.requests[1].prompt
+    assert "id columns: The query returns id" in endpoint.requests[1].prompt
     assert answer.sql == with_key
 
 
 @pytest.mark.parametrize("garbage", ["", "I would look at the customers.", '{"tool": 7}', '{"thought": "', "[1, 2]"])
 async def test_garbage_costs_steps_and_then_a_plain_query_is_asked_for(
-    server: OpenAIServer, model: OpenAIModel, ask: Run, garbage: str
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, garbage: str
 ) -> None:
     def reply(request: Any) -> Reply:
         stepping = "Allowed now" in request.prompt
         return completion(garbage if stepping else {"reasoning": "plain", "sql": RIGHT})
 
-    server.otherwise = reply
-    events, answer = await asked(ask, model)
+    endpoint.otherwise = reply
+    events, answer = await asked(ask, remote)
 
     assert [ok for _, ok in steps(events)][3:] == [False] * 3
     assert answer.sql == RIGHT
@@ -158,7 +141,7 @@ async def test_garbage_costs_steps_and_then_a_plain_query_is_asked_for(
 
 
 async def test_a_model_that_never_finishes_gets_its_last_query_that_ran(
-    server: OpenAIServer, model: OpenAIModel, ask: Run
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
 ) -> None:
     count = iter(range(1, 100))
 
@@ -167,47 +150,47 @@ async def test_a_model_that_never_finishes_gets_its_last_query_that_ran(
             return step("repair_sql", f"{RIGHT} AND c.id < {1000 + next(count)}")
         return step("generate_sql", RIGHT)
 
-    server.otherwise = reply
-    _, answer = await asked(ask, model)
+    endpoint.otherwise = reply
+    _, answer = await asked(ask, remote)
 
-    assert len(server.requests) == OWN_STEPS
+    assert len(endpoint.requests) == OWN_STEPS
     assert answer.rows
     assert "The steps ended" in answer.attempts[0].reasoning
 
 
 async def test_an_endpoint_that_goes_away_after_a_run_leaves_the_answer(
-    server: OpenAIServer, model: OpenAIModel, ask: Run
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
 ) -> None:
-    server.script(completion(f"```sql\n{RIGHT}\n```"))  # SQL alone is taken as the query
-    server.otherwise = error(401, "no")
+    endpoint.script(completion(f"```sql\n{RIGHT}\n```"))  # SQL alone is taken as the query
+    endpoint.otherwise = error(401, "no")
 
-    _, answer = await asked(ask, model)
-    _, without = await asked(ask, model)
+    _, answer = await asked(ask, remote)
+    _, without = await asked(ask, remote)
 
     assert (answer.sql, answer.status) == (RIGHT, "success")
     assert (without.status, without.error_kind) == ("error", "model_auth")
 
 
 async def test_time_that_runs_out_after_a_run_leaves_the_answer(
-    server: OpenAIServer, model: OpenAIModel, ask: Run
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
 ) -> None:
-    server.script(step("generate_sql", RIGHT))
-    server.otherwise = completion({"thought": "late", "tool": "finish", "sql": ""}, delay=30.0)
+    endpoint.script(step("generate_sql", RIGHT))
+    endpoint.otherwise = completion({"thought": "late", "tool": "finish", "sql": ""}, delay=30.0)
 
-    _, answer = await asked(ask, model, run_seconds=4.0)
+    _, answer = await asked(ask, remote, run_seconds=4.0)
 
     assert answer.sql == RIGHT
     assert sorted(answer.rows) == [["Bo"], ["Chloé"]]
 
 
-async def test_masked_rows_never_reach_the_model(server: OpenAIServer, model: OpenAIModel, ask: Run) -> None:
+async def test_masked_rows_never_reach_the_model(endpoint: OpenAIServer, remote: OpenAIModel, ask: Run) -> None:
     question = "What are the names of our customers?"
-    server.script(step("generate_sql", "SELECT name FROM customers"), step("finish"))
+    endpoint.script(step("generate_sql", "SELECT name FROM customers"), step("finish"))
 
-    _, answer = await ask(question, model, strategy="react", privacy="masked")
+    _, answer = await ask(question, remote, strategy="react", privacy="masked")
 
     assert len(answer.rows) == 4
-    sent = json.dumps(server.bodies)
+    sent = json.dumps(endpoint.bodies)
     assert "4 rows" in sent
     assert not any(name in sent for name in ("Chlo", "Ana", "Dai", "Lyon"))
 

@@ -10,6 +10,7 @@ from agent.runtime.attempts import best_attempt, doubts, passes, sure
 from agent.runtime.probability import STATED_DOUBT
 from agent.runtime.verdict import verdict
 from agent.state import Analysis, EvalReport, Evidence, QueryResult
+from tests.pairs import rows
 
 
 def attempt(
@@ -96,15 +97,7 @@ def test_a_tidier_attempt_never_displaces_a_more_probable_one() -> None:
 
 @pytest.mark.parametrize(
     ("status", "chance", "line"),
-    [
-        ("success", 0.97, "Very likely right. About 19 in 20 such answers are right."),
-        ("success", 0.7, "Likely right. About 7 in 10 such answers are right."),
-        ("success", None, "Passed every check."),
-        ("doubtful", 0.01, "Likely wrong: no rows were returned. Fewer than 1 in 10 such answers are right."),
-        ("abstained", None, "Not answered: the question was not understood well enough."),
-        ("error", None, "There is no answer: the query failed."),
-        ("waiting", None, ""),
-    ],
+    rows("kinds/verdicts.jsonl"),
 )
 def test_every_door_says_how_sure_in_the_same_line(status: str, chance: float | None, line: str) -> None:
     assert verdict(status, chance, ["No rows were returned."]) == line

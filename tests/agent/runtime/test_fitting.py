@@ -11,16 +11,11 @@ import pytest
 from agent.config import Settings
 from agent.events import Event, NodeEvent
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import Endpoint
-from agent.models.quirks import forget
 from agent.runner import run, stream
 from eval.databases import open_database
 from eval.databases.base import Database
-from tests.agent.conftest import config
-from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.openai_server import OpenAIServer, Reply, Request, answering, asked_for, completion, error
 from tests.writing import sqlite_file
-
-__all__ = ["config"]
 
 QUESTION = "How many rows are in area_7?"
 FITS = 9_000
@@ -36,11 +31,6 @@ def wide(tmp_path: Path) -> Iterator[Database]:
         yield database
 
 
-def asked_for(request: Request) -> dict[str, object]:
-    properties = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
-    return dict(properties)
-
-
 def answer(request: Request) -> Reply:
     length = len(request.prompt)
     if length > FITS:
@@ -48,55 +38,39 @@ def answer(request: Request) -> Reply:
             f"request ({length // 3} tokens) exceeds the available context size ({FITS // 3} tokens), try increasing it"
         )
         return error(400, words, type="exceed_context_size_error", code=400)
-    wanted = asked_for(request)
-    if "tasks" in wanted:
-        task = {"id": "t1", "description": QUESTION, "depends_on": [], "sql": ""}
-        return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
-    if "sql" in wanted:
-        return completion({"reasoning": "counts", "sql": "SELECT COUNT(*) FROM area_7"})
-    return completion({"reasoning": "it counts them", "score": 0.9} if "score" in wanted else "There are 0 rows.")
-
-
-@pytest.fixture
-def model() -> Iterator[OpenAIModel]:
-    forget()
-    with OpenAIServer() as server:
-        server.otherwise = answer
-        made = OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60))
-        made.server = server
-        yield made
-    forget()
+    return answering("SELECT COUNT(*) FROM area_7", summary="There are 0 rows.")(request)
 
 
 async def test_the_schema_shrinks_until_the_prompt_fits_and_the_user_is_told(
-    wide: Database, config: Settings, model: OpenAIModel
+    wide: Database, config: Settings, endpoint: OpenAIServer, remote: OpenAIModel
 ) -> None:
-    first = await run(QUESTION, database=wide, model=model, settings=config)
+    endpoint.otherwise = answer
+    first = await run(QUESTION, database=wide, model=remote, settings=config)
     assert first.rows == [[0]]
     (told,) = [doubt for doubt in first.doubts if "too long" in doubt]
     assert "TEXT2SQL_SCHEMA_TOKENS=" in told
     assert "3,000 fit" in told
-    requests = model.server.requests
+    requests = endpoint.requests
     plans = [r.prompt.partition("</schema>")[0] for r in requests if "tasks" in asked_for(r)]
     assert len(plans) > 1
     assert all("area_7" in schema for schema in plans)
     asked = len(requests)
-    again = await run(QUESTION, database=wide, model=model, settings=config)
+    again = await run(QUESTION, database=wide, model=remote, settings=config)
     assert not any("too long" in doubt for doubt in again.doubts)
     assert not any(len(r.prompt) > FITS for r in requests[asked:])
 
 
 async def test_a_step_that_went_on_without_its_model_says_so(
-    wide: Database, config: Settings, model: OpenAIModel
+    wide: Database, config: Settings, endpoint: OpenAIServer, remote: OpenAIModel
 ) -> None:
     def copying(request: Request) -> Reply:
         task = {"id": "t1", "description": "...", "depends_on": [], "sql": "SELECT ..."}
         plan = {"plan_type": "single", "confidence": 0.9, "tasks": [task]}
         return completion(json.dumps(plan)) if "tasks" in asked_for(request) else answer(request)
 
-    model.server.otherwise = copying
+    endpoint.otherwise = copying
     small = config.changed(limits={"schema_tokens": 500})
-    events: list[Event] = [e async for e in stream(QUESTION, database=wide, model=model, settings=small)]
+    events: list[Event] = [e async for e in stream(QUESTION, database=wide, model=remote, settings=small)]
     ended = {e.node: e.problem for e in events if isinstance(e, NodeEvent) and e.status == "done"}
     assert ended["planner"].startswith("no usable plan, so the question is one task: ")
     assert "it is a placeholder" in ended["planner"]
@@ -104,15 +78,15 @@ async def test_a_step_that_went_on_without_its_model_says_so(
 
 
 async def test_what_fitted_is_kept_and_told_though_the_reply_was_no_good(
-    wide: Database, config: Settings, model: OpenAIModel
+    wide: Database, config: Settings, endpoint: OpenAIServer, remote: OpenAIModel
 ) -> None:
     def rambling(request: Request) -> Reply:
         reply = answer(request)
         cut = reply.status == 200 and "tasks" in asked_for(request)
         return completion('{"plan_type": "single", ', finish_reason="length") if cut else reply
 
-    model.server.otherwise = rambling
-    told = await run(QUESTION, database=wide, model=model, settings=config)
+    endpoint.otherwise = rambling
+    told = await run(QUESTION, database=wide, model=remote, settings=config)
     assert told.rows == [[0]]
     assert sum("TEXT2SQL_SCHEMA_TOKENS" in doubt for doubt in told.doubts) == 1
-    assert [len(r.prompt) > FITS for r in model.server.requests].count(True) <= 3
+    assert [len(r.prompt) > FITS for r in endpoint.requests].count(True) <= 3

@@ -12,22 +12,10 @@ from agent.runtime.answer import Answer
 from agent.runtime.form import asked_form, in_that_form
 from agent.runtime.probability import STATED_DOUBT
 from eval.databases import open_database
+from tests.pairs import rows
 
 
-@pytest.mark.parametrize(
-    ("question", "rest", "form"),
-    [
-        ("plot funding by sector", "show funding by sector", "chart"),
-        ("Please plot me the sales by month.", "show the sales by month.", "chart"),
-        ("funding by sector as a pie chart", "funding by sector", "chart"),
-        ("draw a line graph of revenue per month", "show revenue per month", "chart"),
-        ("a bar chart of customers by country", "show customers by country", "chart"),
-        ("show startups in a table", "show startups", "table"),
-        ("orders by city, as a table", "orders by city", "table"),
-        ("export the orders of 2024 to Excel", "show the orders of 2024", "file"),
-        ("export customers to a csv file", "show customers", "file"),
-    ],
-)
+@pytest.mark.parametrize(("question", "rest", "form"), rows("kinds/forms.jsonl"))
 def test_words_at_either_end_ask_for_a_form(question: str, rest: str, form: str) -> None:
     asked = asked_form(question, lambda _: False)
     assert (asked.text, asked.form) == (rest, form)
@@ -38,21 +26,7 @@ def test_other_words_stay(question: str) -> None:
     assert asked_form(question, lambda _: False).text == question
 
 
-@pytest.mark.parametrize(
-    ("question", "view"),
-    [
-        ("plot funding by sector", "chart"),
-        ("funding by sector as a pie chart", "pie"),
-        ("funding of each round as a histogram", "histogram"),
-        ("show me a histogram of funding", "histogram"),
-        ("show me a line graph of revenue per month", "line"),
-        ("show startups in a table", "table"),
-        ("export customers to Excel", "file"),
-        ("how many orders are there?", ""),
-        ("orders by sector", ""),
-        ("plot sizes of each garden", ""),
-    ],
-)
+@pytest.mark.parametrize(("question", "view"), rows("kinds/views.jsonl"))
 def test_an_answer_tells_the_view(question: str, view: str) -> None:
     columns = ["plot", "n"] if "garden" in question else ["sector", "n"]
     assert Answer(question=question, status="success", columns=columns).view == view
@@ -62,21 +36,7 @@ def test_a_follow_up_tells_the_view_of_what_it_means() -> None:
     assert Answer(question="as bars", status="success", read_as="sales by month as a bar chart").view == "bar"
 
 
-@pytest.mark.parametrize(
-    ("text", "standalone"),
-    [
-        ("as a bar chart", "sales by month as a bar chart"),
-        ("now as a pie chart?", "sales by month as a pie chart"),
-        ("plot it", "sales by month as a chart"),
-        ("in a table", "sales by month as a table"),
-        ("show that in a table please", "sales by month as a table"),
-        ("export this to Excel", "sales by month to Excel"),
-        ("to Excel", "sales by month to Excel"),
-        ("plot sales by region", None),
-        ("what about 2024?", None),
-        ("show it", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "standalone"), rows("kinds/forms_alone.jsonl"))
 def test_a_form_alone_is_that_of_the_question_before(text: str, standalone: str | None) -> None:
     assert in_that_form(text, "sales by month?") == standalone
     if standalone:

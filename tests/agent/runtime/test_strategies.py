@@ -2,59 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-
 import pytest
 from pydantic import ValidationError
 
 from agent.config import Settings
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import Endpoint
-from agent.models.quirks import forget
 from agent.strategies import strategy
 from tests.agent.conftest import Run
-from tests.openai_server import OpenAIServer, Reply, Request, completion
+from tests.openai_server import OpenAIServer, Request, answering, asked_for
 
 QUESTION = "What are the names of the customers?"
 
 
-@pytest.fixture
-def server() -> Iterator[OpenAIServer]:
-    forget()
-    with OpenAIServer() as running:
-        yield running
-    forget()
-
-
-@pytest.fixture
-async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
-    made = OpenAIModel(Endpoint(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0))
-    yield made
-    await made.close()
-
-
 def kind(request: Request) -> str:
     """Which of the agent's prompts it is."""
-    properties = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
-    if not properties and request.body["messages"][0]["content"].startswith("You write one"):
+    if request.body["messages"][0]["content"].startswith("You write one"):
         return "sql"
-    return next((name for name in ("tasks", "score", "sql") if name in properties), "summary")
-
-
-def answering(*sql: str) -> object:
-    """An endpoint that plans one task, writes these queries in turn, and judges everything to be well."""
-    left = list(sql)
-
-    def reply(request: Request) -> Reply:
-        task = {"id": "t", "description": QUESTION, "depends_on": []}
-        return {
-            "tasks": lambda: completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]}),
-            "score": lambda: completion({"reasoning": "fits", "score": 0.9}),
-            "sql": lambda: completion({"reasoning": "r", "sql": left.pop(0) if len(left) > 1 else left[0]}),
-            "summary": lambda: completion("Four names."),
-        }[kind(request)]()
-
-    return reply
+    return next((name for name in ("tasks", "score", "sql") if name in asked_for(request)), "summary")
 
 
 def test_a_name_says_how_many_examples() -> None:
@@ -104,13 +68,13 @@ def test_the_setting_takes_a_changed_strategy() -> None:
     ],
 )
 async def test_a_strategy_calls_the_model_for_its_parts_alone(
-    server: OpenAIServer, model: OpenAIModel, ask: Run, name: str, calls: list[str]
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, name: str, calls: list[str]
 ) -> None:
-    server.otherwise = answering("SELECT name FROM customers")  # type: ignore[assignment]
+    endpoint.otherwise = answering("SELECT name FROM customers")
 
-    _, answer = await ask(QUESTION, model, strategy=name)
+    _, answer = await ask(QUESTION, remote, strategy=name)
 
-    kinds = [kind(request) for request in server.requests]
+    kinds = [kind(request) for request in endpoint.requests]
     assert kinds[:2] == calls[:2]
     assert sorted(kinds[2:]) == sorted(calls[2:])  # the judge and the summary run side by side
     assert len(answer.rows) == 4
@@ -129,23 +93,23 @@ async def test_a_strategy_calls_the_model_for_its_parts_alone(
     ],
 )
 async def test_what_is_tried_again_is_the_strategys(
-    server: OpenAIServer, model: OpenAIModel, ask: Run, name: str, first: str, attempts: int
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, name: str, first: str, attempts: int
 ) -> None:
-    server.otherwise = answering(first, "SELECT name FROM customers")  # type: ignore[assignment]
+    endpoint.otherwise = answering(first, "SELECT name FROM customers")
 
-    _, answer = await ask(QUESTION, model, strategy=name)
+    _, answer = await ask(QUESTION, remote, strategy=name)
 
     assert len(answer.attempts) == attempts
 
 
 async def test_notes_on_the_data_are_left_out_of_plain_prompting(
-    server: OpenAIServer, model: OpenAIModel, ask: Run
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
 ) -> None:
-    server.otherwise = answering("SELECT name FROM customers")  # type: ignore[assignment]
+    endpoint.otherwise = answering("SELECT name FROM customers")
 
-    await ask("Which customers live in Lyon?", model, strategy="zero-shot/no-summary")
-    await ask("Which customers live in Lyon?", model, strategy="stage-0/no-summary")
+    await ask("Which customers live in Lyon?", remote, strategy="zero-shot/no-summary")
+    await ask("Which customers live in Lyon?", remote, strategy="stage-0/no-summary")
 
-    plain, with_notes = (request.prompt for request in server.requests)
+    plain, with_notes = (request.prompt for request in endpoint.requests)
     assert "'Lyon'" not in plain
     assert "'Lyon'" in with_notes

@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 from agent.config import Settings
-from agent.models.failures import RetryPolicy
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import Endpoint
 from agent.runner import run
 from agent.runtime.tracing import start_tracing, stop_tracing
 from eval.databases.base import Database
-from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.openai_server import OpenAIServer, answering, error
 
 exporters = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
 QUESTION = "What are the names of the customers?"
@@ -28,29 +26,11 @@ def spans() -> Iterator[Any]:
     stop_tracing()
 
 
-def answering(request: Request) -> Reply:
-    schema = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {})
-    wanted = schema.get("properties", {})
-    if "tasks" in wanted:
-        task = {"id": "t1", "description": QUESTION, "depends_on": []}
-        return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
-    if "sql" in wanted:
-        return completion({"reasoning": "r", "sql": "SELECT name FROM customers"})
-    return completion({"reasoning": "r", "score": 0.9} if "score" in wanted else "Four customers.")
-
-
-async def asked(server: OpenAIServer, shop: Database, config: Settings) -> Any:
-    model = OpenAIModel(Endpoint(model="m", base_url=server.url, seconds=60), retry=RetryPolicy(first_wait=0.01))
-    try:
-        return await run(QUESTION, database=shop, model=model, settings=config)
-    finally:
-        await model.close()
-
-
-async def test_each_model_call_is_a_client_span_inside_its_node(spans: Any, shop: Database, config: Settings) -> None:
-    with OpenAIServer() as server:
-        server.otherwise = answering
-        answer = await asked(server, shop, config)
+async def test_each_model_call_is_a_client_span_inside_its_node(
+    spans: Any, endpoint: OpenAIServer, remote: OpenAIModel, shop: Database, config: Settings
+) -> None:
+    endpoint.otherwise = answering("SELECT name FROM customers")
+    answer = await run(QUESTION, database=shop, model=remote, settings=config)
     assert len(answer.rows) == 4
     finished = spans.get_finished_spans()
     by_id = {span.context.span_id: span for span in finished}
@@ -83,11 +63,10 @@ async def test_each_model_call_is_a_client_span_inside_its_node(spans: Any, shop
 
 
 async def test_a_failed_call_has_its_type_and_none_of_the_provider_s_words(
-    spans: Any, shop: Database, config: Settings
+    spans: Any, endpoint: OpenAIServer, remote: OpenAIModel, shop: Database, config: Settings
 ) -> None:
-    with OpenAIServer() as server:
-        server.otherwise = error(401, "the key of Ana is wrong")
-        await asked(server, shop, config)
+    endpoint.otherwise = error(401, "the key of Ana is wrong")
+    await run(QUESTION, database=shop, model=remote, settings=config)
     (call,) = (span for span in spans.get_finished_spans() if span.name == "chat m")
     assert call.attributes["error.type"] == "401"
     assert (call.status.status_code.name, call.status.description) == ("ERROR", None)

@@ -22,6 +22,7 @@ from eval.sql import check, parse, resolve
 from eval.sql.dialects import render
 from eval.sql.written_forms import written_in
 from eval.statement import ReadStatement
+from tests.pairs import sections
 
 DDL = """
 CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name VARCHAR(40), city VARCHAR(40), age INTEGER);
@@ -129,41 +130,16 @@ def test_periods_are_written_and_grouped_by_their_expression(dialect: Dialect, p
         assert f"GROUP BY {period}" not in " ".join(sql.split())
 
 
-TYPICAL = """
-SELECT COUNT(*), COUNT(DISTINCT paid), SUM(total), AVG(total), MIN(total), MAX(total), AVG(order_id) FROM orders
-SELECT ROUND(total, 1), ABS(total), CEIL(total), FLOOR(total), SQRT(total), POWER(total, 2) FROM orders
-SELECT COALESCE(total, 0), NULLIF(total, 0), CASE WHEN paid THEN 1 ELSE 0 END FROM orders
-SELECT EXTRACT(YEAR FROM order_date), EXTRACT(MONTH FROM order_date) FROM orders
-SELECT STRFTIME(order_date, '%Y'), STRFTIME(order_date, '%Y-%m'), STRFTIME(order_date, '%m-%d') FROM orders
-SELECT STRFTIME(order_date, '%Y-%W'), STRFTIME(order_date, '%w'), STRFTIME(shipped_at, '%H') FROM orders
-SELECT CAST(shipped_at AS DATE) - CAST(order_date AS DATE) FROM orders
-SELECT ROW_NUMBER() OVER (ORDER BY total), RANK() OVER (ORDER BY total), LAG(total) OVER (ORDER BY total) FROM orders
-SELECT SUM(total) OVER (PARTITION BY paid ORDER BY order_date) FROM orders
-SELECT SUM(CASE WHEN paid THEN 1 ELSE 0 END) * 100.0 / COUNT(*) FROM orders
-SELECT CAST(total AS INTEGER), CAST(order_id AS VARCHAR) FROM orders ORDER BY total DESC LIMIT 3
-SELECT UPPER(CAST(total AS VARCHAR)), LENGTH(TRIM(CAST(total AS VARCHAR))) FROM orders
-""".strip().splitlines()
-SOME_LACK = """
-SELECT LEFT(CAST(total AS VARCHAR), 1), RIGHT(CAST(total AS VARCHAR), 1) FROM orders
-SELECT SPLIT_PART(CAST(total AS VARCHAR), '.', 1) FROM orders
-SELECT REVERSE(CAST(total AS VARCHAR)), REPEAT('a', 2), LPAD(CAST(total AS VARCHAR), 9, '0') FROM orders
-SELECT YEAR(order_date), QUARTER(order_date), DAYOFWEEK(order_date), WEEK(order_date) FROM orders
-SELECT DATE_TRUNC('month', order_date), LAST_DAY(order_date), MAKE_DATE(2024, 1, 2) FROM orders
-SELECT MEDIAN(total), STDDEV_SAMP(total), MODE(total), ARG_MAX(order_id, total), CORR(total, order_id) FROM orders
-SELECT DEGREES(total), RADIANS(total), PI(), CBRT(total), ATAN2(total, 1), LOG10(total), GREATEST(total, 1) FROM orders
-SELECT CONTAINS(CAST(total AS VARCHAR), '1'), REGEXP_MATCHES(CAST(total AS VARCHAR), '1') FROM orders
-""".strip().splitlines()
-
-
 @pytest.mark.parametrize("dialect", WRITTEN_DIALECTS)
 def test_no_function_is_written_that_the_target_lacks(dialect: Dialect) -> None:
     schema = Schema(dialect, ORDERS)
-    for statement in [*TYPICAL, *SOME_LACK]:
+    statements = sections("kinds/written_functions.txt")
+    for (statement,) in [*statements["typical"], *statements["lacking in some"]]:
         tree = parse(statement, "duckdb").tree
         assert tree is not None
         written = written_in(tree, dialect, schema)
         if written is None:
-            assert statement in SOME_LACK
+            assert (statement,) in statements["lacking in some"]
             continue
         parsed = parse(render(written, dialect), dialect)
         assert check(parsed, schema).allowed, parsed.text
