@@ -75,59 +75,36 @@ async def test_every_event_is_one_valid_json_object(ask: Run) -> None:
     assert answer.rows[1][1] is None
 
 
-# The six categories of the retry handler, each reached through the whole graph.
+EMPTY = "SELECT c.name FROM customers AS c JOIN cities AS t ON t.id = c.city_id WHERE t.name = 'lyon city'"
 
 
-async def test_retry_1_execution_error_quotes_the_database(ask: Run) -> None:
-    model = ScriptedModel("SELECT abs(-9223372036854775807 - 1) + COUNT(*) FROM customers", COUNT)
-    events, answer = await ask(HOW_MANY, model)
-    assert retries(events) == ["execution_error"]
-    assert "integer overflow" in model.sql_requests[1].feedback
-    assert model.sql_requests[1].failed_sql.startswith("SELECT abs")
-    assert answer.rows == [[4]]
-    assert [a.retry_category for a in answer.attempts] == ["execution_error", None]
-
-
-async def test_retry_2_hallucination_names_the_nearest_real_names_and_nothing_is_sent(ask: Run) -> None:
-    model = ScriptedModel("SELECT COUNT(*) FROM custommers WHERE nmae = 'Ana'", COUNT)
-    events, answer = await ask(HOW_MANY, model)
-    assert retries(events) == ["hallucination"]
-    assert "custommers" in model.sql_requests[1].feedback
-    assert "customers" in model.sql_requests[1].feedback.replace("custommers", "")
-    assert answer.attempts[0].execution_time_ms == 0.0
-    assert answer.attempts[0].eval_report.analysis.hallucinations.tables[0].name == "custommers"
-
-
-async def test_retry_3_safety_and_the_table_is_still_there(ask: Run, shop: Database) -> None:
-    model = ScriptedModel("DROP TABLE customers", COUNT)
-    events, answer = await ask(HOW_MANY, model)
-    assert retries(events) == ["safety"]
-    assert answer.attempts[0].eval_report.dimensions["safety"] < 0.5
-    assert answer.attempts[0].score < 0.70
-    assert answer.rows == [[4]]
-
-
-async def test_retry_4_relevance_passes_on_the_reasoning(ask: Run) -> None:
-    model = ScriptedModel("SELECT name, email FROM customers", COUNT, relevance=[0.1, 0.9])
-    events, _ = await ask(HOW_MANY, model)
-    assert retries(events) == ["relevance"]
-    assert "relevance is 0.1" in model.sql_requests[1].feedback
-
-
-async def test_retry_5_empty_result(ask: Run) -> None:
-    empty = "SELECT c.name FROM customers AS c JOIN cities AS t ON t.id = c.city_id WHERE t.name = 'lyon city'"
-    model = ScriptedModel(empty, NAMES_BY_CITY)
-    events, answer = await ask("Which customers live in Lyon?", model)
-    assert retries(events) == ["empty_result"]
-    assert "no rows" in model.sql_requests[1].feedback
-    assert answer.rows == [["Bo"], ["Chloé"]]
-
-
-async def test_retry_6_generic_names_the_weak_dimensions(ask: Run) -> None:
-    model = ScriptedModel("SELECT country FROM cities", COUNT)
-    events, _ = await ask(HOW_MANY, model)
-    assert retries(events) == ["generic"]
-    assert "below 0.70" in model.sql_requests[1].feedback
+@pytest.mark.parametrize(
+    ("first", "then", "category", "told"),
+    [
+        (
+            "SELECT abs(-9223372036854775807 - 1) + COUNT(*) FROM customers",
+            COUNT,
+            "execution_error",
+            "integer overflow",
+        ),
+        ("SELECT COUNT(*) FROM custommers", COUNT, "hallucination", "custommers (nearest: customers"),
+        ("DROP TABLE customers", COUNT, "safety", "Only one read-only SELECT statement is allowed"),
+        ("SELECT name, email FROM customers", COUNT, "relevance", "relevance is 0.1"),
+        (EMPTY, NAMES_BY_CITY, "empty_result", "returned no rows"),
+        ("SELECT country FROM cities", COUNT, "generic", "below 0.70"),
+    ],
+)
+async def test_a_retry_is_told_what_was_wrong(ask: Run, first: str, then: str, category: str, told: str) -> None:
+    relevance = [0.1, 0.9] if category == "relevance" else 0.5
+    model = ScriptedModel(first, then, relevance=relevance)
+    events, answer = await ask("Which customers live in Lyon?" if first == EMPTY else HOW_MANY, model)
+    assert retries(events) == [category]
+    assert told in model.sql_requests[1].feedback
+    assert model.sql_requests[1].failed_sql == first
+    assert [a.retry_category for a in answer.attempts] == [category, None]
+    assert answer.rows == ([["Bo"], ["Chloé"]] if first == EMPTY else [[4]])
+    assert category not in ("safety", "hallucination") or answer.attempts[0].execution_time_ms == 0.0
+    assert answer.attempts[0].score < 0.70 or category == "relevance"
 
 
 # Giving up.

@@ -13,7 +13,6 @@ import os
 import socket
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +27,6 @@ from agent.models.distrust import flaw, trusted_sql
 from agent.models.quirks import OPINION_TOKENS, SQL_TOKENS, SUMMARY_TOKENS
 from agent.runner import run
 from eval.databases import open_database
-from eval.tasks import demo_path
 from tests.asgi_server import serving
 from tests.optional import needs_live_model
 from text2sql import Thread
@@ -118,22 +116,6 @@ def believed(answer: dict[str, Any]) -> None:
           f"{tokens['cached']} cached, {tokens['output']} out")  # fmt: skip
 
 
-def command(live: Live, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", *arguments],
-        env={**os.environ, **live.variables, **variables},
-        capture_output=True,
-        text=True,
-        timeout=2 * RUN_SECONDS + SLACK_SECONDS,
-        check=False,
-    )
-
-
-def test_a_command_ends_with_an_honest_answer(live: Live) -> None:
-    ended = command(live, "agent.main", "--json", QUESTIONS[0])
-    believed(json.loads(ended.stdout))
-
-
 def test_a_server_streams_a_question_and_its_follow_up(live: Live) -> None:
     from agent.server.app import create_app
 
@@ -179,18 +161,6 @@ async def test_a_run_that_is_cancelled_stops_the_server(live: Live) -> None:
         await asyncio.sleep(0.2)
 
 
-def test_a_benchmark_answers_each_question(live: Live) -> None:
-    databases = live.folder / "databases"
-    databases.mkdir()
-    (databases / "shop.sqlite").symlink_to(demo_path("shop"))
-    questions = live.folder / "questions.jsonl"
-    lines = [{"id": str(n), "db": "shop", "question": question} for n, question in enumerate(QUESTIONS)]
-    questions.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    brief = {"TEXT2SQL_EXTRA_BODY": json.dumps(BRIEF)}
-    ended = command(live, "agent.batch", "answer", "--databases", str(databases), str(questions), **brief)
-    assert {json.loads(line)["id"] for line in ended.stdout.splitlines()} == {"0", "1"}, ended.stderr
-
-
 async def test_a_context_too_small_for_the_schema_is_told(live: Live) -> None:
     """Prompts of a run that asks for far more than 8,000 tokens are shortened until they fit."""
     tables = "".join(
@@ -222,11 +192,3 @@ def test_no_call_went_past_its_cap_and_the_cache_was_used(live: Live) -> None:
         if call["tokens"] is not None:
             assert call["tokens"]["output"] <= CAPS.get(call["call"], SUMMARY_TOKENS), call["call"]
     print(f"\n{len(calls)} calls, the longest {max(call['seconds'] for call in calls):.1f} s")
-
-
-async def test_prompts_are_served_from_the_cache(live: Live) -> None:
-    answers = [await run(question, settings=live.brief) for question in QUESTIONS]
-    read = sum(answer.tokens.input for answer in answers)
-    cached = sum(answer.tokens.cached for answer in answers)
-    print(f"\n{cached} of {read} prompt tokens from the cache")
-    assert cached > 0

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import subprocess
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -172,23 +169,6 @@ def test_protocol_0_3_streams(url: str) -> None:
     assert events[-1]["final"] is True
 
 
-def test_protocol_0_3_subscribes_again_to_a_running_task(slow: tuple[str, Slow]) -> None:
-    url, model = slow
-    started = rpc(url, "message/send", {**message(json.dumps(task())), "configuration": {"blocking": False}})["result"]
-    assert model.asked.wait(10)
-    body = {"jsonrpc": "2.0", "id": 8, "method": "tasks/resubscribe", "params": {"id": started["id"]}}
-    states = []
-    with httpx.stream("POST", url, json=body, timeout=30) as reply:
-        for line in reply.iter_lines():
-            if line.startswith("data: "):
-                states.append(json.loads(line[6:])["result"]["status"]["state"])
-                if len(states) == 1:
-                    rpc(url, "tasks/cancel", {"id": started["id"]})
-
-    assert states[0] == "working"
-    assert rpc(url, "tasks/get", {"id": started["id"]})["result"]["status"]["state"] == "canceled"
-
-
 @pytest.mark.parametrize(("method", "params", "code"), rows("a2a/wrong_calls.jsonl"))
 def test_wrong_calls_get_the_code_of_the_protocol(url: str, method: str, params: Any, code: int) -> None:
     reply = rpc(url, method, params)
@@ -222,26 +202,3 @@ async def test_only_the_last_tasks_are_kept() -> None:
 
     kept = [number for number in range(5) if await store.get(str(number), context)]
     assert kept == [0, 3, 4]
-
-
-# --- the official client of protocol 0.3, from an environment of its own (TEXT2SQL_TEST_A2A_03_PYTHON) ---
-
-
-SCRIPT = Path(__file__).with_name("speak_0_3.py")
-
-
-def spoken(url: str, text: str) -> tuple[str, dict[str, str]]:
-    python = os.environ.get("TEXT2SQL_TEST_A2A_03_PYTHON")
-    if not python:
-        pytest.skip("TEXT2SQL_TEST_A2A_03_PYTHON names no interpreter that has a2a-sdk 0.3")
-    done = subprocess.run([python, str(SCRIPT), url, text], capture_output=True, text=True, timeout=60, check=True)
-    reply = json.loads(done.stdout)
-    return reply["state"], json.loads(reply["text"])
-
-
-def test_the_client_of_0_3_gets_one_part_of_json_or_the_error(url: str) -> None:
-    state, answer = spoken(url, json.dumps(task()))
-    assert (state, answer["sql"], answer["task_id"]) == ("completed", COUNT, "t1")
-    state, answer = spoken(url, json.dumps(task(dialect="bigquery")))
-    assert (state, answer) == ("completed", {"sql": "", "error": answer["error"], "task_id": "t1"})
-    assert "bigquery" in answer["error"]

@@ -18,7 +18,7 @@ from agent.runner import stream
 from agent.state import QueryResult
 from eval.databases.base import Database
 from tests.agent.conftest import Run
-from tests.openai_server import OpenAIServer, Reply, Request, completion, error
+from tests.openai_server import OpenAIServer, Reply, Request, answering, asked_for, completion, error
 
 HOW_MANY = "How many customers are there?"
 COUNT = "SELECT COUNT(*) FROM customers"
@@ -36,7 +36,7 @@ class Endpoint:
 
     def __init__(self, server: OpenAIServer, *sql: str | Reply, reviews: tuple[str | bool | Reply, ...] = ()) -> None:
         self.server = server
-        self.sql = sql
+        self.answer = answering(*sql, score=0.8)
         self.reviews = reviews
         self.written: list[Request] = []
         self.reviewed: list[Request] = []
@@ -48,26 +48,19 @@ class Endpoint:
         )
 
     def reply(self, request: Request) -> Reply:
-        asked = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
-        if "tasks" in asked:
-            task = {"id": "a", "description": "the question", "depends_on": []}
-            return completion({"plan_type": "single", "confidence": 0.9, "tasks": [task]})
-        if "accept" in asked:
+        wanted = asked_for(request)
+        if "accept" in wanted:
             self.reviewed.append(request)
             review = self.reviews[min(len(self.reviewed), len(self.reviews)) - 1]
             if isinstance(review, Reply):
                 return review
             sql = "" if isinstance(review, bool) else review
             return completion({"reasoning": "the rows are wrong", "accept": review is True, "sql": sql})
-        if "sql" in asked:
+        if "sql" in wanted and "tasks" not in wanted:
             self.written.append(request)
             if len(self.written) == 2:
                 self.two.set()
-            query = self.sql[min(len(self.written), len(self.sql)) - 1]
-            return query if isinstance(query, Reply) else completion({"reasoning": "because", "sql": query})
-        if "score" in asked:
-            return completion({"reasoning": "fine", "score": 0.8})
-        return completion("Here is the answer.")
+        return self.answer(request)
 
 
 @pytest.fixture

@@ -73,6 +73,9 @@ def test_a_question_is_answered_without_any_key_and_its_steps_told_apart(type_: 
     assert done.stderr.count("OPENAI_API_KEY") == 1
     assert "✓" not in done.stdout
 
+    done = type_("--dry-run", "--db", str(shop_file), "How many customers are there?")
+    assert (done.exit_code, done.stdout) == (0, "SELECT COUNT(*) AS customers FROM customers\n")
+
 
 def test_the_offline_engine_by_name_needs_no_remark_and_quiet_says_nothing(type_: Type, shop_file: Path) -> None:
     done = type_("--db", str(shop_file), "--model", "offline", "How many customers are there?")
@@ -105,12 +108,6 @@ def test_json_holds_a_failure_too(type_: Type) -> None:
     assert tuple(answer)[: len(FIELDS)] == FIELDS
     assert (answer["status"], answer["error_kind"]) == ("error", "database")
     assert "missing.sqlite" in answer["answer"]
-
-
-def test_a_dry_run_prints_the_sql_alone(type_: Type, shop_file: Path) -> None:
-    done = type_("--dry-run", "--db", str(shop_file), "How many customers are there?")
-
-    assert (done.exit_code, done.stdout) == (0, "SELECT COUNT(*) AS customers FROM customers\n")
 
 
 def test_a_question_on_standard_input(type_: Type, shop_file: Path) -> None:
@@ -232,16 +229,3 @@ def test_a_session_can_change_the_database(type_: Type, shop_file: Path, tmp_pat
 
     assert "other (sqlite)" in done.stderr
     assert "SELECT COUNT(*) AS planets FROM planets" in done.stdout
-
-
-def test_a_data_file_is_imported_once_and_again_when_it_changed(type_: Type, tmp_path: Path) -> None:
-    file = tmp_path / "people.csv"
-    file.write_text("full name,city\nAda,Rome\nBo,Oslo\n")
-    first = type_("--db", "people.csv", "--json", "how many people?")
-    again = type_("--db", "people.csv", "--json", "how many people?")
-    file.write_text(file.read_text() + "Cy,Rome\n")
-    changed = type_("--db", "people.csv", "--json", "how many people?")
-    assert [json.loads(done.stdout)["rows"] for done in (first, again, changed)] == [[[2]], [[2]], [[3]]]
-    assert ["importing people.csv" in done.stderr for done in (first, again, changed)] == [True, False, True]
-    assert "'full name' is full_name" in first.stderr
-    assert len(list((tmp_path / "cache" / "files").rglob("*.duckdb"))) == 2  # the earlier one, too

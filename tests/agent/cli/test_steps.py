@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import pytest
-
 from agent.cli.steps import Steps
 from agent.events import (
     Event,
@@ -90,39 +88,21 @@ def test_quiet_shows_nothing(pipe: Screen) -> None:
     assert pipe.text == ""
 
 
-def test_a_hostile_error_message_stays_one_line(pipe: Screen) -> None:
-    with Steps(pipe.console) as steps:
-        steps.show(QueryResultEvent(data=attempt("x", status="error", error="a\x1b[2J\nb" * 100)))
-        steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1))
-
-    (line,) = pipe.lines
-    assert "\x1b" not in line
-    assert len(line) < 200
-
-
-def test_the_steps_of_a_model_that_works_with_tools_are_lines(pipe: Screen) -> None:
+def test_tools_are_lines_and_a_hostile_text_stays_one_line(pipe: Screen) -> None:
     info = StepInfo(
         task_id="t", attempt=1, number=1, tool="generate_sql", sql="SELECT 1\nFROM a", ok=True, elapsed_ms=1
     )
     bad = info.model_copy(update={"tool": "run\x1b[2J", "sql": "", "ok": False, "observation": "not allowed now"})
-
     with Steps(pipe.console) as steps:
         steps.show(StepEvent(data=info))
         steps.show(StepEvent(data=bad))
+        steps.show(QueryResultEvent(data=attempt("x", status="error", error="a\x1b[2J\nb" * 100)))
+        steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1))
 
-    lines = pipe.lines
-    assert lines[0] == "· generate_sql · SELECT 1 FROM a"
-    assert lines[1].startswith("✗ run")
-    assert "\x1b" not in lines[1]
-    assert lines[1].endswith("· not allowed now")
-
-
-def test_a_long_step_counts_its_seconds(terminal: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 0.0, 12.4])
-    monkeypatch.setattr("agent.cli.steps.time.monotonic", lambda: next(clock, 12.4))
-    with Steps(terminal.console) as steps:
-        steps.working_on("running")
-    assert "running · 12 s" in terminal.text
+    assert pipe.lines[:2] == ["· generate_sql · SELECT 1 FROM a", "✗ run\\x1b[2J · not allowed now"]
+    (line,) = pipe.lines[2:]
+    assert "\x1b" not in pipe.text
+    assert len(line) < 200
 
 
 def test_a_terminal_shows_how_much_was_written_and_a_pipe_does_not(terminal: Screen, pipe: Screen) -> None:
