@@ -32,7 +32,7 @@ def comparable(state: dict[str, Any]) -> dict[str, Any]:
     """The state without what depends on how long a statement took: its time, and the score that efficiency enters."""
     timed = {"execution_time_ms", "score", "eval_report", "verdict"}
     attempts = [
-        (r.model_dump(exclude=timed), r.eval_report and (r.eval_report.vetoes, r.eval_report.analysis))
+        (r.model_dump(exclude=timed), r.eval_report and (r.eval_report.vetoes, r.eval_report.analysis.evidence))
         for r in state["query_results"]
     ]
     return state | {"query_results": attempts}
