@@ -161,57 +161,58 @@ def tables(shop: Database) -> Iterator[Database]:
         yield made
 
 
-async def test_without_rows_the_engine_and_repairs_still_work(
-    tables: Database, config: Settings, endpoint: OpenAIServer
+FOLK = "Whatever is the folk called?"
+
+
+@pytest.mark.parametrize(
+    ("question", "replies", "sql", "calls", "told"),
+    [
+        (HOW_MANY, ["SELECT nothing"], "SELECT COUNT(*) AS customers FROM customers", 0, ""),
+        (
+            FOLK,
+            ["SELECT name FROM customers WHERE revenue > 3", "SELECT T2.name FROM customers AS T2"],
+            "SELECT T2.name FROM customers AS T2",
+            2,
+            "There is no column revenue",
+        ),
+        (  # what compiles is kept, and texts are compared in any case
+            FOLK,
+            ["SELECT c.name FROM customers AS c, cities AS t WHERE t.name = 'Lyon'", "SELECT nothing"],
+            "SELECT c.name FROM customers AS c, cities AS t WHERE LOWER(t.name) = 'lyon'",
+            3,
+            "without a condition",
+        ),
+        (  # rules mend a name
+            "Whatever is the folk with orders called?",
+            ["SELECT o.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"],
+            "SELECT c.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id",
+            1,
+            "",
+        ),
+    ],
+)
+async def test_without_rows_the_engine_repairs_and_rules_still_work(
+    tables: Database,
+    config: Settings,
+    endpoint: OpenAIServer,
+    question: str,
+    replies: list[str],
+    sql: str,
+    calls: int,
+    told: str,
 ) -> None:
-    settings = overridden(config, strategy="cascade")
-    replies = iter(["SELECT name FROM customers WHERE revenue > 3", "SELECT T2.name FROM customers AS T2"])
-    endpoint.otherwise = lambda _: fenced(next(replies))
-
-    sure = await run(HOW_MANY, database=tables, model=at(endpoint), settings=settings)
-    assert (sure.executed, sure.sql.count("COUNT(*)"), len(endpoint.requests)) == (False, 1, 0)
-
-    repaired = await run("Whatever is the folk called?", database=tables, model=at(endpoint), settings=settings)
-    assert repaired.sql == "SELECT T2.name FROM customers AS T2"
-    assert "There is no column revenue" in endpoint.requests[-1].prompt
-
-
-async def test_without_rows_a_query_that_compiles_is_kept_and_texts_are_compared_in_any_case(
-    tables: Database, config: Settings, endpoint: OpenAIServer
-) -> None:
-    replies = iter(["SELECT c.name FROM customers AS c, cities AS t WHERE t.name = 'Lyon'", "SELECT nothing"])
-    endpoint.otherwise = lambda _: fenced(next(replies, "SELECT nothing"))
-    answer = await run(
-        "Whatever is the folk called?",
-        database=tables,
-        model=at(endpoint),
-        settings=overridden(config, strategy="cascade"),
-    )
-    assert answer.sql == "SELECT c.name FROM customers AS c, cities AS t WHERE LOWER(t.name) = 'lyon'"
-    assert "without a condition" in endpoint.requests[1].prompt
+    left = iter(replies)
+    endpoint.otherwise = lambda _: fenced(next(left, replies[-1]))
+    answer = await run(question, database=tables, model=at(endpoint), settings=overridden(config, strategy="cascade"))
+    assert (answer.executed, answer.sql, len(endpoint.requests)) == (False, sql, calls)
+    assert not told or told in endpoint.requests[1].prompt
 
 
 async def test_without_rows_the_engines_doubtful_reading_stands_where_nothing_compiles(
     tables: Database, config: Settings, endpoint: OpenAIServer
 ) -> None:
     endpoint.otherwise = fenced("SELECT zzz FROM qqq")
-    answer = await run(
-        "customers by town and whatever",
-        database=tables,
-        model=at(endpoint),
-        settings=overridden(config, strategy="cascade"),
-    )
+    settings = overridden(config, strategy="cascade")
+    answer = await run("customers by town and whatever", database=tables, model=at(endpoint), settings=settings)
     assert "customers" in answer.sql
     assert len(endpoint.requests) == 2
-
-
-async def test_without_rows_rules_mend_a_name(tables: Database, config: Settings, endpoint: OpenAIServer) -> None:
-    endpoint.otherwise = fenced("SELECT o.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id")
-    answer = await run(
-        "Whatever is the folk with orders called?",
-        database=tables,
-        model=at(endpoint),
-        settings=overridden(config, strategy="cascade"),
-    )
-    assert answer.sql == "SELECT c.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
-    assert len(endpoint.requests) == 1

@@ -22,7 +22,7 @@ from eval.sql import check, parse, resolve
 from eval.sql.dialects import render
 from eval.sql.written_forms import written_in
 from eval.statement import ReadStatement
-from tests.pairs import sections
+from tests.pairs import rows, sections
 
 DDL = """
 CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name VARCHAR(40), city VARCHAR(40), age INTEGER);
@@ -99,19 +99,7 @@ ORDERS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("dialect", "question", "sql"),
-    [
-        (
-            "trino",
-            "orders after 2024-03-01",
-            "SELECT * FROM orders WHERE order_date >= CAST('2024-03-02' AS DATE)",
-        ),
-        ("oracle", "paid orders", "SELECT * FROM orders WHERE paid = 1"),
-        ("tsql", "paid orders", "SELECT * FROM orders WHERE paid = 1"),
-        ("snowflake", "paid orders", "SELECT * FROM orders WHERE paid = TRUE"),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "question", "sql"), rows("kinds/written_values.jsonl"))
 def test_values_are_written_as_the_dialect_compares_them(dialect: Dialect, question: str, sql: str) -> None:
     assert read(question, Schema(dialect, ORDERS), dialect=dialect, threshold=0.0).guess == sql
 
@@ -146,33 +134,14 @@ def test_no_function_is_written_that_the_target_lacks(dialect: Dialect) -> None:
         assert not resolve(parsed, schema).phantoms, parsed.text
 
 
-@pytest.mark.parametrize(
-    ("dialect", "call"),
-    [
-        ("oracle", "SUBSTRING"),
-        ("oracle", "LEFT"),
-        ("trino", "LEFT"),
-        ("trino", "NVL"),
-        ("tsql", "ATAN2"),
-        ("redshift", "CORR"),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "call"), rows("kinds/functions_not_there.jsonl"))
 def test_a_function_that_the_manual_does_not_have_is_a_phantom(dialect: Dialect, call: str) -> None:
     parsed = parse(f"SELECT {call}(total, 1) FROM orders", dialect)
     assert [one.name for one in resolve(parsed, Schema(dialect, ORDERS)).phantoms] == [call.lower()]
     assert not check(parsed, Schema(dialect, ORDERS)).allowed
 
 
-@pytest.mark.parametrize(
-    ("dialect", "days"),
-    [
-        ("bigquery", "DATE_DIFF(CAST(shipped_at AS DATE), CAST(order_date AS DATE), DAY)"),
-        ("databricks", "DATEDIFF(DAY, CAST(order_date AS DATE), CAST(shipped_at AS DATE))"),
-        ("trino", "DATE_DIFF('DAY', CAST(order_date AS DATE), CAST(shipped_at AS DATE))"),
-        ("tsql", "DATEDIFF(DAY, CAST(order_date AS DATE), CAST(shipped_at AS DATE))"),
-        ("oracle", "CAST(shipped_at AS DATE) - CAST(order_date AS DATE)"),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "days"), rows("kinds/written_days.jsonl"))
 def test_days_between_dates_are_a_number(dialect: Dialect, days: str) -> None:
     tree = parse("SELECT CAST(shipped_at AS DATE) - CAST(order_date AS DATE) FROM orders", "duckdb").tree
     assert tree is not None
