@@ -70,10 +70,3 @@ async def test_a_summary_of_a_query_that_does_not_pass_is_never_shown(ask: Run) 
     assert "".join(event.data for event in events if event.event == "token") == answer.answer
     assert [request.results[0].sql for request in model.summary_requests] == [WRONG, COUNT]
     assert model.sql_requests[0].failed_sql == WRONG
-
-
-async def test_what_the_evidence_settles_is_not_judged_where_the_strategy_says_so(ask: Run) -> None:
-    model = PatientModel(together=False)
-    _, answer = await ask(HOW_MANY, model, strategy="standard/no-judge-settled")
-    settled = (answer.attempts[0].eval_report.probability or 0.0) >= 0.95
-    assert len(model.judge_requests) == (0 if settled else 1)

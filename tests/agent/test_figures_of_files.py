@@ -26,12 +26,6 @@ async def asked(folder: Path, question: str, files: dict[str, str]) -> Answer:
         await asyncio.to_thread(database.close)
 
 
-@pytest.mark.parametrize(("name", "content", "question", "figure"), rows("kinds/figures.jsonl"))
-async def test_the_figure_is_of_the_file(tmp_path: Path, name: str, content: str, question: str, figure: float) -> None:
-    answer = await asked(tmp_path, question, {name: content})
-    assert [list(row) for row in answer.rows or ()] == [[figure]]
-
-
 async def test_a_question_across_two_files_joins_them(tmp_path: Path) -> None:
     orders = "order_id,customer_id,amount\n1,1,5\n2,2,7\n3,1,8\n4,3,10\n5,2,20\n"
     customers = "id,city\n1,Rome\n2,Oslo\n3,Rome\n4,Bonn\n"

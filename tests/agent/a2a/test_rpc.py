@@ -88,22 +88,6 @@ async def test_a_question_without_a_schema_is_asked_for_one_and_then_answered(ur
     assert answer_of(second)["sql"] == COUNT
 
 
-async def test_a_follow_up_in_the_same_context_remembers_its_schema(url: str) -> None:
-    async with talking(url) as client:
-        [first] = [e async for e in client.send_message(request(new_text_part(json.dumps(task()))))]
-        context = first.task.context_id
-        again = []
-        for words in ("List the ids of customers", "How many customers are there?"):
-            [event] = [e async for e in client.send_message(request(new_text_part(words), context_id=context))]
-            again.append(event.task)
-        [stranger] = [e async for e in client.send_message(request(new_text_part(words), context_id="another"))]
-
-    assert {t.id for t in again}.isdisjoint({first.task.id})
-    assert [t.status.state for t in again] == [TaskState.TASK_STATE_COMPLETED] * 2
-    assert [json.loads(t.artifacts[0].parts[0].text)["sql"] for t in again] == ["SELECT id FROM customers", COUNT]
-    assert stranger.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
-
-
 async def test_a_task_that_brings_its_schema_begins_a_new_conversation(url: str) -> None:
     whole, short = json.dumps(task(question="List the ids of customers")), "only the first 3"
     async with talking(url) as client:

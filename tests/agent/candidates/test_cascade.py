@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from agent.config import Settings
-from agent.events import QueryResultEvent
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint, ModelUnavailable
 from agent.runner import run
@@ -67,22 +66,6 @@ async def test_a_wrong_column_goes_back_with_the_table_that_has_it(ask: Run, end
     assert second[2] == {"role": "assistant", "content": f"```sql\n{wrong}\n```"}
     assert "There is no column total" in second[3]["content"]
     assert "orders (join it by orders.customer_id = customers.id)" in second[3]["content"]
-
-
-async def test_a_text_that_is_not_stored_goes_back_with_those_that_resemble_it(
-    ask: Run, endpoint: OpenAIServer
-) -> None:
-    replies = iter([LYON.replace("'Lyon'", "'Lyonn'"), LYON])
-
-    def reply(_: Request) -> Reply:
-        return fenced(next(replies, LYON))
-
-    endpoint.otherwise = reply
-    events, answer = await ask(IN_LYON, at(endpoint), strategy="cascade")
-    assert [e.data for e in events if isinstance(e, QueryResultEvent)][-1].sql == answer.sql
-    asked = [r.body["messages"] for r in endpoint.requests if "messages" in r.body]
-    assert "'Lyon'" in asked[1][3]["content"]
-    assert sorted(answer.rows) == [["Bo"], ["Chloé"]]
 
 
 @pytest.mark.parametrize("privacy", ["masked", "schema"])

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
-import pytest
-
-from agent.candidates.choice import INTERCEPT, choose, weights
+from agent.candidates.choice import choose
 from agent.candidates.result_groups import Candidate, Ran, labelled
-from agent.candidates.verification import stands
 from agent.runtime.attempts import best_attempt
 from agent.state import QueryResult
 from eval.databases.types import ExecutionResult
@@ -76,22 +72,9 @@ def test_candidates_that_did_not_run_count_against_those_that_did() -> None:
     assert choose((), 3) is None
 
 
-def test_a_weight_that_is_no_number_is_named_by_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "weights.txt"
-    path.write_text(f"# comment\n{INTERCEPT} 1\nvotes many\n")
-    with pytest.raises(ValueError, match=r"weights\.txt, line 3"):
-        weights(path)
-
-
 def test_an_attempt_that_was_preferred_stands_whatever_the_scores_of_the_others() -> None:
     rivals = [attempt(1, 0.95), attempt(2, 0.80)]
     chosen = attempt(3, 0.75, replaces=[1, 2])
     assert best_attempt("t", [*rivals, chosen]) == chosen
     retried = attempt(4, 0.90)
     assert best_attempt("t", [*rivals, chosen, retried]) == retried
-
-
-def test_a_revision_stands_only_if_it_is_no_worse() -> None:
-    assert stands(attempt(2, 0.80), attempt(1, 0.80))
-    worse = (attempt(2, 0.79), attempt(2, 0.95, rows=0), attempt(2, 0.95, "error"), attempt(2, 0.95, "failed"))
-    assert not any(stands(after, attempt(1, 0.80)) for after in worse)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.candidates.choice import weights
-from agent.candidates.live import FITTED, FORBIDDEN, UNREAD, Answer, estimates, evidence_of
+from agent.candidates.live import FORBIDDEN, UNREAD, Answer, estimates, evidence_of
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine
@@ -80,8 +79,3 @@ def test_nothing_is_sure_where_the_engine_finds_a_word_nowhere(firm: Database, e
 def test_where_the_engine_doubts_what_the_model_wrote_too_the_models_query_is_told(firm: Database) -> None:
     (doubted,) = estimates([answer(firm, 0, COUNT, 0.5), answer(firm, 1, "SELECT COUNT(id) AS n FROM customers")])
     assert doubted.place == 1
-
-
-def test_the_shipped_weights_know_each_name(firm: Database) -> None:
-    seen = {name for e in estimates([answer(firm, 0, COUNT, 0.7), answer(firm, 1, NAMES)]) for name in e.features}
-    assert seen <= set(weights(FITTED).weights) | {"no_engine"}

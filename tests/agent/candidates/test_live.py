@@ -215,16 +215,6 @@ async def test_a_review_that_cannot_be_had_leaves_the_answer_as_it_is(
     assert [a.verified for a in answer.attempts] == [None]
 
 
-async def test_an_error_and_an_empty_result_get_a_targeted_retry_before_any_review(
-    ask: Run, server: OpenAIServer
-) -> None:
-    endpoint = Endpoint(server, LYON.replace("t.name", "t.title"), LOWER_LYON, LYON, reviews=(False, True))
-    events, answer = await ask(IN_LYON, endpoint.model, strategy="verified")
-    assert answer.rows == [["Bo"], ["Chloé"]]
-    assert feedback(events)[0][1] == "hallucination"
-    assert "title" in endpoint.written[1].prompt
-
-
 async def test_masked_a_review_sees_the_shape_of_the_rows_and_none_of_their_values(
     ask: Run, server: OpenAIServer
 ) -> None:

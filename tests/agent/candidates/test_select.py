@@ -101,18 +101,3 @@ def test_a_line_with_none_that_can_be_run_says_so(select: Select) -> None:
     for line, reason in zip(select(*(_line(*sqls) for sqls in given.values())), given, strict=True):
         assert (line["sql"], line["system"], line["probability"]) == (None, None, 0.0)
         assert line["reason"].startswith(reason)
-
-
-def test_lines_that_cannot_be_answered_say_why_and_the_rest_goes_on_in_order(select: Select) -> None:
-    lines = [
-        _line(COUNT, id="a"),
-        "not json",
-        {"id": "b", "db": "zoo", "question": QUESTION},
-        _line(COUNT, id="c", db="nowhere"),
-        _line(COUNT, id="d", question=" "),
-        _line(COUNT, id="e"),
-    ]
-    out = select(*lines, jobs=2)
-    assert [line["id"] for line in out] == ["a", None, "b", "c", "d", "e"]
-    assert [("error" in line) for line in out] == [False, True, True, True, True, False]
-    assert out[2]["error"] == "'candidates' is missing or not a list"

@@ -218,14 +218,3 @@ def test_a_session_answers_line_after_line(type_: Type, shop_file: Path) -> None
     assert r"There is no command \nonsense. \help lists them." in done.stderr
     assert "no preset named 'nowhere'" in done.stderr
     assert "FROM cities" not in done.stdout  # the session had been ended
-
-
-def test_a_session_can_change_the_database(type_: Type, shop_file: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection, connection:
-        connection.execute("CREATE TABLE planets (id INTEGER PRIMARY KEY, name TEXT)")
-        connection.executemany("INSERT INTO planets (name) VALUES (?)", [("Mars",), ("Venus",)])
-
-    done = type_("-q", "-i", "--db", str(shop_file), stdin="\\db other.sqlite\nhow many planets are there?\n")
-
-    assert "other (sqlite)" in done.stderr
-    assert "SELECT COUNT(*) AS planets FROM planets" in done.stdout

@@ -21,13 +21,6 @@ def test_an_answer_shows_sql_rows_answer_and_how_sure(pipe: Screen, make_answer:
     assert pipe.lines[-1] == "How sure: very likely right. About 9 in 10 such answers are right."
 
 
-def test_a_terminal_gets_colours_and_laid_out_markdown(terminal: Screen, make_answer: Make) -> None:
-    show_answer(terminal.console, make_answer())
-
-    assert "\x1b[" in terminal.text
-    assert "**42**" not in terminal.text
-
-
 def test_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_answer: Make) -> None:
     show_answer(pipe.console, make_answer(rows=[[n] for n in range(3401)]), rows=12)
 
