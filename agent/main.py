@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from agent.cli import exits
 from agent.cli.shared import KitOption
-
-if TYPE_CHECKING:
-    from agent.cli.output import Output
-    from agent.cli.session import Asker
 
 _EPILOG = "\n".join(
     [
@@ -127,14 +123,22 @@ def ask(  # noqa: PLR0913 (an argument for each option)
     """
     from agent.cli.console import ReaderGone, console_on
     from agent.cli.output import Output
-    from agent.cli.session import Asker
+    from agent.cli.session import Asker, failed
 
     progress = console_on(sys.stderr, not no_color)
     output = Output(console_on(sys.stdout, not no_color), progress, as_json, explain, dry_run, max_rows)
     asker = Asker(progress, db, model, timeout, max_rows, not dry_run, quiet, verbose, strategy, yes, dialect)
     try:
         nothing_said = not question and sys.stdin.isatty() and not as_json
-        code = _prompted(asker, output, question) if interactive or nothing_said else _answered(asker, output, question)
+        if interactive or nothing_said:
+            from agent.cli.interactive import Prompt
+
+            code = Prompt(asker, output).run(" ".join(question or []))
+        else:
+            text, problem = _question(question)
+            answer = failed(text, "question", problem) if problem else asker.ask(text)
+            output.show(answer)
+            code = exits.exit_code(answer)
     except KeyboardInterrupt:
         progress.print("Stopped.")
         code = exits.INTERRUPTED
@@ -149,21 +153,6 @@ def ask(  # noqa: PLR0913 (an argument for each option)
         output.complain(f"Something went wrong inside: {type(error).__name__}: {error} (--verbose shows where)")
         code = exits.INTERNAL
     raise typer.Exit(code)
-
-
-def _answered(asker: Asker, output: Output, words: list[str] | None) -> int:
-    from agent.cli.session import failed
-
-    text, problem = _question(words)
-    answer = failed(text, "question", problem) if problem else asker.ask(text)
-    output.show(answer)
-    return exits.exit_code(answer)
-
-
-def _prompted(asker: Asker, output: Output, words: list[str] | None) -> int:
-    from agent.cli.interactive import Prompt
-
-    return Prompt(asker, output).run(" ".join(words or []))
 
 
 def _question(words: list[str] | None) -> tuple[str, str | None]:

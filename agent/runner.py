@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import logging
 import sys
 import time
@@ -31,7 +32,7 @@ from agent.events import (
     ErrorInfo,
     Event,
 )
-from agent.models.calls import steps_are_heard, told_to
+from agent.models.calls import steps_are_heard, told_to, within_privacy
 from agent.models.prompt_log import current_run
 from agent.models.protocol import Model
 from agent.runtime.answer import Answer, Tokens
@@ -244,8 +245,16 @@ async def _finished(question: str, options: RunOptions, context: RunContext, sta
     context.announce("schema_analyzer")
     context.load_schema()  # runs while the nodes are being imported
     given = fresh_turn(question, evidence, context.database, 0) | {"history": [*options.get("history", ())]}
-    run_through = _traced_graph if steps_are_heard(context.privacy) else _walked
-    final = await run_through(given, context)
+    if steps_are_heard(context.privacy):
+        graph = (await asyncio.to_thread(importlib.import_module, "agent.graph")).graph
+        with within_privacy(context.privacy):
+            final = await graph.ainvoke(given, context=context)
+    else:  # the nodes alone: nobody listens to their inner steps, and nothing of them is kept
+        if "agent.nodes.walk" not in sys.modules:
+            await asyncio.to_thread(import_nodes)
+        from agent.nodes.walk import walk
+
+        final = await walk(given, context)
     return answer_of(final, context, time.monotonic() - started)
 
 
@@ -258,31 +267,6 @@ def question_problem(question: str) -> str | None:
     return None
 
 
-async def _walked(given: dict[str, Any], context: RunContext) -> dict[str, Any]:
-    """The nodes alone: nobody listens to their inner steps, and nothing of them is kept."""
-    if "agent.nodes.walk" not in sys.modules:
-        await asyncio.to_thread(import_nodes)
-    from agent.nodes.walk import walk
-
-    return await walk(given, context)
-
-
 def import_nodes() -> None:
     """Import what the first run would otherwise import, which takes a moment."""
     import agent.nodes.walk  # noqa: F401
-
-
-async def _traced_graph(given: dict[str, Any], context: RunContext) -> dict[str, Any]:
-    """The same as a graph of LangGraph, whose steps LangSmith traces."""
-    from agent.models.calls import within_privacy
-
-    graph = await asyncio.to_thread(_import_graph)
-    with within_privacy(context.privacy):
-        final: dict[str, Any] = await graph.ainvoke(given, context=context)
-    return final
-
-
-def _import_graph() -> Any:
-    from agent.graph import graph
-
-    return graph

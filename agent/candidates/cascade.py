@@ -160,7 +160,11 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
         one = await seats.take(engine)
         stands = not context.execute or (one.ran is not None and not one.ran.contradicted)
         alone = stands and (engine.confidence or 0.0) >= ENGINE_ALONE
-        if alone and not (context.execute and await _open(one, question, context)):
+        if alone and context.execute:
+            assert one.case is not None
+            _, missing = await as_read_once(question, one.case, context)
+            alone = not any(part.open for part in missing)  # another date may be meant than the one that it took
+        if alone:
             return (Written(engine),)
         seats.tell("engine", engine, f"{in_ten(engine.confidence or 0.0)} such readings are right; the model is asked.")
     try:
@@ -188,13 +192,6 @@ async def cascaded(request: SqlRequest, question: str, context: RunContext) -> t
 def _changed(reply: SqlReply, sql: str, *why: str) -> SqlReply:
     """The reply with another query, and why."""
     return replace(reply, sql=sql, reasoning="\n".join(filter(None, (reply.reasoning, *why))))
-
-
-async def _open(one: Said, question: str, context: RunContext) -> bool:
-    """Whether another date may be meant than the one that the engine took."""
-    assert one.case is not None
-    _, missing = await as_read_once(question, one.case, context)
-    return any(part.open for part in missing)
 
 
 async def repaired(seats: Seats) -> None:

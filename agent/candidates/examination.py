@@ -22,7 +22,10 @@ async def examined(query: Query, context: RunContext, own_confidence: float | No
     """`own_confidence`: the calibrated one of the built-in engine, if it wrote the query; it is then no second opinion
     on itself. Raises DatabaseError where the structure can't be read. Cancelling stops the statement."""
     if query.sql not in context.examined:
-        context.examined[query.sql] = await _examined(query, context)
+        case = await _once(query, await context.schema(), context)
+        if case.references.phantoms:  # the structure may have changed since it was cached
+            case = await _once(query, await context.fresh_schema(), context)
+        context.examined[query.sql] = case
     case = replace(
         context.examined[query.sql],
         question=query.question,
@@ -43,13 +46,6 @@ async def as_read_once(question: str, case: Case, context: RunContext) -> tuple[
             question, case, context.database, seconds=context.seconds_left / 2, semantics=context.semantics
         )
     return context.read[case.parsed.text]
-
-
-async def _examined(query: Query, context: RunContext) -> Case:
-    case = await _once(query, await context.schema(), context)
-    if case.references.phantoms:  # the structure may have changed since it was cached
-        case = await _once(query, await context.fresh_schema(), context)
-    return case
 
 
 async def _once(query: Query, schema: Schema, context: RunContext) -> Case:

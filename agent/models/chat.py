@@ -158,7 +158,9 @@ class Chat:
         return {**self._chat.payload(sent), **fields, **self._settings.extra_body}
 
     def _observed(self, asked: ChatRequest) -> AbstractAsyncContextManager[Observed]:
-        return observed(Call(_call_kind(asked.schema), self._model, self._base_url), asked.messages, self._log)
+        properties = (asked.schema or {}).get("properties", {})
+        kind = next((kind for name, kind in _KINDS if name in properties), "summarize")
+        return observed(Call(kind, self._model, self._base_url), asked.messages, self._log)
 
 
 def _content(response: httpx2.Response) -> object:
@@ -169,12 +171,6 @@ def _content(response: httpx2.Response) -> object:
 
 _KINDS = (("tasks", "plan"), ("accept", "review"), ("sql", "write_sql"), ("score", "judge"))
 """(property of the reply, call) in order: the first property that is there tells the call."""
-
-
-def _call_kind(schema: dict[str, Any] | None) -> str:
-    """The protocol call that belongs to this reply schema."""
-    asked = (schema or {}).get("properties", {})
-    return next((kind for name, kind in _KINDS if name in asked), "summarize")
 
 
 def _reply(generation: ChatGeneration, raw: object, model: object, logprobs: object) -> Reply:

@@ -23,7 +23,6 @@ from eval.threads import in_turn
 if TYPE_CHECKING:
     from agent.candidates.generation import Written
     from agent.knowledge.memory.loader import Memory
-    from agent.knowledge.semantics.model import SemanticModel
     from eval.schema import Schema
 
 
@@ -58,7 +57,10 @@ async def query_generator(state: AgentState, context: RunContext) -> dict[str, A
     if context.memory is not None:
         memory = context.memory
         if context.semantics is not None:
-            memory = await in_turn(_with_semantics, memory, context.semantics, schema)
+            from agent.knowledge.semantics.entries import glossary_of
+
+            of_model = await in_turn(glossary_of, context.semantics, schema)
+            memory = replace(memory, glossary=memory.glossary.joined(of_model))
         request = await in_turn(_with_memory, request, memory, context)
     several: tuple[Written, ...] = ()
     shown = request.schema_context
@@ -131,12 +133,6 @@ async def _several(request: SqlRequest, question: str, context: RunContext) -> t
 
         return await cascaded(request, question, context)
     return await written(request, question, context)
-
-
-def _with_semantics(memory: Memory, semantics: SemanticModel, schema: Schema) -> Memory:
-    from agent.knowledge.semantics.entries import glossary_of
-
-    return replace(memory, glossary=memory.glossary.joined(glossary_of(semantics, schema)))
 
 
 def _with_memory(request: SqlRequest, memory: Memory, context: RunContext) -> SqlRequest:

@@ -1,5 +1,5 @@
-"""The judge's relevance of a result. An opinion that repeats the prompt, gives no reason, or is the same for every query
-does not count.
+"""The judge's relevance of a result. An opinion that repeats the prompt, gives no reason, or is the same for every
+query does not count.
 
 In: a case that ran, and the run's context. Out: a `Relevance`, neutral where there is none, with the reason. What a
 model said before is kept with the model object, for `REMEMBERED` opinions.

@@ -6,6 +6,7 @@ the model may see.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
@@ -16,7 +17,6 @@ from agent.runtime.context import RunContext
 from agent.runtime.verdict import objections
 from agent.state import AgentState, Hallucinations, QueryResult, Retry, RetryCategory, standalone, with_evidence
 from eval.databases.types import DatabaseError
-from eval.schema import Schema
 
 WEAK = 0.6
 """A dimension below this is named as weak in generic feedback."""
@@ -31,22 +31,15 @@ async def retry_handler(state: AgentState, context: RunContext) -> dict[str, Any
     category, feedback = diagnose(last, threshold)
     privacy = privacy_of(context.model)
     if privacy != "full":
-        _, feedback = diagnose(for_feedback(last, privacy, await _schema(context), _words(state)), threshold)
+        schema = None
+        with suppress(DatabaseError):  # without it fewer words count as known
+            schema = await context.schema()
+        words = with_evidence(standalone(state), state.get("evidence", ""))
+        _, feedback = diagnose(for_feedback(last, privacy, schema, words), threshold)
     info = RetryInfo(task_id=task.id, attempt=len(attempts) + 1, category=category, feedback=feedback)
     context.emit(RetryEvent(data=info))
     retry = Retry(task_id=task.id, attempt=last.attempt, category=category)
     return {"retry_feedback": feedback, "retry_count": state.get("retry_count", 0) + 1, "retries": [retry]}
-
-
-def _words(state: AgentState) -> str:
-    return with_evidence(standalone(state), state.get("evidence", ""))
-
-
-async def _schema(context: RunContext) -> Schema | None:
-    try:
-        return await context.schema()
-    except DatabaseError:  # then fewer words count as known
-        return None
 
 
 def diagnose(result: QueryResult, threshold: float) -> tuple[RetryCategory, str]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import Any
 
 from agent.events import TokenEvent
 from agent.knowledge.history import turn_of
 from agent.knowledge.privacy import privacy_of
 from agent.models.grounding import ungrounded_numbers
-from agent.models.protocol import ModelError, Summary, SummaryRequest, Usage
+from agent.models.protocol import ModelError, SummaryRequest, Usage
 from agent.runtime.attempts import chosen, doubts, failure_text
 from agent.runtime.context import RunContext
 from agent.state import WITHOUT_MODEL, AgentState, QueryResult, standalone
@@ -67,7 +66,13 @@ async def _written(
         return _fallback(request, written, context)
     try:
         async with asyncio.timeout(context.seconds_left):
-            summary = await _summary(request, on_text, context)
+            ahead = context.summary_ahead
+            if ahead is not None and ahead.answers(request):  # it was begun while the query was judged
+                context.summary_ahead = None
+                summary = await ahead.to_end(on_text)
+            else:
+                await context.drop_summary()
+                summary = await context.model.summarize(request, on_text)
     except (ModelError, TimeoutError) as error:
         why = str(error) or "the time for this question ran out"
         log.warning("The model wrote no summary: %s", why)
@@ -84,16 +89,6 @@ async def _written(
     note = f"\n\n*Not found in the results: {', '.join(loose)}.*"
     context.emit(TokenEvent(data=note))
     return summary.text + note
-
-
-async def _summary(request: SummaryRequest, on_text: Callable[[str], None], context: RunContext) -> Summary:
-    """The summary that was started while the query was judged, if it matches the request, else a new one."""
-    ahead = context.summary_ahead
-    if ahead is not None and ahead.answers(request):
-        context.summary_ahead = None
-        return await ahead.to_end(on_text)
-    await context.drop_summary()
-    return await context.model.summarize(request, on_text)
 
 
 def _fallback(request: SummaryRequest, written: list[str], context: RunContext) -> str:

@@ -25,19 +25,16 @@ async def walk(given: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
     state: dict[str, Any] = {channel: [] for channel in _reducers()}
     _apply(state, given)
     name = FIRST
-    for _ in range(MAX_STEPS):
+    for _step in range(MAX_STEPS):
         _apply(state, await stepped(name, cast("AgentState", state), context))
         if name == LAST:
             return state
-        name = _following(name, state, context)
+        if name in EDGES:
+            name = EDGES[name]
+        else:
+            router, _ = ROUTERS[name]
+            name = router(cast("AgentState", state), context)
     raise RuntimeError(f"the run did not end within {MAX_STEPS} steps")
-
-
-def _following(name: str, state: dict[str, Any], context: RunContext) -> str:
-    if name in EDGES:
-        return EDGES[name]
-    router, _ = ROUTERS[name]
-    return router(cast("AgentState", state), context)
 
 
 def _apply(state: dict[str, Any], changes: Mapping[str, Any]) -> None:

@@ -12,7 +12,6 @@ from agent.access.database import PersonalDatabase
 from agent.runtime.answer import Answer, Tokens
 from agent.runtime.context import RunContext
 from agent.state import Clarification, QueryPlan, QueryResult, Retry
-from eval.databases.base import Database
 
 DROPPED = "All right, never mind that question."
 
@@ -48,6 +47,10 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
     else:
         status = "error"
         kind = last.failure.kind if last.failure else "sql"
+    told = [*doubts(best, threshold), *context.usage.warnings]
+    personal = context.database if isinstance(context.database, PersonalDatabase) else None
+    if last and last.sql and personal and (partly := personal.partly_visible(last.sql)):
+        told.append(f"Only the rows of {', '.join(partly)} that are visible to you were read.")
     report = last.eval_report if last else None
     return Answer(
         question=state["question"],
@@ -66,7 +69,7 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
         reason=(last.reasoning if last and last.status == "success" else failure_text(last) if last else ""),
         confidence=probability(last) if last else None,
         relevance=state.get("answer_relevance_score", 0.0),
-        doubts=[*doubts(best, threshold), *context.usage.warnings, *_rows_not_visible(last, context.database)],
+        doubts=told,
         not_understood=last.not_understood if last else [],
         alternatives=last.alternatives if last else [],
         error_kind=kind,
@@ -75,13 +78,6 @@ def answer_of(state: dict[str, Any], context: RunContext, seconds: float) -> Ans
         read_as=state.get("read_as") or "",
         **_of_run(context, seconds),
     )
-
-
-def _rows_not_visible(result: QueryResult | None, database: Database) -> list[str]:
-    if result is None or not result.sql or not isinstance(database, PersonalDatabase):
-        return []
-    partly = database.partly_visible(result.sql)
-    return [f"Only the rows of {', '.join(partly)} that are visible to you were read."] if partly else []
 
 
 def answer_of_turn(text_of_user: str, ended: TurnEnd, context: RunContext, seconds: float) -> Answer:
