@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sqlite3
 import subprocess
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from agent.config import StateSettings
 from agent.store import open_store
 from agent.store.records import FeedbackRecord, RunRecord
 from tests import commands
+from tests.agent.server.processes import environment
 
 
 @pytest.fixture
@@ -26,9 +26,8 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path / "shop.sqlite"
 
 
-def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
-    there = {**kept, "TEXT2SQL_STATE_DIR": str(folder / "state"), "TEXT2SQL_CACHE_DIR": str(folder / "cache")}
+def ran(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    there = environment(folder, TEXT2SQL_CACHE_DIR=str(folder / "cache"), **settings)
     return commands.run("-m", "agent.main", *words, cwd=folder, env=there)
 
 
@@ -92,20 +91,15 @@ def test_what_people_confirmed_is_exported(tmp_path: Path) -> None:
 SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
 
 
-def profile(tmp_path: Path, *options: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "TEXT2SQL_CACHE_DIR": str(tmp_path), **settings}
-    return commands.run("-m", "agent.main", "profile", *options, env=env)
-
-
 def test_the_text_and_json_have_the_sections_within_the_budget(tmp_path: Path) -> None:
-    done = profile(tmp_path, "--db", "shop", "--budget", "1500")
+    done = ran(tmp_path, "profile", "--db", "shop", "--budget", "1500")
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n## ") + done.stdout.startswith("## ") == 10
     assert "more lines not shown" in done.stdout
     assert "orders: 3,600 rows" in done.stdout
 
-    reply = json.loads(profile(tmp_path, "--db", "shop", "--json").stdout)
+    reply = json.loads(ran(tmp_path, "profile", "--db", "shop", "--json").stdout)
 
     assert list(reply["sections"]) == SECTIONS
     assert (reply["database"], reply["dialect"], reply["privacy"]) == ("shop", "sqlite", "full")
@@ -113,12 +107,12 @@ def test_the_text_and_json_have_the_sections_within_the_budget(tmp_path: Path) -
 
 
 def test_the_privacy_mode_holds_for_the_command_and_a_missing_database_is_exit_code_3(tmp_path: Path) -> None:
-    done = profile(tmp_path, "--db", "shop", TEXT2SQL_PRIVACY="masked")
+    done = ran(tmp_path, "profile", "--db", "shop", TEXT2SQL_PRIVACY="masked")
 
     assert "orders.status TEXT: 5 distinct of 3,600 -- processing" in done.stdout  # as the schema itself says
     assert "'shipped'" not in done.stdout
 
-    done = profile(tmp_path, "--db", str(tmp_path / "gone.sqlite"))
+    done = ran(tmp_path, "profile", "--db", str(tmp_path / "gone.sqlite"))
 
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.strip()

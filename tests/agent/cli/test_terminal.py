@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests import commands
+from tests.agent.server import processes
 from tests.openai_server import OpenAIServer, completion
 
 pty = pytest.importorskip("pty")
-ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 60
 """Seconds for anything to appear; a loaded machine is slow."""
 
@@ -29,9 +29,8 @@ def slow_server() -> Iterator[OpenAIServer]:
 
 
 def environment(folder: Path, **variables: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_"))}
-    own = {"PYTHONPATH": str(ROOT), "TEXT2SQL_CACHE_DIR": str(folder / "cache"), "TERM": "xterm", "COLUMNS": "100"}
-    return {**kept, **own, **variables}
+    own = {"TEXT2SQL_CACHE_DIR": str(folder / "cache"), "TERM": "xterm", "COLUMNS": "100"}
+    return processes.environment(folder, **own, **variables)
 
 
 class Terminal:

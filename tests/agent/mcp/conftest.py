@@ -17,20 +17,14 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.agent.server import processes
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """Of a child process: nothing of ours but a folder of its own."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXT2SQL_", "OPENAI_", "OTEL_"))}
     cache = os.environ.get("TEXT2SQL_CACHE_DIR")
-    return {
-        **kept,
-        **({"TEXT2SQL_CACHE_DIR": cache} if cache else {}),
-        "TEXT2SQL_STATE_DIR": str(tmp_path / "state"),
-        "PYTHONPATH": str(ROOT),
-    }
+    return processes.environment(tmp_path, **({"TEXT2SQL_CACHE_DIR": cache} if cache else {}))
 
 
 @pytest.fixture
