@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
+from agent.models import protocol
 from agent.models.failures import Failure, RetryPolicy, retry_after
 from agent.models.protocol import (
     ModelAuthError,
     ModelError,
     ModelRateLimited,
     ModelRefused,
-    ModelReplyError,
     ModelUnavailable,
-    PromptTooLong,
 )
 from tests.agent.models.conftest import KEY, ModelServer, sql_request
 from tests.openai_server import OpenAIServer, Reply, completion, error, raw
-from tests.pairs import rows
+from tests.pairs import rows, values
 
 GOOD = completion({"reasoning": "", "sql": "SELECT 1"})
 
@@ -112,24 +111,17 @@ async def test_a_retry_that_hangs_is_told_by_what_it_retried(server: ModelServer
     assert "overloaded" in await fails(server, ModelUnavailable, seconds=0.8)
 
 
-RATE_LIMIT = (
-    "Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 29000. Please try "
-    "again in 20ms. Visit https://platform.openai.com/account/billing to add a payment method."
-)
+def scripted(reply: dict[str, Any]) -> Reply:
+    """A reply of the fixtures: an error as a server words it, a body that is no completion, a broken connection."""
+    if "cut" in reply:
+        return Reply(cut=reply["cut"], pieces=tuple(reply.get("pieces", ())))
+    content_type = reply.get("type", "application/json")
+    return raw(reply["body"].encode("latin-1"), status=reply["status"], content_type=content_type)
 
 
-@pytest.mark.parametrize(
-    "failing",
-    [
-        *(error(status, "try later") for status in (500, 502, 503, 504, 529, 408, 409)),
-        error(429, RATE_LIMIT, type="tokens", code="rate_limit_exceeded"),
-        raw('{"error": {"message": "upstream is full", "code": 429}}'),
-        Reply(cut="reset"),
-        Reply(pieces=("SELECT 1",), cut="drop"),
-    ],
-)
-async def test_a_failing_server_is_tried_again(server: ModelServer, failing: Reply) -> None:
-    server.script(failing, GOOD)
+@pytest.mark.parametrize("failing", values("replies/tried_again.jsonl"))
+async def test_a_failing_server_is_tried_again(server: ModelServer, failing: dict[str, Any]) -> None:
+    server.script(scripted(failing), GOOD)
     assert await server.sql() == "SELECT 1"
     assert len(server.requests) == 2
 
@@ -150,30 +142,6 @@ async def test_no_proxy_is_asked_for_this_machine(server: ModelServer, monkeypat
     assert await server.sql() == "SELECT 1"
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        raw("<!doctype html><html><body>Welcome</body></html>", content_type="text/html"),
-        raw("{not json"),
-        raw("[]"),
-        raw('"hello"'),
-        raw("{}"),
-        raw("", content_type="text/plain"),
-        raw('{"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": []}'),
-        raw('{"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": null}'),
-        raw('{"choices": [{"index": 0}]}'),
-        raw('{"choices": [{"index": 0, "message": "hello"}]}'),
-        raw(b"\xff\xfe\x00\x01"),
-    ],
-    ids=["html", "broken json", "list", "string", "no fields", "nothing", "empty choices", "null choices",
-         "no message", "message is text", "binary"],
-)  # fmt: skip
-async def test_a_body_that_is_no_completion_is_an_error_of_the_reply(server: ModelServer, reply: Reply) -> None:
-    server.otherwise = reply
-    message = await fails(server, ModelReplyError)
-    assert "OPENAI_BASE_URL" in message or "can't be used" in message
-
-
 async def test_nobody_listening_is_told_with_the_address(server: ModelServer) -> None:
     with OpenAIServer() as served:
         url = served.url.replace("http://", "http://user:secret@")
@@ -183,45 +151,14 @@ async def test_nobody_listening_is_told_with_the_address(server: ModelServer) ->
     assert "OPENAI_BASE_URL" in message
 
 
-BAD_KEY = f"Incorrect API key provided: {KEY}. Or sk-proj-****wxyz."
-PAGE = "<html><head><title>502 Bad Gateway</title></head><body><script>x</script></body></html>"
-NO_QUOTA = "no quota left"
-
-
-@pytest.mark.parametrize(
-    ("reply", "kind", "words", "calls"),
-    [
-        *(
-            (error(status, BAD_KEY, code="invalid_api_key"), ModelAuthError, words, 1)
-            for status in (401, 403)
-            for words in ("OPENAI_API_KEY", "Incorrect API key provided: [key]")
-        ),
-        (raw('{"error": {"message": "bad key", "code": 401}}'), ModelAuthError, "OPENAI_API_KEY", 1),
-        (error(429, "You exceeded your current quota", code="insufficient_quota"), ModelRateLimited, NO_QUOTA, 1),
-        (error(429, "no", code="billing_not_active"), ModelRateLimited, NO_QUOTA, 1),
-        (error(402, "no"), ModelRateLimited, NO_QUOTA, 1),
-        (
-            error(400, "This model's context window is 8192", code="context_length_exceeded"),
-            PromptTooLong,
-            "too long",
-            2,
-        ),
-        (error(404, "The model `m` does not exist", code="model_not_found"), ModelRefused, "TEXT2SQL_MODEL", 1),
-        (raw("404 page not found", status=404, content_type="text/plain"), ModelRefused, "/v1", 1),
-        (error(413, "Request too large"), ModelRefused, "Request too large", 1),
-        (error(400, "bad " + "x" * 5000), ModelRefused, "…", None),
-        (error(503, "overloaded"), ModelUnavailable, "(503)", 5),
-        (Reply(cut="reset"), ModelUnavailable, "broke off", 5),
-        (raw(PAGE, status=502, content_type="text/html"), ModelUnavailable, "an HTML page titled '502 Bad Gateway'", 5),
-        (raw('[{"error": {"message": "it is drained"}}]', status=503), ModelUnavailable, "It said: it is drained", 5),
-    ],
-)
+@pytest.mark.parametrize(("reply", "kind", "words", "calls"), rows("replies/failures.jsonl"))
 async def test_an_error_is_told_in_words_of_ours_and_the_servers(
-    server: ModelServer, reply: Reply, kind: type[ModelError], words: str, calls: int | None
+    server: ModelServer, reply: dict[str, Any], kind: str, words: str, calls: int | None
 ) -> None:
-    server.otherwise = reply
-    message = await fails(server, kind)
+    server.otherwise = scripted(reply)
+    message = await fails(server, getattr(protocol, kind))
     assert words in message
+    assert kind != "ModelReplyError" or "OPENAI_BASE_URL" in message or "can't be used" in message
     assert len(message) < 600
     assert not [hidden for hidden in (KEY, "wxyz", "<") if hidden in message]
     assert len(server.requests) == calls or calls is None
