@@ -104,7 +104,7 @@ async def test_a_retry_is_told_what_was_wrong(ask: Run, first: str, then: str, c
     assert [a.retry_category for a in answer.attempts] == [category, None]
     assert answer.rows == ([["Bo"], ["Chloé"]] if first == EMPTY else [[4]])
     assert category not in ("safety", "hallucination") or answer.attempts[0].execution_time_ms == 0.0
-    assert answer.attempts[0].score < 0.70 or category == "relevance"
+    assert answer.attempts[0].score < 0.70 or category != "safety"
 
 
 # Giving up.
