@@ -203,6 +203,17 @@ async def test_after_a_worse_revision_a_warmer_round_may_find_a_better_one(ask: 
     assert answer.attempts[-1].sql == COUNT
 
 
+async def test_there_are_two_rounds_at_most(ask: Run, server: OpenAIServer) -> None:
+    endpoint = Endpoint(server, CITIES, reviews=(ALSO_COUNT, COUNT, "SELECT COUNT(name) FROM customers"))
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified")
+    assert len(endpoint.reviewed) == 2
+    assert len(attempts(events)) == 3
+    assert answer.rows == [[4]]
+    endpoint = Endpoint(server, COUNT, reviews=(COUNT,))  # it says the same again
+    events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified")
+    assert (len(endpoint.reviewed), len(attempts(events)), answer.rows) == (1, 1, [[4]])
+
+
 @pytest.mark.parametrize(
     "reply", [error(401, "no key"), completion("no JSON at all"), completion({"accept": "perhaps"})]
 )
@@ -213,6 +224,16 @@ async def test_a_review_that_cannot_be_had_leaves_the_answer_as_it_is(
     _, answer = await ask(HOW_MANY, endpoint.model, strategy="verified")
     assert (answer.status, answer.rows) == ("success", [[4]])
     assert [a.verified for a in answer.attempts] == [None]
+
+
+async def test_an_error_and_an_empty_result_get_a_targeted_retry_before_any_review(
+    ask: Run, server: OpenAIServer
+) -> None:
+    endpoint = Endpoint(server, LYON.replace("t.name", "t.title"), LOWER_LYON, LYON, reviews=(False, True))
+    events, answer = await ask(IN_LYON, endpoint.model, strategy="verified")
+    assert answer.rows == [["Bo"], ["Chloé"]]
+    assert feedback(events)[0][1] == "hallucination"
+    assert "title" in endpoint.written[1].prompt
 
 
 async def test_masked_a_review_sees_the_shape_of_the_rows_and_none_of_their_values(

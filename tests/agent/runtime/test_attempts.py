@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from agent.runtime.attempts import best_attempt, doubts, passes, sure
+from agent.runtime.attempts import best_attempt, chosen, doubts, passes, sure
+from agent.runtime.plans import single_task_plan
 from agent.runtime.probability import STATED_DOUBT
 from agent.runtime.verdict import verdict
 from agent.state import Analysis, EvalReport, Evidence, QueryResult
@@ -101,3 +102,7 @@ def test_a_tidier_attempt_never_displaces_a_more_probable_one() -> None:
 )
 def test_every_door_says_how_sure_in_the_same_line(status: str, chance: float | None, line: str) -> None:
     assert verdict(status, chance, ["No rows were returned."]) == line
+
+
+def test_tasks_never_attempted_are_left_out_of_what_is_chosen() -> None:
+    assert chosen(single_task_plan("q", 1.0), []) == ()

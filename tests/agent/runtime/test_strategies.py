@@ -36,6 +36,14 @@ def test_every_part_can_be_switched_off_and_on() -> None:
     assert (rich.retries, rich.candidates, rich.verify_rounds) == (3, 4, 1)
 
 
+def test_each_stage_adds_one_thing() -> None:
+    stages = [strategy(f"stage-{number}") for number in range(4)]
+
+    assert [s.retries for s in stages] == [0, 1, 1, 1]
+    assert [s.candidates for s in stages] == [1, 1, 4, 4]
+    assert ["execution_error" in s.retry_on for s in stages[1:]] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
