@@ -154,13 +154,15 @@ async def test_over_http_in_the_new_protocol_and_the_old(over_http: Connect, tmp
 def test_a_session_belongs_to_the_client_that_began_it(tmp_path: Path) -> None:
     accept = {"Accept": "application/json, text/event-stream"}
     with running(settings_for(tmp_path, TEXT2SQL_TOKENS=TOKENS)) as server:
-        begun = httpx.post(f"{server.url}/mcp", json=BEGIN, headers={**accept, "Authorization": f"Bearer {ANA}"})
+        begun = httpx.post(
+            f"{server.url}/mcp", json=BEGIN, headers={**accept, "Authorization": f"Bearer {ANA}"}, timeout=60
+        )
         session = begun.headers["mcp-session-id"]
         listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
         def listed(token: str) -> int:
             headers = {**accept, "Authorization": f"Bearer {token}", "Mcp-Session-Id": session}
-            return httpx.post(f"{server.url}/mcp", json=listing, headers=headers).status_code
+            return httpx.post(f"{server.url}/mcp", json=listing, headers=headers, timeout=60).status_code
 
         assert listed(ANA) == 200
         assert listed(BO) == 404
@@ -173,7 +175,7 @@ def test_one_client_cannot_take_the_sessions_of_the_others(tmp_path: Path, monke
 
         def begun(token: str) -> httpx.Response:
             headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {token}"}
-            return httpx.post(f"{server.url}/mcp", json=BEGIN, headers=headers)
+            return httpx.post(f"{server.url}/mcp", json=BEGIN, headers=headers, timeout=60)
 
         answers = [begun(ANA), begun(ANA), begun(ANA), begun(BO)]
 
