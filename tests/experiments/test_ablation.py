@@ -15,14 +15,11 @@ from agent.models.quirks import forget
 from eval.databases import open_database
 from eval.metrics.items import compare_items
 from experiments.ablation.__main__ import app
-from experiments.ablation.examples import app as measure_examples
-from experiments.ablation.outcomes import difficulty_of, outcome_of
-from experiments.ablation.statistics import Pair, pair
-from experiments.ablation.variants import ItemResult, read_variants
+from experiments.ablation.outcomes import outcome_of
 from tests.jsonl import read_lines, write_lines
 from tests.openai_server import OpenAIServer, completion
 from tests.pairs import rows
-from tests.writing import sqlite_file, write
+from tests.writing import sqlite_file
 
 QUESTIONS = [
     ("q1", "How many ships are there?", "SELECT COUNT(*) FROM ships"),
@@ -119,16 +116,6 @@ def test_what_is_there_is_not_asked_again_and_a_folder_of_other_settings_is_refu
     assert 'split was "", is "test"' in other.output
 
 
-def test_the_databases_may_stand_on_another_engine(bench: Path) -> None:
-    write(f"duckdb:///{bench}/port.duckdb", "CREATE TABLE ships (id INT, name TEXT, tons REAL, built DATE)",
-          "INSERT INTO ships VALUES (1, 'Ida', 4.5, '2001-05-01')")  # fmt: skip
-    given = ["--bench", str(bench), "--out", str(bench / "out"), "--strategies", "standard", "--limit", "1"]
-    done = CliRunner().invoke(app, [*given, "--databases", f"duckdb:///{bench}/{{db}}.duckdb"])
-
-    assert done.exit_code == 0, done.output
-    assert [(r["ex"], r["gold_error"]) for r in results(bench)] == [(True, None)]
-
-
 @pytest.mark.parametrize(("given", "wrong"), rows("experiments/ablation_refused.jsonl"))
 def test_what_does_not_fit_together_is_said_in_one_line(bench: Path, given: list[str], wrong: str) -> None:
     (bench / "examples.jsonl").write_text("{oops\n")
@@ -136,27 +123,6 @@ def test_what_does_not_fit_together_is_said_in_one_line(bench: Path, given: list
 
     assert done.exit_code == 2
     assert wrong in done.output
-
-
-def test_variants_are_read_with_their_systems() -> None:
-    read = read_variants("standard, few-shot:3=gpt-4, full/candidates=8, full/candidates=8=gpt-4")
-
-    assert [(r.strategy, r.system) for r in read] == [
-        ("standard", ""),
-        ("few-shot-3", "gpt-4"),
-        ("full/candidates=8", ""),
-        ("full/candidates=8", "gpt-4"),
-    ]
-
-
-def test_pairs_leave_out_what_one_of_them_lacks() -> None:
-    def one(number: int, ex: bool, ts: bool | None = None) -> ItemResult:
-        return ItemResult("r", str(number), "d", "", True, False, ex, ts, None, None, "success", 1, 1, 0, 0, None, 0.1)
-
-    first, second = [one(1, True), one(2, False), one(3, True)], [one(1, True), one(2, True)]
-
-    assert pair(first, second) == Pair("r", "r", 2, only_first=0, only_second=1, both=1)
-    assert pair(first, second, lambda c: c.ts).questions == 0
 
 
 def test_examples_are_kept_apart_from_the_test_set(bench: Path) -> None:
@@ -186,14 +152,6 @@ def test_retries_get_the_systems_behind_the_first_and_the_offline_engine_is_a_va
     kept = {(r["variant"], r["id"]): r for r in results(bench)}
     assert (kept["standard=low+high", "q2"]["ex"], kept["standard=low+high", "q2"]["attempts"]) == (True, 2)
     assert (kept["zero-shot=low", "q2"]["ex"], kept["standard", "q1"]["ex"]) == (False, True)
-
-
-def test_recorded_runs_that_differ_in_their_seed_are_one_variant(bench: Path) -> None:
-    done = compared(bench, "--strategies", "zero-shot=low|high")
-
-    assert done.exit_code == 0, done.output
-    page = (bench / "out" / "summary.md").read_text()
-    assert "| zero-shot=low\\|high | 2 | 0.667 ± 0.471 | 0.333 to 1.000 | – |" in page
 
 
 @pytest.fixture
@@ -243,34 +201,3 @@ def test_wrong_answers_are_told_apart(bench: Path) -> None:
     with open_database(bench / "databases" / "port.sqlite") as database:
         for sql, outcome in OUTCOMES.items():
             assert outcome_of(gold, sql, compare_items(gold, sql, database), database) == outcome, sql
-
-
-def test_questions_without_a_level_have_the_form_of_their_gold(bench: Path) -> None:
-    forms = {
-        "one table": "SELECT name FROM ships",
-        "joins": "SELECT a.name FROM ships AS a JOIN ships AS b ON a.id = b.id",
-        "groups": "SELECT built, COUNT(*) FROM ships GROUP BY built",
-        "nested": "SELECT name FROM ships WHERE tons = (SELECT MAX(tons) FROM ships)",
-    }
-    with open_database(bench / "databases" / "port.sqlite") as database:
-        assert [difficulty_of({"gold_sql": sql}, database) for sql in forms.values()] == list(forms)
-        assert difficulty_of({"gold_sql": "", "difficulty": "hard"}, database) == "hard"
-
-
-def test_whether_chosen_examples_are_of_use_can_be_measured(bench: Path) -> None:
-    write_lines(
-        bench / "questions.jsonl",
-        [
-            {"id": str(year), "db": "port", "question": f"Which ships were built in {year}?", "gold_sql": sql}
-            for year, sql in (
-                (1999, "SELECT name FROM ships WHERE built LIKE '1999%'"),
-                (2001, "SELECT name FROM ships WHERE built LIKE '2001%'"),
-                (2002, "SELECT COUNT(*) FROM ships"),
-            )
-        ],
-    )
-
-    done = CliRunner().invoke(measure_examples, ["--bench", str(bench)])
-
-    assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("3 questions, 2 of them with another of the same form of gold query.")

@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from agent.config import Settings
 from experiments.ablation.pooled import DRAWS, groups_of, pooled, pooled_pairs
-from experiments.ablation.report import pooled_rows, time_rows
 from experiments.ablation.seeds import drawn_lines, seeded
-from experiments.ablation.statistics import figures
 from experiments.ablation.variants import ItemResult
 
 ONE = ItemResult(
@@ -35,31 +31,12 @@ def test_a_question_counts_once_with_its_mean_over_seeds() -> None:
     assert pooled(runs) == [a, b]  # the draws are the same each time
 
 
-def test_seeds_of_one_variant_do_not_narrow_the_interval() -> None:
-    once = pooled(groups_of([run("a #1", "1100" * 10)], {}))[0].ex
-    often = pooled(groups_of([run(f"a #{n}", "1100" * 10) for n in range(5)], {f"a #{n}": "a" for n in range(5)}))[0].ex
-    assert once == often
-
-
 def test_every_pair_is_compared_question_by_question() -> None:
     results = [run("low", "0" * 30), run("high", "1" * 30), run("same", "1" * 30)]
     pairs = {(p.first, p.second): p for p in pooled_pairs(groups_of(results, {}))}
     assert list(pairs) == [("low", "high"), ("low", "same"), ("high", "same")]
     assert (pairs["low", "high"].difference.value, pairs["low", "high"].p) == (1.0, 1 / DRAWS)
     assert (pairs["high", "same"].difference.value, pairs["high", "same"].p) == (0.0, 1.0)
-
-
-def test_without_seeds_nothing_is_pooled() -> None:
-    assert pooled_rows([run("a", "10"), run("b", "11")], {}) == []
-
-
-def test_times_and_cost_are_told() -> None:
-    results = [replace(ONE, id=str(n), seconds=float(n), first_word_seconds=n / 10) for n in range(1, 21)]
-    told = figures("v", results)
-    assert (told.seconds_median, told.seconds_p95) == (10.5, pytest.approx(19.05))
-    assert told.first_word == (pytest.approx(1.05), pytest.approx(1.905))
-    assert time_rows([("v", results)])[1] == ("v", "10.50", "19.05", "1.05", "1.91", "0.0100")
-    assert time_rows([("v", [ONE])])[1][3:5] == ("–", "–")
 
 
 def test_a_seed_draws_half_of_the_examples_and_samples(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from agent.config import Settings
 from experiments.replay.__main__ import app, replay_questions
 from experiments.replay.recorded import Attempt, Replayed, by_category, by_difficulty, tally
 from tests.experiments.recorded.conftest import SHIPS
-from tests.jsonl import read_lines, write_lines
+from tests.jsonl import write_lines
 from tests.writing import sqlite_file
 
 QUESTIONS = [
@@ -69,24 +69,6 @@ def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench
     assert by_category(items)["hallucination"].next_right == 1
 
 
-def test_the_command_prints_the_table_and_writes_a_line_a_question(
-    alone: None, bench: Path, recorded: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out.jsonl"
-    arguments = ["--bench", str(bench), "--recorded", str(recorded), "--first", "weak", "--then", "strong"]
-
-    done = CliRunner().invoke(app, [*arguments, "--limit", "2", "--out", str(out)])
-
-    assert done.exit_code == 0, done.output
-    assert "Attempts: weak → strong; 3 retries at most." in done.stdout
-    assert "all │ 2 │ 0.500 (0.095-0.905) │ 1.000 (0.342-1.000) │ 1 │ 0 │ 1" in " ".join(done.stdout.split())
-    written = [(w["id"], w["first_right"], w["final_right"], w["retries"]) for w in read_lines(out)]
-    assert written == [
-        ("q1", True, True, 0),
-        ("q2", False, True, 1),
-    ]
-
-
 @pytest.mark.parametrize(
     ("changed", "wrong"),
     [
@@ -128,26 +110,3 @@ def test_counts_are_over_all_questions_errors_and_bad_gold_included() -> None:
     assert list(by_difficulty(items)) == ["easy", "extra", "odd"]
     generic = by_category(items)["generic"]
     assert (generic.retries, generic.needless, generic.next_right) == (1, 1, 0)
-
-
-def test_further_candidates_are_no_retries() -> None:
-    first, other = Attempt("a", False, False, 0.5, None), Attempt("b", True, True, 0.9, None)
-    sent_back = Attempt("a", False, False, 0.5, "empty_result")
-    items = [question("easy", first, other, final_right=True), question("easy", sent_back, other, final_right=True)]
-
-    assert (tally(items).retries, tally(items).retried, tally(items).repaired) == (1, 1, 2)
-    assert list(by_category(items)) == ["empty_result"]
-
-
-@pytest.mark.bench
-def test_twenty_recorded_questions_run_through_the_agent(bench_dir: Path, recorded_dir: Path) -> None:
-    systems = ["gpt4_zero_shot", "dail-sql_gpt-4"]
-    items = replay_questions(
-        bench_dir / "spider_dev", recorded_dir / "spider_dev.jsonl", systems, Settings(_env_file=None), limit=20
-    )
-
-    whole = tally(items)
-    assert whole.questions == 20
-    assert whole.errors == whole.gold_failed == 0
-    assert all(i.attempts for i in items)
-    assert 14 <= whole.first_right <= whole.final_right + whole.spoiled

@@ -85,27 +85,6 @@ def test_each_retry_gets_the_answer_behind_the_one_that_failed(answers: Answers)
     assert given == [FIRST, SECOND, THIRD, THIRD]
 
 
-def test_answers_that_differ_in_spaces_are_told_apart_by_their_exact_text(answers: Answers) -> None:
-    assert sql_for(answers, COUNT, "SELECT COUNT(*) FROM ships") == "SELECT COUNT(*)  FROM ships;"
-    assert sql_for(answers, COUNT, "SELECT COUNT(*)  FROM ships") == "SELECT COUNT(id) FROM ships"
-    assert sql_for(answers, COUNT, "SELECT  COUNT(*) \n FROM ships ;") == "SELECT COUNT(*)  FROM ships;"
-
-
-def test_a_failed_query_that_nobody_recorded_starts_from_the_first_answer(answers: Answers) -> None:
-    assert sql_for(answers, HEAVY, "SELECT 1") == FIRST
-    assert sql_for(answers, HEAVY, "", feedback="The reply could not be read.") == FIRST
-
-
-def test_a_query_that_holds_a_tag_of_the_prompt_is_found_again(tmp_path: Path, questions: Path) -> None:
-    lines = [
-        {"system": "a", "id": "q1", "sql": "SELECT '<sql>' FROM ships"},
-        {"system": "b", "id": "q1", "sql": "SELECT 2"},
-    ]
-    answers = Answers(load_answers(write_lines(tmp_path / "r.jsonl", lines), questions))
-
-    assert sql_for(answers, COUNT, "SELECT '<sql>' FROM ships") == "SELECT 2"
-
-
 def test_systems_are_asked_in_the_order_given_and_distinct_answers_skip_repeats(
     recording: Path, questions: Path
 ) -> None:
@@ -124,17 +103,6 @@ def test_a_question_is_known_with_other_spaces_with_evidence_and_after_a_repair(
     body = body_of(sql_prompt(sql_request(question=HEAVY, task=task)), "sql")
     body["messages"] += [{"role": "assistant", "content": "{"}, {"role": "user", "content": "Reply again with JSON."}]
     assert json.loads(content(answers.reply(body)))["sql"] == FIRST
-
-
-def test_the_longest_recorded_question_in_the_text_counts(tmp_path: Path) -> None:
-    asked = ["How many ships", "How many ships are there", "How many ship"]
-    questions = write_lines(tmp_path / "q.jsonl", [{"id": str(i), "question": q} for i, q in enumerate(asked)])
-    lines = [{"system": "s", "id": str(i), "sql": f"SELECT {i}"} for i in range(3)]
-    answers = Answers(load_answers(write_lines(tmp_path / "r.jsonl", lines), questions))
-
-    assert sql_for(answers, "Tell me: How many ships are there, by class?") == "SELECT 1"
-    inside_a_word = body_of(sql_prompt(sql_request(question="How many shipsheds?")), "sql")
-    assert answers.reply(inside_a_word).status == 404
 
 
 def test_a_question_asked_of_two_databases_is_told_by_the_schema(tmp_path: Path) -> None:
@@ -156,11 +124,6 @@ def test_a_question_that_was_not_recorded_is_refused_and_one_in_other_words_gets
     assert content(answers.reply(body)) == f"```sql\n{FIRST}\n```"
 
 
-def test_a_request_that_asks_nothing_is_refused(answers: Answers) -> None:
-    bodies: list[dict[str, Any]] = [{}, {"messages": None}, {"messages": [1, {"role": "system", "content": COUNT}]}]
-    assert [answers.reply(body).status for body in bodies] == [400] * 3
-
-
 @pytest.mark.parametrize(
     ("lines", "systems", "wrong"),
     [
@@ -174,14 +137,6 @@ def test_files_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=wrong):
         load_answers(write_lines(tmp_path / "r.jsonl", lines), questions, systems)
-
-
-def test_a_line_that_is_no_json_is_named(tmp_path: Path, questions: Path) -> None:
-    broken = tmp_path / "r.jsonl"
-    broken.write_text('{"system": "s", "id": "q1", "sql": "SELECT 1"}\n{"sys')
-
-    with pytest.raises(ValueError, match="line 2 is not JSON"):
-        load_answers(broken, questions)
 
 
 def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Path) -> None:
@@ -204,12 +159,3 @@ def test_steps_get_the_queries_of_a_trace_in_turn_and_then_the_end(tmp_path: Pat
     assert step(("finish", "repair_sql"), "link_schema", first, "run_sql") == ("repair_sql", SECOND)
     assert step(("finish", "repair_sql"), "link_schema", first, second, "run_sql") == ("finish", "")
     assert step(("repair_sql",), "link_schema", first, second, "validate_sql (failed)") == ("repair_sql", SECOND)
-
-
-def test_a_query_that_several_systems_gave_is_the_answer_of_each(tmp_path: Path) -> None:
-    questions = write_lines(tmp_path / "questions.jsonl", [{"id": "q1", "question": "How many?"}])
-    lines = ({"id": "q1", "sql": "SELECT 1", "systems": ["a", "b"]}, {"id": "q1", "sql": "SELECT 2", "systems": ["c"]})
-
-    [found] = load_answers(write_lines(tmp_path / "recorded.jsonl", lines), questions, ["b", "c"])
-
-    assert [(answer.system, answer.sql) for answer in found.answers] == [("b", "SELECT 1"), ("c", "SELECT 2")]

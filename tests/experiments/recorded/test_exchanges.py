@@ -63,19 +63,6 @@ def test_a_file_of_another_kind_is_never_written_to_and_a_later_version_is_refus
         load_exchanges(later)
 
 
-def test_lines_that_are_no_exchange_are_left_out_and_counted(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    with Recorder(path) as recorder:
-        recorder.add(exchange())
-    with path.open("a") as file:
-        file.write('{"digest": 3}\n\n[1]\n')
-
-    exchanges, skipped = load_exchanges(path)
-
-    assert len(exchanges) == 1
-    assert skipped == {"not an exchange": 1, "cut short": 1}
-
-
 def test_a_request_is_known_by_model_messages_and_form_alone() -> None:
     same = [{**ASKED, "temperature": 0}, {**ASKED, "max_tokens": 5}, dict(reversed(ASKED.items()))]
     other = [

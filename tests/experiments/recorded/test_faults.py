@@ -18,11 +18,6 @@ def fates(faults: Faults, requests: list[bytes]) -> list[int | str]:
     return ["cut" if s.cut else "broken" if s.status == 200 and s != SENT else s.status for s in befallen]
 
 
-def test_shares_are_read() -> None:
-    assert shares("429:0.1, 500:0.05,broken:0.02,cut:0.01") == {"429": 0.1, "500": 0.05, "broken": 0.02, "cut": 0.01}
-    assert shares("") == {}
-
-
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [("418:0.1", "no kind"), ("429:2", "0 to 1"), ("429", "0 to 1"), ("429:0.6,cut:0.6", "more than 1")],
@@ -48,12 +43,6 @@ def test_a_request_meets_the_same_failures_whatever_is_sent_between() -> None:
     assert alone == among
     assert len(set(alone)) > 1
     assert fates(Faults(some, seed=6), [b"a"] * 10) != alone
-
-
-def test_a_429_says_how_long_to_wait() -> None:
-    sent = Faults({"429": 1.0}, retry_after=0.25).befall(b"", SENT)
-
-    assert (sent.headers["retry-after"], sent.headers["retry-after-ms"]) == ("1", "250")
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from experiments.recorded.answers import Answers, load_answers
-from experiments.recorded.server import application, bound, running, url_of
+from experiments.recorded.server import application, running
 from tests.experiments.recorded.conftest import COUNT
 
 ASKED: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": COUNT}]}
@@ -62,12 +61,3 @@ def test_models_are_listed_and_other_requests_refused_as_errors(recording: Path,
         "unknown question": 404,
     }
     assert all(reply.json()["error"]["message"] for reply in refused.values())
-
-
-def test_a_port_that_is_taken_is_an_error(recording: Path, questions: Path) -> None:
-    app = application(Answers(load_answers(recording, questions)))
-    with bound() as busy:
-        busy.listen()
-        port = int(url_of(busy).rpartition(":")[2].removesuffix("/v1"))
-        with pytest.raises(OSError, match="in use"), running(app, port):
-            pass

@@ -39,16 +39,6 @@ async def test_attempts_get_recorded_answers_until_one_passes(
     assert heavy.relevance == 0.5
 
 
-async def test_an_unrecorded_question_ends_in_an_error_that_says_so(
-    recording: Path, questions: Path, port: Database, model_at: ModelAt
-) -> None:
-    with server_of(recording, questions) as url:
-        answer = await run("What is the oldest ship?", database=port, model=model_at(url))
-
-    assert (answer.status, answer.error_kind) == ("error", "model")
-    assert "No recorded question occurs in this request" in answer.reason
-
-
 @pytest.mark.parametrize("kind", ["429", "500", "garbled", "cut"])
 async def test_the_agent_survives_whichever_reply_goes_wrong(
     recording: Path, questions: Path, port: Database, model_at: ModelAt, kind: str
@@ -65,16 +55,6 @@ async def test_the_agent_survives_whichever_reply_goes_wrong(
             assert heavy.rows == [["Bo"], ["Ra"]], (number, heavy)
             assert len(heavy.attempts) == 3
             assert SUMMARY in heavy.answer or (kind == "garbled" and number >= 5)
-
-
-async def test_a_stream_whose_own_json_is_broken_is_requested_again_in_one_piece(
-    recording: Path, questions: Path, port: Database, model_at: ModelAt
-) -> None:
-    with server_of(recording, questions, Nth(2, {"broken": 1.0})) as url:
-        counted = await run(COUNT, database=port, model=model_at(url))
-
-    assert [a.status for a in counted.attempts] == ["success"]
-    assert counted.rows == [[3]]
 
 
 class Nth(Faults):
