@@ -1,9 +1,9 @@
 """Participants to test with: real HTTP servers on loopback whose every reply a test says.
 
-In: a function from a task to a reply. Out: a URL. REST, and A2A with an agent card where `rpc` is set.
+In: a function from a task to a reply. Out: a URL. REST, and A2A with an agent card where `rpc` or `card` is set.
 
-`python -m experiments.reference_participants gold|one|empty PORT` is a participant for the command line: it answers the
-task library with gold, with `SELECT 1`, or with nothing.
+`python -m experiments.reference_participants gold|one|empty|SQL PORT` is a participant for the command line: it answers
+the task library with gold, or every task with `SELECT 1`, with nothing, or with that SQL.
 """
 
 from __future__ import annotations
@@ -37,15 +37,17 @@ class RunningParticipant:
     url: str
     asked: list[dict[str, Any]]
     paths: list[str]
+    """The path of each request, and its JSON-RPC method."""
     received: list[str]
     """Each request whole: its line, its headers, its body."""
 
 
 @contextlib.contextmanager
 def serving(
-    say: Reply, *, rpc: bool = False, card: dict[str, Any] | None = None, port: int = 0
+    say: Reply, *, rpc: bool = False, card: dict[str, Any] | None = None, below: str = "", port: int = 0
 ) -> Iterator[RunningParticipant]:
-    """Run a participant for the length of the block. `say` gets the task (over A2A, out of the message)."""
+    """Run a participant for the length of the block. `say` gets the task (over A2A, out of the message), and
+    `{"got": id}` when A2A asks for a task again. `below`: the path under which it answers, and nowhere else."""
     stand = RunningParticipant("", [], [], [])
 
     class Handler(BaseHTTPRequestHandler):
@@ -55,27 +57,30 @@ def serving(
         def do_GET(self) -> None:
             stand.paths.append(self.path)
             stand.received.append(f"{self.requestline}\n{self.headers}")
-            if card is not None and self.path == "/.well-known/agent-card.json":
-                self.send(Raw(json.dumps(card).encode()))
-            elif rpc and self.path == "/.well-known/agent-card.json":
-                self.send(Raw(json.dumps({"name": "t", "url": stand.url + "/"}).encode()))
+            if (card is not None or rpc) and self.path == f"{below}/.well-known/agent-card.json":
+                self.send(Raw(json.dumps(card or {"name": "t", "url": stand.url + "/"}).encode()))
+            elif self.path.startswith("/tasks/"):
+                self.answer({"got": self.path.removeprefix("/tasks/")})
             else:
                 self.send(Raw(b"{}", 404))
 
         def do_POST(self) -> None:
-            stand.paths.append(self.path)
             text = self.rfile.read(int(self.headers["content-length"])).decode()
             stand.received.append(f"{self.requestline}\n{self.headers}\n{text}")
             body = json.loads(text)
-            if "jsonrpc" not in body:
-                task = body
-            elif "message" in body["params"]:
-                task = json.loads(body["params"]["message"]["parts"][0]["text"])
-            else:  # tasks/get
-                task = {"got": body["params"]["id"]}
+            stand.paths.append(f"{self.path} {body.get('method', '')}".strip())
+            params = body.get("params", body)
+            if not self.path.startswith(below):
+                self.send(Raw(b"{}", 404))
+            elif "message" in params:
+                self.answer(json.loads(params["message"]["parts"][0]["text"]), body)
+            else:
+                self.answer({"got": params["id"]} if "jsonrpc" in body else body, body)
+
+        def answer(self, task: dict[str, Any], body: dict[str, Any] | None = None) -> None:
             stand.asked.append(task)
             reply = say(task)
-            if "jsonrpc" in body and isinstance(reply, dict):
+            if body and "jsonrpc" in body and isinstance(reply, dict):
                 reply = {"jsonrpc": "2.0", "id": body["id"], "result": reply}
             self.send(reply if isinstance(reply, Raw) else Raw(json.dumps(reply).encode()))
 
@@ -112,9 +117,9 @@ def serving(
 def main(kind: str, port: str) -> None:
     from eval.tasks.library import tasks
 
-    golds = {task.id: task.gold.sql for task in tasks()}
-    sql = {"one": "SELECT 1", "empty": ""}
-    with serving(lambda task: {"sql": sql.get(kind, golds[task["task_id"]])}, port=int(port)):
+    golds = {task.id: task.gold.sql for task in tasks()} if kind == "gold" else {}
+    sql = {"one": "SELECT 1", "empty": ""}.get(kind, kind)
+    with serving(lambda task: {"sql": golds.get(task["task_id"], sql)}, port=int(port)):
         threading.Event().wait()
 
 

@@ -91,16 +91,6 @@ def test_run_returns_rows_in_order_and_refuses_what_writes(databases: Path) -> N
     assert fourth["rows"] == [[3]]
 
 
-def test_a_bad_line_gets_an_error_and_the_rest_goes_on(databases: Path) -> None:
-    good = _text({"id": 9, "db": "shop", "sql": "SELECT 1"})
-    text = "{broken\n" + _text({"id": 1, "db": "nowhere", "sql": "SELECT 1"}, {"id": 2, "db": "shop"}, [1]) + good
-    *bad, last = _lines(text, "run", "--databases", databases)
-    assert [line["id"] for line in bad] == [None, 1, 2, None]
-    assert all(line["error"] for line in bad)
-    assert last["rows"] == [[1]]
-    assert not (databases / "nowhere.sqlite").exists()
-
-
 def test_more_processes_give_the_same_lines_and_a_url_serves_as_well(databases: Path, tmp_path: Path) -> None:
     records = [{"id": i, "db": ("shop", "farm")[i % 2], "sql": f"SELECT {i}, id FROM orders"} for i in range(40)]
     file = write_lines(tmp_path / "statements.jsonl", records)
@@ -158,11 +148,6 @@ def test_a_wrong_call_is_told_and_ends_with_2(arguments: tuple[str, ...]) -> Non
     assert done.returncode == 2
     assert done.stderr
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("command", ["check", "run"])
-def test_help_has_an_example(command: str) -> None:
-    assert "Example" in _run(command, "--help").stdout
 
 
 def test_a_structure_that_cannot_be_read_fails_the_line_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:

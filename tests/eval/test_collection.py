@@ -20,14 +20,6 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def test_a_name_is_a_file_of_the_folder_and_stays_open(folder: Path) -> None:
-    collection = Collection(str(folder))
-
-    assert collection.database("db3").schema().table("t3") is not None
-    assert collection.database("db3") is collection.database("db3")
-    collection.close()
-
-
 def test_only_so_many_stay_open_and_all_can_be_had_again(folder: Path) -> None:
     collection = Collection(str(folder))
     first = collection.database("db0")
@@ -36,13 +28,6 @@ def test_only_so_many_stay_open_and_all_can_be_had_again(folder: Path) -> None:
 
     assert first.schema().table("t0") is not None
     assert collection.database("db0") is not first
-    collection.close()
-
-
-def test_a_url_template(folder: Path) -> None:
-    collection = Collection(f"sqlite:///{folder}/{{db}}.sqlite")
-
-    assert collection.database("db1").schema().table("t1") is not None
     collection.close()
 
 

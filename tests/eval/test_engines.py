@@ -7,7 +7,7 @@ from importlib import import_module, resources
 import pytest
 
 from eval.databases.base import Database
-from eval.engines import BY_SCHEME, ENGINES, SERVERS, dialect_named, listed
+from eval.engines import BY_SCHEME, ENGINES, dialect_named
 from eval.schema import ALL_DIALECTS, DIALECTS, Dialect
 
 
@@ -37,16 +37,6 @@ def test_schemes_and_spellings_lead_to_their_engine() -> None:
     assert dialect_named("Databricks") == "databricks"
     with pytest.raises(ValueError, match="unknown SQL dialect 'cobol'"):
         dialect_named("cobol")
-
-
-def test_a_server_has_a_port_and_a_file_has_none() -> None:
-    assert {engine.dialect for engine in SERVERS} >= {"postgres", "mysql"}
-    assert ENGINES["sqlite"].is_file
-    assert ENGINES["duckdb"].is_file
-
-
-def test_names_are_listed_as_a_phrase() -> None:
-    assert listed(("a", "b", "c")) == "a, b or c"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.jsonl import LineError, Record, answer_lines, encode, read_line, text_field, workers
+from eval.jsonl import Record, answer_lines, encode, workers
 from tests.jsonl import read_lines
 from tests.waiting import becomes
 
@@ -32,12 +32,6 @@ def answered(lines: list[bytes], work: Callable[[Record], Record] = double, jobs
     with workers(work, jobs) as submit:
         assert answer_lines(lines, submit, out, ahead=jobs) == 0
     return read_lines(out.getvalue())
-
-
-def test_one_line_out_for_each_line_in_with_its_id_and_in_order() -> None:
-    lines = [json.dumps({"id": f"q{n}", "n": n}).encode() for n in range(50)]
-
-    assert answered(lines) == [{"id": f"q{n}", "twice": 2 * n} for n in range(50)]
 
 
 def test_several_jobs_keep_the_order() -> None:
@@ -60,10 +54,6 @@ def test_several_jobs_keep_the_order() -> None:
     assert [json.loads(line)["n"] for line in out.getvalue().splitlines()] == [0, 1]
 
 
-def test_a_record_without_an_id_gets_null() -> None:
-    assert answered([b'{"n": 2}']) == [{"id": None, "twice": 4}]
-
-
 @pytest.mark.parametrize(
     ("line", "identifier", "error"),
     [
@@ -83,22 +73,10 @@ def test_a_bad_line_is_an_error_and_the_rest_goes_on(line: bytes, identifier: st
     assert bad == {"id": identifier, "error": error}
 
 
-def test_blank_lines_and_a_byte_order_mark_are_passed_over() -> None:
-    assert answered([b'\xef\xbb\xbf{"id": 1, "n": 1}\n', b"\n", b"   \r\n", b'{"id": 2, "n": 2}']) == [
-        {"id": 1, "twice": 2},
-        {"id": 2, "twice": 4},
-    ]
-
-
 def test_a_result_that_is_not_json_is_an_error() -> None:
     (answer,) = answered([b'{"id": 1, "n": 1}'], lambda record: {"value": float("nan")})
 
     assert answer["error"].startswith("ValueError")
-
-
-def test_a_missing_field_is_named() -> None:
-    with pytest.raises(LineError, match="'question' is missing, empty or not a text"):
-        text_field({"question": "  "}, "question")
 
 
 def test_encoding_escapes_what_could_steer_a_terminal_and_keeps_letters() -> None:
@@ -125,37 +103,6 @@ def test_a_line_is_answered_before_the_next_one_comes() -> None:
         answer_lines(slow_input(), submit, out)
 
     assert len(out.getvalue().splitlines()) == 2
-
-
-def test_work_can_run_in_processes(tmp_path: Path) -> None:
-    script = tmp_path / "doubling.py"
-    script.write_text(
-        "import sys\nfrom eval.jsonl import answer_lines, output, workers\n"
-        "def double(record):\n"
-        "    return {'twice': record['n'] * 2}\n"
-        "if __name__ == '__main__':\n"
-        "    with workers(double, 2) as submit:\n"
-        "        answer_lines(sys.stdin.buffer, submit, output(), ahead=2)\n"
-    )
-    lines = b'{"id": 1, "n": 1}\n{"id": 2}\n{"id": 3, "n": 3}\n'
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, str(script)], input=lines, capture_output=True, env=environment, timeout=60, check=True
-    )
-
-    assert read_lines(done.stdout.decode()) == [
-        {"id": 1, "twice": 2},
-        {"id": 2, "error": "KeyError: 'n'"},
-        {"id": 3, "twice": 6},
-    ]
-    assert done.stderr == b""
-
-
-def test_read_line_numbers_its_complaint() -> None:
-    line = read_line(7, b"nonsense")
-
-    assert line is not None
-    assert line.problem == "line 7 is not JSON: Expecting value"
 
 
 def note_process(folder: str, _: Record) -> Record:

@@ -19,7 +19,6 @@ from eval.run_benchmark import app
 from eval.run_folder import RunFolder, RunFolderError, load_run
 from experiments.reference_participants import serving
 from tests.commands import Process, run
-from tests.eval.assessment.agent_script import AGENT
 from tests.eval.assessment.conftest import golds, place
 from tests.jsonl import read_lines
 from tests.waiting import becomes
@@ -125,12 +124,12 @@ def test_ctrl_c_writes_what_is_there_and_leaves_no_process(tmp_path: Path, place
 
 
 def test_an_agent_that_is_started_is_ended_and_one_that_does_not_start_says_why(tmp_path: Path, place: Path) -> None:
-    (tmp_path / "agent.py").write_text(AGENT)
+    agent = "python -m experiments.reference_participants 'SELECT COUNT(*) FROM customers' {port}"
     tasks = ("--tasks", place / "tasks.jsonl", "--limit", 1, "--out", tmp_path / "out")
-    code, output, err = ended("--spawn-command", f"mine=python {tmp_path / 'agent.py'} {{port}}", *tasks)
+    code, output, err = ended("--spawn-command", f"mine={agent}", *tasks)
     assert code == 0, err
     assert "mine: EX 100 %" in output
-    assert str(tmp_path).encode() not in b"".join(p.read_bytes() for p in commands())
+    assert b"SELECT COUNT(*) FROM customers" not in b"".join(p.read_bytes() for p in commands())
     code, _, err = ended("--spawn-command", "python -c 'raise SystemExit(\"no-key\")'", *tasks[:-1], tmp_path / "other")
     assert (code, "The process ended with code 1: no-key" in err) == (2, True)
 

@@ -86,8 +86,3 @@ async def test_work_that_fails_gives_its_turn_back() -> None:
         with pytest.raises(ZeroDivisionError):
             await in_turn(fail)
     assert await in_turn(lambda: threading.current_thread().name)
-
-
-def test_outside_a_turn_waiting_changes_nothing() -> None:
-    with waiting():
-        pass

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from agent.server.server_process import CLOSE_SECONDS
-from tests.settings import PLACES
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = ROOT / "deploy/kubernetes/text2sql.yaml"
@@ -99,14 +98,6 @@ def test_probes_ask_paths_that_need_no_token(pod: dict[str, Any], objects: dict[
         "liveness": "/health",
     }
     assert all(probe["httpHeaders"] == [{"name": "Host", "value": hosts[0]}] for probe in probes.values())
-
-
-def test_settings_named_there_exist(
-    objects: dict[str, dict[str, Any]], pod: dict[str, Any], scaled: dict[str, Any]
-) -> None:
-    named = {*objects["ConfigMap"]["data"], *(one["name"] for one in pod["containers"][0]["env"])}
-
-    assert named | scaled["services"]["server"]["environment"].keys() <= PLACES.keys()
 
 
 def test_three_servers_stand_behind_one_balancer(scaled: dict[str, Any]) -> None:

@@ -35,11 +35,6 @@ def test_importing_it_loads_no_implementation() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'tell'"):
-        text2sql.tell  # noqa: B018
-
-
 def test_the_tree_of_errors_is_the_one_in_the_docstring() -> None:
     lines = re.findall(r"^([│├└─ ]*)([A-Z]\w+)  +", errors.__doc__ or "", re.MULTILINE)
     parents: dict[int, type] = {}

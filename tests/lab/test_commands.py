@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pty
 import signal
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -94,26 +93,6 @@ def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_bee
         assert process.stdout is not None
         assert json.loads(process.stdout.read())["random"]["n"] > 0
     assert (tmp_path / "stopped/journal.jsonl").read_bytes() == whole
-
-
-def test_a_terminal_sees_how_far_a_measurement_is(firm: Path, tmp_path: Path) -> None:
-    reader, writer = pty.openpty()
-    words = command(firm, "run", "--offline")
-    with commands.Process(
-        *words, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.DEVNULL, stderr=writer
-    ) as process:
-        os.close(writer)
-        seen = b""
-        with suppress(OSError):  # the terminal is closed when the process ends
-            while piece := os.read(reader, 4096):
-                seen += piece
-        assert process.wait(PATIENCE) == 0
-    os.close(reader)
-    text = seen.decode()
-
-    assert " of 21 questions; 0 calls, 0.00 USD, " in text
-    assert "random, round 1: mined proposes" in text
-    assert "random, held out: " in text
 
 
 def test_a_tuned_kit_answers_at_the_doors(session: Tuned, firm: Path, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from agent.config import Settings
 from agent.knowledge.kit import read_kit
-from eval.errors import InputError
 from tests.jsonl import read_lines
 from tests.lab.conftest import Tuned
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
@@ -95,13 +94,6 @@ async def test_a_model_that_stays_away_ends_the_command_and_the_next_one_goes_on
     result = await session(**options).finish()
 
     assert result.random.n > 0
-
-
-def test_dollars_cannot_be_counted_without_prices(session: Tuned, there: Settings) -> None:
-    unpriced = there.changed(model={"price_input": None})
-
-    with pytest.raises(InputError, match="TEXT2SQL_PRICE_INPUT"):
-        session(settings=unpriced, model="", dollars=1.0)
 
 
 async def test_gepa_evolves_the_instructions(session: Tuned, endpoint: OpenAIServer, there: Settings, few: str) -> None:

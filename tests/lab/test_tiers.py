@@ -106,20 +106,6 @@ def test_the_page_draws_accuracy_cost_and_time_and_runs_nothing(tiers: Compare, 
     assert not re.findall(r"(?:src|href)=|url\(|@import|<script", page)
 
 
-def test_a_strategy_that_is_named_wins_over_the_kits_own(tiers: Compare, tmp_path: Path, kit: str) -> None:
-    (Path(kit) / "kit.yaml").write_text("strategy: standard\n")
-
-    tiers("--model", "small", "--kit", kit)
-    naive, evolved = written(tmp_path)
-    assert naive["calls"] == 1
-    assert evolved["calls"] > 1  # it plans and judges
-
-    tiers("--model", "small", "--kit", kit, "--strategy", "zero-shot", "--strategy", "stage-0")
-    assert [(t["strategy"], t["calls"]) for t in written(tmp_path)] == [
-        (name, 1) for name in ("zero-shot", "stage-0") for _ in range(2)
-    ]
-
-
 def test_a_run_that_was_interrupted_goes_on(
     firm: Path, few: str, kit: str, endpoint: OpenAIServer, tmp_path: Path
 ) -> None:
@@ -145,25 +131,6 @@ def test_a_run_that_was_interrupted_goes_on(
     assert len(endpoint.requests) == 2 * 28 - 40
     assert [t["n"] for t in written(tmp_path)] == [28, 28]
     assert "Not finished" not in (tmp_path / "tiers/report.html").read_text()
-
-
-def test_a_tier_may_be_added_and_a_changed_kit_is_another_tier(
-    tiers: Compare, kit: str, tmp_path: Path, endpoint: OpenAIServer
-) -> None:
-    tiers("--model", "small", "--kit", kit)
-    before = written(tmp_path)
-    endpoint.script()
-
-    tiers("--model", "small", "--model", "large", "--kit", kit)
-    assert {r.body["model"] for r in endpoint.requests} == {"large"}
-    assert written(tmp_path)[:2] == before
-    endpoint.script()
-
-    (Path(kit) / "instructions.md").write_text("Be brief.")
-    tiers("--model", "small", "--kit", kit)
-    assert len(endpoint.requests) == 28
-    assert written(tmp_path)[1]["kit"] == before[1]["kit"]
-    assert written(tmp_path)[1]["digest"] != before[1]["digest"]
 
 
 def test_the_budget_holds_over_all_starts(tiers: Compare, endpoint: OpenAIServer, tmp_path: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,6 @@ from eval.errors import InputError
 from tests.jsonl import write_lines
 from tests.lab.conftest import NAMES, Tuned, verified
 from tests.openai_server import OpenAIServer, completion
-from tests.samples import sampled
 from tests.settings import overridden
 from text2sql_lab.__main__ import app
 from text2sql_lab.budget import Budget, BudgetSpent
@@ -78,29 +75,6 @@ def scripted(tmp_path: Path) -> tuple[str, ...]:
     return tuple(folders)
 
 
-async def test_a_run_that_is_killed_after_any_event_ends_the_same(session: Tuned, tmp_path: Path) -> None:
-    options = {"evolver": "scripted", "candidates": scripted(tmp_path), "rounds": 3}
-    first = await session("whole", **options).finish()
-    whole = (tmp_path / "whole/journal.jsonl").read_bytes()
-    lines = whole.splitlines(keepends=True)
-    assert first.accepted
-    assert len(lines) > 12
-
-    for kept in sampled(range(len(lines)), 3):
-        out = tmp_path / f"killed {kept}"
-        shutil.copytree(tmp_path / "whole", out)
-        (out / "journal.jsonl").write_bytes(b"".join(lines[:kept]) + lines[kept][: kept % 7 * 5])
-        if kept % 5 == 0:  # also the answers and the kits of the last steps may be lost
-            answers = (out / "answers.jsonl").read_bytes()
-            (out / "answers.jsonl").write_bytes(answers[: len(answers) * kept // len(lines)])
-            shutil.rmtree(out / "kits") if kept < 2 else None
-
-        again = await session(out.name, **options).finish()
-
-        assert (out / "journal.jsonl").read_bytes() == whole, kept
-        assert replace(again, kit="") == replace(first, kit="")
-
-
 async def test_more_rounds_read_the_held_out_questions_again_and_p_counts_it(session: Tuned, tmp_path: Path) -> None:
     options = {"evolver": "scripted", "candidates": scripted(tmp_path), "rounds": 2}
     before = await session(**options).finish()
@@ -126,16 +100,6 @@ def test_the_splits_share_nothing_and_the_second_no_form(firm: Path) -> None:
         assert sum(map(len, parts)) == len(set.union(*parts)) == len(questions)
     forms = [{"pay" if "pay" in q.golds[0] else "city" for q in part} for part in (split.mine, split.held_out)]
     assert not forms[0] & forms[1]
-
-
-def test_a_teams_examples_are_verified_questions(tmp_path: Path) -> None:
-    (tmp_path / "team.yaml").write_text("- question: How many?\n  sql: SELECT COUNT(*) FROM people\n")
-
-    (one,) = read_questions(tmp_path / "team.yaml", "firm.sqlite")
-
-    assert (one.id, one.db, one.text, one.golds) == ("1", "db", "How many?", ("SELECT COUNT(*) FROM people",))
-    with pytest.raises(InputError, match="line 1: db is missing"):
-        read_questions(tmp_path / "team.yaml")
 
 
 def test_few_questions_are_said_to_prove_little_and_what_cannot_be_run_is_refused(session: Tuned) -> None:
@@ -198,17 +162,6 @@ def test_a_budget_counts_what_was_spent_after_a_kill_cut_a_line_short(tmp_path: 
 
     again = Budget(kept=kept)
     assert (again.spent_calls, again.spent_dollars, again.dearest) == (2, 0.75, 0.5)
-
-
-def test_looking_at_a_run_changes_none_of_its_files(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_text('{"event": "start", "rounds": 2}\n{"event": "pro')
-
-    assert Journal(path).state.events == 1
-    assert path.read_text().endswith('{"event": "pro')
-
-    Journal(path).add({"event": "extended", "rounds": 1})
-    assert Journal(path).state.rounds == 3
 
 
 async def test_a_request_that_never_left_is_given_back(config: Settings, endpoint: OpenAIServer) -> None:

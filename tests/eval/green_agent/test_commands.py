@@ -23,7 +23,6 @@ from eval.green_agent.request import read_request
 from eval.green_agent.scenario import ScenarioError, read_scenario
 from experiments.reference_participants import serving
 from tests.commands import Process, run
-from tests.eval.assessment.agent_script import AGENT
 
 ROOT = Path(__file__).resolve().parents[3]
 ENV = {**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "COLUMNS": "160"}
@@ -72,7 +71,7 @@ def test_it_refuses_in_words() -> None:
 
 def scenario(folder: Path, place: Path, ports: tuple[int, int]) -> Path:
     """The evaluator, a participant that is started with it, and one that is not there."""
-    (folder / "participant.py").write_text(AGENT)
+    counting = "python -m experiments.reference_participants 'SELECT COUNT(*) FROM customers'"
     green = f"python -m eval.green_agent --port {ports[0]} --tasks '{place / 'tasks.jsonl'}'"
     text = f"""
         [green_agent]
@@ -81,7 +80,7 @@ def scenario(folder: Path, place: Path, ports: tuple[int, int]) -> Path:
         [[participants]]
         role = "counts"
         endpoint = "http://127.0.0.1:{ports[1]}"
-        cmd = "python '{folder / "participant.py"}' {ports[1]}"
+        cmd = "{counting} {ports[1]}"
         [[participants]]
         role = "gone"
         endpoint = "http://127.0.0.1:1"
@@ -151,13 +150,6 @@ def test_the_scenario_for_agentbeats_is_a_request_that_the_evaluator_understands
     assert set(gateway["participant_roles"].values()) < set(content["components"])
     for part in ("evaluator", "agent"):
         assert (ROOT / "agentbeats" / content["components"][part]["manifest"]).is_file()
-
-
-def test_the_projects_own_scenario_can_be_read_and_its_ports_are_those_of_its_commands() -> None:
-    scenario_file = read_scenario(ROOT / "scenario.toml")
-    for part in (scenario_file.green_agent, *scenario_file.participants):
-        assert part.cmd.endswith(f"--port {part.endpoint.rpartition(':')[2]}")
-    assert set(tomllib.loads((ROOT / "scenario.toml").read_text())) == {"green_agent", "participants", "config"}
 
 
 GREEN = '[green_agent]\nendpoint = "http://127.0.0.1:9"\n'

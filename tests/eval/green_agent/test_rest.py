@@ -74,24 +74,6 @@ def test_the_artifact_has_the_field_names_of_evaluators_of_its_kind_too(
     assert all(c["agent_scores"]["right"]["overall"] == c["scores"]["right"] for c in inner["task_comparison"])
 
 
-def test_right_answers_rank_first_and_a_dead_participant_has_nothing(
-    artifact: dict[str, Any], golds: dict[str, str]
-) -> None:
-    assert [(r["rank"], r["participant"]) for r in artifact["rankings"]] == [(1, "right"), (2, "idle"), (3, "dead")]
-    scores = {name: one["scores"] for name, one in artifact["participants"].items()}
-    assert scores["right"]["ex"] == scores["right"]["correctness"] == 1.0
-    assert scores["right"]["overall"] > 0.9
-    assert 0 < scores["idle"]["overall"] <= 0.25
-    assert scores["idle"]["correctness"] == 0.0
-    assert scores["dead"]["overall"] == scores["dead"]["ex"] == 0.0
-    dead = artifact["participants"]["dead"]
-    assert dead["error_metrics"]["no_answer_by_kind"] == {"unreachable": len(golds)}
-    assert {r["score"] for r in dead["task_results"]} == {0.0}
-    assert artifact["error_metrics_summary"]["total"] == 3 * len(golds)
-    assert artifact["error_metrics_summary"]["schema_errors"]["wrong_schema_linking"] == len(golds)
-    assert all(c["correct"] == ["right"] and c["scores"]["dead"] == 0 for c in artifact["task_comparison"])
-
-
 def test_gold_is_in_nothing_that_leaves_the_evaluator(evaluator: str, golds: dict[str, str]) -> None:
     def flat(text: str) -> str:
         return re.sub(r"\\[nrt]|\s+", " ", text).casefold()

@@ -47,17 +47,6 @@ def test_the_official_client_gets_one_artifact_of_one_data_part(evaluator: str, 
     assert len(stand.asked) == 2
 
 
-def test_a_stream_tells_progress(evaluator: str) -> None:
-    with serving(lambda task: {"sql": "SELECT 1"}) as stand:
-        request = {"participants": {"p": stand.url}, "config": {"task_count": 1}}
-        events = asyncio.run(sent(evaluator, new_data_part(request), streaming=True))
-    messages = [e.status_update.status.message.parts[0].text for e in events if e.status_update.status.message.parts]
-    assert messages == ["Tasks: 1, from tasks.jsonl. Participants: p.", "1 of 1 answers judged, 0 right."]
-    [update] = [e.artifact_update for e in events if e.HasField("artifact_update")]
-    assert set(MessageToDict(update.artifact.parts[0].data)) == KEYS
-    assert events[-1].status_update.status.state == TaskState.TASK_STATE_COMPLETED
-
-
 @pytest.mark.parametrize(
     ("part", "problem"),
     [

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eval.databases.types import DatabaseError
-from eval.tasks import cache_folder, demo_ids, demo_named, demo_path, demos
+from eval.tasks import cache_folder, demo_named, demo_path
 from eval.tasks.cache_folder import kept_file
 from eval.tasks.load import Progress
 from tests import commands
@@ -20,12 +20,6 @@ from tests import commands
 
 def _write_whole(path: Path) -> None:
     path.write_text("whole")
-
-
-def test_the_ids() -> None:
-    assert demo_ids() == ("shop", "enterprise")
-    with pytest.raises(KeyError, match="no demo database 'spider'; there are: shop, enterprise"):
-        demo_named("spider")
 
 
 def test_a_second_call_finds_the_first_file_which_is_named_after_its_content(tmp_path: Path) -> None:
@@ -37,16 +31,6 @@ def test_a_second_call_finds_the_first_file_which_is_named_after_its_content(tmp
     assert (built, len(steps), first.stat().st_mtime_ns) == (8, 8, made)
     assert first.read_bytes().startswith(b"SQLite format 3\0")
     assert first.name == f"shop-{demo_named('shop').checksum[:12]}.sqlite"
-
-
-def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
-    one, two = demo_path("shop", tmp_path / "one"), demo_path("shop", tmp_path / "two")
-    assert one.read_bytes() == two.read_bytes()
-
-
-def test_the_environment_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "chosen"))
-    assert demo_path("shop").parent == tmp_path / "chosen"
 
 
 @pytest.mark.parametrize(
@@ -83,21 +67,6 @@ def test_a_folder_that_cannot_be_written_is_replaced_with_a_note(
     assert note.is_note
     assert note.message.startswith(f"cannot write to the cache folder: File exists {blocked}")
     assert str(path.parent) in note.message
-
-
-def test_a_user_without_a_home_gets_the_folder_for_temporary_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_home() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    for name in ("TEXT2SQL_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "home", no_home)
-    monkeypatch.setattr(cache_folder.tempfile, "gettempdir", lambda: str(tmp_path))
-    steps: list[Progress] = []
-    assert demo_path("shop", on_progress=steps.append).parent.parent == tmp_path
-    assert steps[0].message.startswith("cannot write to the cache folder: this user has no home folder; using ")
 
 
 def test_when_nothing_can_be_written_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,21 +119,9 @@ def test_processes_that_start_at_once_build_once(tmp_path: Path) -> None:
     assert output == ["built\nwhole\n", "whole\n", "whole\n", "whole\n"]
 
 
-def test_without_locks_each_process_builds_and_none_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_folder, "try_lock", lambda _: False)
-    monkeypatch.setattr(cache_folder, "LOCK_SECONDS", 0.0)
-    kept_file(tmp_path / "demo.sqlite", _write_whole)
-    assert (tmp_path / "demo.sqlite").read_text() == "whole"
-
-
 def _run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "TEXT2SQL_CACHE_DIR": str(folder), "COLUMNS": "200", "NO_COLOR": "1"}
     return commands.run("-m", "eval.tasks", *arguments, env=environment)
-
-
-def test_the_command_builds_into_the_cache(tmp_path: Path) -> None:
-    done = _run("build", "shop", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (0, f"{tmp_path / demos.file_name(demo_named('shop'))}\n")
 
 
 def test_the_command_loads_into_a_file_of_ones_own(tmp_path: Path) -> None:
@@ -183,9 +140,3 @@ def test_the_command_says_when_a_server_does_not_answer(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "PostgreSQL refused" in done.stderr
     assert "geheim" not in done.stderr
-
-
-def test_the_command_lists_questions(tmp_path: Path) -> None:
-    done = _run("list", folder=tmp_path)
-    assert "Which products has nobody ever ordered?" in done.stdout
-    assert "python -m eval.tasks build shop --url" in _run("build", "--help", folder=tmp_path).stdout

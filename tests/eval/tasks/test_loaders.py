@@ -144,11 +144,3 @@ def test_birds_questions_keep_their_levels_and_evidence(bench_dir: Path) -> None
     loaded = load_jsonl(bench_dir / "bird_minidev_schema_only")
     assert Counter(t.difficulty for t in loaded.tasks) == {"simple": 148, "moderate": 250, "challenging": 102}
     assert sum(bool(task.evidence) for task in loaded.tasks) > 400
-
-
-@pytest.mark.bench
-def test_spiders_test_suites_unpack(bench_dir: Path, tmp_path: Path) -> None:
-    loaded = load_jsonl(bench_dir / "spider_dev")
-    files = loaded.suite("singer", tmp_path)
-    assert len(files) > 10
-    assert all(file.suffix == ".sqlite" for file in files)

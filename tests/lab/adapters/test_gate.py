@@ -95,18 +95,6 @@ async def test_the_schema_is_as_short_as_what_was_learned(
     assert ["\n  Also: " in chat[0]["content"] for chat in (learned, sent)] == [not whole] * 2
 
 
-async def test_an_adapter_that_loses_to_a_base_with_examples_is_not_used(
-    firm: Path, data: Path, config: Settings, endpoint: OpenAIServer
-) -> None:
-    endpoint.otherwise = answering(lambda model, k, _: model == "tuned" if k == 0 else model == "plain")
-
-    verdict = await judged(firm, data, config, endpoint.url)
-
-    assert not verdict.use
-    assert verdict.verdict == "don't use it"
-    assert "worse than the base with 3" in verdict.why
-
-
 def test_beating_the_base_at_one_number_of_examples_is_not_enough() -> None:
     right = {
         ("base", 0): [False] * 40,

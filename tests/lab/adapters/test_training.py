@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from typer.testing import CliRunner
 
@@ -25,7 +24,6 @@ from text2sql_lab.adapters.commands import app
 from text2sql_lab.adapters.export import export
 from text2sql_lab.adapters.tiny import TEMPLATE
 from text2sql_lab.adapters.train import TrainOptions, load_base, make_trainer, train
-from text2sql_lab.questions import read_questions
 
 for package in ("torch", "transformers", "peft", "trl", "accelerate", "datasets", "bitsandbytes"):
     pytest.importorskip(package, reason=f"{package} is not installed; pip install 'askwell[adapters]'")
@@ -149,18 +147,6 @@ def test_a_base_without_a_template_is_given_one(made: Path, options: TrainOption
     assert (tmp_path / "exported/adapter/chat_template.jinja").read_text() == (tmp_path / "turns.jinja").read_text()
     kinds = {str(weight.dtype) for weight in weights(tmp_path / "again/seed-0").values()}
     assert (str(model.dtype), kinds) == ("torch.bfloat16", {"torch.float32"})
-
-
-def test_a_part_of_the_validation_counts_if_that_is_wanted(options: TrainOptions, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(options.data, data)
-    shutil.copy(data / "train.jsonl", data / "validation.jsonl")
-
-    trainer, _ = make_trainer(replace(options, data=str(data), validation_rows=3), tmp_path / "run")
-    every, _ = make_trainer(replace(options, data=str(data)), tmp_path / "other")
-
-    assert (len(trainer.eval_dataset), len(every.eval_dataset)) == (3, len(ASKED))
-    assert trainer.evaluate()["eval_loss"] > 1
 
 
 def test_a_gguf_file_is_a_base(made: Path, options: TrainOptions, tmp_path: Path) -> None:
@@ -296,57 +282,3 @@ def test_the_whole_path_on_four_bits(firm: Path, made: Path, trained: Path, tmp_
     parts = LocalModel(load_base(str(made / "tiny")), {"tuned": trained / "adapter"}, reply_tokens=24)
     replies = [m.reply({"model": m.names[-1], "messages": prompt})["choices"] for m in (whole, parts)]
     assert replies[0] == replies[1]
-
-
-def test_the_base_is_in_four_bits(options: TrainOptions, tmp_path: Path) -> None:
-    trainer, _ = make_trainer(replace(options, qlora=True), tmp_path)
-
-    kinds = {str(p.quant_type) for p in trainer.model.parameters() if hasattr(p, "quant_type")}
-
-    assert kinds == {"nf4"}
-
-
-def test_the_endpoint_serves_both_and_refuses_what_it_cannot(made: Path, trained: Path) -> None:
-    from text2sql_lab.adapters.serve import LocalModel, serving
-
-    model = LocalModel(load_base(str(made / "tiny")), {"tuned": trained / "adapter"}, reply_tokens=40)
-    prompt = read_lines(made / "data/train.jsonl")[0]["prompt"]
-    with serving(model) as url:
-        listed = httpx.get(f"{url}/models").json()
-        replies = {name: asked(url, {"model": name, "messages": prompt}) for name in ("base", "tuned")}
-        refused = [
-            asked(url, body)["error"]["message"]
-            for body in (
-                {"model": "other", "messages": prompt},
-                {"model": "base", "messages": prompt, "stream": True},
-                {"model": "base", "messages": "hello"},
-                {"model": "base", "messages": [{"role": "user", "content": "word " * 9_000}]},
-            )
-        ]
-
-    assert [one["id"] for one in listed["data"]] == ["base", "tuned"]
-    texts = {name: reply["choices"][0]["message"]["content"] for name, reply in replies.items()}
-    assert json.loads(texts["tuned"])["sql"] == "SELECT COUNT(*) FROM people"
-    assert texts["base"] != texts["tuned"]
-    assert replies["base"]["usage"]["prompt_tokens"] == replies["tuned"]["usage"]["prompt_tokens"] > 400
-    assert refused[0] == "There is no model 'other'; there are base, tuned."
-    assert refused[1] == "stream is not supported."
-    assert refused[2].startswith("messages must be a list")
-    assert refused[3].startswith("The context length is 8,192 tokens")
-
-
-def asked(url: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The reply, or the body of a refusal."""
-    done = httpx.post(f"{url}/chat/completions", json=body, timeout=300)
-    assert done.status_code == (400 if "error" in done.json() else 200)
-    return dict(done.json())
-
-
-def test_what_cannot_be_loaded_is_told(made: Path, options: TrainOptions, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="cannot be loaded as a language model"):
-        train(replace(options, base=str(tmp_path / "empty")), tmp_path / "run", silent)
-    done = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--base", "x", "--out", str(tmp_path / "out")])
-    assert done.exit_code == 2
-    assert "contains no training data" in done.output
-    assert len(read_questions(made / "held.jsonl", "db")) == len(ASKED)
