@@ -1,8 +1,8 @@
 """Work spread over processes or over a Ray cluster, behind one `Submit`.
 
 In: a picklable function of one record, and where it runs. Out: a `submit` whose futures end in any order. On Ray, each
-actor keeps what its function opens (databases, value indexes, models) and takes records in chunks, since a task costs
-a millisecond and a question less. When an actor dies, its chunk is repeated record by record on another one, so that
+worker process keeps what its function opens (databases, value indexes, models) and takes records in chunks, since a
+task costs a millisecond and a question less. When a worker dies, its chunk is repeated record by record, so that
 nothing is lost and only a record that kills its worker again and again fails.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import queue
 import sys
@@ -17,9 +18,9 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NoReturn, TextIO
 
 import typer
@@ -59,17 +60,11 @@ CHUNK = 25
 """Records of one task."""
 SLOW_CHUNK = 4
 """The same where a record takes seconds: what a death repeats, and what the last actor still has to do."""
-UNDER_WAY = 2
-"""Chunks that an actor has at once: one at work and the next one, so that it never waits."""
 DEATHS = 3
 """A record whose worker died this often fails."""
 PACE = "text2sql-pace"
 """Name of the actor that spaces the model requests of all workers."""
 _PASSED_ON = ("TEXT2SQL_", "OPENAI_")
-_POLL = 0.05
-
-_Reply = tuple[str, Any]
-"""("done", result), ("line", message of a LineError) or ("error", type and message)."""
 
 
 @dataclass(slots=True)
@@ -79,22 +74,18 @@ class _Item:
     deaths: int = 0
 
 
-class Worker:
-    """Runs in an actor: a chunk of records, one after the other."""
+def answered(work: Callable[[Record], Record], records: list[Record]) -> list[Record | str]:
+    """Runs on a worker: the results of a chunk of records, each a text where the record could not be answered."""
 
-    def __init__(self, work: Callable[[Record], Record]) -> None:
-        self._work = work
-
-    def run(self, records: list[Record]) -> list[_Reply]:
-        return [self._one(record) for record in records]
-
-    def _one(self, record: Record) -> _Reply:
+    def one(record: Record) -> Record | str:
         try:
-            return "done", self._work(record)
+            return work(record)
         except LineError as error:
-            return "line", str(error)
+            return str(error)
         except Exception as error:  # noqa: BLE001 - one record's failure must not end the others
-            return "error", f"{type(error).__name__}: {error}"
+            return f"{type(error).__name__}: {error}"
+
+    return [one(record) for record in records]
 
 
 class Pace:
@@ -129,16 +120,10 @@ def spread(
     chunk: int = CHUNK,
     progress: TextIO | None = None,
 ) -> Iterator[tuple[Submit, int]]:
-    """Yield `submit` and how many records may be under way: this process or `jobs` processes, or actors of Ray where
+    """Yield `submit` and how many records may be under way: this process or `jobs` processes, or workers of Ray where
     `on` names a cluster, which take `chunk` records at a time. Raises InputError for an unknown or unreachable one."""
     if on is not None and is_ray(on):
-
-        def say(text: str) -> None:
-            if progress is not None:
-                progress.write(f"{text}\n")
-                progress.flush()
-
-        with ray_workers(work, on, jobs if jobs > 1 else None, chunk=chunk, say=say) as crew:
+        with ray_workers(work, on, jobs if jobs > 1 else None, chunk=chunk, progress=progress) as crew:
             yield crew
     else:
         with workers(work, jobs) as submit:
@@ -238,25 +223,25 @@ def ray_workers(
     jobs: int | None,
     *,
     chunk: int = CHUNK,
-    say: Callable[[str], None] = lambda _: None,
+    progress: TextIO | None = None,
 ) -> Iterator[tuple[Submit, int]]:
     """Yield `submit` and how many records may usefully be under way. `address`: `ray` starts a cluster on this machine,
-    `auto` joins the running one, `ray://HOST:PORT` connects as a client. `jobs`: actors; None: one for each CPU.
+    `auto` joins the running one, `ray://HOST:PORT` connects as a client. `jobs`: workers; None: one for each CPU.
 
     Raises InputError when Ray is not installed or the cluster cannot be reached.
     """
     # Ray reports dead workers on standard output, where results go
     with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
-        ray = _connected(address, jobs, say)
+        ray = _connected(address, jobs, progress)
         stack.callback(ray.shutdown)
-        actors = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        count = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
         pace = ray.remote(num_cpus=0)(Pace).options(name=PACE, get_if_exists=True).remote()  # noqa: F841 (kept alive)
-        crew = _Crew(ray, work, actors, chunk)
+        crew = _Crew(ray, work, count, chunk)
         stack.callback(crew.end)
-        yield crew.submit, actors * chunk * UNDER_WAY
+        yield crew.submit, count * chunk * 2  # one chunk at work and the next one
 
 
-def _connected(address: str, jobs: int | None, say: Callable[[str], None]) -> Any:
+def _connected(address: str, jobs: int | None, progress: TextIO | None) -> Any:
     try:
         import ray
     except ImportError:
@@ -273,42 +258,26 @@ def _connected(address: str, jobs: int | None, say: Callable[[str], None]) -> An
         context = ray.init(**options)
     except Exception as error:  # noqa: BLE001 - ray raises many kinds, and all of them mean the same here
         raise InputError(f"No Ray cluster at {address!r}: {error}") from None
-    dashboard = getattr(context, "dashboard_url", None)
-    say(
-        f"Ray cluster: {int(ray.cluster_resources().get('CPU', 1))} CPUs"
-        + (f", http://{dashboard}" if dashboard else "")
-    )
+    if progress is not None:
+        dashboard = getattr(context, "dashboard_url", None)
+        cpus = int(ray.cluster_resources().get("CPU", 1))
+        progress.write(f"Ray cluster: {cpus} CPUs" + (f", http://{dashboard}\n" if dashboard else "\n"))
+        progress.flush()
     return ray
 
 
-@dataclass(slots=True)
-class _Actor:
-    handle: Any
-    chunks: int = 0
-    alone: bool = False
-    """It works on a record whose worker died before, and gets nothing else meanwhile."""
-
-
-@dataclass(slots=True)
-class _Task:
-    actor: _Actor
-    items: list[_Item] = field(default_factory=list)
-
-
 class _Crew:
-    """The actors, and the thread that hands chunks to them."""
+    """Hands chunks of records to Ray, as many at once as there are workers."""
 
-    def __init__(self, ray: Any, work: Callable[[Record], Record], actors: int, chunk: int) -> None:
-        self._ray = ray
-        self._chunk = chunk
+    def __init__(self, ray: Any, work: Callable[[Record], Record], workers: int, chunk: int) -> None:
+        died = ray.exceptions
+        self._deaths = (died.WorkerCrashedError, died.NodeDiedError, died.OutOfMemoryError)
         self._work = ray.put(work)
-        self._class = ray.remote(num_cpus=1, max_restarts=0)(Worker)
-        self._new: queue.SimpleQueue[_Item] = queue.SimpleQueue()
-        self._again: deque[_Item] = deque()
-        self._ended = threading.Event()
+        self._answered = ray.remote(num_cpus=1, max_retries=0)(answered)
+        self._workers = workers
+        self._chunk = chunk
+        self._events: queue.SimpleQueue[_Item | tuple[list[_Item], Future[Any]] | None] = queue.SimpleQueue()
         self._broken: NobodyWorks | None = None
-        self._actors = [self._hired() for _ in range(actors)]
-        self._tasks: dict[Any, _Task] = {}
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -316,89 +285,53 @@ class _Crew:
         if self._broken is not None:
             raise self._broken
         item = _Item(record, Future())
-        self._new.put(item)
+        self._events.put(item)
         return item.future
 
     def end(self) -> None:
-        """Stop at once; work that nobody will read is dropped."""
-        self._ended.set()
+        """Hand out nothing more; what is under way ends with the connection."""
+        self._events.put(None)
         self._thread.join(10)
-        for actor in self._actors:
-            with contextlib.suppress(Exception):
-                self._ray.kill(actor.handle)
-
-    def _hired(self) -> _Actor:
-        return _Actor(self._class.remote(self._work))
 
     def _run(self) -> None:
-        while not self._ended.is_set():
-            self._hand_out()
-            if not self._tasks:
-                continue
-            ready, _ = self._ray.wait(list(self._tasks), timeout=_POLL)
-            for reference in ready:
-                self._take(reference)
+        waiting: deque[_Item] = deque()
+        under_way = 0
+        while (event := self._events.get()) is not None:
+            if isinstance(event, _Item):
+                if event.future.set_running_or_notify_cancel():
+                    waiting.append(event)
+            else:
+                under_way -= 1
+                waiting.extendleft(self._unanswered(*event))
+            while waiting and under_way < self._workers:
+                items = [waiting.popleft()]
+                while waiting and len(items) < self._chunk and not items[0].deaths + waiting[0].deaths:
+                    items.append(waiting.popleft())
+                under_way += 1
+                done = self._answered.remote(self._work, [item.record for item in items]).future()
+                done.add_done_callback(functools.partial(self._report, items))
 
-    def _hand_out(self) -> None:
-        """Give each actor with room a chunk of what has come in; a record whose worker died is given alone."""
-        for actor in sorted(self._actors, key=lambda a: a.chunks):
-            if actor.chunks >= UNDER_WAY or actor.alone:
-                continue
-            actor.alone = bool(self._again) and actor.chunks == 0
-            items = [self._again.popleft()] if actor.alone else self._collected(wait=not self._tasks)
-            if not items:
-                return
-            reference = actor.handle.run.remote([item.record for item in items])
-            actor.chunks += 1
-            self._tasks[reference] = _Task(actor, items)
+    def _report(self, items: list[_Item], done: Future[Any]) -> None:
+        self._events.put((items, done))
 
-    def _collected(self, *, wait: bool) -> list[_Item]:
-        items: list[_Item] = []
-        with contextlib.suppress(queue.Empty):
-            if wait:
-                items.append(self._new.get(timeout=_POLL))
-            while len(items) < self._chunk:
-                items.append(self._new.get_nowait())
-        return [item for item in items if item.future.set_running_or_notify_cancel()]
-
-    def _take(self, reference: Any) -> None:
-        task = self._tasks.pop(reference)
-        task.actor.chunks -= 1
-        task.actor.alone = False
+    def _unanswered(self, items: list[_Item], done: Future[Any]) -> Iterator[_Item]:
+        """Hand on the results of a chunk. Yields the items to be tried again, each alone, as their worker died."""
         try:
-            replies = self._ray.get(reference)
-        except self._ray.exceptions.RayActorError as error:
-            if error.actor_init_failed:
-                self._give_up(task.items, error)
-                return
-            self._replace(task.actor)
-            for item in task.items:
+            for item, result in zip(items, done.result(), strict=True):
+                if isinstance(result, str):
+                    item.future.set_exception(LineError(result))
+                else:
+                    item.future.set_result(result)
+        except self._deaths as error:
+            for item in items:
                 item.deaths += 1
-                if item.deaths >= DEATHS:
-                    item.future.set_exception(
-                        LineError(f"The worker of this line died {DEATHS} times: {first_line(error)}")
-                    )
+                if item.deaths < DEATHS:
+                    yield item
                 else:
-                    self._again.append(item)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to these records alone
-            for item in task.items:
-                item.future.set_exception(LineError(f"{type(error).__name__}: {first_line(error)}"))
-        else:
-            for item, reply in zip(task.items, replies, strict=True):
-                kind, value = reply
-                if kind == "done":
-                    item.future.set_result(value)
-                else:
-                    item.future.set_exception(LineError(value))
-
-    def _give_up(self, items: Sequence[_Item], error: Exception) -> None:
-        """A worker that cannot start says why for all others; nothing is tried again."""
-        reason = next((line for line in reversed(str(error).splitlines()) if line.strip()), "")
-        self._broken = NobodyWorks(f"No worker could start on the cluster: {reason.strip()[:300]}")
-        for item in items:
-            item.future.set_exception(self._broken)
-
-    def _replace(self, actor: _Actor) -> None:
-        if actor in self._actors:
-            self._actors.remove(actor)
-            self._actors.append(self._hired())
+                    reason = f"The worker of this line died {DEATHS} times: {first_line(error)}"
+                    item.future.set_exception(LineError(reason))
+        except Exception as error:  # noqa: BLE001 - no worker can take up the work; nothing is tried again
+            reason = next((line for line in reversed(str(error).splitlines()) if line.strip()), "")
+            self._broken = NobodyWorks(f"No worker could start on the cluster: {reason.strip()[:300]}")
+            for item in items:
+                item.future.set_exception(self._broken)
