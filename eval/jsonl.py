@@ -104,7 +104,13 @@ def answer_lines(
     pending: queue.Queue[_Item] = queue.Queue(maxsize=max(1, ahead - 1))
     stopped = threading.Event()
     threading.Thread(target=_read, args=(source, submit, pending, stopped), daemon=True).start()
-    tally = _Progress(progress)
+    started, answers, failures = time.monotonic(), 0, 0
+
+    def finished() -> str:
+        errors = f", {failures} with an error" if failures else ""
+        return f"{answers} lines in {time.monotonic() - started:.1f} s{errors}"
+
+    shown = Progress(progress, finished)
     under_way: list[Future[Record]] = []
     try:
         while (item := pending.get()) is not None:
@@ -115,7 +121,9 @@ def answer_lines(
             result = _outcome(line, future)
             out.write(encode({"id": line.id, **result}) + "\n")
             out.flush()
-            tally.count(failed="error" in result and len(result) == 1)
+            answers += 1
+            failures += "error" in result and len(result) == 1
+            shown.show()
     except BrokenPipeError:
         forget_output(out)
         return 0
@@ -125,7 +133,7 @@ def answer_lines(
         stopped.set()
         for future in [*under_way, *_drain(pending)]:
             future.cancel()
-        tally.end()
+        shown.end()
     return 0
 
 
@@ -193,34 +201,32 @@ def forget_output(out: TextIO) -> None:
         os.close(nowhere)
 
 
-class _Progress:
-    """The number of finished lines: updated in place on a terminal, otherwise a line every ten seconds and one at the
-    end."""
+class Progress:
+    """What is finished, in one line: updated in place on a terminal, otherwise a line every ten seconds and, with
+    `last`, one at the end."""
 
-    def __init__(self, stream: TextIO | None) -> None:
+    def __init__(self, stream: TextIO | None, line: Callable[[], str], *, last: bool = True) -> None:
         self._stream = stream
+        self._line = line
         self._live = bool(stream and stream.isatty())
-        self._started = self._shown = time.monotonic()
-        self._done = self._failed = 0
+        self._last = last or self._live
+        self._shown = time.monotonic()
 
-    def count(self, *, failed: bool) -> None:
-        self._done += 1
-        self._failed += failed
+    def show(self) -> None:
         now = time.monotonic()
-        if self._stream and now - self._shown >= (0.2 if self._live else 10.0):
+        if now - self._shown >= (0.2 if self._live else 10.0):
             self._shown = now
-            self._say("\r" if self._live else "", "" if self._live else "\n")
+            self._say("" if self._live else "\n")
 
     def end(self) -> None:
-        if self._stream:
-            self._say("\r" if self._live else "", "\n")
+        if self._last:
+            self._say("\n")
 
-    def _say(self, before: str, after: str) -> None:
-        seconds = time.monotonic() - self._started
-        errors = f", {self._failed} with an error" if self._failed else ""
+    def _say(self, after: str) -> None:
+        if self._stream is None:
+            return
         with contextlib.suppress(OSError, ValueError):
-            assert self._stream is not None
-            self._stream.write(f"{before}{self._done} lines in {seconds:.1f} s{errors}{after}")
+            self._stream.write(("\r" if self._live else "") + self._line() + after)
             self._stream.flush()
 
 

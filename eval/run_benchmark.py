@@ -12,18 +12,20 @@ import functools
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
 from eval.errors import InputError
-from eval.jsonl import INTERRUPTED
+from eval.jsonl import INTERRUPTED, Progress
 from eval.parallel import On
 
 if TYPE_CHECKING:
     from eval.assessment import Options, Participant, Selection, TaskResult
     from eval.run_folder import RunFolder
 
+Protocol = Literal["auto", "rest", "a2a"]
+Preset = Literal["default", "strict", "performance", "quality"]
 USAGE = 2
 """Exit code for wrong options, missing tasks, or an agent that does not start."""
 
@@ -60,7 +62,7 @@ def benchmark(
             metavar="[NAME=]CMD", help="Start another one: a command with {port} in it, no shell; repeatable."
         ),
     ] = None,
-    protocol: Annotated[str, typer.Option(metavar="P", help="auto, rest or a2a.")] = "auto",
+    protocol: Annotated[Protocol, typer.Option(metavar="P", help="auto, rest or a2a.")] = "auto",
     tasks: Annotated[
         str, typer.Option(metavar="SOURCE", help="library, spider:PLACE, bird:PLACE, or a file of JSON lines.")
     ] = "library",
@@ -90,7 +92,7 @@ def benchmark(
     timeout: Annotated[float, typer.Option(min=0.1, max=3600, metavar="S", help="Seconds for a reply.")] = 300.0,
     sql_seconds: Annotated[float, typer.Option(min=0.1, max=600, metavar="S", help="Seconds for a statement.")] = 30.0,
     scorer_preset: Annotated[
-        str, typer.Option(metavar="W", help="Weights: default, strict, performance, quality.")
+        Preset, typer.Option(metavar="W", help="Weights: default, strict, performance, quality.")
     ] = "default",
     ves: Annotated[bool, typer.Option("--ves", help="Time right answers against gold too; use --jobs 1.")] = False,
     out: Annotated[
@@ -107,15 +109,10 @@ def benchmark(
 ) -> None:
     """Ask agents the tasks' questions, run what they write, and compare it with gold."""
     from eval.assessment import Filters, Options, SelectionError, select_tasks
-    from eval.scoring import PRESETS
 
     if compare:
         _compare(*compare, out)
         return
-    if protocol not in ("auto", "rest", "a2a"):
-        _refuse(f"--protocol is auto, rest or a2a, not {protocol!r}.")
-    if scorer_preset not in PRESETS:
-        _refuse(f"--scorer-preset is one of {', '.join(PRESETS)}, not {scorer_preset!r}.")
     commands = [*(["text2sql="] if spawn else []), *(spawn_command or [])]
     if not agent and not commands:
         _refuse("Nobody to ask: give --agent URL, --spawn or --spawn-command CMD.")
@@ -140,7 +137,7 @@ def _run(
     selection: Selection,
     agents: Sequence[str],
     commands: Sequence[str],
-    protocol: str,
+    protocol: Protocol,
     options: Options,
     on: str | None,
     samples: int,
@@ -200,12 +197,20 @@ def _assess(
     from eval.parallel import Lasting, results_in_order
 
     done = {r.key for r in folder.results}
-    with _progress(len(selection.assignments) * len(participants), folder.results, quiet) as advance:
+    total = len(selection.assignments) * len(participants)
+    stream = None if quiet else sys.stderr
+    if done and stream:
+        stream.write(f"{len(done)} of {total} results are there already\n")
+    right = sum(r.right for r in folder.results)
+    progress = Progress(stream, lambda: f"{len(folder.results)} of {total}, {right} right", last=False)
 
-        def on_result(result: TaskResult) -> None:
-            folder.add(result)
-            advance(result)
+    def on_result(result: TaskResult) -> None:
+        nonlocal right
+        folder.add(result)
+        right += result.right
+        progress.show()
 
+    try:
         if on is None:
             asyncio.run(assess(selection.assignments, participants, options, on_result=on_result, done=done))
             return
@@ -216,21 +221,23 @@ def _assess(
             if (whom.name, assignment.task.id) not in done
         )
         work = Lasting(functools.partial(assessing, participants, options))
-        for found in results_in_order(work, left, options.jobs, on, progress=None if quiet else sys.stderr):
+        for found in results_in_order(work, left, options.jobs, on, progress=stream):
             on_result(found["result"])
+    finally:
+        progress.end()
 
 
 @contextlib.contextmanager
-def _participants(agents: Sequence[str], commands: Sequence[str], protocol: str) -> Iterator[list[Participant]]:
+def _participants(agents: Sequence[str], commands: Sequence[str], protocol: Protocol) -> Iterator[list[Participant]]:
     """All participants; those started here are stopped at the end of the block."""
     from eval.assessment import participant
     from eval.assessment.subprocesses import OURS, spawned
 
     with contextlib.ExitStack() as stack:
-        participants = [participant(*_named(a), protocol) for a in agents]  # type: ignore[arg-type]
+        participants = [participant(*_named(a), protocol) for a in agents]
         for name, command in map(_named, commands):
             url = stack.enter_context(spawned(command or OURS))
-            participants.append(participant(name, url, protocol))  # type: ignore[arg-type]
+            participants.append(participant(name, url, protocol))
         yield participants
 
 
@@ -245,46 +252,6 @@ def _named(given: str) -> tuple[str, str]:
 
 def _unanswered(result: TaskResult) -> bool:
     return result.answer.failure in ("unreachable", "timeout", "http_error", "unreadable")
-
-
-@contextlib.contextmanager
-def _progress(total: int, before: Sequence[TaskResult], quiet: bool) -> Iterator[Any]:
-    """A bar on a terminal, a line every ten seconds elsewhere."""
-    import time
-
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True, quiet=quiet)
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    right, done, last_line = sum(r.right for r in before), len(before), time.monotonic()
-    if done and not quiet:
-        sys.stderr.write(f"{done} of {total} results are there already\n")
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=total, completed=done)
-
-        def show(result: TaskResult) -> None:
-            nonlocal right, done, last_line
-            right, done = right + result.right, done + 1
-            bar.update(task, advance=1, description=f"{right} right")
-            if not console.is_terminal and not quiet and time.monotonic() - last_line > 10:
-                last_line = time.monotonic()
-                sys.stderr.write(f"{done} of {total}, {right} right\n")
-
-        yield show
 
 
 def _write_reports(folder: RunFolder[TaskResult]) -> None:

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from eval.assessment.agent_replies import read_answer
-from eval.assessment.records import Answer
+from eval.assessment.records import Answer, Failure
 from eval.errors import InputError, Text2SQLError
 
 _OUTPUT = ["application/json", "text/plain"]
@@ -56,8 +56,7 @@ def interface_in(card: Mapping[str, Any], participant_url: str) -> Interface | N
 
     1.0 is preferred to 0.3, and JSON-RPC to HTTP+JSON.
     """
-    interfaces = [*_of_1_0(card), *_of_0_3(card)]
-    best = min(interfaces, key=lambda one: (one.binding != "JSONRPC", one.version != "1.0"), default=None)
+    best = min(_interfaces(card), key=lambda one: (one.binding != "JSONRPC", one.version != "1.0"), default=None)
     if best is None:
         return None
     # The path that a card says, on the participant's host. A participant that is reached below a path, through
@@ -75,31 +74,18 @@ def interface_in(card: Mapping[str, Any], participant_url: str) -> Interface | N
     return Interface(f"{here.scheme}://{here.netloc}{path}", best.version, best.binding)
 
 
-def _of_1_0(card: Mapping[str, Any]) -> Iterator[Interface]:
-    """The entries of `supportedInterfaces`, each with its own version."""
-    for entry in _maps(card.get("supportedInterfaces")):
+def _interfaces(card: Mapping[str, Any]) -> Iterator[Interface]:
+    """The entries of 1.0's `supportedInterfaces`, each with its own version, then 0.3's one `url` with its transport
+    and the additional ones."""
+    first = {"url": card.get("url"), "transport": card.get("preferredTransport", "JSONRPC"), "protocolVersion": "0.3"}
+    others = ({**entry, "protocolVersion": "0.3"} for entry in _maps(card.get("additionalInterfaces")))
+    for entry in (*_maps(card.get("supportedInterfaces")), first, *others):
         binding = str(entry.get("protocolBinding") or entry.get("transport")).upper()
         old = str(entry.get("protocolVersion") or "1.0").startswith("0.")
-        if not isinstance(entry.get("url"), str):
-            continue
-        if binding == "JSONRPC":
+        if isinstance(entry.get("url"), str) and binding == "JSONRPC":
             yield Interface(entry["url"], "0.3" if old else "1.0")
-        elif binding == "HTTP+JSON" and not old:
+        elif isinstance(entry.get("url"), str) and binding == "HTTP+JSON" and not old:
             yield Interface(entry["url"], "1.0", "HTTP+JSON")
-
-
-def _of_0_3(card: Mapping[str, Any]) -> Iterator[Interface]:
-    """The one `url` with its transport, and the additional ones."""
-    if isinstance(card.get("url"), str) and str(card.get("preferredTransport", "JSONRPC")).upper() == "JSONRPC":
-        yield Interface(card["url"])
-    for entry in _maps(card.get("additionalInterfaces")):
-        if str(entry.get("transport")).upper() == "JSONRPC" and isinstance(entry.get("url"), str):
-            yield Interface(entry["url"])
-
-
-def task_in(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The task or the message of a result; 1.0 wraps it in an object."""
-    return next((result[key] for key in ("task", "message") if isinstance(result.get(key), Mapping)), result)
 
 
 def state(task: Mapping[str, Any]) -> str:
@@ -166,9 +152,9 @@ def participant(name: str, url: str, protocol: Literal["auto", "rest", "a2a"] = 
 class _Failed(Text2SQLError):
     """There is no reply to read."""
 
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(answer.error)
-        self.answer = answer
+    def __init__(self, failure: Failure, error: str) -> None:
+        super().__init__(error)
+        self.answer = Answer(failure=failure, error=error)
 
 
 class _NoA2A(Text2SQLError):
@@ -223,58 +209,59 @@ class Caller:
                 self._found = True
         if self._interface:
             try:
-                task = task_in(await self._call(self._interface, *self._interface.send(message)))
+                task = await self._call(self._interface, *self._interface.send(message))
                 pause = 0.1
                 while state(task) in ("submitted", "working"):  # the server does not wait, although asked to
                     await asyncio.sleep(pause)
                     pause = min(1.0, pause * 1.5)
-                    task = task_in(await self._call(self._interface, self._interface.get, {"id": task.get("id")}))
+                    task = await self._call(self._interface, self._interface.get, {"id": task.get("id")})
                 contents = parts(task)
                 if not contents and state(task) not in ("", "completed"):
-                    raise _Failed(Answer(failure="no_sql", error=f"The task ended as {state(task)!r} without a word."))
+                    raise _Failed("no_sql", f"The task ended as {state(task)!r} without a word.")
                 return read_answer(contents, str(message["task_id"]))
             except _NoA2A as problem:
                 if self.whom.protocol == "a2a":
-                    raise _Failed(Answer(failure="unreadable", error=str(problem))) from None
+                    raise _Failed("unreadable", str(problem)) from None
                 self._interface = None
         url = self.whom.url if urlsplit(self.whom.url).path.endswith("/generate") else f"{self.whom.url}/generate"
         status, body = await self._exchange("POST", url, message)
         reply = _loaded(body)
         if status >= 300:
-            raise _Failed(_http_error(status, reply, "error", "detail"))
+            raise _http_error(status, reply, "error", "detail")
         return read_answer(
             [reply if isinstance(reply, Mapping) else body.decode("utf-8", "replace")], str(message["task_id"])
         )
 
     async def _call(self, interface: Interface, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        if interface.binding == "HTTP+JSON":
-            return await self._call_http(interface, method, params)
-        request = {"jsonrpc": "2.0", "id": uuid.uuid4().hex, "method": method, "params": params}
-        status, body = await self._exchange("POST", interface.url, request, interface.headers)
-        if status in (404, 405, 501):
-            raise _NoA2A(f"POST {urlsplit(interface.url).path or '/'} answers {status}: there is no JSON-RPC.")
-        reply = _loaded(body)
-        if not isinstance(reply, Mapping) or not ("result" in reply or "error" in reply):
-            if status >= 300:
-                raise _Failed(_http_error(status, reply))
-            raise _Failed(Answer(failure="unreadable", error="The reply is no JSON-RPC response."))
-        problem = reply.get("error")
-        if problem is not None:
-            detail = problem.get("message") if isinstance(problem, Mapping) else problem
-            raise _Failed(Answer(failure="http_error", error=f"JSON-RPC error: {str(detail)[:500]}"))
-        return _task_or_message(reply["result"])
-
-    async def _call_http(self, interface: Interface, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        base = interface.url.rstrip("/")
-        if method == "GetTask":
-            place = f"{base}/tasks/{quote(str(params['id']), safe='')}"
-            status, body = await self._exchange("GET", place, None, interface.headers)
+        """The task or the message in a result; protocol 1.0 wraps it in an object."""
+        if interface.binding == "JSONRPC":
+            request = {"jsonrpc": "2.0", "id": uuid.uuid4().hex, "method": method, "params": params}
+            status, body = await self._exchange("POST", interface.url, request, interface.headers)
+            if status in (404, 405, 501):
+                raise _NoA2A(f"POST {urlsplit(interface.url).path or '/'} answers {status}: there is no JSON-RPC.")
+            result = _loaded(body)
+            if isinstance(result, Mapping) and ("result" in result or "error" in result):
+                if (problem := result.get("error")) is not None:
+                    detail = problem.get("message") if isinstance(problem, Mapping) else problem
+                    raise _Failed("http_error", f"JSON-RPC error: {str(detail)[:500]}")
+                result = result["result"]
+            elif status < 300:
+                raise _Failed("unreadable", "The reply is no JSON-RPC response.")
+            else:
+                raise _http_error(status, result)
         else:
-            status, body = await self._exchange("POST", f"{base}/message:send", params, interface.headers)
-        reply = _loaded(body)
-        if status >= 300:
-            raise _Failed(_http_error(status, reply, "detail", "error"))
-        return _task_or_message(reply)
+            base = interface.url.rstrip("/")
+            if method == "GetTask":
+                place = f"{base}/tasks/{quote(str(params['id']), safe='')}"
+                status, body = await self._exchange("GET", place, None, interface.headers)
+            else:
+                status, body = await self._exchange("POST", f"{base}/message:send", params, interface.headers)
+            result = _loaded(body)
+            if status >= 300:
+                raise _http_error(status, result, "detail", "error")
+        if not isinstance(result, Mapping):
+            raise _Failed("unreadable", "The result is neither a task nor a message.")
+        return next((result[key] for key in ("task", "message") if isinstance(result.get(key), Mapping)), result)
 
     async def _find_interface(self) -> Interface | None:
         """What the agent card offers; None without a card, or without an interface that is spoken here."""
@@ -290,19 +277,13 @@ class Caller:
     ) -> tuple[int, bytes]:
         async with self._http.stream(method, url, json=body, headers=headers) as response:
             if response.headers.get("content-encoding", "identity") != "identity":
-                raise _Failed(Answer(failure="unreadable", error="The reply is compressed, which was not asked for."))
+                raise _Failed("unreadable", "The reply is compressed, which was not asked for.")
             received = bytearray()
             async for block in response.aiter_raw():
                 received += block
                 if len(received) > MAX_REPLY:
-                    raise _Failed(Answer(failure="too_large", error=f"The reply has more than {MAX_REPLY:,} bytes."))
+                    raise _Failed("too_large", f"The reply has more than {MAX_REPLY:,} bytes.")
             return response.status_code, bytes(received)
-
-
-def _task_or_message(result: Any) -> Mapping[str, Any]:
-    if not isinstance(result, Mapping):
-        raise _Failed(Answer(failure="unreadable", error="The result is neither a task nor a message."))
-    return result
 
 
 def _loaded(body: bytes) -> Any:
@@ -312,11 +293,11 @@ def _loaded(body: bytes) -> Any:
         return None
 
 
-def _http_error(status: int, reply: Any, *keys: str) -> Answer:
+def _http_error(status: int, reply: Any, *keys: str) -> _Failed:
     """`keys`: where a reply may have its reason, the best first."""
     reasons = (reply.get(key) for key in keys) if isinstance(reply, Mapping) else ()
     detail = "redirects are not followed" if status < 400 else next(filter(None, reasons), None)
-    return Answer(failure="http_error", error=f"HTTP {status}{f': {str(detail)[:500]}' if detail else ''}")
+    return _Failed("http_error", f"HTTP {status}{f': {str(detail)[:500]}' if detail else ''}")
 
 
 def _reason(error: Exception) -> str:
