@@ -34,6 +34,11 @@ def answered(lines: list[bytes], work: Callable[[Record], Record] = double, jobs
     return read_lines(out.getvalue())
 
 
+def test_one_line_out_for_each_line_in_with_its_id() -> None:
+    lines = [b'\xef\xbb\xbf{"id": "q", "n": 1}\n', b"   \r\n", b'{"n": 2}']
+    assert answered(lines) == [{"id": "q", "twice": 2}, {"id": None, "twice": 4}]
+
+
 def test_several_jobs_keep_the_order() -> None:
     turns = {0: threading.Event()}
 

@@ -38,6 +38,7 @@ def test_a_second_call_finds_the_first_file_which_is_named_after_its_content(tmp
     [
         ("linux", {"XDG_CACHE_HOME": "/xdg"}, "/xdg/text2sql"),
         ("linux", {}, "/users/ada/.cache/text2sql"),
+        ("linux", {"TEXT2SQL_CACHE_DIR": "/chosen"}, "/chosen"),
         ("darwin", {}, "/users/ada/Library/Caches/text2sql"),
         ("win32", {"LOCALAPPDATA": "/local"}, "/local/text2sql/cache"),
     ],

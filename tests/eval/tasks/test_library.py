@@ -61,6 +61,12 @@ def test_a_task_brings_two_wrong_queries_and_a_whole_question_and_reads_no_clock
     assert not [word for word in clock for text in texts if word in text]
 
 
+def test_tasks_are_chosen_by_database_difficulty_and_tags() -> None:
+    chosen = tasks("enterprise", "enterprise", ["scd", "as-of"])
+    assert "enterprise-sales-by-tier-then" in {task.id for task in chosen}
+    assert all({"scd", "as-of"} <= set(task.tags) and task.database == task.difficulty for task in chosen)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
