@@ -17,9 +17,13 @@ import pytest
 from eval import confinement, untrusted_script
 from eval.confinement import ConfinementUnavailable
 from eval.untrusted_script import ScriptFailed, run_script
-from tests.eval.hostile_attempts import ATTEMPTS, USING_UP
+from tests.pairs import rows
 from tests.writing import sqlite_file
 
+ATTEMPTS = dict(rows("hostile_scripts.jsonl"))
+"""Each must raise. `VICTIM`, `PORT`, `SOCKET` and `PARENT` name a file outside the script's folder, a TCP server, a
+Unix socket and the process that started the script; `libc.syscall` returns -1 for a refused call."""
+USING_UP = dict(rows("exhausting_scripts.jsonl"))
 NOBODY = 65534
 USERS = ["as started", "ordinary user"]
 

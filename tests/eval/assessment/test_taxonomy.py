@@ -10,6 +10,7 @@ from eval.assessment.judgement import JudgeRequest, judge
 from eval.assessment.records import GROUPS, Judgement
 from eval.tasks.demos import demo_path
 from eval.tasks.library import tasks
+from tests.pairs import rows
 
 GOLD = (
     "SELECT c.name, SUM(o.amount) FROM customers AS c "
@@ -21,26 +22,7 @@ def judged(place: Path, sql: str, gold: str = GOLD) -> Judgement:
     return judge(JudgeRequest(str(place / "databases" / "store.sqlite"), "?", (gold,), sql, ""))
 
 
-@pytest.mark.parametrize(
-    ("sql", "category", "message"),
-    [
-        ("SELECT c.name FROM", "syntax", "does not parse"),
-        ("DELETE FROM customers", "incorrect_planning", "may not run"),
-        ("SELECT 1", "wrong_schema_linking", "reads no table"),
-        ("SELECT name FROM clients", "wrong_table", "clients"),
-        ("SELECT total FROM orders", "wrong_column", "total"),
-        ("SELECT DATEDIFF(name, age) FROM customers", "incorrect_dialect_function_usage", "datediff"),
-        ("SELECT name, age FROM customers WHERE age > 25", "join", "leaves orders out"),
-        ("SELECT c.name, SUM(o.amount) FROM customers AS c, orders AS o WHERE c.age > 25 GROUP BY c.id", "join", "o"),
-        (GOLD.replace("o.customer_id = c.id", "o.id = c.id"), "join", "customers.id = orders.customer_id"),
-        (GOLD.replace("SUM", "AVG"), "incorrect_data_calculation", "computes avg; gold computes sum"),
-        (GOLD.replace("SUM(o.amount)", "SUM(o.amount) * 2"), "incorrect_data_calculation", "also computes *"),
-        (GOLD.replace("> 25", "> 40"), "condition_filter", "customers.age > 40 where gold asks for customers.age > 25"),
-        (GOLD.replace("WHERE c.age > 25 ", ""), "condition_filter", "does not ask for customers.age > 25"),
-        (GOLD + " LIMIT 1", "erroneous_data_analysis", "1 rows, gold all rows"),
-        (GOLD.replace("c.name,", "c.name, c.id,"), "erroneous_data_analysis", "3 columns, gold 2"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "category", "message"), rows("assessment/mistakes.jsonl"))
 def test_a_mistake_has_a_category_and_a_reason(place: Path, sql: str, category: str, message: str) -> None:
     judgement = judged(place, sql)
     assert judgement.ex is False

@@ -23,6 +23,7 @@ from eval.green_agent.request import read_request
 from eval.green_agent.scenario import ScenarioError, read_scenario
 from experiments.reference_participants import serving
 from tests.commands import Process, run
+from tests.pairs import rows
 
 ROOT = Path(__file__).resolve().parents[3]
 ENV = {**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "COLUMNS": "160"}
@@ -156,18 +157,7 @@ GREEN = '[green_agent]\nendpoint = "http://127.0.0.1:9"\n'
 ONE = '[[participants]]\nrole = "a"\nendpoint = "http://h"\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("x = [", "is not TOML"),
-        (ONE, "green_agent: Field required"),
-        (GREEN, "participants: Field required"),
-        (GREEN.replace("http", "ftp") + ONE, "green_agent: 'ftp://127.0.0.1:9' is not an http:// or https:// URL"),
-        (GREEN + ONE + ONE, "two participants have the same role"),
-        (GREEN + ONE.replace("http:", "file:"), "not an http:// or https:// URL"),
-        (GREEN + ONE + "[config]\ntask_count = -1", "config.task_count"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), rows("assessment/scenarios_refused.jsonl"))
 def test_a_scenario_that_cannot_be_run_says_why(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "s.toml").write_text(text)
     with pytest.raises(ScenarioError, match=re.escape(message)):

@@ -18,6 +18,7 @@ from eval.assessment.subprocesses import free_port
 from eval.scoring import DIMENSIONS
 from experiments.reference_participants import Raw, Reply, RunningParticipant, serving
 from tests.eval.green_agent.conftest import KEYS
+from tests.pairs import rows
 
 
 def assessed(evaluator: str, participants: dict[str, str], **config: Any) -> dict[str, Any]:
@@ -165,25 +166,7 @@ def test_the_stream_at_a_path_of_its_own_tells_a_status(evaluator: str, golds: d
     assert wrong.status_code == 400
 
 
-WRONG: list[tuple[Any, str]] = [
-    ([], "with a JSON object"),
-    ({}, "participants: Field required"),
-    ({"participants": {}}, "participants"),
-    ({"participants": {"a": "file:///etc/passwd"}}, "not an http:// or https:// URL"),
-    ({"participants": {"a": "http://u:p@h/"}}, "must hold no user"),
-    ({"participants": {"a": 5}}, "participants.a"),
-    ({"participants": {f"p{n}": "http://h" for n in range(17)}}, "at most 16"),
-    ({"participants": {"a": "http://h"}, "config": {"task_count": 0}}, "config.task_count"),
-    ({"participants": {"a": "http://h"}, "config": {"scorer_preset": "kind"}}, "there is no preset 'kind'"),
-    ({"participants": {"a": "http://h"}, "config": {"dialect": "cobol"}}, "unknown SQL dialect"),
-    ({"participants": {"a": "http://h"}, "config": {"dialect": "oracle"}}, "is not executed here"),
-    ({"participants": {"a": "http://h"}, "config": {"difficulty": "absurd"}}, "there is no difficulty 'absurd'"),
-    ({"participants": {"a": "http://h"}, "config": {"timeout_seconds": 1e9}}, "config.timeout_seconds"),
-    ({"participants": {"a": "http://h", "a ": "http://h"}}, "two have the same role"),
-]
-
-
-@pytest.mark.parametrize(("given", "message"), WRONG, ids=[message for _, message in WRONG])
+@pytest.mark.parametrize(("given", "message"), rows("assessment/requests_refused.jsonl"))
 def test_a_request_that_cannot_be_used_says_why(evaluator: str, given: Any, message: str) -> None:
     reply = httpx.post(evaluator + "assess", json=given, timeout=30)
     assert reply.status_code == 400

@@ -16,6 +16,7 @@ from eval.tasks.__main__ import app
 from eval.tasks.library import DIFFICULTIES, TAGS, Task, TaskFileError, tasks
 from eval.tasks.library.checks import check_tasks, demos_on, forms, with_sort_keys
 from eval.tasks.library.task import read_tasks
+from tests.pairs import rows
 from tests.samples import sampled
 
 GOOD = """-- A note for readers.
@@ -90,27 +91,7 @@ def test_a_file_reads_as_it_looks() -> None:
     assert task.wrong[0].query.on("postgres") == task.wrong[0].query.on("duckdb") == "SELECT COUNT(*) FROM products"
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
-        ("easy", "simple", "x.sql:3: open-orders: 'simple' is not one of easy"),
-        ("filter, null", "filter, nil", "x.sql:3: open-orders: unknown tag 'nil'"),
-        ("open-orders", "Open_Orders", "x.sql:3: 'Open_Orders': an id is lower-case"),
-        ("open-orders  easy  filter, null", "open-orders", "x.sql:3: expected '-- TASK id  difficulty  tag, tag'"),
-        ("-- WRONG none\nSELECT 0\n", "", "x.sql:3: open-orders: needs 2 WRONG queries, has 1"),
-        ("-- WRONG none\n", "-- WRONG\n", "x.sql:14: WRONG needs words"),
-        ("SELECT 0\n", "", "x.sql:14: WRONG needs SQL"),
-        ("-- GOLD\n", "-- GOLD of the best\n", "x.sql:6: GOLD must be alone on its line"),
-        ("-- WRONG none\n", "-- GOLD\n", "x.sql:14: open-orders: a second GOLD"),
-        ("duckdb, postgres", "duckdb, oracle", "x.sql:12: 'oracle' is not one of sqlite, duckdb"),
-        ("-- A note for readers.", "-- GOLD", "x.sql:1: GOLD before the first TASK"),
-        (
-            "-- ASK  How many orders are open?\n--      Give one number.\n",
-            "",
-            "x.sql:3: open-orders: expected TASK, ASK, GOLD",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "message"), rows("tasks/broken_files.jsonl"))
 def test_a_broken_file_names_the_line(before: str, after: str, message: str) -> None:
     assert before in GOOD
     with pytest.raises(TaskFileError) as error:
@@ -142,20 +123,7 @@ def test_postgresql_gives_the_same_verdicts(demo_folder: Path, postgres_url: str
         assert check_tasks(sampled(tasks(), 6), {"sqlite": sqlite, "postgres": postgres}).violations == ()
 
 
-@pytest.mark.parametrize(
-    ("gold", "wrong", "message"),
-    [
-        ("DELETE FROM orders", "SELECT 1", "refused"),
-        ("SELECT nothing FROM orders", "SELECT 1", "unknown column nothing"),
-        ("SELECT 1 FROM orders WHERE order_id < 0", "SELECT 2", "gold returns no rows"),
-        ("SELECT MAX(phone) FROM customers WHERE phone IS NULL", "SELECT 2", "nothing but NULL"),
-        ("SELECT name FROM products ORDER BY category_id LIMIT 3", "SELECT 2", "leaves 3 rows tied"),
-        ("SELECT name FROM products ORDER BY is_discontinued, name", "SELECT nothing", "query 1 (x) does not run"),
-        ("SELECT COUNT(*) FROM orders", "SELECT 3600", "wrong query 1 (x) gives gold's result"),
-        ("SELECT DISTINCT status FROM orders", "SELECT 1", "forms of SQL are none, gold has distinct"),
-        ("SELECT a.order_id FROM orders a, orders b, orders c LIMIT 60000", "SELECT 1", "longer than a task"),
-    ],
-)
+@pytest.mark.parametrize(("gold", "wrong", "message"), rows("tasks/check_sees.jsonl"))
 def test_the_check_sees(gold: str, wrong: str, message: str, demo_folder: Path) -> None:
     text = f"-- TASK t  easy  filter\n-- ASK  ?\n-- GOLD\n{gold}\n-- WRONG x\n{wrong}\n-- WRONG y\nSELECT -1"
     with demos_on("sqlite", ("shop",), demo_folder) as demos:
@@ -172,26 +140,9 @@ def test_the_check_sees_engines_disagree(demo_folder: Path) -> None:
     assert [verdict.golds_right for verdict in report.engines] == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("sql", "tags"),
-    [
-        ("SELECT COUNT(*) FROM a", {"aggregate"}),
-        ("SELECT x, COUNT(*) FROM a GROUP BY x HAVING COUNT(*) > 1", {"group-by", "having"}),
-        ("SELECT SUM(x) OVER () FROM a", {"window"}),
-        ("SELECT 1 FROM a LEFT JOIN b ON a.x = b.x", {"join", "outer-join"}),
-        ("SELECT 1 FROM a p JOIN a q ON p.x = q.y", {"join", "self-join"}),
-        ("SELECT 1 FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x)", {"subquery", "correlated"}),
-        ("SELECT 1 FROM a WHERE x IN (SELECT b.x FROM b)", {"subquery"}),
-        ("SELECT x FROM a UNION SELECT x FROM b", {"set-operation", "subquery"}),
-        (
-            "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r",
-            {"recursive", "subquery"},
-        ),
-        ("SELECT DISTINCT CASE WHEN x > 1 THEN 1 END FROM a", {"distinct", "case"}),
-    ],
-)
-def test_forms_follow_from_the_text(sql: str, tags: set[str]) -> None:
-    assert set(forms(sql)) == tags
+@pytest.mark.parametrize(("sql", "tags"), rows("tasks/forms.jsonl"))
+def test_forms_follow_from_the_text(sql: str, tags: list[str]) -> None:
+    assert sorted(forms(sql)) == tags
 
 
 def test_the_command_prints_a_table_and_fails_on_a_violation(
