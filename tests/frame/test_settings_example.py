@@ -34,13 +34,6 @@ def test_the_defaults_shown_are_the_defaults(monkeypatch: pytest.MonkeyPatch) ->
         assert (shown()[name] == "") == (field.default is None), name
 
 
-def test_every_setting_has_a_comment_above_it() -> None:
-    lines = EXAMPLE.read_text().splitlines()
-    for number, line in enumerate(lines):
-        if line and not line.startswith("#"):
-            assert lines[number - 1].startswith("#") or "PRICE" in lines[number - 1], line
-
-
 def test_a_real_variable_wins_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("TEXT2SQL_MODEL=from-the-file\nTEXT2SQL_MAX_RETRIES=1\n")

@@ -105,17 +105,6 @@ def test_a_question_is_known_with_other_spaces_with_evidence_and_after_a_repair(
     assert json.loads(content(answers.reply(body)))["sql"] == FIRST
 
 
-def test_a_question_asked_of_two_databases_is_told_by_the_schema(tmp_path: Path) -> None:
-    questions = write_lines(tmp_path / "q.jsonl", [{"id": i, "question": "How many are there?"} for i in ("a", "b")])
-    lines = [
-        {"system": "s", "id": "a", "sql": "SELECT COUNT(*) FROM boats"},
-        {"system": "s", "id": "b", "sql": "SELECT COUNT(*) FROM customers"},
-    ]
-    answers = Answers(load_answers(write_lines(tmp_path / "r.jsonl", lines), questions))
-
-    assert sql_for(answers, "How many are there?") == "SELECT COUNT(*) FROM customers"
-
-
 def test_a_question_that_was_not_recorded_is_refused_and_one_in_other_words_gets_plain_sql(answers: Answers) -> None:
     sent = answers.reply(body_of(plan_prompt(plan_request()), "plan"))
     assert sent.status == 404

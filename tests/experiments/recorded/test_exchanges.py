@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from experiments.recorded.chat import EVENTS, completion, content_of
 from experiments.recorded.exchanges import Exchange, Exchanges, Recorder, digest, is_recording, load_exchanges
 
 ASKED: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
@@ -85,20 +84,3 @@ def test_repeats_of_a_request_get_their_replies_in_order_and_then_the_last_again
     assert source.models == ("m",)
     unknown = source.reply({**ASKED, "model": "n"})
     assert (unknown.status, json.loads(unknown.pieces[0])["error"]["code"]) == (404, "request_not_recorded")
-
-
-def test_a_stream_that_broke_off_may_be_asked_for_in_one_piece() -> None:
-    streamed = b"".join(completion("the whole reply, of several deltas", "m", stream=True).pieces).decode()
-    other = b"".join(completion("another reply", "m", stream=True).pieces).decode()
-    replies = Exchanges([exchange(body, stream=True, content_type=EVENTS) for body in (streamed, other)])
-
-    assert replies.reply(ASKED).status == 404, "no stream of it was asked for yet"
-    replies.reply(ASKED | {"stream": True})
-    first = replies.reply(ASKED)
-    replies.reply(ASKED | {"stream": True})
-    second = replies.reply(ASKED)
-
-    assert [content_of(b"".join(sent.pieces)) for sent in (first, second)] == [
-        "the whole reply, of several deltas",
-        "another reply",
-    ]

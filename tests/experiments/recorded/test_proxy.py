@@ -129,14 +129,3 @@ def test_a_stream_is_passed_on_as_it_comes(upstream: OpenAIServer, file: Path) -
     assert arrived[-1][0] - arrived[0][0] > 0.3
     with replaying(file) as url:
         assert post(url, stream=True).text == "".join(piece for _, piece in arrived)
-
-
-def test_a_connection_that_broke_breaks_again(upstream: OpenAIServer, file: Path) -> None:
-    upstream.script(chunks("one ", "two", cut="drop"))
-
-    with recording_of(upstream.url, file) as url, pytest.raises(httpx.RemoteProtocolError):
-        post(url, stream=True)
-
-    assert [e.cut for e in load_exchanges(file)[0]] == [True]
-    with replaying(file) as url, pytest.raises(httpx.RemoteProtocolError):
-        post(url, stream=True)

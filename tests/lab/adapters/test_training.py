@@ -226,18 +226,6 @@ def test_a_killed_run_ends_with_the_weights_of_one_that_was_not(options: TrainOp
         train(replace(options, rank=4), tmp_path / "whole", silent)
 
 
-def test_seeds_differ_and_long_rows_are_left_out(options: TrainOptions, tmp_path: Path) -> None:
-    import torch
-
-    first, second = (train(replace(options, steps=1, seed=s), tmp_path / str(s), silent) for s in (1, 2))
-
-    pairs = zip(weights(tmp_path / "1").values(), weights(tmp_path / "2").values(), strict=True)
-    assert not all(torch.equal(a, b) for a, b in pairs)
-    assert first["data"] == second["data"]
-    with pytest.raises(InputError, match="No row has at most 64 tokens"):
-        train(replace(options, max_tokens=64), tmp_path / "short", silent)
-
-
 @pytest.fixture(scope="module")
 def trained(made: Path) -> Path:
     """A run on the base in four bits that has learned its one reply."""
