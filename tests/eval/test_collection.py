@@ -28,6 +28,7 @@ def test_only_so_many_stay_open_and_all_can_be_had_again(folder: Path) -> None:
 
     assert first.schema().table("t0") is not None
     assert collection.database("db0") is not first
+    assert collection.database("db0") is collection.database("db0")
     collection.close()
 
 
