@@ -58,11 +58,16 @@ def _cost(
     opened = ray_workers(work, "ray", jobs, chunk=chunk) if ray else spread(work, jobs, None)
     with opened as (submit, ahead):
         answer_lines(warm, submit, io.StringIO(), ahead=ahead)
-        pids = [pid for pid in descendants(os.getpid()) if not ray or "ray::Worker" in command_line(pid)]
+        pids = [pid for pid in descendants(os.getpid()) if not ray or _is_worker(pid)]
         started, used, theirs = time.perf_counter(), time.process_time(), _used(pids)
         answer_lines(lines, submit, io.StringIO(), ahead=ahead)
         took = time.perf_counter() - started, time.process_time() - used, _used(pids) - theirs
     return Cost(*(one / len(lines) for one in took))
+
+
+def _is_worker(pid: int) -> bool:
+    """Whether a process is one of Ray's that takes up tasks: it works on one, or has none."""
+    return any(state in command_line(pid) for state in ("ray::answered", "ray::IDLE"))
 
 
 def _used(pids: list[int]) -> float:
@@ -73,7 +78,7 @@ def overhead(options: argparse.Namespace) -> None:
     lines, warm = _lines(options.records), _lines(200)
     print(f"{options.records} records of no work, chunks of {options.chunk}, load {os.getloadavg()[0]:.1f}")
     print("where | ms a record by the clock | driver's processor ms | workers' processor ms")
-    for name, jobs, ray in (("this process", 1, False), ("two processes", 2, False), ("two actors of Ray", 2, True)):
+    for name, jobs, ray in (("this process", 1, False), ("two processes", 2, False), ("two workers of Ray", 2, True)):
         cost = _cost(nothing, lines, jobs, options.chunk, warm, ray=ray)
         print(f"{name} | {cost.clock * 1000:.3f} | {cost.driver * 1000:.3f} | {cost.workers * 1000:.3f}", flush=True)
 
@@ -109,7 +114,7 @@ def model(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    from experiments.parallel import __main__ as named  # by its name: actors import its functions
+    from experiments.parallel import __main__ as named  # by its name: workers import its functions
 
     named.run()
 
