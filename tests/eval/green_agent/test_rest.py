@@ -19,6 +19,7 @@ from eval.scoring import DIMENSIONS
 from experiments.reference_participants import Raw, Reply, RunningParticipant, serving
 from tests.eval.green_agent.conftest import KEYS
 from tests.pairs import rows
+from tests.waiting import becomes
 
 
 def assessed(evaluator: str, participants: dict[str, str], **config: Any) -> dict[str, Any]:
@@ -186,14 +187,8 @@ def test_more_than_a_few_at_once_are_told_to_wait_and_leaving_makes_room(evaluat
         release.wait(20)
         return {"sql": ""}
 
-    def becomes(status: int) -> bool:
-        until = time.monotonic() + 10
-        while time.monotonic() < until:
-            reply = httpx.post(evaluator + "assess", json={"participants": {"p": honest.url}}, timeout=30)
-            if reply.status_code == status:
-                return True
-            time.sleep(0.05)
-        return False
+    def status() -> int:
+        return httpx.post(evaluator + "assess", json={"participants": {"p": honest.url}}, timeout=30).status_code
 
     with serving(hang) as stand, serving(gold_echo(golds)) as honest:
         asked = {"participants": {"p": stand.url}, "config": {"protocol": "rest", "jobs": 1}}
@@ -205,12 +200,11 @@ def test_more_than_a_few_at_once_are_told_to_wait_and_leaving_makes_room(evaluat
         leavers = [threading.Thread(target=leaving) for _ in range(2)]
         for leaver in leavers:
             leaver.start()
-        while len(stand.asked) < 2:
-            time.sleep(0.02)
-        assert becomes(503)
+        assert becomes(lambda: len(stand.asked) == 2)
+        assert becomes(lambda: status() == 503)
         for leaver in leavers:
             leaver.join()
-        assert becomes(200)
+        assert becomes(lambda: status() == 200)
         release.set()
         time.sleep(0.2)
         assert len(stand.asked) == 2

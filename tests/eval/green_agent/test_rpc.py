@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
 import threading
 import time
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -20,9 +17,9 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, Message, Role, SendMessageReque
 from google.protobuf.json_format import MessageToDict
 
 from experiments.reference_participants import serving
+from tests.a2a_0_3 import spoken
 from tests.eval.green_agent.conftest import KEYS as SEVERAL
 
-SCRIPT = Path(__file__).with_name("speak_0_3.py")
 KEYS = SEVERAL | {"score", "max_score", "pass_rate", "time_used"}
 """Of an assessment of one agent."""
 
@@ -139,15 +136,9 @@ def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: 
 
 @pytest.mark.parametrize("how", [[], ["stream"]], ids=["whole", "stream"])
 def test_the_official_client_of_0_3_gets_the_same(evaluator: str, golds: dict[str, str], how: list[str]) -> None:
-    python = os.environ.get("TEXT2SQL_TEST_A2A_03_PYTHON")
-    if not python:
-        pytest.skip("TEXT2SQL_TEST_A2A_03_PYTHON names no interpreter that has a2a-sdk 0.3")
     with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
-        request = json.dumps({"participants": {"p": stand.url}, "config": {"task_count": 2}})
-        done = subprocess.run(
-            [python, str(SCRIPT), evaluator, request, *how], capture_output=True, text=True, timeout=60, check=True
-        )
-    reply = json.loads(done.stdout)
+        request = {"participants": {"p": stand.url}, "config": {"task_count": 2}}
+        reply = spoken(evaluator, json.dumps(request), *how)
     assert reply["state"] == "completed"
     [[artifact]] = reply["artifacts"]
     assert artifact["participants"]["p"]["scores"]["ex"] == 1.0
