@@ -36,7 +36,8 @@ async def speak(url: str, text: str, streaming: bool) -> dict[str, Any]:
     async with httpx.AsyncClient(timeout=300) as http:
         card = await A2ACardResolver(httpx_client=http, base_url=url).get_agent_card()
         client = ClientFactory(ClientConfig(httpx_client=http, streaming=streaming)).create(card)
-        message = Message(role=Role.user, parts=[Part(root=TextPart(text=text))], message_id=uuid4().hex)
+        parts = [Part(root=TextPart(text=text))]  # type: ignore[call-arg] # as version 0.3 has it
+        message = Message(role=Role.user, parts=parts, message_id=uuid4().hex)
         task, _ = [event async for event in client.send_message(message)][-1]
     value = [[getattr(p.root, p.root.kind) for p in artifact.parts] for artifact in task.artifacts or []]
     return {"state": task.status.state.value, "artifacts": value}

@@ -91,8 +91,8 @@ def slow_a2a(golds: dict[str, str], *, new: bool) -> Reply:
         if not again:
             last["sql"] = golds[task["task_id"]]
         state = "completed" if again else "working"
-        reply = {"id": "a/1", "status": {"state": f"TASK_STATE_{state.upper()}" if new else state}}
-        reply["artifacts"] = [{"parts": [{"text": json.dumps(last)}]}] if again else []  # type: ignore[assignment]
+        reply: dict[str, Any] = {"id": "a/1", "status": {"state": f"TASK_STATE_{state.upper()}" if new else state}}
+        reply["artifacts"] = [{"parts": [{"text": json.dumps(last)}]}] if again else []
         return {"task": reply} if new and not again else reply
 
     return say
