@@ -86,6 +86,12 @@ def wording(everyday: Asked) -> Callable[[str], Wording]:
     return lambda question: worded(question, known)
 
 
+def test_what_was_not_understood_is_told_in_the_words_of_the_question() -> None:
+    reworded = Wording("total spend of Mira", asked="how much did Mira pay")
+    assert reworded.in_asked_words(("spend",)) == ("pay",)
+    assert Wording("robins by weather").in_asked_words(("weather",)) == ("weather",)
+
+
 @pytest.mark.parametrize(("question", "plain"), rows("parser/wording.jsonl"))
 def test_everyday_words_become_words_that_are_read(
     wording: Callable[[str], Wording], question: str, plain: str
