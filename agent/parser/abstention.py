@@ -2,8 +2,8 @@
 
 In: the text of a question; or a reading with its words that were understood and those that were not. Out: sentences
 that name these words, or the tables and columns that the question asks about; and up to three similar questions that
-the engine has verified that it can answer, nearest first: without the words not understood, then about the columns and
-tables that it names.
+the engine has verified that it can answer, nearest first: without the words not understood, its best guess in the
+database's own words, then about the columns and tables that it names.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from agent.knowledge.vocabulary import ColumnWord, Vocabulary
+from agent.parser.interpretation import CALLED, Condition, Expression
 from agent.parser.measures import AVERAGED
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
@@ -140,7 +141,7 @@ def rephrasings(
     """Answerable questions about the things that the question names, nearest first."""
     asked = " ".join(t.text for t in q.tokens).casefold().rstrip(" ?.!")
     questions: list[str] = []
-    candidates = chain(_without_unread(q, unread), _about_names(q, draft, unread))
+    candidates = chain(_without_unread(q, unread), _guess(q, draft), _about_names(q, draft, unread))
     for tried, question in enumerate(dict.fromkeys(candidates)):
         if tried >= _TRIED or len(questions) >= _OFFERED:
             break
@@ -165,6 +166,55 @@ def _without_unread(q: LinkedQuestion, unread: Sequence[str]) -> Iterator[str]:
     if missing and telling and len(kept) >= 2:
         text = " ".join(kept).replace(" 's", "'s").replace(" ,", ",")
         yield text[:1].upper() + text[1:]
+
+
+def _guess(q: LinkedQuestion, draft: Draft) -> Iterator[str]:
+    """The best guess as a question: what is counted, added up or listed, of which rows, per what."""
+    query = draft.query
+    entity = next((t for t in [*draft.entities, *q.named] if t in q.vocabulary.tables), "")
+    if not entity or query.shape is not None or query.intersect is not None:
+        return
+    rows = q.vocabulary.tables[entity].plural
+    where = _conditions(q, draft, entity)
+    groups = [_group(q, e) for e in query.group[-1:]] if query.group else []
+    per = next((f" per {g}" for g in groups if g), "")
+    figure = next((e for e in query.select if e.function), None)
+    column = q.vocabulary.columns.get(figure.column) if figure is not None and figure.column else None
+    if figure is not None and figure.function in CALLED and column is not None:
+        kind = CALLED[figure.function]
+        owned = q.vocabulary.tables[column.table].plural
+        yield f"What is the {_figure(kind, column)} of {owned}{where if column.table == entity else ''}{per}?"
+        yield f"What is the {_figure(kind, column)} of {owned}{per}?"
+    elif where or per:
+        yield f"How many {rows} {f'with{where[5:]} ' if where else ''}are there{per}?"
+    if where:
+        yield f"List all {rows}{where}"
+        yield f"How many {rows}{where} are there?"
+
+
+def _conditions(q: LinkedQuestion, draft: Draft, entity: str) -> str:
+    """The stored values that the guess restricts the entity's own rows to: ` with status open`."""
+    said = []
+    for clause in draft.query.where:
+        c = clause[0]
+        if len(clause) > 1 or not isinstance(c, Condition) or c.operator != "=" or c.left.function or not c.values:
+            continue
+        column = q.vocabulary.columns.get(c.left.column or ("", ""))
+        if column is not None and column.table == entity and isinstance(c.values[0], str):
+            said.append(f"{spoken(column)} {c.values[0]}")
+    return f" with {' and '.join(said)}" if said else ""
+
+
+def _group(q: LinkedQuestion, e: Expression) -> str:
+    if e.part:
+        return e.part
+    if e.column is None:
+        return ""
+    column = q.vocabulary.columns[e.column]
+    if column.role == "date":
+        return ""
+    table = q.vocabulary.tables[column.table]
+    return " ".join(table.words) if column.role in ("name", "id") else spoken(column)
 
 
 def _about_names(q: LinkedQuestion, draft: Draft, unread: Sequence[str]) -> Iterator[str]:

@@ -11,8 +11,11 @@ from agent.parser.interpretation import Condition, Expression, Operator
 from agent.parser.measures import measure
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
+from eval.language.lexicon import word_set
 
 FLIPPED: dict[str, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+_CURRENCIES = word_set("euro euros dollar dollars usd eur pounds gbp yen")
+_SOLD = word_set("sold sells sell made earned generated took")
 Target = tuple[Expression, Finding]
 """What is compared, and the words that name it."""
 
@@ -24,7 +27,7 @@ def counted_or_summed(q: LinkedQuestion, c: Context, i: int, j: int) -> Target |
         # `more than 3 times`: rows of the most recently named table are counted
         repeated = [t for t in c.entities if t != (c.head_entity or c.entities[0])]
         return Expression("count", table=(repeated or c.entities)[-1]), Finding((k,))
-    return _sum_of_measure(q, c, i, k)
+    return _amount_of_verb(q, c, i, j, k) or _sum_of_measure(q, c, i, k)
 
 
 def _after_number(q: LinkedQuestion, j: int) -> int:
@@ -36,6 +39,18 @@ def _after_number(q: LinkedQuestion, j: int) -> int:
     ):
         k += 1
     return k
+
+
+def _amount_of_verb(q: LinkedQuestion, c: Context, i: int, j: int, k: int) -> Target | None:
+    """`spent more than 100`, `sold over $5,000`: the verb determines the amount that is summed."""
+    money = (k < len(q.items) and q.items[k].lower in _CURRENCIES) or "$" in q.tokens[q.items[j].start].text
+    amount = c.verb_measure
+    if money and amount is None and any(x.lower in _SOLD for x in q.items[max(0, i - 3) : i]):
+        amount = measure(q, c.entities, "sale")
+    if amount is None or q.sort(k) in ("table", "column"):
+        return None
+    summed = Expression("sum", amount.column, factor=amount.factor)
+    return summed, Finding(changes={"verb_measure": amount})
 
 
 def _sum_of_measure(q: LinkedQuestion, c: Context, i: int, k: int) -> Target | None:

@@ -303,7 +303,11 @@ def _in_unit_of(
     converted = units.converted(figure, unit, words)
     if converted is not None:
         return converted, named
-    return figure, replace(named, doubts=(*named.doubts, "unit_unknown"))
+    assumed = units.assumed(figure, unit, words)
+    if assumed is None:
+        return figure, replace(named, doubts=(*named.doubts, "unit_unknown"))
+    note = f"{column[1]} is taken to be in minutes"
+    return assumed, replace(named, doubts=(*named.doubts, "unit_assumed"), notes=(note,))
 
 
 def _aggregated(c: Context, target: Expression) -> Expression | None:

@@ -68,6 +68,7 @@ def features(draft: Draft, q: LinkedQuestion, unread: Sequence[str], plans: Sequ
         "mean link": 1 - (sum(scores) / len(scores) if scores else 0.5),
         "joins": min(len(plan.steps), 4),
         "joins by chance": min(plan.by_chance, 3),
+        "inferred joins": min(plan.inferred, 3),
         "unnamed tables": len(set(plan.tables) - set(query.tables)),
         "fan-out over an unnamed table": any(p.fan_outs() - set(query.tables) for p in plans),
         "fan-out under an aggregate": bool(plan.fan_outs()) and any(e.function in ("sum", "avg") for e in query.select),
@@ -119,6 +120,7 @@ def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[s
         "foreign keys shown": sum(c.foreign for c in shown),
         "columns shown": min(len(query.select) - query.compares_values, 6),
         "rows limited": min(query.limit or 0, 10),
+        "empty groups kept": query.keep_empty,
         "least gap": min(gaps, default=1.0),
         "narrow gaps": sum(g < 0.05 for g in gaps),
         "values named": sum(i.mention is not None and bool(i.mention.values) for i in items),
@@ -127,6 +129,7 @@ def _form(draft: Draft, items: Sequence[Item], vocabulary: Vocabulary) -> dict[s
         ),
         "having on a count": sum(c.left.function == "count" for c in query.having),
         "absence": sum(isinstance(part, Membership) for part in query.restrictions()),
+        "patterns": sum(c.operator == "like" for c in query.conditions()),
     }
 
 
@@ -166,8 +169,10 @@ def _unmet(draft: Draft, items: Sequence[Item]) -> dict[str, float]:
         and not denied
         and not query.keep_empty,
         "or": "or" in kinds and not any(len(clause) > 1 for clause in query.where),
+        "both": "both" in kinds and query.intersect is None,
         "order": bool(kinds & {"order", "dir"}) and not query.order,
         "share": "percent" in kinds and not any(e.share for e in shown) and query.shape is None,
+        "distinct": "distinct" in kinds and not query.distinct and not query.group and "count" not in functions,
     }
     return {f"unmet {name}": missing for name, missing in absent.items()}
 
@@ -179,24 +184,28 @@ def _shape(draft: Draft, tokens: Sequence[Token], plan: JoinPlan, vocabulary: Vo
     """Features of the result that the query returns."""
     query = draft.query
     plain = [vocabulary.columns[e.column] for e in query.select if e.column and not e.function]
-    shown = {c.table for c in plain}
+    rows = {c.table: vocabulary.tables[c.table].table.row_count or 0 for c in plain}
     sentences = sum(t.text in ".?!" for t in tokens[:-1])
     listing = bool(plain) and not query.group and not query.distinct and query.limit is None
+    one_column = listing and len(plain) == 1 and plain[0].role not in ("name", "id")
     equal = [c.left.column for c in query.conditions() if c.operator == "=" and c.left.column is not None]
-    named = any(key[0] in shown and vocabulary.columns[key].role == "name" for key in equal)
+    named = any(key[0] in rows and vocabulary.columns[key].role == "name" for key in equal)
     added = [e for e in query.select if e.function in ("sum", "avg")]
     counted = [e.table for e in query.select if e.function == "count" and e.table]
-    elsewhere = any(t not in shown for part in query.restrictions() for t in part.tables)
+    elsewhere = any(t not in rows for part in query.restrictions() for t in part.tables)
     return {
         "several sentences": min(sentences, 2),
-        "several tables shown": len(shown) > 1,
+        "several tables shown": len({c.table for c in plain}) > 1,
         "key shown by default": "shown_by_default" in draft.doubts and any(c.role == "id" for c in plain),
         "repeats from a join": listing and any(plan.multiplies(c.table) for c in plain),
+        "repeats in a column": one_column and rows[plain[0].table] != 1,
+        "aggregate over a join that repeats": any(e.tables and plan.multiplies(e.tables[0]) for e in added),
         "sum over a join that repeats": bool(summed_repeatedly(query, plan)),
         "count of distinct over a join": any(plan.multiplies(table) for table in counted),
         "close choices": min(len(draft.close), 4),
+        "several ranks": query.limit is not None and len(query.order) > 1,
         "several conditions": len(query.where) > 1,
-        "condition in another table": bool(shown) and elsewhere,
+        "condition in another table": bool(rows) and elsewhere,
         "group by a key's name": bool(query.group) and len(query.group) > len(query.select),
         "one named row of a guessed entity": "entity_guessed" in draft.doubts and named and len(query.where) > 1,
         "having without group": bool(query.having) and not query.group,

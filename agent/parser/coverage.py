@@ -13,6 +13,7 @@ from agent.parser.interpretation import ColumnKey, Condition, Expression, Member
 from agent.parser.joins import JoinPlan
 from agent.parser.mentions import Item
 from agent.parser.periods import WEEKDAYS
+from agent.parser.persons import birth_columns
 from agent.parser.phrases import participle
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
@@ -95,6 +96,8 @@ def _since_when(q: LinkedQuestion, draft: Draft, k: int) -> bool:
     if q.items[k].lower != "new" or after is None or not after.tables:
         return False
     compared = [c.left.column for c in draft.query.conditions() if c.left.column]
+    if {c.key for c in birth_columns(q.vocabulary)}.intersection(compared):
+        return True  # nobody is new by birth
     dated = {key[0] for key in compared if q.vocabulary.columns[key].role in ("date", "year")}
     return bool(dated) and not dated & {table.name for table, _ in after.tables}
 
@@ -143,6 +146,8 @@ def _complemented(word: str, q: LinkedQuestion, draft: Draft) -> bool:
         return False
     after = q.items[at + 2 : at + 3]
     stranded = at + 1 >= len(q.items) or q.items[at + 1].lower in _STRANDED
+    if stranded and at and q.items[at - 1].lower in ("still", "yet", "already"):
+        return False  # `are still going`: a state of the rows
     on_days = any(_day(x) for x in q.items[at + 2 : at + 4])
     if stranded and not on_days and not (after and after[0].kind in ("mention", "literal", "number")):
         things = [k for k, sort in enumerate(q.sorts[:at]) if sort in _NAMED]
@@ -201,6 +206,22 @@ def _tells_what_became(q: LinkedQuestion, k: int) -> bool:
 
 _FAINT = 0.9
 """A word that names a column with a lower score may mean something else."""
+
+
+def names_without_effect(q: LinkedQuestion, plans: Sequence[JoinPlan], query: Query) -> int:
+    """The number of column and table names that were read but do not appear in the query."""
+    tables, columns = names_in(query)
+    for plan in plans:
+        tables.update(plan.tables)
+    unused = 0
+    for k, item in enumerate(q.items):
+        mention = item.mention
+        if mention is None or q.sorts[k] not in ("table", "column") or mention.values or mention.measure:
+            continue
+        used_columns = {c.name for c, _ in mention.columns} & {name for _, name in columns}
+        if not used_columns and not any(t.name in tables for t, _ in mention.tables):
+            unused += not any(c.table in tables and c.role in ("id", "name") for c, _ in mention.columns)
+    return unused
 
 
 def names_in(query: Query) -> tuple[set[str], set[ColumnKey]]:

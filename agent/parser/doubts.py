@@ -36,10 +36,10 @@ class Doubt(NamedTuple):
 
 
 _DECISIVE = word_set(
-    "date_averaged number_not_shown text_compared rate_open age_order_open value_of_pieces only_named_value_shown "
-    "only_dates_shown share_open total_of_a_rank own_rows_counted date_as_text rank_open superlative_open "
-    "adjective_without_column unit_unknown stock_open number_without_column period_open negation_open comparison_open "
-    "or_open aggregate_open"
+    "date_averaged number_not_shown text_compared rate_open age_order_open only_named_value_shown only_dates_shown "
+    "share_open value_of_pieces second_amount_open total_of_a_rank own_rows_counted hour_of_a_day how_often_open "
+    "date_as_text rank_open superlative_open adjective_without_column unit_unknown stock_open number_without_column "
+    "period_open negation_open value_beside_list comparison_open or_open aggregate_open"
 )
 """Doubts that leave a decisive part of the question open."""
 _ASSUMED = word_set(
@@ -51,7 +51,7 @@ _ASSUMED = word_set(
 _WEIGHED = word_set(
     "and_read_as_or both_same_column column_ambiguous column_partial column_unused count_open entity_guessed "
     "literal_without_column only_similar_words order_open pattern_column_guessed period_cut_to_year shown_by_default "
-    "value_ambiguous value_other_column"
+    "table_ambiguous value_ambiguous value_other_column yes_or_no_compared"
 )
 """Doubts of which only the learned weight counts."""
 DOUBTS = MappingProxyType(
@@ -62,15 +62,18 @@ DOUBTS = MappingProxyType(
             "share within each group is meant",
         ),
         "count_or_amount": Doubt(DOUBTFUL, "rows are counted; ask for “total amount” if their amount is meant"),
-        "mass_counted": Doubt(DOUBTFUL, "rows are counted; ask for the total of a column by its name if that is meant"),
         "amount_listed": Doubt(DOUBTFUL, "the amounts are listed; ask for their “total” if that is meant"),
         "one_rating_of_many": Doubt(DOUBTFUL, "the single highest value ranks; ask for the average if that is meant"),
+        "kinds_counted_together": Doubt(
+            DOUBTFUL, "both kinds are counted together; ask for each alone, or “per” kind, if that is meant"
+        ),
         "popularity_guessed": Doubt(
             sentence="popularity is the number of rows that refer to it; name what to count if another measure is meant"
         ),
         "amount_guessed": Doubt(
             sentence="the number is compared with the main amount; name the column if another one is meant"
         ),
+        "unit_assumed": Doubt(DOUBTFUL, "the unit is assumed; name the unit that the column is in"),
         "versions_open": Doubt(
             DOUBTFUL, "each row is one version of a thing; say “current” or name a date if one version of each is meant"
         ),
@@ -81,8 +84,20 @@ DOUBTS = MappingProxyType(
             DOUBTFUL, "rows are kept that belong to something named by a similar word; leave that word out if not meant"
         ),
         "route_open": Doubt(DOUBTFUL, "what you name is linked in several ways; name the one that is meant"),
+        "deed_of_rows": Doubt(
+            DOUBTFUL, "the date says when they were recorded, not when they did it; name another date if one is meant"
+        ),
+        "mass_counted": Doubt(DOUBTFUL, "rows are counted; ask for the total of a column by its name if that is meant"),
+        "kinds_counted": Doubt(DOUBTFUL, "different kinds are counted; ask for the number of rows if these are meant"),
+        "pieces_or_rows": Doubt(DOUBTFUL, "rows are counted; ask for the quantity by its name if the pieces are meant"),
+        "days_of_a_kind": Doubt(
+            DOUBTFUL, "rows are counted, whatever their length; ask for the total days if these are meant"
+        ),
         "only_open": Doubt(
             DOUBTFUL, "“only” is not read as “and nothing else”; ask for those without the others if that is meant"
+        ),
+        "absence_guessed": Doubt(
+            sentence="“never” is taken as no related row; name what is missing if something else is meant"
         ),
         **dict.fromkeys(_DECISIVE, Doubt(NEVER_SURE)),
         **dict.fromkeys(_ASSUMED, Doubt(DOUBTFUL)),

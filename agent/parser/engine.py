@@ -20,7 +20,7 @@ from agent.knowledge.values import EMPTY, ValueIndex
 from agent.knowledge.vocabulary import vocabulary
 from agent.parser import abstention, confidence, doubts, units
 from agent.parser.abstention import rephrasings
-from agent.parser.coverage import not_understood, unaccounted
+from agent.parser.coverage import names_without_effect, not_understood, unaccounted
 from agent.parser.date_arithmetic import before
 from agent.parser.entities import with_entities
 from agent.parser.execution_probe import Look
@@ -336,8 +336,7 @@ class _Parser:
         draft = read_items(q)
         unread = (*not_understood(q, draft), *wording.lost)
         if not draft.query.select:
-            problem = abstention.nothing_shown(q, wording.in_asked_words(unread))
-            return _Attempt(wording, q, draft, unread, problem=problem)
+            return _Attempt(wording, q, draft, unread, problem=abstention.nothing_shown(q, unread))
         draft.notes.extend(wording.notes)
         if wording.doubt:
             draft.doubt("wording_guessed")
@@ -370,13 +369,15 @@ class _Parser:
         # The query lists or counts all rows of one table
         only_rows = not (clauses or builder.plans[-1].steps) and (counted or "shown_by_default" in draft.doubts)
         features["only rows, words left out"] = float(bool(missing) and only_rows)
+        features["relational verbs"] = float(len(tied))
         features["measure guessed"] = float(wording.guessed)
+        features["shaped"] = float(draft.query.shape is not None)
+        features["names without effect"] = float(names_without_effect(q, builder.plans, draft.query))
         return _Attempt(wording, q, draft, missing, tree, features, confidence.confidence(features), plans=joined)
 
     def _as_reading(self, attempt: _Attempt, threshold: float) -> Reading:
-        unread = attempt.wording.in_asked_words(attempt.unread)
         if attempt.tree is None:
-            return _abstain(attempt.problem, unread)
+            return _abstain(attempt.problem, attempt.unread)
         sure = attempt.confidence >= threshold
         notes = [*attempt.draft.notes, *self._rows.beyond_data(attempt.draft.assumed)]
         if sure and attempt.confidence < STATED_DOUBT and not attempt.unread:
@@ -390,8 +391,8 @@ class _Parser:
             attempt.tree if sure else None,
             attempt.confidence,
             not sure,
-            meaning if sure else abstention.not_sure(attempt.question, attempt.draft, unread, meaning),
-            unread,
+            meaning if sure else abstention.not_sure(attempt.question, attempt.draft, attempt.unread, meaning),
+            attempt.unread,
             features=attempt.features,
             guess=sql,
         )

@@ -7,6 +7,7 @@ in terms of the one table: a join with `members` falls away, and `members` alone
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,17 +17,20 @@ from sqlglot import exp
 
 from agent.knowledge.value_forms import fold
 from agent.knowledge.values import ValueIndex
-from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, vocabulary
+from agent.knowledge.vocabulary import NAME_WORDS, ColumnWord, Vocabulary, vocabulary
 from agent.parser.sql_names import identifier, table_named
 from agent.parser.stored_states import ANSWERS, is_state
+from agent.parser.units import UNITS
 from agent.parser.word_lists import word_list
 from eval.language.inflection import plural_phrase
-from eval.language.lexicon import word_set
+from eval.language.lexicon import open_lexicon, word_set
 from eval.schema import Column, ForeignKey, Schema, Table
 from eval.sql.traversal import every
 
 _ATTRIBUTES = word_list("attributes")
 """Columns that say how a row is, and not which thing it is about."""
+_NUMBERS = word_set("reference ref code number no key serial barcode sku id identifier index")
+"""Columns that number the rows, whatever these are."""
 _MARKS = word_set("yes no y n true false t f on off x 0 1 active inactive unknown none na")
 """Stored values of a column that says whether something is so."""
 _YES_AND_NO = frozenset(("yes", "no"))
@@ -43,12 +47,23 @@ class Entities:
     sources: dict[str, tuple[Table, Column]]
     keys: dict[str, Column]
     """The columns that refer to the added tables: by the name that they have in `schema`, the column that exists."""
+    renamed: dict[str, Table]
+    """Tables whose rows have a better name in `schema` (`tickets` for `tickets_export_2024`)."""
 
     def written(self, tree: exp.Expression, holds_null: Callable[[Table, Column], bool]) -> exp.Expression:
         """The statement in terms of the tables that exist. It may be changed in place. Rows that name no thing are left
         out where a column holds NULL."""
-        if not self.sources:
+        if not (self.sources or self.renamed or self.keys):
             return _readable_alone(tree)
+        for origin in list(tree.find_all(exp.Table)):
+            if (real := self.renamed.get(origin.name)) is not None:
+                # As the database names it; where columns are qualified by the other name, that is its alias
+                qualifies = any(column.table == origin.name for column in tree.find_all(exp.Column))
+                if qualifies and not origin.alias:
+                    origin.set("alias", exp.TableAlias(this=exp.to_identifier(origin.name)))
+                written = table_named(real)
+                origin.set("this", written.this)
+                origin.set("db", written.args.get("db"))
         for reference in tree.find_all(exp.Column):
             if (existing := self.keys.get(reference.name)) is not None:
                 reference.set("this", identifier(existing.name))
@@ -149,7 +164,9 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
     taken = {name.casefold() for t in schema.tables for name in (t.name, *(c.name for c in t.columns))}
     sources: dict[str, tuple[Table, Column]] = {}
     keys: dict[str, Column] = {}
+    renamed: dict[str, Table] = {}
     homes: dict[tuple[str, str], str] = {}
+    names: dict[tuple[str, str], str] = {}
     tables: list[Table] = []
     stored = [t for t in schema.tables if t.kind == "table"]
     holders = Counter(name for t in stored for name in {c.name.casefold() for c in t.columns})
@@ -161,12 +178,31 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             tables.append(table)
             continue
         columns, foreign_keys = list(table.columns), list(table.foreign_keys)
-        row = words.tables[table.name].words
-        same = (c for c in table.columns if words.columns[table.name, c.name].words == row)
-        if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in same):
+        row = _row(words, table, values)
+        called = (c for c in table.columns if words.columns[table.name, c.name].words == row)
+        if any(values.values(table.name, c.name) and _repeats(values, table, c) for c in called):
             row = ("row",)  # a file of countries by year: a country is the column of that name
             taken.discard(table.name.casefold())
+        if any(_is_figure(c, row) or (c.role == "flag" and c.words == row) for c in words.by_table[table.name]):
+            # the votes of `votes`, the results of `lab results`, the rent of `rent pcm` are the figures of that name,
+            # and those who have `consent` the rows where it is so
+            row = next((c.words for c in words.by_table[table.name] if _names_row(c, values, table)), ("row",))
+        numbers = (c for c in words.by_table[table.name] if _NUMBERS & set(c.words))
+        if any(each_its_own(c, values, table) for c in numbers):
+            row = next((c.words for c in words.by_table[table.name] if c.words in _GOODS), row)
+        rows = plural_phrase(row).replace(" ", "_")
+        name = rows if rows not in taken and row != words.tables[table.name].words else table.name
+        if name != table.name:
+            renamed[name] = table
+            homes |= {(table.name, column.name): name for column in columns}
         for place, column in enumerate(table.columns):
+            number, called_so = f"{row[-1]}_id", words.columns[table.name, column.name]
+            if number not in taken and _numbers(called_so, row, values, table):
+                taken.add(number)
+                names[table.name, column.name], keys[number] = number, column
+                homes.setdefault((table.name, column.name), table.name)
+                columns[place] = replace(column, name=number, primary_key=not table.primary_key)
+                continue
             thing = _thing(words.columns[table.name, column.name], row)
             kinds = values.values(table.name, column.name)
             said = {fold(v) for v in kinds}
@@ -175,6 +211,8 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             if not _repeats(values, table, column) or (column.values and column.values.doubt):
                 continue
             things, key = plural_phrase(thing).replace(" ", "_"), "_".join((*thing, "id"))
+            if (named := _named_by(column, thing, table, words, values)) is not None:
+                place, column, key = table.columns.index(named), named, "_".join((*thing, "key"))
             if things in taken or key in taken - {column.name.casefold()}:
                 continue
             taken |= {things, key}
@@ -185,10 +223,70 @@ def with_entities(schema: Schema, values: ValueIndex) -> Entities:
             homes[table.name, column.name] = things
             own = replace(column, primary_key=True, nullable=False)
             tables.append(Table(things, (own,), primary_key=(column.name,), row_count=len(kinds)))
-        tables.append(replace(table, columns=tuple(columns), foreign_keys=tuple(foreign_keys)))
+        tables.append(replace(table, name=name, columns=tuple(columns), foreign_keys=tuple(foreign_keys)))
     if not homes:
-        return Entities(schema, values, sources, keys)
-    return Entities(replace(schema, tables=tuple(tables)), values.moved(homes), sources, keys)
+        return Entities(schema, values, sources, keys, renamed)
+    return Entities(replace(schema, tables=tuple(tables)), values.moved(homes, names), sources, keys, renamed)
+
+
+def _named_by(
+    column: Column, thing: tuple[str, ...], table: Table, words: Vocabulary, values: ValueIndex
+) -> Column | None:
+    """The column with the name of each thing, where `column` has its number: as many names as numbers."""
+    if words.columns[table.name, column.name].words[-1] != "id":
+        return None
+    known = len(values.values(table.name, column.name))
+    called = (("name",), ("full", "name"), (*thing, "name"))
+    named = (c for c in table.columns if words.columns[table.name, c.name].words in called)
+    return next((c for c in named if len(values.values(table.name, c.name)) == known), None)
+
+
+def _numbers(column: ColumnWord, row: tuple[str, ...], values: ValueIndex, table: Table) -> bool:
+    """Whether a column that is called as the rows are (`Booking`) numbers them (`B1203`): `bookings` are the rows."""
+    if column.words not in (row, row[-1:]) or column.role not in ("text", "id") or row[-1] in _ATTRIBUTES:
+        return False
+    known = values.values(table.name, column.name)
+    numbered = sum(any(map(str.isdigit, value)) for value in known)
+    return not _repeats(values, table, column.column) and numbered > len(known) * _MOST_OF_ROWS
+
+
+_GOODS = (("item",), ("article",), ("part",))
+"""Columns whose things are the rows where each row has a number of its own: two items may be called alike."""
+
+
+def each_its_own(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
+    """Whether no two rows have the same value."""
+    return 0 < len(values.values(table.name, column.name)) == (table.row_count or 0)
+
+
+_COUNTED_BY = word_set("pcm pa pw pm ppm per month year week day hour annum") | UNITS
+"""Words behind a figure's name that say of what time or in what unit it is."""
+
+
+def _is_figure(column: ColumnWord, row: tuple[str, ...]) -> bool:
+    """Whether a column of numbers is called as the rows are: `votes`, `rent pcm`, `defective`, `calls taken`. The
+    amounts of `sales` are each of a sale."""
+    if not column.numeric or column.role != "number":
+        return False
+    [word, *more], said, name = column.words, row[-1], column.name.casefold()
+    if word == said and not more:
+        whole = re.search("int", column.column.type, re.IGNORECASE) is not None
+        return len(row) > 1 or (whole and name == plural_phrase((said,)))
+    called = word in (said, f"{said}ive", f"{said}ed") and set(more) <= _COUNTED_BY
+    return called or name.startswith(f"{plural_phrase((said,))}_")
+
+
+def _names_row(column: ColumnWord, values: ValueIndex, table: Table) -> bool:
+    """Whether each row has its own value in a column that is called like a thing (`Order`)."""
+    [word, *more] = column.words
+    is_thing = not more and bool(open_lexicon(word)) and word not in {*_ATTRIBUTES, *NAME_WORDS, *_NUMBERS}
+    return is_thing and column.role in ("text", "id") and each_its_own(column, values, table)
+
+
+def _shared(values: ValueIndex, table: Table, column: Column) -> bool:
+    """Whether several rows have the same value."""
+    known = values.values(table.name, column.name)
+    return 0 < len(known) < (table.row_count or 0) and values.complete(table.name, column.name)
 
 
 def _repeats(values: ValueIndex, table: Table, column: Column) -> bool:
@@ -198,6 +296,33 @@ def _repeats(values: ValueIndex, table: Table, column: Column) -> bool:
 
 _USUAL = frozenset(("id", "name", "date"))
 """Columns that many tables have, whatever they are about."""
+_FILES = word_list("file_names")
+"""Words in the name of a file that do not say what its rows are."""
+
+
+def _row(words: Vocabulary, table: Table, values: ValueIndex) -> tuple[str, ...]:
+    """What a row is: what the first column of a matrix names, where all others hold one figure by period (`Store`,
+    `Wk 1`, `Wk 2`, …) and the file's name is of the figure; the thing that its number is of (`Ticket ID`), if that is
+    of one row; else what the table's name says, without `export` and the like."""
+    columns = words.by_table[table.name]
+    figures = {tuple(w for w in c.words if w not in _PERIODS and not w.isdecimal()) for c in columns[1:]}
+    is_matrix = len(columns) > _MATRIX and all(c.numeric for c in columns[1:]) and len(figures - {()}) < 2
+    if is_matrix and columns[0].role == "text" and not columns[0].numeric:
+        return columns[0].words
+    numbers = (c for c in columns if c.role == "id" and c.words[-1] == "id" and not _shared(values, table, c.column))
+    first = next((c.words[:-1] for c in numbers), ())
+    own = words.tables[table.name].words
+    kept = tuple(w for w in own if w not in _FILES | _SPANS and not w.isdigit()) or own
+    kept = tuple(w for i, w in enumerate(kept) if w not in kept[i + 1 :])  # `Survey (Responses) - Responses 1`
+    if not any(len(w) > 1 and open_lexicon(w) for w in kept):
+        kept = next((c.words for c in columns if _names_row(c, values, table)), kept)
+    return first if first and not set(first) & set(kept[:-1]) and first[-1] not in NAME_WORDS else kept
+
+
+_SPANS = word_list("period_names")
+_PERIODS = _SPANS | word_list("periods")
+_MATRIX = 3
+"""Columns of one figure, each of a period, from which on a table is read as a matrix."""
 
 
 def _thing(column: ColumnWord, row: tuple[str, ...]) -> tuple[str, ...]:

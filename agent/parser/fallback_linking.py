@@ -192,6 +192,13 @@ def _related(tokens: Sequence[Token], items: Sequence[Item], values: ValueIndex)
             continue
         related = values.related(text)
         hits = tuple(replace(h, score=max(h.score, _SAME_THING)) if h.score >= _SURELY else h for h in related)
+        word = text.lower()
+        base = word.removesuffix("s").removesuffix("er")
+        is_doer = base != word and word.rstrip("s").endswith("er") and len(base) >= 3  # `rowers` row, or do `rowing`
+        for deed in (f"{base}ing", base, f"{base}e") if is_doer and not hits else ():
+            if hits := values.find(deed):
+                text = deed
+                break
         if hits:
             mention = Mention(items[0].start, last.end, values=hits, text=text)
             return Item(items[0].start, last.end, "mention", text.lower(), mention)

@@ -9,12 +9,16 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from agent.parser import group_by, order_by
+from agent.parser.coverage import AGENTIVE
 from agent.parser.group_by import figures_by
 from agent.parser.interpretation import Clause, ColumnKey, Condition, Expression, Membership, Query
 from agent.parser.measures import amount_column
 from agent.parser.order_by import vague
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
+from agent.parser.units import UNITS
+from agent.parser.word_lists import word_list
+from eval.language.inflection import lemma, root
 from eval.language.lexicon import word_set
 
 
@@ -27,6 +31,8 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if r.counting and query.select and not query.aggregates():
         query.select.append(Expression("count"))
         r.counting = ""
+    if r.negated and not r.excepting:
+        r.join(_absent_by_verb(q, r))
     _open_function(q, r)
     r.join(Finding(doubts=tuple(_open_ends(r))))
     spent, much = r.verb_measure, r.functions == ["sum"] or any(t.lower == "much" for t in q.tokens)
@@ -36,6 +42,9 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     r.join(vague(q, r))
     query.order = [(e, down) for e, down in query.order if not (r.star and e.function)]
     if r.groups and not query.select and not r.functions and not r.star and not query.having and not query.order:
+        described = [c.left.column[0] for c in query.conditions() if c.left.column]
+        if len(r.entities) == 1 and len(set(described)) == 1 and q.many_of(r.entities[0], described[0]):
+            r.entities[:] = [described[0]]  # `emergencies per doctor`
         # in `orders by status` the first entity is the thing counted, rather than the group
         counted = r.entities[0] if r.entities and ("table", r.entities[0]) not in r.groups else None
         query.select.append(Expression("count", table=counted))
@@ -57,6 +66,7 @@ def finalize(q: LinkedQuestion, r: Context) -> None:
     if not r.groups:
         _nest(q, query, r.entities)
     _both(r.entities, r.query, r.both)
+    _said_in_unit(q, r)
     query.keep_empty = group_by.wants_empty_groups(q, r)
     if (r.distinct and not query.aggregates() and query.select) or _asks_for_kinds(q, r):
         query.distinct = True
@@ -96,15 +106,39 @@ def _open_function(q: LinkedQuestion, r: Context) -> None:
         if ranked.column is not None and not ranked.function:
             query.order = [(Expression("avg", ranked.column), descending)]
             r.functions = []
-    if query.select or query.order or r.counting or set(r.functions) != {"sum"}:
+    if len(r.functions) == 1 and len(query.select) == 1 and not (query.order or query.group) and query.limit is None:
+        # `what does a visit cost on average`, `what do the salaries add up to`: the figure stands before its function
+        shown = q.plain_column(query.select[0]) if not query.select[0].part else None
+        if shown is not None and shown.is_figure:
+            query.select = [Expression(r.functions[0], shown.key)]
+            r.functions = []
+    if query.select or query.order or r.counting:
         return
     only = q.vocabulary.only_wide_table
     tables = r.entities or ([only.name] if only is not None else [])
-    amount = amount_column(q, tables) if len(tables) == 1 else None
-    if amount is not None:  # `total by owner`, `total for Sue Kim`, asked of one table: what its rows amount to
+    if set(r.functions) == {"sum"} and len(tables) == 1 and (amount := amount_column(q, tables)) is not None:
+        # `total by owner`, `total for Sue Kim`, asked of one table: what its rows amount to
         query.select.append(Expression("sum", amount.key))
         r.entities[:] = tables
         r.functions = []
+    elif len(r.functions) == 1:  # `average cholesterol`, where a row says what was measured and its value
+        measured = {c.left.column[0] for c in query.conditions() if c.left.column and c.operator == "="}
+        figures = [c for t in measured for c in q.vocabulary.by_table[t] if c.is_figure and c.words[-1] in _MEASURED]
+        if len(figures) == 1:
+            query.select.append(Expression(r.functions[0], figures[0].key))
+            r.functions = []
+
+
+_MEASURED = word_set("value reading measurement result level")
+
+
+def _said_in_unit(q: LinkedQuestion, r: Context) -> None:
+    """`average height in cm`: the unit in which the figure is kept."""
+    figures = [q.vocabulary.columns[e.column] for e in r.query.expressions() if e.column]
+    units = {c.unit for c in figures} | {word for c in figures for word in c.words[1:] if word in UNITS}
+    for k in range(1, len(q.items)):
+        if q.items[k - 1].lower == "in" and {q.items[k].lower, lemma(q.items[k].lower)} & units:
+            r.use(k)
 
 
 def _open_ends(c: Context) -> Iterator[str]:
@@ -154,6 +188,36 @@ def _only_known(q: LinkedQuestion, query: Query) -> None:
         return
     if column.role == "date" or column.figures is not None or q.values.facts(*column.key).nulls:
         query.where.extend([] if (known,) in query.where else [(known,)])
+
+
+_USING = word_list("using")
+_ANY_THING = word_set("anything something")
+_TRADED = word_set("sold ordered bought purchased sell buy order")
+_TRADES = word_set("order sale purchase invoice transaction line")
+"""Words of tables whose rows record sales."""
+
+
+def _absent_by_verb(q: LinkedQuestion, c: Context) -> Finding:
+    """`products nobody ever bought`: no table is named, but only one table can record the missing event."""
+    entity = c.main_entity
+    if not entity or c.query.where:
+        return Finding()
+    below = q.graph.referring(entity, many=True)
+    left_over = [k for k, x in enumerate(q.items) if k not in c.consumed and q.tokens[x.start].kind == "word"]
+    verbs = [k for k in left_over if q.items[k].lower.endswith(("ed", "ing")) or q.items[k].lower in _USING]
+    verb_roots = {root(q.items[k].lower) for k in verbs}
+    event_tables = [t for t in below if verb_roots & {root(w) for w in q.vocabulary.tables[t].words}]
+    if not event_tables and any(q.items[k].lower in _TRADED for k in verbs):
+        event_tables = [t for t in below if _TRADES & set(q.vocabulary.tables[t].words)][:1]
+    if not verbs or not (len(event_tables) == 1 or len(below) == 1):
+        return Finding()
+    events = (event_tables or below)[0]
+    explained = {root(w) for w in q.vocabulary.tables[events].words}
+    used = [
+        k for k in verbs if root(q.items[k].lower) in explained or q.items[k].lower in _USING | AGENTIVE | _ANY_THING
+    ]
+    clause = (Membership(entity, events),)
+    return Finding(used, clauses=(clause,), doubts=("absence_guessed",), changes={"negated": False})
 
 
 def _asks_for_kinds(q: LinkedQuestion, c: Context) -> bool:

@@ -151,10 +151,12 @@ def _limited(utterance: Utterance, before: Utterance, joined: bool) -> str | Non
 
 
 def _extreme(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
-    """`and the cheapest?`: another superlative replaces the previous one."""
+    """`and the cheapest?`, `the second one?`: another superlative replaces the previous one."""
     text = re.sub(
         r"^(?:what is |who is |which is |which one is )?(?:the )?|(?: ones?)?\Z", "", utterance.text, flags=re.I
     )
+    if text.lower() in ("second", "third", "fourth", "2nd", "3rd"):
+        return before.ranked(text.lower())
     if not text or len(utterance.kinds()) != 1 or not utterance.has("sup", "sup_adj", "sup_count", "common"):
         return None
     return before.replaced(("sup_adj", "sup", "sup_count", "common"), text)
@@ -264,6 +266,17 @@ def _column(utterance: Utterance, before: Utterance, joined: bool) -> str | None
     return before.extended(f", along with their {re.sub(r'^(?:the|their|its) ', '', what, flags=re.I)}")
 
 
+def _entity(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
+    """`and suppliers?`: another table replaces the previous one."""
+    tables = utterance.tables()
+    if len(tables) != 1 or not joined or utterance.has("relative", "cmp", "neg") or utterance.values_named():
+        return None
+    bare = re.sub(r"^(?:the|all|our) ", "", utterance.text, flags=re.I)
+    if len(utterance.tokens) > len(utterance.tokens_of(tables[0])) + 1:
+        return None
+    return before.with_table(bare)
+
+
 _THOSE = re.compile(r"(?:(?:show|list|give) (?:me )?)?(?:the ones?|those|these|them|ones)\s+(?=\w)", re.I)
 
 
@@ -311,6 +324,27 @@ def _with_antecedent(utterance: Utterance, before: Utterance) -> str | None:
 _AMOUNT_ONLY = re.compile(
     r"(?:how much|what(?: \w+)?|why|how) (?:is|was|are|were|do|did) (?:it|that|they|those)\Z", re.I
 )
+_OF_THOSE = re.compile(
+    r"(?P<who>which|who|how many)(?: of (?:them|those|these)| ones?)?\s+(?P<rest>.+)\Z"
+    r"|of (?:them|those|these),?\s+(?P<who2>which|who|how many)(?: ones?)?\s+(?P<rest2>.+)\Z",
+    re.I,
+)
+
+
+def _of_those(utterance: Utterance, before: Utterance, joined: bool) -> str | None:
+    """`which of them never ordered?`, `how many of those are discontinued?`: an additional condition on the
+    same rows."""
+    match, tables = _OF_THOSE.match(utterance.text), utterance.tables()
+    if match is None or (match["who"] or "").lower() == "who" or (tables and utterance.items[tables[0]].start < 3):
+        return None
+    rest = (match["rest"] or match["rest2"]).strip()
+    if _REFERRING.search(rest) or len(rest.split()) < 2 or not re.match(r"[a-z]", rest):
+        return None
+    phrase = before.things()
+    start = "How many" if (match["who"] or match["who2"]).lower() == "how many" else "Which"
+    return f"{start} {phrase} {rest}?" if phrase else None
+
+
 _RULES = (
-    _count, _listed, _sorted, _limited, _extreme, _function, _group, _swapped, _column, _narrowed,
+    _count, _listed, _sorted, _limited, _extreme, _function, _group, _of_those, _swapped, _column, _entity, _narrowed,
 )  # fmt: skip

@@ -6,9 +6,12 @@ In: a reading after its pass. Out: its query's groups, the order of its columns,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from agent.parser.entities import each_its_own
 from agent.parser.interpretation import ColumnKey, Condition, Expression, Function, Query
 from agent.parser.measures import added_up, averaged
+from agent.parser.order_by import of_all
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
@@ -45,6 +48,7 @@ def group(q: LinkedQuestion, c: Context) -> Finding:
         figure = next((x for x in query.select if x.function and x.column == e.column and not x.share), None)
         if e.column is not None and not e.function and figure is not None:
             query.order[k] = (figure, descending)
+    _total_of_kinds(q, query, c.groups)
     if not any(e.function for e in query.expressions()):
         named = dict.fromkeys(e for kind, e in c.groups if kind == "column" and isinstance(e, Expression))
         added = [e for e in named if e not in query.select]
@@ -69,8 +73,53 @@ def _is_a_row(q: LinkedQuestion, e: Expression) -> bool:
     """Whether each group by the expression is one row."""
     if e.column is None or e.part:
         return False
-    known, rows = len(q.values.values(*e.column)), q.vocabulary.tables[e.column[0]].table.row_count or 0
-    return q.values.complete(*e.column) and 0 < known == rows
+    column, table = q.vocabulary.columns[e.column], q.vocabulary.tables[e.column[0]].table
+    return q.values.complete(*e.column) and each_its_own(column, q.values, table)
+
+
+def _total_of_kinds(q: LinkedQuestion, query: Query, groups: Sequence[tuple[str, object]]) -> None:
+    """`states with negative profit`, `which region has the highest sales`: the total of a kind's rows, not one of
+    them."""
+    kind = query.select[0] if len(query.select) == 1 else None
+    if kind is None or kind.function or kind.part or kind.column is None or groups or query.group or query.within:
+        return
+    if query.intersect is not None or query.shape is not None:
+        return
+    # `which driver used the most fuel` asks for an amount, whatever the figure is called
+    most = of_all(q) and any(x.lower in ("most", "least", "fewest") for x in q.items)
+    if not _is_kind(q, kind.column, repeated=1.0 if most else _REPEATED):
+        return
+    if query.limit is not None and len(query.order) == 1:
+        ranked, descending = query.order[0]
+        if added_up(q, ranked, any_figure=most):
+            query.order = [(Expression("sum", ranked.column), descending)]
+    for clause in list(query.where):
+        part = clause[0]
+        if len(clause) > 1 or not isinstance(part, Condition) or not added_up(q, part.left):
+            continue
+        if part.operator in (">", ">=", "<", "<=") and part.values and not isinstance(part.values[0], Expression):
+            query.where.remove(clause)
+            query.having.append(replace(part, left=Expression("sum", part.left.column)))
+
+
+def _is_kind(q: LinkedQuestion, key: ColumnKey, *, repeated: float) -> bool:
+    """Whether a text stands in several rows each, in a table that has no other rows to refer to. `repeated`: the
+    largest share of the rows that its different values may be."""
+    column = q.vocabulary.columns[key]
+    if column.words[-1] in _SPANS and column.role in ("date", "year") and not column.primary:
+        return len(q.vocabulary.by_table[key[0]]) > 2  # a figure a month alone is one row each
+    alone = len(q.vocabulary.by_table[key[0]]) == 1
+    if column.numeric or column.role not in ("text", "name") or (column.primary and not alone):
+        return False
+    if alone:
+        return True
+    rows, known = q.vocabulary.tables[key[0]].table.row_count or 0, len(q.values.values(*key))
+    return 0 < known <= rows * repeated and known < rows and q.values.complete(*key)
+
+
+_REPEATED = 0.5
+_SPANS = word_set("week month quarter year season period")
+"""Names of columns that say of which period a row is."""
 
 
 def _group_keys(
@@ -184,8 +233,15 @@ def wants_empty_groups(q: LinkedQuestion, c: Context) -> bool:
     """`How many products does each category have?` counts 0 for an empty category; `products per category` does not."""
     text = " ".join(t.lower for t in q.tokens)
     owning = any(f" {verb} each " in text or f" {verb} every " in text for verb in ("does", "do", "did"))
-    if not ((owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
+    if not (c.empty_too or (owning and " have" in text) or any(phrase in text for phrase in _EVEN_EMPTY)):
         return False
+    if c.empty_too and not c.query.group and not c.query.aggregates():
+        # rows of the first table beside those that refer to them: a row without any can stay
+        first = c.query.select[0].tables[0] if c.query.select and c.query.select[0].tables else ""
+        others = [t for t in c.entities if t != first]
+        whole = c.query.limit is None and c.query.intersect is None
+        own = all(t == first for part in c.query.restrictions() for t in part.tables)
+        return bool(first and others) and whole and own and all(q.many_of(first, t) for t in others)
     groups = {t for e in c.query.group for t in e.tables}
     counted = [e for e in c.query.select if e.function]
     if len(groups) != 1 or not counted or c.query.having or c.query.limit is not None or c.query.intersect is not None:

@@ -7,18 +7,20 @@ order of dates stored as text in another format, a rank by one rating among many
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from itertools import combinations, pairwise
 
 from agent.knowledge.vocabulary import split_name
-from agent.parser.interpretation import Condition, Membership, Query
+from agent.parser.interpretation import Condition, Expression, Membership, Query
 from agent.parser.joins import JoinPlan
 from agent.parser.measures import money_column
 from agent.parser.persons import person_word, personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from agent.parser.stored_states import SAME_EVENT
 from agent.parser.time_conditions import TIME_WORDS
 from agent.parser.units import of_a_unit
+from agent.parser.word_lists import word_list
+from eval.language.inflection import root
 from eval.language.lexicon import word_set
 
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2}.*)?)?\Z|\d{8}\Z")
@@ -28,79 +30,112 @@ _RATINGS = word_set("rating star score csat nps satisfaction feedback")
 
 def doubted(draft: Draft, q: LinkedQuestion) -> None:
     """State the doubts of a draft in place."""
-    for name, holds in _CHECKS.items():
-        if holds(draft.query, q):
+    query = draft.query
+    text, words = " ".join(t.text for t in q.tokens), [t.lower for t in q.tokens]
+    newest_first = any(a in _BY_AGE and b == "first" for a, b in pairwise(words))  # an order of time
+    asked = [after for before, after in pairwise(words) if before == "how"]
+    two_amounts = "many" in asked and "much" in asked
+    parts = (*query.expressions(), *query.group, *query.restrictions())
+    joined = {*query.tables, *(table for part in parts for table in part.tables)}
+    first_two, computed = tuple(words[:2]), any(e.function or e.since or e.factor for e in query.select)
+    shown = [q.vocabulary.columns[e.column] for e in query.select if e.column]
+    shows_number = any(c.numeric for c in shown)
+    names = {word for e in query.expressions() if e.column for word in q.vocabulary.columns[e.column].words}
+    ordered = [q.vocabulary.columns[e.column] for e in query.ordered_by() if e.column]
+    by_time = any(c.role in ("date", "year") or "age" in c.words or c.primary for c in ordered)
+    all_aggregated = bool(query.select) and all(e.function for e in query.select)
+    grouped = query.group or query.within
+    of_rows = {e for t in query.tables for e in q.named_by(t)}
+    beside = [e for e in query.select if e not in of_rows]
+    one_thing = len(beside) + bool(len(beside) < len(query.select)) < 2
+    only_dates = all(
+        isinstance(c, Condition) and not (c.left.column and q.vocabulary.columns[c.left.column].role != "date")
+        for c in query.restrictions()
+    )
+    said = {t.lemma for t in q.tokens}
+    kinds = (q.vocabulary.columns[e.column] for e in query.select if e.function == "count" and e.column)
+    totals = (k for k, x in enumerate(q.items) if x.is_keyword("agg", "count") and x.lower == "total")
+    mass = any(q.sort(k + 1) == "table" and not q.plural(k + 1) for k in totals)
+    # `do smokers tip more`, `was 2015 warmer than 2014`: a comparison to be told with both figures
+    compares_yes_or_no = q.tokens[0].lower in _YES_OR_NO and any(
+        x.is_keyword("cmp_adj", "cmp", "sup") and (k + 1 >= len(q.items) or q.sorts[k + 1] != "number")
+        for k, x in enumerate(q.items)
+    )
+    for name, holds in (
+        ("date_averaged", _averages_dates(query, q)),
+        ("versions_open", any(_keeps_versions(q, t, query) for t in joined)),
+        # `how many rows are there` read as a list: a number is asked for, and none is shown
+        ("number_not_shown", first_two in _NUMBER_OF and not (computed or shows_number)),
+        ("text_compared", _compares_text(query, q)),
+        # `no-show rate` read as the ratings of those who did not come: a rate is a share
+        ("rate_open", {"rate", "rates"} & set(words) and "rating" in names and "rate" not in names),
+        ("age_order_open", newest_first and not by_time),
+        ("own_rows_counted", _counts_single_rows(query, q)),
+        ("date_as_text", _orders_text_dates(query, q)),
+        ("one_rating_of_many", _ranks_by_one_rating(query, q)),
+        ("count_or_amount", _counts_money(query, q)),
+        # `percentage of cancelled orders by city`: of all cancelled ones, or of the orders of each city?
+        ("share_of_part", query.shape is not None and query.shape.kind == "share" and not only_dates),
+        ("only_named_value_shown", _shows_what_was_named(query, q)),
+        ("value_of_pieces", _adds_pieces_for_value(query, q)),
+        ("share_open", any(e.share for e in query.select) and not (query.where or query.group)),
+        ("only_open", _ONLY.search(text) and not any(isinstance(part, Membership) for part in query.restrictions())),
+        # `our 5 most expensive sales` read as the total of all: one row has no first five
+        ("total_of_a_rank", all_aggregated and (query.limit or 1) > 1 and not grouped and query.shape is None),
+        ("only_dates_shown", _shows_only_dates(query, q)),
+        ("group_open", _groups_amiss(query, q)),
+        ("superlative_open", _ranks_by_nothing(query, q)),
+        ("route_open", _two_routes(query, q)),
+        # `which batches are fermenting, and which tank are they in`, of which only the first is answered
+        ("second_question_open", one_thing and query.shape is None and _AND_WHAT.match(text)),
+        ("idle_table", _joins_for_nothing(query, q)),
+        ("deed_of_rows", _dates_a_deed(query, q)),
+        ("yes_or_no_compared", compares_yes_or_no and query.shape is None and not query.group),
+        ("days_of_a_kind", _counts_days_of_a_kind(query, q)),
+        ("column_of_many", _lists_column_of_many(query, q)),
+        ("amount_listed", _lists_amounts(query, q)),
+        ("second_amount_open", two_amounts and len(query.select) < 2),
+        ("who_is_no_person", _who_is_no_person(query, q)),
+        ("hour_of_a_day", any(_hour_of_a_day(q, e) for e in (*query.group, *query.select))),
+        ("how_often_open", asks_how_often(q) and _counts_named_thing(query, q)),
+        ("pieces_or_rows", _counts_one_row(query, q)),
+        # `how many transactions in February` read as the number of different transaction types
+        ("kinds_counted", any(len(c.words) > 1 and c.words[-1] in _KINDS - said for c in kinds)),
+        # `total payroll`: one word for all rows is no number of them, as `total orders` is
+        ("mass_counted", mass and _only_counts(query)),
+        ("kinds_counted_together", "and_read_as_or" in draft.doubts and not q.named and _only_counts(query)),
+    ):
+        if holds:
             draft.doubt(name)
 
 
-def _shows_no_number(query: Query, q: LinkedQuestion) -> bool:
-    """`how many rows are there` read as a list: a number is asked for, and none is shown."""
-    asked = tuple(t.lower for t in q.tokens[:2]) in (("how", "many"), ("number", "of"), ("count", "of"))
-    shown = (q.vocabulary.columns[e.column] for e in query.select if e.column)
-    return asked and not (any(e.function or e.since or e.factor for e in query.select) or any(c.numeric for c in shown))
+def _dates_a_deed(query: Query, q: LinkedQuestion) -> bool:
+    """`travellers who travelled in 2023`: their date of registration does not say when they did."""
+    named = {q.table_of(k) for k, sort in enumerate(q.sorts) if sort == "table"}
+    people = {table for table in named if personal(q.vocabulary, table)}
+    dates = (c.left.column for c in query.conditions() if c.left.column and not c.left.function)
+    dated = [c for c in map(q.vocabulary.columns.__getitem__, dates) if c.role == "date" and c.table in people]
+    said = (x.lower for k, x in enumerate(q.items) if q.sorts[k] in ("word", "table") and x.lower.endswith("ed"))
+    deeds = {verb: {root(verb), *map(root, SAME_EVENT.get(verb, ()))} for verb in said if verb not in _CAME}
+    return any(not same & set(map(root, c.words)) for c in dated for same in deeds.values())
 
 
-def _versions_counted(query: Query, q: LinkedQuestion) -> bool:
-    parts = (*query.expressions(), *query.group, *query.restrictions())
-    return any(_keeps_versions(q, t, query) for t in {*query.tables, *(t for part in parts for t in part.tables)})
+_CAME = word_list("came")
+"""What a date of a person's own says."""
 
 
-def _share_of_all(query: Query, q: LinkedQuestion) -> bool:
-    """`percentage of cancelled orders by city`: of all cancelled ones, or of the orders of each city?"""
-    return (
-        query.shape is not None
-        and query.shape.kind == "share"
-        and not all(
-            isinstance(c, Condition) and not (c.left.column and q.vocabulary.columns[c.left.column].role != "date")
-            for c in query.restrictions()
-        )
-    )
+def _counts_days_of_a_kind(query: Query, q: LinkedQuestion) -> bool:
+    """`how many sick days`: the rows are counted, and not the days of each."""
+    for table in query.tables:
+        dates = [c for c in q.vocabulary.by_table[table] if c.role == "date"]
+        rows = q.vocabulary.tables[table].table.row_count
+        if len(dates) == 1 and rows is not None and q.values.facts(*dates[0].key).distinct == rows:
+            return False  # each row is a day
+    counts = any(e.function == "count" for e in query.select)
+    return counts and any(x.lower in _SPANS and q.sorts[k] == "value" for k, x in enumerate(q.items[1:]))
 
 
-def _total_of_a_rank(query: Query, _: LinkedQuestion) -> bool:
-    """`our 5 most expensive sales` read as the total of all: one row has no first five."""
-    aggregated = bool(query.select) and all(e.function for e in query.select)
-    return aggregated and (query.limit or 1) > 1 and not (query.group or query.within or query.shape)
-
-
-_ONLY = re.compile(
-    r"\b(?:who|that|which)(?: have| has| had| did| do| does)? only\b(?! (?:once|the|\d))|\bonly ever\b|\w only[?.! ]*$",
-    re.IGNORECASE,
-)
-
-
-def _says_only(query: Query, q: LinkedQuestion) -> bool:
-    """`employees with billable hours only`: those without any other hours."""
-    said = _ONLY.search(" ".join(t.text for t in q.tokens))
-    return said is not None and not any(isinstance(part, Membership) for part in query.restrictions())
-
-
-_AND_WHAT = re.compile(
-    r"\w.*(?: and|\?|;) (?:(?:in|on|at|for|by|from|with|also) )*"
-    r"(?:which|what|how (?:many|much|long|old)|when|where|who)\b",
-    re.IGNORECASE,
-)
-
-
-def _asks_twice(query: Query, q: LinkedQuestion) -> bool:
-    """`which batches are fermenting, and which tank are they in`, of which only the first is answered."""
-    named = {e for t in query.tables for e in q.named_by(t)}
-    beside = [e for e in query.select if e not in named]
-    one_thing = len(beside) + (len(beside) < len(query.select)) < 2
-    return one_thing and query.shape is None and _AND_WHAT.match(" ".join(t.text for t in q.tokens)) is not None
-
-
-def _compares_text(query: Query, q: LinkedQuestion) -> bool:
-    """`runners over 80 kg` read as a name above 80: no stored value of the column is a number."""
-    for c in query.conditions():
-        numbers = any(isinstance(v, int | float) and not isinstance(v, bool) for v in c.values)
-        if not numbers or c.operator[:1] not in "<>b" or c.left.column is None or c.left.function or c.left.since:
-            continue
-        column = q.vocabulary.columns[c.left.column]
-        known = [] if column.numeric or column.role in ("date", "year") else q.values.values(*column.key)
-        if known and not any(map(str.isdigit, "".join(known[:_SAMPLE]))):
-            return True
-    return False
+_SPANS = ("days", "hours", "minutes", "weeks", "nights")
 
 
 def _lists_column_of_many(query: Query, q: LinkedQuestion) -> bool:
@@ -132,6 +167,13 @@ def _lists_amounts(query: Query, q: LinkedQuestion) -> bool:
     return not roles & {"name", "id"}
 
 
+_ONLY = re.compile(
+    r"\b(?:who|that|which)(?: have| has| had| did| do| does)? only\b(?! (?:once|the|\d))|\bonly ever\b|\w only[?.! ]*$",
+    re.IGNORECASE,
+)
+"""`employees with billable hours only`: those without any other hours."""
+
+
 def _keeps_versions(q: LinkedQuestion, table: str, query: Query) -> bool:
     """`how many silver customers`, where each customer has a row for each period (`valid_from`, `valid_to`) and the
     query does not say which: it counts versions. (Kimball and Ross, The Data Warehouse Toolkit, 2013, chapter 5.)"""
@@ -151,6 +193,25 @@ def _keeps_versions(q: LinkedQuestion, table: str, query: Query) -> bool:
 
 _VERSION = re.compile(r"(?:valid|effective|row|version|record)_?(?:from|to|start|end|until|since|thru|through)")
 _VERSIONS = word_set("version versions history historical record records row rows change changes changed")
+
+
+_NUMBER_OF = (("how", "many"), ("number", "of"), ("count", "of"))
+
+
+def _compares_text(query: Query, q: LinkedQuestion) -> bool:
+    """`runners over 80 kg` read as a name above 80: no stored value of the column is a number."""
+    for c in query.conditions():
+        numbers = any(isinstance(v, int | float) and not isinstance(v, bool) for v in c.values)
+        if not numbers or c.operator[:1] not in "<>b" or c.left.column is None or c.left.function or c.left.since:
+            continue
+        column = q.vocabulary.columns[c.left.column]
+        known = [] if column.numeric or column.role in ("date", "year") else q.values.values(*column.key)
+        if known and not any(map(str.isdigit, "".join(known[:_SAMPLE]))):
+            return True
+    return False
+
+
+_BY_AGE = word_set("newest oldest latest earliest youngest recent")
 
 
 def _averages_dates(query: Query, q: LinkedQuestion) -> bool:
@@ -214,6 +275,8 @@ def _counts_money(query: Query, q: LinkedQuestion) -> bool:
     rows = [e.table for e in query.select if e.function == "count" and e.table and not e.column]
     if said and any(table in totals or money_column(q, table) is not None for table in rows):
         return True
+    if [t.lower for t in q.tokens[:2]] == ["how", "many"] and any(_is_of_its_rows(e, q) for e in query.select):
+        return True
     if any(x.is_keyword("count", "sup_count") for x in q.items):
         return False
     counted = {e.table for e in query.select if e.function == "count" and e.table and not (e.share or e.column)}
@@ -224,8 +287,40 @@ def _counts_money(query: Query, q: LinkedQuestion) -> bool:
     return any(e.function == "count" and e.table and money_column(q, e.table) is not None for e in query.ordered_by())
 
 
+def _is_of_its_rows(e: Expression, q: LinkedQuestion) -> bool:
+    """`how many fines does Bob have` read as the sum of a column Fine, `how many calls` as that of one of two columns,
+    Calls_taken and Calls_missed."""
+    if e.function != "sum" or e.column is None or e.factor is not None or len(q.tokens) < 3:
+        return False
+    column, asked = q.vocabulary.columns[e.column], q.tokens[2]
+    if column.words[0] != asked.lemma:
+        return False
+    alike = [c for c in q.vocabulary.by_table[column.table] if c.is_figure and c.words[0] == asked.lemma]
+    one_each = column.name.casefold() == asked.lemma != asked.lower
+    return one_each or (len(alike) > 1 and len(column.words) > 1)
+
+
 _MONEY = word_set("payment expense donation refund contribution deposit withdrawal cost fee premium fine payout grant")
 """Rows that people name when they mean the money."""
+
+
+def _only_counts(query: Query) -> bool:
+    return len(query.select) == 1 and query.select[0].function == "count" and not query.group
+
+
+_PIECES = word_set("quantity stock unit piece level count")
+
+
+def _adds_pieces_for_value(query: Query, q: LinkedQuestion) -> bool:
+    """`the total value of our stock` read as the number of pieces in it."""
+    asked = any(x.lower in ("value", "worth") for x in q.items)  # as a word of its own, and not in the name of a metric
+    added = [
+        q.vocabulary.columns[e.column]
+        for e in query.expressions()
+        if e.function in ("sum", "avg") and e.column and not e.factor
+    ]
+    counted = _only_counts(query) and not any(x.is_keyword("count") for x in q.items)  # `total value of stock`
+    return asked and (counted or any(_PIECES & set(c.words) for c in added))
 
 
 _SPEEDS = word_set("best worst fastest slowest quickest record winning finishing")
@@ -310,6 +405,13 @@ def _two_routes(query: Query, q: LinkedQuestion) -> bool:
     return False
 
 
+_AND_WHAT = re.compile(
+    r"\w.*(?: and|\?|;) (?:(?:in|on|at|for|by|from|with|also) )*"
+    r"(?:which|what|how (?:many|much|long|old)|when|where|who)\b",
+    re.IGNORECASE,
+)
+
+
 def _joins_for_nothing(query: Query, q: LinkedQuestion) -> bool:
     """`members of the club`, where a club is taken for a team: its table only drops the members without one."""
     used = [*query.expressions(), *query.group, *query.restrictions(), *(c for clause in query.base for c in clause)]
@@ -351,6 +453,19 @@ def _who_is_no_person(query: Query, q: LinkedQuestion) -> bool:
     )
 
 
+_CLOCK = re.compile(r"\d\d?:\d\d|T\d\d")
+
+
+def _hour_of_a_day(q: LinkedQuestion, e: Expression) -> bool:
+    """`per hour` of dates that are stored without a clock time."""
+    if e.part != "hour" or e.column is None:
+        return False
+    known = q.values.values(*e.column)[:_SAMPLE]
+    if not known:
+        return q.vocabulary.columns[e.column].column.type.upper() == "DATE"
+    return not any(_CLOCK.search(v) for v in known)
+
+
 def summed_repeatedly(query: Query, plan: JoinPlan) -> str:
     """The table whose amounts are added up once for each row of another (`revenue by product` from the totals of whole
     orders); empty where there is none."""
@@ -358,74 +473,35 @@ def summed_repeatedly(query: Query, plan: JoinPlan) -> str:
     return next((table for table in summed if plan.multiplies(table)), "")
 
 
-def _only_counts(query: Query) -> bool:
-    return len(query.select) == 1 and query.select[0].function == "count" and not query.group
+def asks_how_often(q: LinkedQuestion) -> bool:
+    """`how often`, `how many times`: events are counted, not the things that they happen to."""
+    words = [t.lower for t in q.tokens[:3]]
+    return words[:2] == ["how", "often"] or words == ["how", "many", "times"]
 
 
-_PIECES = word_set("quantity stock unit piece level count")
+_KINDS = word_set("type kind category class group")
+_HELD = (("hand",), ("stock",), ("qty",), ("quantity",), ("piece",), ("unit",))
 
 
-def _adds_pieces_for_value(query: Query, q: LinkedQuestion) -> bool:
-    """`the total value of our stock` read as the number of pieces in it."""
-    asked = any(x.lower in ("value", "worth") for x in q.items)  # as a word of its own, and not in the name of a metric
-    added = [
-        q.vocabulary.columns[e.column]
-        for e in query.expressions()
-        if e.function in ("sum", "avg") and e.column and not e.factor
-    ]
-    counted = _only_counts(query) and not any(x.is_keyword("count") for x in q.items)  # `total value of stock`
-    return asked and (counted or any(_PIECES & set(c.words) for c in added))
+def _counts_one_row(query: Query, q: LinkedQuestion) -> bool:
+    """`how many wing nuts do we have`, where a wing nut is one row with a number of pieces."""
+    counted = [e.table for e in query.select if e.function == "count" and not e.column]
+    if len(counted) != 1 or query.group or counted[0] is None:
+        return False
+    rows = q.vocabulary.tables[counted[0]].table.row_count or 0
+    held = any(c.numeric and c.words in _HELD for c in q.vocabulary.by_table[counted[0]])
+    named = (c.left.column for c in query.conditions() if c.operator == "=" and not c.left.function)
+    return held and any(key and key[0] == counted[0] and len(q.values.values(*key)) == rows > 1 for key in named)
 
 
-def _rates_by_ratings(query: Query, q: LinkedQuestion) -> bool:
-    """`no-show rate` read as the ratings of those who did not come: a rate is a share."""
-    names = {word for e in query.expressions() if e.column for word in q.vocabulary.columns[e.column].words}
-    return any(t.lower in ("rate", "rates") for t in q.tokens) and "rating" in names and "rate" not in names
-
-
-def _orders_no_time(query: Query, q: LinkedQuestion) -> bool:
-    """`runners, newest first` sorted by their names."""
-    words = [t.lower for t in q.tokens]
-    ordered = [q.vocabulary.columns[e.column] for e in query.ordered_by() if e.column]
-    by_time = any(c.role in ("date", "year") or "age" in c.words or c.primary for c in ordered)
-    return any(a in _BY_AGE and b == "first" for a, b in pairwise(words)) and not by_time
-
-
-_BY_AGE = word_set("newest oldest latest earliest youngest recent")
-
-
-def _counts_a_mass(query: Query, q: LinkedQuestion) -> bool:
-    """`total payroll`: one word for all rows is no number of them, as `total orders` is."""
-    totals = (k for k, x in enumerate(q.items) if x.is_keyword("agg", "count") and x.lower == "total")
-    return _only_counts(query) and any(q.sort(k + 1) == "table" and not q.plural(k + 1) for k in totals)
-
-
-_CHECKS: dict[str, Callable[[Query, LinkedQuestion], bool]] = {
-    "date_averaged": _averages_dates,
-    "versions_open": _versions_counted,
-    "number_not_shown": _shows_no_number,
-    "text_compared": _compares_text,
-    "rate_open": _rates_by_ratings,
-    "age_order_open": _orders_no_time,
-    "value_of_pieces": _adds_pieces_for_value,
-    "mass_counted": _counts_a_mass,
-    "own_rows_counted": _counts_single_rows,
-    "date_as_text": _orders_text_dates,
-    "one_rating_of_many": _ranks_by_one_rating,
-    "count_or_amount": _counts_money,
-    "share_of_part": _share_of_all,
-    "only_named_value_shown": _shows_what_was_named,
-    "share_open": lambda query, _: any(e.share for e in query.select) and not (query.where or query.group),
-    "only_open": _says_only,
-    "total_of_a_rank": _total_of_a_rank,
-    "only_dates_shown": _shows_only_dates,
-    "group_open": _groups_amiss,
-    "superlative_open": _ranks_by_nothing,
-    "route_open": _two_routes,
-    "second_question_open": _asks_twice,
-    "idle_table": _joins_for_nothing,
-    "column_of_many": _lists_column_of_many,
-    "amount_listed": _lists_amounts,
-    "who_is_no_person": _who_is_no_person,
-}
-"""The doubts, by the names that `doubts` explains, each with the check of a query that states it."""
+def _counts_named_thing(query: Query, q: LinkedQuestion) -> bool:
+    """Whether the rows counted are those of a table of which the question names one row."""
+    counted = [e.table for e in query.select if e.function == "count"]
+    named = {
+        c.left.column[0]
+        for c in query.conditions()
+        if c.operator == "=" and c.left.column and not c.left.function
+        and (c.left.column in {n.key for n in q.vocabulary.name_columns(c.left.column[0])}
+             or q.vocabulary.columns[c.left.column].role in ("id", "name"))
+    }  # fmt: skip
+    return bool(set(counted) & named)

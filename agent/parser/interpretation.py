@@ -117,21 +117,24 @@ class Span:
 class Shape:
     """A computation on the figures of a plain query."""
 
-    kind: Literal[
-        "share", "growth", "change", "periods", "compare", "median", "average", "count", "top", "days"
-    ]  # fmt: skip
+    kind: Literal["share", "growth", "change", "periods", "difference", "compare", "median", "average", "count", "top",
+                  "days", "took", "ratio"]  # fmt: skip
     """share: each group's figure as a percentage of all; growth: as a percentage of the previous period; change: as a
-    percentage from one year to another; periods, compare: groups for two periods or two values; median: instead of the
-    average; average, count: of the groups' figures, of the groups; top: the group with the highest figure; days: from
-    one date to another."""
+    percentage from one year to another; periods, compare: groups for two periods or two values; difference: of the
+    figures of two periods; median: instead of the average; average, count: of the groups' figures, of the groups; top:
+    the group with the highest figure; days: from one date to another; took: rows by the time between their dates;
+    ratio: of two sums."""
     years: tuple[int, ...] = ()
     periods: tuple[Span, ...] = ()
-    """For periods: the two that are compared."""
+    """For periods and difference: the two that are compared."""
     span: tuple[ColumnKey, ColumnKey] | None = None
-    """For days: the dates at the start and the end."""
+    """For days and took: the dates at the start and the end."""
     function: Function = "avg"
     """For days: the aggregate of the times."""
     unit: Unit = "day"
+    operator: Operator = ">"
+    """For took: how the time is compared with `number`."""
+    number: float = 0.0
     part: str = ""
     """For top: the part of the date that the plain query groups by."""
     descending: bool = True

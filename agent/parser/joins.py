@@ -49,6 +49,10 @@ class JoinPlan:
         return (self.root, *(table for table, _ in self.steps))
 
     @property
+    def inferred(self) -> int:
+        return sum(edge.inferred for _, edge in self.steps)
+
+    @property
     def by_chance(self) -> int:
         return sum(edge.chance for _, edge in self.steps)
 

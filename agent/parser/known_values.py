@@ -16,8 +16,8 @@ _OF_LANDS = word_set("country nation nationality citizenship")
 _FEMALE, _MALE = ("f", "female", "woman", "women"), ("m", "male", "man", "men")
 _SEXES = {**dict.fromkeys(("female", "woman", "girl", "lady"), _FEMALE),
           **dict.fromkeys(("male", "man", "boy", "gentleman", "guy"), _MALE)}  # fmt: skip
-_SAME = 0.95
-"""The score of a value with the same meaning."""
+_SAME, _ENDING = 0.95, 0.86
+"""The score of a value with the same meaning, and of one that ends in it (`Miami, FL`)."""
 _SHARE, _SAMPLE = 0.5, 60
 """The share of a column's first values that name places, from which on it is a column of places."""
 
@@ -48,7 +48,7 @@ def place_or_language(text: str, vocabulary: Vocabulary, values: ValueIndex) -> 
             if stored and _holds(column, known, values):
                 found = (v for v in values.values(*column.key) if v.lower() in stored)
                 hits.extend(ValueHit(column.table, column.name, value, _SAME) for value in found)
-    return text, tuple(hits)
+    return (text, tuple(hits)) if hits else _ending(text, vocabulary, values)
 
 
 def _holds(column: ColumnWord, known: dict[str, frozenset[str]], values: ValueIndex) -> bool:
@@ -60,3 +60,17 @@ def _holds(column: ColumnWord, known: dict[str, frozenset[str]], values: ValueIn
         return True
     stored = values.values(*column.key)[:_SAMPLE]
     return sum(v.lower() in known for v in stored) >= max(2.0, _SHARE * len(stored))
+
+
+def _ending(text: str, vocabulary: Vocabulary, values: ValueIndex) -> tuple[str, tuple[ValueHit, ...]]:
+    """Places whose last part is a state or country of that name: `Miami, FL`."""
+    meant = countries()[0].get(text.lower(), frozenset()) | states().get(text.lower(), frozenset())
+    hits: list[ValueHit] = []
+    endings = set()
+    for column in vocabulary.columns.values() if meant else ():
+        for value in values.values(*column.key):
+            town, comma, end = value.rpartition(", ")
+            if town and end.lower() in meant:
+                hits.append(ValueHit(column.table, column.name, value, _ENDING))
+                endings.add(comma + end)
+    return (endings.pop(), tuple(hits)) if len(endings) == 1 else (text, ())

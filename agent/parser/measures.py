@@ -36,9 +36,13 @@ def averaged(q: LinkedQuestion, column: ColumnWord) -> bool:
 
 
 def money_column(q: LinkedQuestion, table: str) -> ColumnWord | None:
-    """The amount that `total payments` adds up, of a table whose rows are sums of money."""
+    """The amount that `total payments` adds up: a figure called as its table is (a file `sales.csv` with a column
+    Sales), or one of a table whose rows are sums of money."""
     named = q.vocabulary.tables[table].words
-    if not set(named) & MONEY_ROWS:
+    for column in q.vocabulary.by_table[table]:
+        if column.role == "number" and column.words == named:
+            return column
+    if not set(q.vocabulary.tables[table].words) & MONEY_ROWS:
         return None
     numeric = [c for c in q.vocabulary.by_table[table] if c.role == "number"]
     named_as = {c.key: c.words[:-1] if MINOR.intersection(c.words[-1:]) else c.words for c in numeric}  # `amount_cents`
@@ -188,12 +192,27 @@ def _named(columns: Sequence[ColumnWord], names: Sequence[tuple[str, ...]]) -> C
     return next((c for w in names for c in columns if _said(c)[-len(w) :] == w), None)
 
 
-def added_up(q: LinkedQuestion, e: Expression) -> bool:
-    """Whether a figure says something of a group only when it is added up."""
+_TOTALS = ("total", "amount")
+
+
+def other_total(q: LinkedQuestion, used: Expression) -> str:
+    """A total of the rows that the lines belong to, where price times quantity of the lines is used: it may include
+    more than they do. Empty if there is none."""
+    if used.factor is None or used.column is None:
+        return ""
+    owners = (e.right for e in q.graph.edges(used.column[0]) if e.left == used.column[0])
+    columns = (c for t in owners for c in q.vocabulary.by_table[t])
+    return next((f"{c.table}.{c.name}" for c in columns if c.role == "number" and c.words[-1] in _TOTALS), "")
+
+
+def added_up(q: LinkedQuestion, e: Expression, *, any_figure: bool = False) -> bool:
+    """Whether a figure says something of a group only when it is added up. `any_figure`: whatever it is called, as the
+    question asks for an amount."""
     column = q.vocabulary.columns[e.column] if e.column and not e.function and not e.part and e.since is None else None
     if column is None or not column.numeric or column.role != "number" or column.foreign or averaged(q, column):
         return False
-    return bool(_ADDED & set(column.words)) or column.words == q.vocabulary.tables[column.table].words
+    called = _ADDED & set(column.words) or column.words == q.vocabulary.tables[column.table].words
+    return any_figure or bool(called)
 
 
 _ADDED = word_set("sale profit revenue amount total quantity cost loss income spend spending payment unit volume")

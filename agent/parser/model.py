@@ -147,7 +147,7 @@ class OfflineModel:
             tree = view.expand(reading.tree)
             reading = replace(reading, tree=tree, sql=readable(tree, dialect))
             if computed:
-                stated = dict.fromkeys(("joins", "unnamed tables", "joins by chance"), 0.0)
+                stated = dict.fromkeys(("joins", "unnamed tables", "inferred joins", "joins by chance"), 0.0)
                 defined = {**reading.features, **stated, "entities": min(reading.features.get("entities", 1.0), 1.0)}
                 reading = replace(reading, confidence=max(reading.confidence, confidence(defined)))
         return reading

@@ -160,7 +160,14 @@ def order_terms(q: LinkedQuestion, c: Context, i: int, argument: str, rank: bool
     while j is not None and j < len(q.items):
         finding, j = _order_term(q, c, i, j, terms)
         yield finding
-    if not terms.has_term and terms.direction_before:
+    # `customers by total`: the word is the name of their column, or of a column of the rows that refer to them
+    tables = dict.fromkeys((*c.entities, *q.graph.referring(c.main_entity)))
+    totals = (x for t in tables for x in q.vocabulary.by_table[t] if x.words == ("total",) and x.role == "number")
+    total = next(totals, None) if not terms.has_term and terms.function == "sum" else None
+    if total is not None:
+        summed: Function = "sum" if q.many_of(c.main_entity, total.table) else ""
+        yield Finding(order=((Expression(summed, total.key), terms.argument in ("desc", "rank")),))
+    elif not terms.has_term and terms.direction_before:
         yield direction(q, c, terms.direction_before, i)
     elif not terms.has_term:
         named = q.items[i].lower == "listed" or any(x.is_keyword("dir") for x in q.items)

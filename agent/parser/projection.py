@@ -16,6 +16,7 @@ from agent.parser.state import Context, Finding, Findings
 from agent.parser.stored_states import ANSWERS, is_flag, says
 from agent.parser.time_conditions import TIME_WORDS
 from agent.parser.word_lists import word_list
+from eval.language.inflection import lemma
 from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 _CALENDAR = ("year", "years", "date", "dates", "the year", "time")
@@ -28,10 +29,12 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
         column = c.column_of(i)
         if is_flag(q.values, column) and q.sort(i + 1) == "table":
             yield replace(conditions.flag(q, column, c.negated), used=(i,))
+        elif _only_prefix(q, i, column):
+            yield Finding((i,))
         else:
             yield Finding((i,), groups=(("column", Expression(column=column.key)),), changes={"grouping": False})
         return
-    finding = self_references.superior(q, c, i) if c.in_head else None
+    finding = (self_references.superior(q, c, i) if c.in_head else None) or self_references.refers_to_named(q, i)
     if finding is not None:
         yield finding
         return
@@ -45,6 +48,8 @@ def column(q: LinkedQuestion, c: Context, i: int) -> Findings:
     added = bool(c.functions) and set(c.functions) <= {"avg", "sum"} and not c.counting
     column = c.column_of(i, "number" if added else "")
     yield Finding((i,))
+    if _only_prefix(q, i, column) or _only_ties(q, c, i, column):
+        return
     if c.in_head and not c.functions and column.role == "date" and (_names_event(q, i) or conditions.deed(q, i)):
         yield _rows_of_event(c, i, column)
     elif c.in_head and not mention.opposite and _qualifies_next(q, i, column):
@@ -118,7 +123,7 @@ def _nothing_new(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
     # `studying major 50`: the verb names the same column as the noun after it
     same = {c.key for c, _ in q.mention(i + 1).columns[:2]} if q.sort(i + 1) == "column" else set()
     verb = q.items[i].lower.endswith(("ing", "ed")) and q.mention(i).columns[0][0].key in same
-    return Finding((i,)) if verb else None
+    return Finding((i,)) if verb or (c.in_head and _names_of_column(q, i)) else None
 
 
 def _listed_with(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> tuple[ColumnWord, ...]:
@@ -139,6 +144,8 @@ def _restricted(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, oppos
     if c.negated and c.main_entity not in ("", column.table) and q.many_of(c.main_entity, column.table):
         return replace(named, absent=column.table)
     flagged = is_flag(q.values, column)
+    if c.negated and not flagged and q.elsewhere(i):
+        return Finding(unused=(i,))
     if c.negated or flagged or _happened(q, i, column):
         said = [k for k in range(i + 1, min(i + 4, len(q.items))) if flagged and q.items[k].lower in (*_YES, *_NO)]
         denied = any(q.items[k].lower in _NO for k in said)
@@ -163,7 +170,7 @@ def _shown(q: LinkedQuestion, c: Context, i: int, column: ColumnWord, plain: boo
     named = Finding(changes={"last_column": (i, column)})
     if c.counting:
         named = replace(named, changes={**named.changes, "counting": ""})
-        if _amount_counted(c, column):
+        if _amount_counted(q, c, column):
             beside = any(e.column and not e.function and e.column[0] == column.table for e in c.query.select)
             amount = Expression("" if beside and not c.groups else "sum", column=column.key)
             yield replace(named, shown=(amount,))
@@ -206,14 +213,30 @@ def _coordinated(q: LinkedQuestion, i: int) -> bool:
     return True
 
 
-def _amount_counted(c: Context, column: ColumnWord) -> bool:
+def _amount_counted(q: LinkedQuestion, c: Context, column: ColumnWord) -> bool:
     """`how many seats` when a column holds that number: it is shown or summed, and its values are not counted; `how
     many units in all`, when the quantities are figures stored as text."""
     if c.counting != "rows" or c.share or c.distinct or column.foreign:
         return False
-    if column.numeric and column.role == "number":
+    if column.numeric and column.role == "number" and not _numbers_things(q, column):
         return True
     return "quantity" in column.words and column.figures is not None
+
+
+def _numbers_things(q: LinkedQuestion, column: ColumnWord) -> bool:
+    """`candidate` with 1001 to 1950: one thing each, called in the singular, by numbers of one length."""
+    last = column.name.lower().rsplit("_", 1)[-1]
+    if len(column.words) != 1 or lemma(last) != last:
+        return False
+    facts = q.values.facts(*column.key)
+    least, greatest = facts.least, facts.greatest
+    if not (isinstance(least, int) and isinstance(greatest, int)):
+        return False
+    return least >= _CODES and len(str(least)) == len(str(greatest))
+
+
+_CODES = 100
+"""The least number that is one of a thing and no quantity."""
 
 
 def _qualifies_next(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
@@ -232,6 +255,41 @@ def _says_which(q: LinkedQuestion, c: Context, i: int) -> bool:
         return True
     before = q.previous_word(i)
     return bool(c.query.aggregates() or c.entities) and before not in ("and", ",", "by", "show", "list", "the")
+
+
+def _only_prefix(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:
+    """`ticket topic`: the first word matched only a key, and names the entity whose topic is meant."""
+    beside = q.sort(i + 1) == "column" and q.holds(i + 1, column.table)
+    return column.role == "id" and q.mention(i).columns[0][1] < 0.9 and beside
+
+
+def _names_of_column(q: LinkedQuestion, i: int) -> bool:
+    """`names of the states` when states are a column: the column itself is shown."""
+    if q.items[i].lower not in ("name", "names") or i + 2 >= len(q.items) or q.items[i + 1].lower != "of":
+        return False
+    j = i + 2
+    while j < len(q.items) and (
+        q.items[j].lower in ("the", "all", "different", "any") or q.items[j].is_keyword("distinct")
+    ):
+        j += 1
+    if j >= len(q.items) or q.sorts[j] != "column":
+        return False
+    mention = q.mention(j)
+    column, score = mention.columns[0]
+    return score >= 0.9 and not column.numeric and column.role in ("text", "name") and not mention.tables
+
+
+_KEYS = word_set("id ids code codes number numbers")
+
+
+def _only_ties(q: LinkedQuestion, c: Context, i: int, column: ColumnWord) -> bool:
+    """`which employee supports …`: the verb resembles a key that points to the entity; it determines the join."""
+    if c.head_entity is None or c.negated or c.query.select or c.counting or c.functions:
+        return False
+    last_word = q.tokens[q.items[i].end - 1].lower
+    if column.role != "id" or not column.foreign or q.mention(i).columns[0][1] >= 0.9 or last_word in _KEYS:
+        return False
+    return any(e.right == c.head_entity and e.left_columns == (column.name,) for e in q.graph.edges(column.table))
 
 
 def _happened(q: LinkedQuestion, i: int, column: ColumnWord) -> bool:

@@ -81,6 +81,8 @@ def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int, tables: d
         return False
     if k == len(items) - 1 and k > 1 and items[k - 1].lower in ("we", "they") and items[k - 2].lower in ("did", "have"):
         return len(word) > 2  # `how many bids did we win`
+    if _happened(items, k, tables):
+        return True
     if item.kind == "mention":
         mention = item.mention
         elsewhere = word in TIMELY and mention is not None and not {h.table for h in mention.values} & set(tables)
@@ -100,6 +102,21 @@ def _describes(tokens: Sequence[Token], items: Sequence[Item], k: int, tables: d
     before = next((x.lower.split()[-1] for x in reversed(items[:k]) if x.lower not in ("the", "a", "yet")), "")
     stated = before in _AUXILIARIES or (word in TIMELY and participle(before)) or before in ("that", "which", "who")
     return (stated or participle(word)) and not _complemented(items, k)
+
+
+def _happened(items: Sequence[Item], k: int, tables: dict[str, int]) -> bool:
+    """`were closed by Ida`, `did Ida close`, `closed the most tickets`: a date that not every row has says what was
+    done."""
+    mention = items[k].mention
+    dates = mention.columns[:1] if mention is not None and not mention.values and not mention.tables else ()
+    if not any(c.role == "date" and c.column.nullable and c.table in tables and s >= 0.9 for c, s in dates):
+        return False
+    if k == len(items) - 1 or (k == len(items) - 2 and items[-1].kind == "sign"):
+        return any(x.lower in ("did", "has", "have") for x in items[:k])
+    following = [x for x in items[k + 1 : k + 4] if x.lower != "the"][:2]
+    doer = following[1].mention if len(following) > 1 and following[0].lower == "by" else None
+    named = doer is not None and any(hit.value[:1].isupper() for hit in doer.values)  # Ida, not `by voucher`
+    return named or following[0].is_keyword("sup")
 
 
 def _complemented(items: Sequence[Item], k: int) -> bool:

@@ -23,8 +23,13 @@ from eval.language.tokens import Token
 
 ALMOST = 0.15
 """Scores that differ by at most this much are rivals."""
+_SAME_WORD = 0.85
+"""A stored value with at least this score is the word itself, or its singular."""
 _THE_NAME = 0.95
 """A stored value with a higher score is the name itself."""
+_KIND_COLUMNS = 4
+"""A table of kinds has at most this many columns."""
+_OWN = word_set("their its his her our own same")
 _DETERMINERS = word_set("the a an all any every each these those different distinct")
 
 
@@ -165,6 +170,41 @@ class LinkedQuestion:
         """What tells a row of this table from the others: its key if it has one, and the columns that represent it."""
         key = self.vocabulary.key_column(table)
         return list(dict.fromkeys([*([Expression(column=key.key)] if key else []), *self.named_by(table)]))
+
+    def kind_of(self) -> str:
+        """The table whose rows are of a kind that is named alone: `how many dogs` counts pets, where a table of species
+        holds the kinds and only pets refer to it. Empty where the question names a table, or the value is a name."""
+        if "table" in self.sorts:
+            return ""
+        columns = (x.mention for x, sort in zip(self.items, self.sorts, strict=True) if sort == "column")
+        asked = {m.columns[0][0].table for m in columns if m is not None}
+        for i, sort in enumerate(self.sorts):
+            mention = self.items[i].mention
+            written = any(t.capital or t.kind == "quoted" for t in self.tokens_of(i))
+            if sort != "value" or mention is None or written:
+                continue
+            hits = {h.table for h in mention.values if h.score >= _SAME_WORD} - asked  # `which floor is neurology on`
+            if self.sort(i + 1) == "column" and self.mention(i + 1).columns[0][0].is_figure:
+                continue  # `staff budget` is a figure of the rows, and not the rows
+            if len(hits) == 1 and (table := next(iter(hits))) in self.vocabulary.tables:
+                # the only table that refers to a table of kinds, which itself refers to none
+                own = self.vocabulary.by_table[table]
+                named = {c.name for c in self.vocabulary.name_columns(table)}
+                by_name = named.issuperset(h.column for h in mention.values if h.table == table)
+                is_kinds = by_name and len(own) <= _KIND_COLUMNS and not any(c.foreign for c in own)
+                below = self.graph.referring(table) if is_kinds else []
+                return below[0] if len(below) == 1 and not self.vocabulary.tables[below[0]].bridge else ""
+        return ""
+
+    def elsewhere(self, at: int) -> bool:
+        """Whether item `at` stands in `outside their own city` or `not in the same city`: two places that differ, and
+        none that is empty."""
+        before = self.items[max(0, at - 4) : at]
+        denied = next((k for k in reversed(range(len(before))) if before[k].is_keyword("neg")), None)
+        if denied is None:
+            return False
+        owned = any(item.lower in _OWN for item in before[denied + 1 :])
+        return "outside" in before[denied].lower or (owned and before[denied].lower.endswith((" in", " from")))
 
     def many_of(self, one: str, other: str) -> bool:
         """Whether a row of one table may have several of the other."""

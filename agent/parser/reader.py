@@ -44,6 +44,8 @@ _DONE = word_set("written made taught won driven given drawn built flown led hel
 def read(q: LinkedQuestion) -> Draft:
     """Read all items, then decide projection, grouping and joins."""
     r = Context(q)
+    if kind := q.kind_of():
+        r.join(Finding(entities=(kind,), changes={"head_entity": kind}))
     for i in range(len(q.items)):
         if i not in r.consumed:
             r.draft.word = q.items[i].lower
@@ -152,7 +154,7 @@ def _groups_by(q: LinkedQuestion, c: Context, i: int) -> bool:
         ends = i + 2 >= len(q.items) or not _compared(q, c.in_head, i + 1) or (_in_a_year(q, i + 1) and all(kinds))
         if ends and not c.query.select and not c.functions:
             return True
-    if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i)):
+    if following == i + 1 and (_only_figure(q, c, i) or _of_own_rows(q, c, i) or _figure_per_thing(q, c, i)):
         return True
     before = q.word(i - 1)
     done = before in _DONE or (before.endswith("ed") and "group" not in before)
@@ -177,6 +179,13 @@ def _counted_rows(q: LinkedQuestion, i: int) -> bool:
         return True
     done = participle(q.items[i - 1].lower) and i > 1 and q.sorts[i - 2] == "table"
     return done and q.sorts[i + 1] == "column" and not q.plural(i + 1) and i + 2 == len(q.items)
+
+
+def _figure_per_thing(q: LinkedQuestion, c: Context, i: int) -> bool:
+    """`total weight shipped by customer`: after a sum or an average, a bare singular noun at the end names groups."""
+    ends = all(x.kind == "sign" or x.is_keyword("period") for x in q.items[i + 2 :])
+    added = any(e.function in ("sum", "avg") for e in c.query.select)
+    return added and ends and q.sorts[i + 1] in ("table", "column") and not q.plural(i + 1)
 
 
 def _only_figure(q: LinkedQuestion, c: Context, i: int) -> bool:

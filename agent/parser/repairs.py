@@ -6,38 +6,97 @@ lists `by` a measure show the entities of that measure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
+from agent.parser.implausible import asks_how_often
 from agent.parser.interpretation import Condition, Expression, Membership, Query, Shape
 from agent.parser.joins import Edge
+from agent.parser.measures import AVERAGED
+from agent.parser.persons import SERVED, personal
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Draft
+from agent.parser.stored_states import is_flag, says
 from eval.language.inflection import lemma, root
-from eval.language.lexicon import word_set
+from eval.language.lexicon import FUNCTION_WORDS, word_set
 
 
 def repaired(draft: Draft, q: LinkedQuestion) -> None:
     """Complete the draft's query in place."""
     query = draft.query
-    plain = query.shape is None and query.intersect is None and not query.within
-    for complete in (_having_per_row, _ranked_by_measure) if plain else ():
-        complete(draft, q)
-    for complete in (
-        _rows_of_one,
-        _total_of_totals,
-        _named_instead_of_keyed,
-        _without_repeats,
-        _absent_by_shown,
-        _ordered_by_time,
-        _highest_first,
-    ):
-        complete(draft, q)
+    if query.shape is None and query.intersect is None and not query.within:
+        if query.having and not query.group:
+            _having_per_row(query, q, draft.entities)
+        elif not query.group and not query.having and query.limit is None:
+            _ranked_by_measure(query, q)
+    _in_state(draft, q)
+    _rows_of_one(draft, q)
+    figures = [e for e in query.select if e.function]
+    if query.shape is None and query.group and not query.where and len(figures) == 1 and figures[0].share:
+        # `what share of tickets is about each kind of problem`: no part is named, so it is each group's share of all
+        query.select = [replace(e, share=False) for e in query.select]
+        query.shape = Shape("share")
+        query.order = query.order or [(replace(figures[0], share=False), True)]
+    _total_of_totals(query, q)
+    _average_of_rows(query, q)
+    _person_with_most(query, q)
+    _who_did(query, q)
+    _added_in_period(draft, q)
+    _counted_per_period(draft, q)
+    _named_instead_of_keyed(query, q)
+    _times_of_event(query, q)
+    _named_kinds(query, q)
+    _without_repeats(draft, q)
+    _absent_by_shown(query, q)
+    if not query.order and query.limit is None and query.group and any(e.part for e in query.group):
+        query.order = [(e, False) for e in query.group if e.part]
+        # `parcels collected per month`: rows without the date belong to no month
+        restricted = {c.left.column for c in query.conditions()}
+        dates = [e.column for e in query.group if e.part and e.column is not None and not query.keep_empty]
+        for date in dates:
+            if date not in restricted and q.vocabulary.columns[date].column.nullable:
+                query.where.append((Condition(Expression(column=date), "not null"),))
+    _highest_first(query, q)
 
 
-def _absent_by_shown(draft: Draft, q: LinkedQuestion) -> None:
-    """`countries without departures`: countries none of whose places has one, rather than each place without one."""
+_KINDS = word_set("distinct different unique value values kind kinds")
+
+
+def _in_state(draft: Draft, q: LinkedQuestion) -> None:
+    """`how many are active`: the rows that are, not the number of answers that a yes-or-no column knows."""
     query = draft.query
+    shown = [e for e in query.select if e.function == "count" and e.distinct and e.column is not None]
+    said = {t.lower for t in q.tokens}
+    if len(shown) != 1 or shown[0].column is None or _KINDS & said:
+        return
+    column = q.vocabulary.columns[shown[0].column]
+    stated = any(c.left.column == column.key for c in query.conditions())
+    yes = says(q.values, column, wanted=True) if is_flag(q.values, column) and not stated else None
+    if yes is not None and shown[0] not in query.group:
+        query.select = [Expression("count", table=column.table) if e is shown[0] else e for e in query.select]
+        query.order = [(Expression("count", table=column.table) if e == shown[0] else e, d) for e, d in query.order]
+        query.where.append((yes,))
+        draft.notes.append(f"rows are counted whose {' '.join(column.words)} says yes")
+
+
+def _rows_of_one(draft: Draft, q: LinkedQuestion) -> None:
+    """`how many dogs`: one kind of animal is always one; the rows that are of it are counted."""
+    query = draft.query
+    fixed = {c.left.column for c in query.conditions() if c.operator == "=" and len(c.values) == 1}
+    for count in [e for e in query.select if e.function == "count" and not e.column and e.table]:
+        own = q.vocabulary.tables[count.table or ""]
+        keys = {(own.name, name) for name in own.table.primary_key}
+        referring = q.graph.referring(own.name)
+        if keys and keys <= fixed and len(own.table.columns) == 1 and len(referring) == 1 and not query.group:
+            rows = replace(count, table=referring[0])
+            query.select = [rows if e is count else e for e in query.select]
+            query.tables = [referring[0] if t == own.name else t for t in query.tables]
+            draft.notes.append(f"{q.vocabulary.tables[referring[0]].plural} are counted")
+
+
+def _absent_by_shown(query: Query, q: LinkedQuestion) -> None:
+    """`countries without departures`: countries none of whose places has one, rather than each place without one."""
     column = _only_column(query, q)
     if column is None or column.role != "text" or column.foreign or column in q.vocabulary.name_columns(column.table):
         return
@@ -54,9 +113,8 @@ def _only_column(query: Query, q: LinkedQuestion) -> ColumnWord | None:
     return q.vocabulary.columns.get(shown) if shown is not None and listed else None
 
 
-def _total_of_totals(draft: Draft, q: LinkedQuestion) -> None:
+def _total_of_totals(query: Query, q: LinkedQuestion) -> None:
     """`state the total amount invoiced in 2025`: a sum, although a column is called the total amount of each row."""
-    query = draft.query
     column = _only_column(query, q)
     if column is None or column.words[0] != "total" or not column.numeric:
         return
@@ -68,19 +126,37 @@ def _total_of_totals(draft: Draft, q: LinkedQuestion) -> None:
         query.select = [Expression("sum", column.key)]
 
 
-def _rows_of_one(draft: Draft, q: LinkedQuestion) -> None:
-    """`how many dogs`: one kind of animal is always one; the rows that are of it are counted."""
-    query = draft.query
-    fixed = {c.left.column for c in query.conditions() if c.operator == "=" and len(c.values) == 1}
-    for count in [e for e in query.select if e.function == "count" and not e.column and e.table]:
-        own = q.vocabulary.tables[count.table or ""]
-        keys = {(own.name, name) for name in own.table.primary_key}
-        referring = q.graph.referring(own.name)
-        if keys and keys <= fixed and len(own.table.columns) == 1 and len(referring) == 1 and not query.group:
-            rows = replace(count, table=referring[0])
-            query.select = [rows if e is count else e for e in query.select]
-            query.tables = [referring[0] if t == own.name else t for t in query.tables]
-            draft.notes.append(f"{q.vocabulary.tables[referring[0]].plural} are counted")
+def _who_did(query: Query, q: LinkedQuestion) -> None:
+    """`who did a test drive in March`: the customers, where a row refers to one of them, rather than the row."""
+    tables = {t for e in query.select for t in e.tables}
+    if q.tokens[0].lower != "who" or len(tables) != 1 or query.group or query.limit or query.aggregates():
+        return
+    table = next(iter(tables))
+    others = [e.right for e in q.graph.edges(table) if e.left == table != e.right]
+    served = [other for other in others if SERVED & set(q.vocabulary.tables[other].words)]
+    if len(served) != 1 or personal(q.vocabulary, table):
+        return
+    query.select, query.group = list(q.named_by(served[0])), q.one_row(served[0])
+    query.put_first(served[0], *query.tables, table)
+
+
+def _named_kinds(query: Query, q: LinkedQuestion) -> None:
+    """`roses with price`: things called by their kind are named, too."""
+    first = next((k for k, x in enumerate(q.items) if x.lower not in FUNCTION_WORDS and x.keyword is None), -1)
+    if first < 0 or q.sorts[first] != "value" or q.named or query.group or query.distinct or query.limit is not None:
+        return
+    tokens = q.tokens[q.items[first].start : q.items[first].end]
+    follows = q.items[first + 1].lower if first + 1 < len(q.items) else ""
+    if any(t.capital for t in tokens) or not tokens[-1].lower.endswith("s") or follows not in _WITH:
+        return
+    tables = {e.column[0] if e.column and not e.function else "" for e in query.select}
+    held = {c.left.column[0] for c in query.conditions() if c.left.column}
+    if len(tables) == 1 and tables == held and q.vocabulary.name_columns(*tables):
+        names = q.named_by(*tables)
+        query.select = [*names, *(e for e in query.select if e not in names)]
+
+
+_WITH = ("with", "and", "with their", "with its", "and their", "with the")
 
 
 def _without_repeats(draft: Draft, q: LinkedQuestion) -> None:
@@ -107,22 +183,77 @@ def _without_repeats(draft: Draft, q: LinkedQuestion) -> None:
 _CONTACTS = word_set("email phone mobile fax address")
 
 
-def _ordered_by_time(draft: Draft, q: LinkedQuestion) -> None:
-    """`parcels collected per month`: in order of time, without the rows that have no date and belong to no month."""
-    query = draft.query
-    parted = [e for e in query.group if e.part]
-    if query.order or query.limit is not None or not parted:
+def _person_with_most(query: Query, q: LinkedQuestion) -> None:
+    """`who worked the most hours`: the person whose hours add up to most, where the hours of each are many rows."""
+    if q.tokens[0].lower != "who" or query.limit is None or len(query.order) != 1 or query.group or query.within:
         return
-    query.order = [(e, False) for e in parted]
-    restricted = {c.left.column for c in query.conditions()}
-    for date in [e.column for e in parted if e.column is not None and not query.keep_empty]:
-        if date not in restricted and q.vocabulary.columns[date].column.nullable:
-            query.where.append((Condition(Expression(column=date), "not null"),))
+    ranked, descending = query.order[0]
+    column = q.plain_column(ranked) if not ranked.part else None
+    if column is None or column.role != "number" or column.foreign or _NOT_ADDED & set(column.words):
+        return
+    if any(personal(q.vocabulary, t) for e in query.select for t in e.tables):
+        return
+    others = (e.right for e in q.graph.edges(column.table) if e.left == column.table != e.right)
+    people = [other for other in others if personal(q.vocabulary, other)]
+    key = q.vocabulary.key_column(people[0]) if len(people) == 1 else None
+    if key is None:
+        return
+    figure = replace(ranked, function="sum")
+    shown = q.named_by(key.table)
+    query.select, query.order = [*shown, figure], [(figure, descending)]
+    query.group = q.one_row(key.table)
+    query.put_first(key.table)
 
 
-def _highest_first(draft: Draft, q: LinkedQuestion) -> None:
-    """`customers by country`: groups without an order of their own are ranked by their figure."""
+def _added_in_period(draft: Draft, q: LinkedQuestion) -> None:
+    """`hours worked last month`: a figure named first and alone is added up over the period. `how much did we refund
+    for Hamlet`: so is what was asked for as one amount."""
     query = draft.query
+    first = next((k for k, x in enumerate(q.items) if x.lower not in ("the", "our", "all")), 0)
+    said = [t.lower for t in q.tokens]
+    amount = said[:2] == ["how", "much"] and not _PAST.isdisjoint(said)
+    asked = amount or (q.sorts[first] == "column" and bool(query.where))
+    if len(query.select) != 1 or query.group or query.order or query.distinct or not asked:
+        return
+    shown = query.select[0]
+    column = q.plain_column(shown) if not shown.part else None
+    dated = any(
+        c.left.column and q.vocabulary.columns[c.left.column].role in ("date", "year") for c in query.conditions()
+    )
+    if column is None or column.role != "number" or column.foreign or not column.numeric:
+        return
+    if (dated or amount) and not _NOT_ADDED & set(column.words):
+        query.select = [replace(shown, function="sum")]
+        # `hours volunteered last month`: the date of the hours, not that of the volunteer, where they have one
+        own = [c for c in q.vocabulary.by_table[column.table] if c.role == "date"] if dated else []
+        for k, clause in enumerate(query.where):
+            c = clause[0]
+            if len(own) == len(clause) == 1 and isinstance(c, Condition) and c.half_open and c.left.column:
+                query.where[k] = (replace(c, left=Expression(column=own[0].key)),)
+        draft.notes.append(f"{column.name} is added up")
+
+
+_PAST = word_set("did was were have has")
+
+
+def _counted_per_period(draft: Draft, q: LinkedQuestion) -> None:
+    """`finished jobs per month`: rows are counted where only dates are named."""
+    query = draft.query
+    parts = [e for e in query.select if e.part]
+    plain = [e for e in query.select if not e.part]
+    if not parts or query.aggregates() or query.order or query.limit is not None or query.distinct or not plain:
+        return
+    if any(e.column is None or e.via or q.vocabulary.columns[e.column].role != "date" for e in plain):
+        return
+    table = next((t for t in draft.entities if t in q.named), "")
+    if table:
+        query.select = [*parts, Expression("count", table=table)]
+        query.group = parts
+        draft.doubts.pop("group_without_aggregate", None)
+
+
+def _highest_first(query: Query, q: LinkedQuestion) -> None:
+    """`customers by country`: groups without an order of their own are ranked by their figure."""
     figures = [e for e in query.select if e.function]
     if query.order or query.limit is not None or len(figures) != 1 or not query.group or query.within:
         return
@@ -132,13 +263,22 @@ def _highest_first(draft: Draft, q: LinkedQuestion) -> None:
         query.default_order = [(figures[0], True)]
 
 
-def _having_per_row(draft: Draft, q: LinkedQuestion) -> None:
-    """`customers with revenue over 1000`: the figure is compared for each customer."""
-    query = draft.query
-    if not query.having or query.group:
+def _average_of_rows(query: Query, q: LinkedQuestion) -> None:
+    """`average seats per subscription`: over the rows of the table that holds the seats, not one row at a time."""
+    figures = [e for e in query.select if e.function]
+    tables = {t for e in (*query.select, *query.group) for t in e.tables} | set(query.tables)
+    if len(figures) != 1 or figures[0].function != "avg" or len(tables) != 1 or query.having or query.within:
         return
+    key = q.vocabulary.key_column(next(iter(tables)))
+    if key is None or Expression(column=key.key) not in query.group or query.limit is not None:
+        return
+    query.select, query.group, query.order = figures, [], []
+
+
+def _having_per_row(query: Query, q: LinkedQuestion, entities: Sequence[str]) -> None:
+    """`customers with revenue over 1000`: the figure is compared for each customer."""
     figures = [c.left for c in query.having]
-    entity = next((t for t in draft.entities if t in q.named), "")
+    entity = next((t for t in entities if t in q.named), "")
     holders = {t for e in figures for t in e.tables}
     key = q.vocabulary.key_column(entity) if entity else None
     if key is None or (entity in holders and all(e.function != "count" for e in figures)):
@@ -162,11 +302,8 @@ def _having_per_row(draft: Draft, q: LinkedQuestion) -> None:
     query.put_first(entity)
 
 
-def _ranked_by_measure(draft: Draft, q: LinkedQuestion) -> None:
+def _ranked_by_measure(query: Query, q: LinkedQuestion) -> None:
     """`customers by revenue`: each customer's revenue, the highest first."""
-    query = draft.query
-    if query.group or query.having or query.limit is not None:
-        return
     kinds = [q.sorts[k] if q.sorts[k] in ("table", "measure") else x.lower for k, x in enumerate(q.items[:3])]
     if kinds != ["table", "by", "measure"] or len(query.select) != 1 or not query.select[0].function:
         return
@@ -177,13 +314,14 @@ def _ranked_by_measure(draft: Draft, q: LinkedQuestion) -> None:
     query.put_first(table)
 
 
+_NOT_ADDED = AVERAGED - {"hour", "day"}
+"""Words of columns whose numbers are not added up; hours worked are."""
 _KEYS = word_set("id ids key keys code codes number numbers identifier identifiers no ref reference")
 
 
-def _named_instead_of_keyed(draft: Draft, q: LinkedQuestion) -> None:
+def _named_instead_of_keyed(query: Query, q: LinkedQuestion) -> None:
     """`who manages the north depot`, `which technician did most visits`: the name of the row that the key refers to,
     unless a key is asked for."""
-    query = draft.query
     plain = [e for e in query.select if not e.function]
     words = [t.lower for t in q.tokens]
     if len(plain) != 1 or query.intersect is not None:
@@ -201,6 +339,11 @@ def _named_instead_of_keyed(draft: Draft, q: LinkedQuestion) -> None:
     table, name = key.column
     tied = [e for e in q.graph.edges(table) if e.left == table and e.left_columns == (name,)]
     if any(e.right == table for e in tied):
+        if counted:
+            others = [replace(e, via=name) for e in q.named_by(table)]
+            query.select = [*others, *(e for e in query.select if e.function)]
+            query.group = [*query.group, *others]
+            query.where.extend([(Condition(key, "not null"),)] if column.column.nullable else [])
         return
     named = q.vocabulary.name_columns(tied[0].right) if len(tied) == 1 else ()
     if named and all(e.left_columns == (name,) or _hinted(q, e) < _hinted(q, tied[0])
@@ -217,3 +360,20 @@ def _hinted(q: LinkedQuestion, edge: Edge) -> int:
     words = {w for c in edge.left_columns for w in q.vocabulary.columns[edge.left, c].words}
     words -= {*q.vocabulary.tables[edge.right].words}
     return len({root(w) for w in words} & {root(t.lower) for t in q.tokens})
+
+
+def _times_of_event(query: Query, q: LinkedQuestion) -> None:
+    """`how often was room 3 used`: the rows that refer to the room are counted, where only one table holds them."""
+    if not asks_how_often(q) or len(query.select) != 1 or query.select[0].function != "count" or query.group:
+        return
+    thing = query.select[0].table
+    restricted = {t for part in query.restrictions() for t in part.tables}
+    if thing is None or thing not in restricted:
+        return
+    below = q.graph.referring(thing)
+    dated = [t for t in below if any(c.role == "date" for c in q.vocabulary.by_table[t])]
+    used = [t for t in (dated or below) if t in restricted]
+    events = used or dated or below
+    if len(events) == 1:
+        query.select = [Expression("count", table=events[0])]
+        query.put_first(events[0])

@@ -66,6 +66,7 @@ def link(
     spans = _schema_spans(tokens, vocabulary)
     _add_rows(tokens, spans, vocabulary)
     _add_dates(tokens, spans)
+    _add_unit_prices(tokens, spans, vocabulary)
     _add_measures(tokens, spans)
     periods = _periods(tokens, vocabulary, values)
     _add_values(tokens, spans, values, {k for period in periods for k in range(period.start, period.end)})
@@ -311,6 +312,25 @@ def _add_rows(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], vocab
             span.tables[min(tables)] = (vocabulary.tables[min(tables)], max(0.9, nearest))
 
 
+def _add_unit_prices(tokens: Sequence[Token], spans: dict[tuple[int, int], Span], vocabulary: Vocabulary) -> None:
+    """`price per kg`: a column of what one costs, with the word before that says which (`sold price per kg`)."""
+    for at in range(1, len(tokens) - 1):
+        if tokens[at].lower not in ("per", "/") or tokens[at - 1].lemma not in _COSTS:
+            continue
+        unit = tokens[at + 1].lemma
+        priced = [c for c in vocabulary.columns.values() if c.words[-1] == unit and of_a_unit(c.words)]
+        before = vocabulary.affinities(tokens[at - 2].lower) if at > 1 else {}
+        which = [c for c in priced if before.keys() & set(c.words)]
+        start = at - 2 if which else at - 1
+        for column in which or priced:
+            span = spans.setdefault((start, at + 2), Span())
+            span.offer(column, 0.97)
+            span.matched = at + 2 - start
+
+
+_COSTS = word_set("price cost rate fee")
+
+
 def _add_measures(tokens: Sequence[Token], spans: dict[tuple[int, int], Span]) -> None:
     lemmas = [t.lemma if t.kind == "word" else "\0" for t in tokens]
     for start in range(len(tokens)):
@@ -351,7 +371,7 @@ def _add_values(
                 or (token.kind == "word" and len(token.text) < 2 and not token.capital)
             ):
                 continue
-            named = token.kind == "quoted" or token.capital
+            named = token.kind == "quoted" or token.capital or _describes_rows(tokens, span_values, spans)
             if token.lower in FUNCTION_WORDS | NO_VALUE and not named:
                 continue
             if not named and (
@@ -379,6 +399,20 @@ def _add_values(
         span = spans.setdefault((span_values.start, span_values.end), Span())
         span.values = span_values.hits
         span.matched = max(span.matched, sum(t.kind != "punct" for t in covered))
+
+
+_CONDITIONS = ("new", "used")
+
+
+def _describes_rows(tokens: Sequence[Token], found: ValueSpan, spans: dict[tuple[int, int], Span]) -> bool:
+    """`used cars`, `how many were used`: a stored state of the rows that are named."""
+    if tokens[found.start].lower not in _CONDITIONS or found.hits[0].score < _SAME_TEXT:
+        return False
+    holders = {hit.table for hit in found.hits if hit.score >= _SAME_TEXT}
+    after = tokens[found.end].lower if found.end < len(tokens) else ""
+    if after not in ("", "ones", "one", "?"):
+        return bool(holders & spans.get((found.end, found.end + 1), Span()).tables.keys())
+    return any(score >= 0.9 and name in holders for span in spans.values() for name, (_, score) in span.tables.items())
 
 
 _DOING = word_set("use used do done make made")

@@ -10,10 +10,12 @@ from dataclasses import replace
 from itertools import takewhile
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.interpretation import Condition, Expression, Operator
+from agent.parser.interpretation import Clause, Condition, Expression, Operator, Query
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
 from eval.language.lexicon import word_set
+
+_COPULAS = word_set("is are was were")
 
 
 def referred(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
@@ -57,6 +59,37 @@ def superior(q: LinkedQuestion, c: Context, i: int) -> Finding | None:
         if _refers_to_own(q, column):
             named = tuple(replace(e, via=column.name) for e in q.named_by(column.table))
             return Finding((i,), (column.table,), named)
+    return None
+
+
+def refers_to_named(q: LinkedQuestion, i: int) -> Finding | None:
+    """`employees who report to Ada Lovelace`: the column refers to another row of its own table, which is named."""
+    mention = q.items[i].mention
+    after = [k for k in range(i + 1, min(len(q.items), i + 4)) if q.items[k].lower not in _COPULAS]
+    following = q.next_mention(after[0] - 1) if after else None
+    if mention is None or following is None or q.sorts[following] != "value" or following > i + 3:
+        return None
+    for column, _ in mention.columns[:6]:
+        tied = [e for e in q.graph.edges(column.table) if e.left == e.right and e.left_columns == (column.name,)]
+        if not tied:
+            continue
+        where: list[Clause] = []
+        at = following
+        while q.sort(at) == "value":
+            named = {c.key for c in q.vocabulary.by_table[column.table] if c.role == "name"}
+            stored = q.items[at].mention
+            hits = [h for h in stored.values if (h.table, h.column) in named] if stored is not None else []
+            if not hits:
+                break
+            names_in_use = {c.left.column for clause in where for c in clause if isinstance(c, Condition)}
+            hit = next((h for h in hits if (h.table, h.column) not in names_in_use), hits[0])
+            where.append((Condition(Expression(column=(hit.table, hit.column)), "=", (hit.value,)),))
+            at += 1
+        if not where:
+            return None
+        key = Query(select=[Expression(column=(column.table, tied[0].right_columns[0]))], where=where)
+        refers = Condition(Expression(column=column.key), "=", (), against=key)
+        return Finding((*range(following, at), i), (column.table,), conditions=(refers,))
     return None
 
 

@@ -31,13 +31,15 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
     plain = query.limit is None and query.intersect is None and not query.having and not query.within
     if shape.span is not None:
         return plain and _with_duration(query, shape)
-    if not plain or len(figures) != 1 or (shape.grouped and not query.group):
+    if not plain or len(figures) != (2 if shape.kind == "ratio" else 1) or (shape.grouped and not query.group):
+        return False
+    if shape.kind == "ratio" and any(e.function != "sum" or e.factor or e.less for e in figures):
         return False
     if shape.kind in ("growth", "top") and not any(e.part for e in query.group):
         return False
     if shape.kind == "median" and (figures[0].function != "avg" or figures[0].factor is not None):
         return False
-    if shape.kind in ("change", "periods") and not _restrict(query, shape, vocabulary):
+    if shape.kind in ("change", "periods", "difference") and not _restrict(query, shape, vocabulary):
         return False
     if shape.kind == "compare":  # group by the column whose two values are compared
         by = compared(query)
@@ -56,9 +58,15 @@ def fitted(query: Query, shape: Shape, vocabulary: Vocabulary) -> bool:
 
 
 def _with_duration(query: Query, shape: Shape) -> bool:
-    """Put the time between two dates into the query; False when it does not count the rows that have it."""
+    """Put the time between two dates into the query; False when it does not count or list the rows that have it."""
     assert shape.span is not None
     start, end = shape.span
+    if shape.kind == "took":
+        passed = Expression(column=end, since=start, unit=shape.unit)
+        if end[0] not in query.tables and not any(end[0] in e.tables for e in query.select):
+            return False
+        query.where.append((Condition(passed, shape.operator, (shape.number,)),))
+        return True
     figures = [e for e in query.select if e.function]
     if len(figures) != 1 or figures[0].function != "count" or figures[0].share:
         return False
@@ -106,9 +114,10 @@ def _figure(tree: exp.Select, query: Query) -> exp.Expr:
     return figure.unalias()
 
 
-def _percent(part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+def _quotient(part: exp.Expr, whole: exp.Expr, times: str = "100.0") -> exp.Expr:
+    """In percent, unless it is multiplied by another number."""
     nonzero = exp.Anonymous(this="NULLIF", expressions=[whole, exp.Literal.number(0)])
-    return exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=part), expression=nonzero, typed=True)
+    return exp.Div(this=exp.Mul(this=exp.Literal.number(times), expression=part), expression=nonzero, typed=True)
 
 
 def _over(call: exp.Expr, time: exp.Expr | None = None) -> exp.Window:
@@ -126,17 +135,28 @@ def _time_of(tree: exp.Select, query: Query) -> exp.Expr:
 
 def _share(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure = _figure(tree, query)
-    share = _percent(figure.copy(), _over(exp.Sum(this=figure.copy())))
+    share = _quotient(figure.copy(), _over(exp.Sum(this=figure.copy())))
     new = exp.alias_(share, "share_percent")
     at = next(k for k, e in enumerate(query.select) if e.function)
     tree.expressions[at].replace(new)
     return tree
 
 
+def _ratio(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    """The first sum over the second."""
+    above, below = (tree.expressions[k] for k, e in enumerate(query.select) if e.function)
+    ratio = _quotient(above.unalias().copy(), below.unalias().copy(), "1.0")
+    above.replace(exp.alias_(ratio, "ratio"))
+    below.pop()
+    if not any(e.part for e in query.group):
+        tree.set("order", None)
+    return tree
+
+
 def _growth(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     figure, time = _figure(tree, query), _time_of(tree, query)
     before = _over(exp.Anonymous(this="LAG", expressions=[figure.copy()]), time)
-    growth = _percent(exp.paren(exp.Sub(this=figure.copy(), expression=before.copy()), copy=False), before)
+    growth = _quotient(exp.paren(exp.Sub(this=figure.copy(), expression=before.copy()), copy=False), before)
     return tree.select(exp.alias_(growth, GROWTH), copy=False)
 
 
@@ -159,8 +179,22 @@ def _change(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
     first, last = (
         _only(figure, exp.EQ(this=year.copy(), expression=exp.Literal.string(str(y)))) for y in query.shape.years
     )
-    change = _percent(exp.paren(exp.Sub(this=last, expression=first.copy()), copy=False), first)
+    change = _quotient(exp.paren(exp.Sub(this=last, expression=first.copy()), copy=False), first)
     return _alone(tree, exp.alias_(change, "change_percent"))
+
+
+def _difference(tree: exp.Select, query: Query, _: Dialect) -> exp.Select:
+    """The later figure less the earlier one; the query's last clause has a condition for each period."""
+    figure = _figure(tree, query)
+    kept = tree.args["where"].this
+    either = (kept.expression if isinstance(kept, exp.And) else kept).unnest()
+    sides = [either.this.unnest(), either.expression.unnest()]
+    assert query.shape is not None
+    first, last = query.shape.periods
+    if first.start > last.start:
+        sides.reverse()
+    earlier, later = (_only(figure, side.copy()) for side in sides)
+    return _alone(tree, exp.alias_(exp.Sub(this=later, expression=earlier), "difference"))
 
 
 def _alone(tree: exp.Select, figure: exp.Expr) -> exp.Select:
@@ -226,15 +260,17 @@ def _count(tree: exp.Select, _: Query, __: Dialect) -> exp.Select:
 
 def share_of(tree: exp.Select, whole: exp.Select) -> exp.Select:
     """The number that a statement counts, in percent of the number that another one counts."""
-    part = _percent(exp.Count(this=exp.Star()), whole.subquery(copy=False))
+    part = _quotient(exp.Count(this=exp.Star()), whole.subquery(copy=False))
     tree.set("expressions", [exp.alias_(part, "share_percent")])
     return tree
 
 
 _BUILDERS: dict[str, Callable[[exp.Select, Query, Dialect], exp.Select]] = {
     "share": _share,
+    "ratio": _ratio,
     "growth": _growth,
     "change": _change,
+    "difference": _difference,
     "average": _average,
     "median": _median,
     "count": _count,

@@ -19,13 +19,13 @@ from eval.language.inflection import root
 from eval.language.lexicon import word_set
 from eval.language.tokens import Token
 
-_UNITS = frozenset(map(root, word_set("year quarter month week day")))
 _ALSO = 0.6
 """A word that names something else with at least this score may mean that."""
 _ALMOST_WHOLE = 0.75
 """A column whose name the word leaves incomplete only by its unit or kind (`claimed` of `claimed_amount`)."""
 _WHEN = word_set("in on at before after since until between during last this from by date today yesterday within")
 _COPULAS = word_set("is are was were be been get gets got")
+_UNITS = frozenset(map(root, word_set("year quarter month week day")))
 
 
 def linked_question(
@@ -56,6 +56,7 @@ def linked_question(
             continue
         tables[i], ambiguous = _table(q, i)
         if ambiguous and sorts[i] == "table":
+            doubts.append("table_ambiguous")
             choices.append(("table", tables[i]))
     if any(item.mention is not None and item.mention.guessed for item in items):
         doubts.append("similar_word")
@@ -127,11 +128,18 @@ def _likeliest_sort(q: LinkedQuestion, i: int) -> str:
         return "measure"
     if mention.measure and table >= 0.9 and column < 0.9 and _before_amount(q, i):
         return "measure"
+    # `total claimed`: after an aggregate, a participle names the amount of the event and not its rows
+    done = item.lower.endswith("ed") and q.is_keyword(i - 1, "agg")
+    amount = done and any(c.is_figure and score >= _ALMOST_WHOLE for c, score in mention.columns[:1])
+    if table and column < table and amount:
+        return "column"
     if q.plural(i) and table >= 0.6 and column < 0.9:
         table = max(table, column)
     if table and column >= 0.9 and _figure_here(q, i):
         return "column"
     if table and table >= column - 0.02:
+        if column >= 0.9 and table <= column + 0.02 and not _refers(q, i) and _column_here(q, i):
+            return "column"
         return "table"
     if column:
         return "column"
@@ -153,23 +161,6 @@ def _calendar_unit(q: LinkedQuestion, i: int) -> bool:
     return bool(named & dated) and all(
         c.table not in named and (s < 0.9 or len(c.words) > 1) for c, s in mention.columns
     )
-
-
-def _dates_an_event(q: LinkedQuestion, i: int) -> bool:
-    """`reported before 1978`: followed by a date, the verb selects the date column and is not a stored state."""
-    if not q.items[i].lower.endswith("ed") or i + 1 >= len(q.items):
-        return False
-    after = q.items[i + 1]
-    if not (
-        after.is_keyword("period")
-        or (after.is_keyword("cmp") and after.keyword is not None and after.keyword.argument in ("after", "before"))
-    ):
-        return False
-    verb = root(q.items[i].lower)
-    mention, rows = q.mention(i), _firmly_named(q)
-    stored = {hit.table for hit in mention.values if hit.score > _SURELY} & rows
-    dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date" and verb in {root(w) for w in c.words}}
-    return bool(dated) and (not stored or bool(dated & rows))  # `departures cancelled in May`: bookings have that date
 
 
 def _state_of_date(q: LinkedQuestion, i: int) -> bool:
@@ -220,6 +211,23 @@ def _refers(q: LinkedQuestion, i: int) -> bool:
     )
 
 
+def _dates_an_event(q: LinkedQuestion, i: int) -> bool:
+    """`reported before 1978`: followed by a date, the verb selects the date column and is not a stored state."""
+    if not q.items[i].lower.endswith("ed") or i + 1 >= len(q.items):
+        return False
+    after = q.items[i + 1]
+    if not (
+        after.is_keyword("period")
+        or (after.is_keyword("cmp") and after.keyword is not None and after.keyword.argument in ("after", "before"))
+    ):
+        return False
+    verb = root(q.items[i].lower)
+    mention, rows = q.mention(i), _firmly_named(q)
+    stored = {hit.table for hit in mention.values if hit.score > _SURELY} & rows
+    dated = {c.table for c in q.vocabulary.columns.values() if c.role == "date" and verb in {root(w) for w in c.words}}
+    return bool(dated) and (not stored or bool(dated & rows))  # `departures cancelled in May`: bookings have that date
+
+
 def _firmly_named(q: LinkedQuestion) -> set[str]:
     """The tables that words of the question name."""
     mentions = (x.mention for x in q.items if x.mention is not None)
@@ -255,6 +263,22 @@ def _called_after_it(q: LinkedQuestion, i: int) -> bool:
         return False
     column, table = mention.columns[0][0], mention.tables[0][0] if mention.tables else None
     return table is not None and column.is_figure and (column.table, column.words) == (table.name, table.words)
+
+
+def _column_here(q: LinkedQuestion, i: int) -> bool:
+    """A table and a column both have this name: whether a table named nearby contains the column."""
+    mention = q.items[i].mention
+    if mention is None:
+        return False
+    own = {t.name for t, _ in mention.tables}
+    holders = {c.table for c, s in mention.columns if s >= 0.9} - own
+    plural = q.items[i].lower != q.tokens[q.items[i].end - 1].lemma
+    for j, other in enumerate(q.items):
+        if j == i or other.mention is None or not other.mention.tables:
+            continue
+        if other.mention.tables[0][1] >= 0.9 and other.mention.tables[0][0].name in holders:
+            return not plural or abs(j - i) <= 3
+    return False
 
 
 def _table(q: LinkedQuestion, i: int) -> tuple[str, bool]:

@@ -261,8 +261,12 @@ class TreeBuilder:
         figures = self._vocabulary.columns[c.left.column].figures is not None
         kinds = int | float | Expression if figures else dt.date | Expression
         missing = figures and c.operator in ("null", "not null")
-        read = any(isinstance(v, kinds) for v in c.values) or c.against or missing
-        return (self._moment if read else self._names.column)(c.left.column, scope.alone)
+        read = c.left.since is not None or any(isinstance(v, kinds) for v in c.values) or c.against or missing
+        left = (self._moment if read else self._names.column)(c.left.column, scope.alone)
+        if c.left.since is None:
+            return left
+        elapsed = self._dates.elapsed(self._moment(c.left.since, scope.alone), left, c.left.unit)
+        return exp.paren(elapsed, copy=False)
 
     def _condition(self, c: Condition, scope: _Scope) -> exp.Expr:
         left = self._compared(c, scope)

@@ -21,7 +21,7 @@ from eval.schema import Table
 from eval.sql.traversal import every
 
 _OF_DATES = {"min": "earliest", "max": "latest"}
-_NAMED_BY_SHAPE = ("average", "median", "count", "change")
+_NAMED_BY_SHAPE = ("ratio", "average", "median", "count", "change", "difference")
 _SUMS = word_set("total sum amount")
 _CALENDAR = word_set("year quarter month week day")
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")

@@ -62,6 +62,7 @@ class Changes(TypedDict, total=False):
     in_head: bool
     head_entity: str | None
     star: bool
+    empty_too: bool
     functions: list[Function]
     counting: Literal["", "rows", "distinct"]
     share: bool
@@ -148,6 +149,8 @@ class Context:
     groups: list[tuple[str, object]] = field(default_factory=list)
     star: bool = False
     """Whole rows are asked for."""
+    empty_too: bool = False
+    """Groups without any row are kept."""
 
     # words that apply to the next mention
     functions: list[Function] = field(default_factory=list)

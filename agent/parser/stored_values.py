@@ -9,18 +9,23 @@ from itertools import islice
 
 from agent.knowledge.values import ValueHit
 from agent.knowledge.vocabulary import ColumnWord, split_name
+from agent.parser import periods
 from agent.parser.conditions import LINKS, target_column
 from agent.parser.interpretation import Condition, Expression
 from agent.parser.joins import ends_said
 from agent.parser.mentions import Mention
 from agent.parser.question import LinkedQuestion
 from agent.parser.state import Context, Finding
+from agent.parser.time_conditions import in_period
 from eval.language.lexicon import word_set
 
 
 def value(q: LinkedQuestion, c: Context, i: int) -> Finding:
     """A stored value restricts the rows to those that have it."""
     mention = q.mention(i)
+    beside = q.items[i - 1].lower if i else ""
+    if mention.value_score < 0.85 and beside in ("their", "its", "and their", "and its", "with their", "and the"):
+        return Finding(doubts=("value_beside_list",))
     near = c.near_tables(i)
     target = target_column(q, c, i)
     if target is None and c.value_column is not None and i - c.value_column[0] <= 4:
@@ -100,6 +105,9 @@ def literal(q: LinkedQuestion, c: Context, i: int) -> Finding:
     mention = q.mention(i)
     if (another := _another_pattern(q, c, i, mention.text)) is not None:
         return another
+    period = periods.period_at(q.tokens, q.items[i].start, q.today)
+    if period is not None:
+        return in_period(q, c, i, period, "=") or Finding()
     column = target_column(q, c, i, 6)
     if column is None:
         return Finding(doubts=("literal_without_column",))

@@ -26,6 +26,9 @@ _BEFORE_RANKED = word_set("of the amount different in by value overall paid rece
 def superlative(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """`the oldest student`, `top 5 by revenue`, `the most orders`, `the most common city`."""
     keyword = q.keyword(i)
+    if (each := _of_each(q, c, i, keyword)) is not None:
+        yield each
+        return
     rank, used = _rank(q, c, i, keyword.argument != "asc")
     yield Finding(used)
     if keyword.kind == "sup_adj":
@@ -45,6 +48,22 @@ def superlative(q: LinkedQuestion, c: Context, i: int) -> Findings:
 
 _LATE = frozenset(("latest", "newest", "most recent"))
 _EARLY = frozenset(("earliest", "oldest"))
+_THEIRS = ("and their", "with their", "and its", "with its", "and his", "along with their", "together with their")
+
+
+def _of_each(q: LinkedQuestion, c: Context, i: int, keyword: Keyword) -> Finding | None:
+    """`customers and their latest order date`: the extreme value of each customer is listed beside its name."""
+    at = next((j for j in (i + 1, i + 2) if q.sort(j) == "column"), None)
+    if c.head_entity is None or q.items[i - 1].lower not in _THEIRS or at is None:
+        return None
+    column, named = c.column_of(at), list(q.named_by(c.head_entity))
+    if column.role not in ("date", "year", "number") or column.table == c.head_entity:
+        return None
+    if c.query.select not in ([], named):
+        return None
+    low = keyword.argument == "asc" or keyword.argument.split()[-1] in (*_LOW, "first", "oldest")
+    extreme = Expression("min" if low else "max", column.key)
+    return Finding(range(i, at + 1), shown=(*(() if c.query.select else named), extreme))
 
 
 def _rank(q: LinkedQuestion, c: Context, i: int, descending: bool) -> tuple[Rank, list[int]]:
@@ -105,10 +124,11 @@ def _by_adjective(q: LinkedQuestion, c: Context, i: int, keyword: Keyword, rank:
         events = q.graph.referring(q.table_of(following), many=True)
         own = property_column is not None and property_column[0].table == q.table_of(following)
         if len(events) == 1 and not own:
-            by_events = rows_ranked(
-                Expression("count", table=events[0]), replace(rank, descending=keyword.argument != "least busy")
+            busy = keyword.argument not in ("least busy",)
+            yield replace(
+                rows_ranked(Expression("count", table=events[0]), replace(rank, descending=busy)),
+                entities=(events[0],),
             )
-            yield replace(by_events, entities=(events[0],))
             return
     if property_column is None:
         yield Finding(doubts=("adjective_without_column",))
@@ -150,6 +170,14 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     following = q.next_mention(i)
     named = q.sorts[following] if following is not None else ""
     part = False
+    # `the most popular song`, where songs have a popularity
+    about = q.table_of(following) if following is not None and named == "table" else c.main_entity
+    holders = (about, *q.named, *q.graph.referring(about)) if about else tuple(q.vocabulary.by_table)
+    columns = (x for t in holders for x in q.vocabulary.by_table.get(t, ()) if x.words == ("popularity",) and x.numeric)
+    popular = next(columns, None) if "popular" in q.word(i) else None
+    if popular is not None:
+        yield rows_ranked(Expression(column=popular.key), rank)
+        return
     if following is not None and named == "column":
         column = c.column_of(following)
         shown = any(e.column == column.key for e in c.query.select)
@@ -157,6 +185,9 @@ def _most_common(q: LinkedQuestion, c: Context, i: int, rank: Rank) -> Findings:
     elif following is not None and named == "table":
         table = q.table_of(following)
         yield Finding((following,), (table,), changes={"head_entity": c.head_entity or table})
+        if _is_by(q, following + 1) and q.sort(following + 2) == "column" and c.column_of(following + 2).is_figure:
+            yield from _rank_later(q, c, following, rank)  # `the most used part by quantity`
+            return
         part = q.sort(following + 1) == "column"
     chosen, finding = (None, Finding()) if part else _chosen(q, c)
     yield finding

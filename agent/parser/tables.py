@@ -35,7 +35,11 @@ def table_mention(q: LinkedQuestion, c: Context, i: int) -> Finding:
     # `beer styles` are the styles that beers refer to, and no beers
     if c.in_head and _owned(q, i + 1, table) and not q.plural(i) and q.plural(i + 1):
         return Finding((i,))
-    if c.negated and c.main_entity not in ("", table):
+    if c.negated and _even_without(q, i):
+        return replace(named, changes={"empty_too": True, "negated": False})
+    if c.negated and q.elsewhere(i):
+        return Finding(unused=(i,))
+    if c.negated and c.main_entity not in ("", table) and not _beside_value(q, i, table):
         return Finding((i,), absent=table)
     counts_rows = column_next and bool(c.counting) and participle(q.items[i + 1].lower)  # `sales paid by card`
     # `number of films directed by each director`: the verb after the counted rows links them to their groups
@@ -96,6 +100,27 @@ def _owned(q: LinkedQuestion, i: int, table: str) -> bool:
     return any(e.left == table for e in q.graph.between(table, q.table_of(i)))
 
 
+def _beside_value(q: LinkedQuestion, i: int, table: str) -> bool:
+    """`not the Psychology department`, `not in department "X"`: a value selects the rows of the table that are
+    excluded."""
+    for k in (i - 1, i + 1, i + 2):
+        if q.sort(k) in ("value", "literal"):
+            mention = q.items[k].mention
+            return mention is not None and (k < i or any(h.table == table for h in mention.values))
+    return False
+
+
+def _even_without(q: LinkedQuestion, i: int) -> bool:
+    """`customers and their orders, including customers with no orders`: absence adds rows and does not restrict
+    them."""
+    for k in range(i - 1, max(-1, i - 8), -1):
+        if q.items[k].lower in ("including", "even", "plus"):
+            return q.items[k - 1].lower != "not" if k else False
+        if q.items[k].lower in (".", ";", "?", "!"):
+            return False
+    return False
+
+
 def measure_mention(q: LinkedQuestion, c: Context, i: int) -> Findings:
     """A measure named at item i is shown, or waits for its verb's comparison. Without one, its words are a name."""
     mention = q.mention(i)
@@ -111,6 +136,9 @@ def measure_mention(q: LinkedQuestion, c: Context, i: int) -> Findings:
         shown = Expression("count", table=expression.tables[0])
         yield replace(named, shown=(shown,), entities=expression.tables[:1], changes={"counting": ""})
         return
+    if other := measures.other_total(q, expression):
+        rival = f"the amount is taken from {expression.tables[0]}; {other} would be another choice"
+        named = replace(named, doubts=("measure_ambiguous",), rivals=(rival,))
     if c.in_head and not c.functions and q.items[i].lower in _EARNING:
         yield replace(named, changes={"verb_measure": expression})
         return

@@ -66,6 +66,12 @@ def unit_after(tokens: Sequence[Token], at: int) -> str:
     return word if any(word in kind for kind in _KINDS) else ""
 
 
+def assumed(number: float, unit: str, column: Sequence[str]) -> float | int | None:
+    """Hours in the minutes that a length of time without a unit is mostly kept in; None for anything else."""
+    timed = unit == "hour" and column[-1] in ("length", "duration", "runtime", "time")
+    return number * 60 if timed else None
+
+
 def converted(number: float, unit: str, column: Sequence[str]) -> float | int | None:
     """The number in the column's own unit; unchanged for a unit that the column implies; None when unknown."""
     for kind in _KINDS:

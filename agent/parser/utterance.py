@@ -182,6 +182,13 @@ class Utterance:
         mark = "?" if self.text.endswith("?") else ""
         return f"{self.text_only()}, only the {side} {number}{mark}"
 
+    def ranked(self, place: str) -> str | None:
+        """The question with `second` before the superlative."""
+        for item in self.items:
+            if item.is_keyword("sup", "sup_adj"):
+                return self._put(item.start, item.end, f"{place} {self._slice(item.start, item.end)}")
+        return None
+
     def replaced(self, kinds: tuple[str, ...], words: str) -> str | None:
         """The first signal phrase of these kinds replaced, including its number if the new words have one."""
         for k, item in enumerate(self.items):
@@ -263,6 +270,9 @@ class Utterance:
             at = self.text.lower().find(constant.lower())
             if at >= 0:
                 return f"{self.text[:at]}{words}{self.text[at + len(constant) :]}"
+        single = self.values_named()
+        if len(single) == 1 and self.tokens_of(single[0])[0].text[:1].isupper() and words[:1].isupper():
+            return self._put(self.items[single[0]].start, self.items[single[0]].end, words)
         return None
 
     def _constants(self) -> list[str]:
@@ -307,6 +317,12 @@ class Utterance:
                 if self._sort(j) in ("column", "measure"):
                     start = item.start if other.has("agg", "sup") else self.items[j].start
                     return self._put(start, self.items[j].end, words)
+        return None
+
+    def with_table(self, words: str) -> str | None:
+        """The first named table replaced."""
+        for k in self.tables()[:1]:
+            return self._put(self.items[k].start, self.items[k].end, words)
         return None
 
     def phrase(self, plain: bool = False) -> str | None:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from agent.parser.confidence import Forest
 
 DOUBTS = (
-    "doubt ", "unmet ", "unread", "some unread", "figure", "default shown", "joins", "unnamed", "weakest",
+    "doubt ", "unmet ", "unread", "some unread", "figure", "default shown", "joins", "inferred", "unnamed", "weakest",
     "mean link", "close choices", "rival", "another", "narrow", "several tables", "fan-out", "key shown", "repeats",
-    "entities", "group by a key", "one named row", "having without",
+    "aggregate over", "entities", "several ranks", "group by a key", "one named row", "having without",
     "result empty", "result null", "result zero",
 )  # fmt: skip
 """Prefixes of the names of features that can only lower the confidence."""

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from agent.parser.interpretation import Shape
-from agent.parser.measures import MONEY_ROWS
+from agent.parser.measures import AVERAGED, MONEY_ROWS
 from agent.parser.wording.rules import BY, YEAR, Known, Wording, rule, subject
 from eval.language.inflection import lemma
 from eval.language.lexicon import word_set
@@ -20,6 +20,20 @@ OFTEN = {"daily": "day", "weekly": "week", "monthly": "month", "quarterly": "qua
 _PERIOD = r"(?P<period>day|week|month|quarter|year)"
 _IN_PERCENT = r"(?: (?:in|as)(?: an?)? (?:percent|percentages?|share)(?: of (?:the )?(?:total|all))?)"
 _SHARE = r"(?:share|percentage|percent|proportion)"
+
+
+@rule(
+    r"^(?!.*\b(?:growth|change|trend))(?P<before>(?:(?:what|show|list|give)(?: is| are| was| me)? )?(?:the |our )?)"
+    r"(?P<often>daily|weekly|monthly|yearly|annual) (?P<what>(?P<first>[a-z]+)(?: [a-z]+)?)"
+    r"(?P<rest>(?: (?:in|for|since) .+)?)$"
+)
+def every_period(match: re.Match[str], known: Known) -> Wording | None:
+    """`monthly revenue` as `revenue per month`, unless a column is called so (`monthly_fee`)."""
+    often, first = match["often"].lower(), lemma(match["first"].lower())
+    names = [set(c.words) for c in known.vocabulary.columns.values()]
+    if any({often, first} <= words or {OFTEN[often], first} <= words for words in names):
+        return None
+    return Wording(f"{match['before']}{match['what']} per {OFTEN[often]}{match['rest']}")
 
 
 @rule(
@@ -40,6 +54,21 @@ def share(match: re.Match[str], known: Known) -> Wording | None:
         return None
     by = re.sub(r"^each ", "by ", match["g"], flags=re.IGNORECASE)
     return Wording(f"{subject(match['x'])} {by}", Shape("share", grouped=True))
+
+
+@rule(
+    r"^(?:what (?:is|was) )?(?:the )?(?:average |avg |mean |total )?(?P<x>[a-z]+(?: [a-z]+)?) per (?P<y>[a-z]+)"
+    r"(?P<rest>(?: (?:by|for|in|of|on|during|since)\b.+)?)$"
+)
+def ratio(match: re.Match[str], known: Known) -> Wording | None:
+    """`average fare per passenger` as the ratio of `total fare and total passengers`, where a row has a number of
+    passengers; `fare per crossing` is another question."""
+    x, y = lemma(match["x"].lower().split()[-1]), lemma(match["y"].lower())
+    counted = [c for c in known.figures() if c.words[0] == y and not AVERAGED & set(c.words) and not c.foreign]
+    figures = [c for c in known.figures() if x in c.words and "per" not in c.words]
+    if len(counted) != 1 or known.table(y) or not any(c.table == counted[0].table for c in figures):
+        return None
+    return Wording(f"total {match['x']} and total {match['y']}{match['rest']}", Shape("ratio"))
 
 
 _GROWN = r"\b(?:growth|change)(?: rate)?\b(?: (?:of|in)(?= (?!\d)))?"

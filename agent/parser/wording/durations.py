@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent.knowledge.vocabulary import ColumnWord
-from agent.parser.interpretation import Function, Shape, Unit
+from agent.parser.interpretation import Function, Operator, Shape, Unit
 from agent.parser.stored_states import SAME_EVENT
 from agent.parser.word_lists import word_list
 from agent.parser.wording.rules import ASKED, Known, Wording, rule
 from eval.language.inflection import lemma, plural, root
 from eval.language.lexicon import word_set
+from eval.language.numbers import quantity
 
 
 def _roots(words: str) -> frozenset[str]:
@@ -37,6 +38,10 @@ _LENGTHS = word_set("duration length runtime time minutes hours")
 _FUNCTIONS: dict[str, Function] = {
     "": "avg", "average": "avg", "avg": "avg", "mean": "avg", "typical": "avg", "longest": "max", "maximum": "max",
     "max": "max", "shortest": "min", "minimum": "min", "min": "min", "total": "sum",
+}  # fmt: skip
+_COMPARED: dict[str, Operator] = {
+    "longer than": ">", "more than": ">", "over": ">", "less than": "<", "under": "<", "shorter than": "<",
+    "at least": ">=", "at most": "<=",
 }  # fmt: skip
 _UNITS: dict[str, Unit] = {"day": "day", "hour": "hour", "minute": "minute", "min": "minute", "week": "week"}
 _REST = (
@@ -64,6 +69,27 @@ def duration(match: re.Match[str], known: Known) -> Wording | None:
     if wording is None or wording.shape is None or wording.shape.kind != "days" or unit is None:
         return wording
     return replace(wording, shape=replace(wording.shape, unit=unit))
+
+
+@rule(
+    r"^(?P<what>.+?) (?:that |which )?(?:took|take|lasted|last|lasting|taking|needed|ran)(?: for)? "
+    r"(?P<cmp>longer than|more than|less than|over|under|at least|at most|shorter than) (?P<n>[a-z]+|\d+(?:\.\d+)?) "
+    r"(?P<unit>minute|hour|day|week|min)s?(?: to (?:be )?(?P<x>[a-z]+))?$"
+)
+def _took(match: re.Match[str], known: Known) -> Wording | None:
+    """`trips that lasted more than 2 hours`: the rows, restricted by the time between their dates."""
+    noun, number = match["what"].split()[-1], quantity(match["n"])
+    table = known.table(noun)
+    pairs = [p for p in _pairs(match["x"] or lemma(noun.lower()), known) if table and p[1].table == table.name]
+    if len(pairs) != 1 or number is None:
+        return None
+    (start, end), unit = pairs[0], _UNITS[match["unit"].lower()]
+    if unit in ("hour", "minute") and _unit(start, end, known) == "day":
+        return None
+    operator = _COMPARED[match["cmp"].lower()]
+    return Wording(
+        match["what"], Shape("took", span=(start.key, end.key), unit=unit, operator=operator, number=float(number))
+    )
 
 
 @rule(
@@ -130,7 +156,7 @@ def _called(word: str, column: ColumnWord) -> bool:
     return any(_alike(said, w) for w in words for said in (word, *same))
 
 
-_FORMS = (_between, _event_time, _asked)
+_FORMS = (_took, _between, _event_time, _asked)
 
 
 def _passed(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from typing import Literal
 
 from agent.parser import periods
 from agent.parser.date_arithmetic import MONTHS, days_later, months_later
@@ -47,6 +48,8 @@ _WE = re.compile(
     r" (?:did|do|have|has|were|was|are) (?:we |they |there |you )?(?:get|have|make|receive|sell|got|made)?$", re.I
 )
 _LOOSE_ENDS = re.compile(r"(?: (?:in|for|of|during|from|between|on|did we|compare|compared|does|do))+$", re.IGNORECASE)
+_FINER = re.compile(rf"^ ?(?:by|per|each|for each|for every|broken down by) (?P<unit>{UNIT})$", re.IGNORECASE)
+_SIZES = {"day": 0, "week": 1, "month": 2, "quarter": 3, "year": 4}
 _REST = re.compile(r"^(?: (?:by|per|for|of|in|from|for each|with|at) .+)?$", re.IGNORECASE)
 
 
@@ -57,7 +60,7 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
         return None
     asked = bool(_ASKS_COMPARISON.search(match[0]))
     join = match["join"].lower()
-    before, compares = _subject_before(match["before"])
+    before, wants_difference, compares = _subject_before(match["before"])
     rest = match["rest"].strip(" ?!.")
     rest = f" {rest}" if rest else ""
     if not before and rest and not _REST.match(rest):
@@ -67,7 +70,7 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
     clearly = preposition not in ("since", "until", "before", "after")
     if join in ("and", "to", "with", "than"):
         listed = join == "and" and preposition in ("in", "for", "during")
-        clearly = listed or (clearly and preposition != "by" and (asked or compares))
+        clearly = listed or (clearly and preposition != "by" and (asked or compares or wants_difference))
     if not (clearly and _REST.match(rest)):
         return None
     if join == "and" and _LISTED.search(before) and not _FIGURE.match(before):
@@ -83,27 +86,35 @@ def compared_periods(match: re.Match[str], known: Known) -> Wording | None:
             return None
         rows = events[0].plural
         what, doubt = f"number of {rows}", f"{rows} are counted; name the figure to compare if another one is meant"
-    elif join == "and" and not (asked or compares):
+    elif join == "and" and not (asked or compares or wants_difference):
         doubt = "each of the two periods is shown alone; ask for the total if they are meant together"
+    if finer := _FINER.match(rest):
+        named = finer["unit"].lower()
+        if _SIZES[named] > _SIZES[unit]:
+            return None
+        unit, rest = named, ""
     notes = [
         f"{x.words} is taken: no year is named" if x.any_year else f"{x.words} is taken from today's date"
         for x in spans
         if x.relative
     ]
-    shape = Shape("periods", grouped=True, periods=(spans[0], spans[1]))
-    return Wording(f"{what} per {unit}{rest}", shape, tuple(notes), doubt=doubt)
+    kind: Literal["difference", "periods"] = "difference" if wants_difference and not rest else "periods"
+    return Wording(
+        f"{what} per {unit}{rest}", Shape(kind, grouped=True, periods=(spans[0], spans[1])), tuple(notes), doubt=doubt
+    )
 
 
-def _subject_before(before: str) -> tuple[str, bool]:
-    """What is compared, by the words before the periods, and whether these words compare."""
+def _subject_before(before: str) -> tuple[str, bool, bool]:
+    """What is compared, by the words before the periods; whether its difference is asked for, and whether the words
+    compare."""
     difference = _DIFFERENCE.match(before)
     text = _DIFFERENCE.sub("", before, count=1)
     start = _STARTS.match(text)
     text = _STARTS.sub("", text, count=1)
     shorter = _COMPARATIVE.sub("", text.strip())
-    compares = bool(difference or start) or shorter != text.strip()
+    compares = bool(start) or shorter != text.strip()
     text = _WE.sub("", _LOOSE_ENDS.sub("", shorter))
-    return subject(_LOOSE_ENDS.sub("", f" {text}").strip()), compares
+    return subject(_LOOSE_ENDS.sub("", f" {text}").strip()), bool(difference), compares
 
 
 def _spans(first: str, second: str, today: dt.date) -> tuple[Span, Span] | None:

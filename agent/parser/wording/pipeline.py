@@ -22,13 +22,13 @@ _Rule = Callable[[str, Known], Wording | None]
 _REPHRASED: tuple[_Rule, ...] = (
     sentences.largest_number, sentences.courtesy, sentences.not_a_single, sentences.rows_of_file,
     sentences.last_rows, sentences.still_out,
-    slang.person_names, slang.short_name, slang.set_phrases, purchases.currency,
+    computations.every_period, slang.person_names, slang.short_name, slang.set_phrases, purchases.currency,
     sentences.listed_with, purchases.in_stock, durations.duration, purchases.never, purchases.how_often,
     purchases.acquired, purchases.spent, purchases.best,
 )  # fmt: skip
 """Each applies to what those before it made of the text, until one gives a shape or a doubt."""
 _COMPUTED: tuple[_Rule, ...] = (
-    period_comparison.compared_periods, computations.share, computations.growth,
+    period_comparison.compared_periods, computations.share, computations.ratio, computations.growth,
     computations.change,
     computations.order_value, computations.average_per, computations.median, computations.busiest_time,
 )  # fmt: skip
@@ -60,7 +60,7 @@ def _then(first: Wording, second: Wording | None) -> Wording:
 
 
 def _accounted(text: str, wording: Wording) -> Wording:
-    return replace(wording, lost=lost_words(text, wording), asked=text)
+    return replace(wording, lost=lost_words(text, wording))
 
 
 _RULES = (computations, durations, period_comparison, purchases, sentences, slang)
