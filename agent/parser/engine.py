@@ -336,7 +336,8 @@ class _Parser:
         draft = read_items(q)
         unread = (*not_understood(q, draft), *wording.lost)
         if not draft.query.select:
-            return _Attempt(wording, q, draft, unread, problem=abstention.nothing_shown(q, unread))
+            problem = abstention.nothing_shown(q, wording.in_asked_words(unread))
+            return _Attempt(wording, q, draft, unread, problem=problem)
         draft.notes.extend(wording.notes)
         if wording.doubt:
             draft.doubt("wording_guessed")
@@ -376,8 +377,9 @@ class _Parser:
         return _Attempt(wording, q, draft, missing, tree, features, confidence.confidence(features), plans=joined)
 
     def _as_reading(self, attempt: _Attempt, threshold: float) -> Reading:
+        unread = attempt.wording.in_asked_words(attempt.unread)
         if attempt.tree is None:
-            return _abstain(attempt.problem, attempt.unread)
+            return _abstain(attempt.problem, unread)
         sure = attempt.confidence >= threshold
         notes = [*attempt.draft.notes, *self._rows.beyond_data(attempt.draft.assumed)]
         if sure and attempt.confidence < STATED_DOUBT and not attempt.unread:
@@ -391,8 +393,8 @@ class _Parser:
             attempt.tree if sure else None,
             attempt.confidence,
             not sure,
-            meaning if sure else abstention.not_sure(attempt.question, attempt.draft, attempt.unread, meaning),
-            attempt.unread,
+            meaning if sure else abstention.not_sure(attempt.question, attempt.draft, unread, meaning),
+            unread,
             features=attempt.features,
             guess=sql,
         )

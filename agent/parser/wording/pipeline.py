@@ -60,7 +60,7 @@ def _then(first: Wording, second: Wording | None) -> Wording:
 
 
 def _accounted(text: str, wording: Wording) -> Wording:
-    return replace(wording, lost=lost_words(text, wording))
+    return replace(wording, lost=lost_words(text, wording), asked=text)
 
 
 _RULES = (computations, durations, period_comparison, purchases, sentences, slang)

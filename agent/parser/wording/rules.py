@@ -7,6 +7,7 @@ reader knows, with what was assumed. A rule whose table or column is missing ret
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,9 @@ from agent.knowledge.values import ValueIndex
 from agent.knowledge.vocabulary import ColumnWord, TableWord, Vocabulary
 from agent.parser.interpretation import Shape
 from eval.language.inflection import lemma, plural, root
+from eval.language.lexicon import FUNCTION_WORDS
 from eval.language.numbers import SMALL_NUMBERS
+from eval.language.tokens import tokenize
 
 UNIT = r"(?:day|week|month|quarter|year)"
 YEAR = r"(?:19|20)\d\d"
@@ -46,6 +49,18 @@ class Wording:
     """What was assumed without the question saying so, and what else may be meant: such a reading is not sure."""
     lost: tuple[str, ...] = ()
     """Content words of the question that the rewording lost."""
+    asked: str = ""
+    """The question as it was asked, where it is reworded."""
+
+    def in_asked_words(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The words as a person asked them: of those that the rewording brought in, what they stand for."""
+        if not self.asked:
+            return tuple(words)
+        asked, now = ([t.text for t in tokenize(text) if t.kind == "word"] for text in (self.asked, self.text))
+        own = {w.lower() for w in asked}
+        replaced = [w for w in asked if w.lower() not in {*FUNCTION_WORDS, *(n.lower() for n in now)}]
+        told = [[word] if not replaced or own & {*word.lower().split()} else replaced for word in words]
+        return tuple(dict.fromkeys(itertools.chain.from_iterable(told)))
 
 
 @dataclass(frozen=True)
