@@ -26,7 +26,6 @@ SHOWN = (
     ("answer", "wide", "light"),
     ("watching", "wide", "light"),
     ("evidence", "wide", "light"),
-    ("attempts", "wide", "light"),
     ("editor", "wide", "light"),
     ("chart", "wide", "dark"),
     ("data", "wide", "light"),
