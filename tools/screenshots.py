@@ -26,7 +26,6 @@ SHOWN = (
     ("answer", "wide", "light"),
     ("watching", "wide", "light"),
     ("evidence", "wide", "light"),
-    ("editor", "wide", "light"),
     ("chart", "wide", "dark"),
     ("data", "wide", "light"),
     ("diagram", "wide", "dark"),
