@@ -22,19 +22,12 @@ class Script:
     answer: str
     tasks: Sequence[dict[str, Any]] = ({"id": "task_1", "description": "answer the question", "depends_on": []},)
     clarification: dict[str, Any] | None = None
-    delay: float = 0.0
-    """Seconds before each reply."""
     slow_from: int = 10**9
-    """From this call on (0 is the first) a reply takes `slow` seconds: a run to be watched or stopped."""
+    """From this call on (0 is the first) a reply takes half a minute: a run to be watched or stopped."""
     slow_until: int = 10**9
     """From this call on replies are as quick as before."""
-    slow: float = 30.0
     released: threading.Event | None = None
     """What ends a slow reply, in place of a time."""
-    pause: float = 0.0
-    """Seconds between the words of the answer."""
-    words: Sequence[str] | None = None
-    """The answer's pieces, where their number matters."""
     standalone: str = ""
     """What a follow-up means on its own."""
     calls: int = 0
@@ -46,17 +39,14 @@ class Script:
         slow = self.slow_from <= self.calls < self.slow_until
         self.calls += 1
         if slow and self.released is not None:
-            return replace(self._reply(request, self.delay), released=self.released)
-        return self._reply(request, self.slow if slow else self.delay)
+            return replace(self._reply(request), released=self.released)
+        return replace(self._reply(request), delay=30.0 if slow else 0.0)
 
-    def _reply(self, request: Request, delay: float) -> Reply:
-        wanted = json.dumps(request.body.get("response_format", {}))
+    def _reply(self, request: Request) -> Reply:
         if "response_format" not in request.body:
-            pieces = tuple(self.words or (word + " " for word in self.answer.split(" ")))
-            return Reply(
-                pieces=pieces, usage={"prompt_tokens": 900, "completion_tokens": 40}, delay=delay, pause=self.pause
-            )
-        return completion(self._object(wanted), delay=delay)
+            pieces = tuple(word + " " for word in self.answer.split(" "))
+            return Reply(pieces=pieces, usage={"prompt_tokens": 900, "completion_tokens": 40})
+        return completion(self._object(json.dumps(request.body["response_format"])))
 
     def _object(self, wanted: str) -> dict[str, Any]:
         if '"tasks"' in wanted:

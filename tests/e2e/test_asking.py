@@ -10,7 +10,8 @@ from playwright.sync_api import Route, expect
 from tests.agent.server.running import Running
 from tests.e2e.conftest import PHONE, OpenPage
 from tests.e2e.scripted import Script
-from tests.e2e.states import CLARIFY, answered, ask
+from tests.e2e.states import answered, ask
+from tests.e2e.test_accessibility import broken_rules
 from tests.openai_server import OpenAIServer
 
 
@@ -55,30 +56,6 @@ def test_a_question_asked_before_the_page_knows_the_databases_goes_to_the_chosen
     expect(page.get_by_label("Result")).to_contain_text("4,100")
 
 
-def test_the_keyboard_is_enough_and_what_to_set_for_a_model_is_said(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    note = page.get_by_role("note")
-    expect(note).to_contain_text("No model is configured")
-    expect(note).to_contain_text("OPENAI_API_KEY")
-    page.get_by_role("button", name="Hide this note").click()
-    expect(note).to_have_count(0)
-    field = page.locator("#question")
-    page.get_by_role("heading", name="Small shop").click()
-    page.keyboard.press("/")
-    expect(field).to_be_focused()
-    page.keyboard.type("How many customers")
-    page.keyboard.press("Shift+Enter")
-    page.keyboard.type("are there?")
-    expect(field).to_have_value("How many customers\nare there?")
-    page.keyboard.press("Enter")
-    answered(page)
-    field.focus()
-    page.keyboard.press("ArrowUp")
-    expect(field).to_have_value("How many customers\nare there?")
-    page.keyboard.press("ArrowDown")
-    expect(field).to_have_value("")
-
-
 def test_a_follow_up_joins_the_thread_and_is_there_after_a_reload(
     with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
 ) -> None:
@@ -117,10 +94,12 @@ def test_a_follow_up_joins_the_thread_and_is_there_after_a_reload(
 def test_a_question_back_is_answered_with_a_click(
     with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
 ) -> None:
-    endpoint.otherwise = Script(sql=[], answer="", clarification=CLARIFY.clarification)
+    asked_back = {"question": "What makes a customer one of the best?", "options": ["Most orders", "Highest total"]}
+    endpoint.otherwise = Script(sql=[], answer="", clarification=asked_back)
     page = open_page(with_model)
     ask(page, "Who are our best customers?")
     expect(page.get_by_text("What makes a customer one of the best?")).to_be_visible()
+    assert broken_rules(page, phone=False) == []
     endpoint.otherwise = Script(
         sql=["SELECT first_name, last_name FROM customers LIMIT 3"],
         answer="These three.",
@@ -144,6 +123,7 @@ def test_what_cannot_be_answered_offers_what_can(offline: Running, open_page: Op
     ask(page, "Show blorptastic customers by frobnication")
     guess = page.get_by_role("group", name="Best guess and SQL")
     expect(guess.get_by_label("Best guess", exact=True)).to_contain_text("SELECT")
+    assert broken_rules(page, phone=False) == []
     guess.get_by_role("button", name="Look at the guess and run it").click()
     page.get_by_role("button", name="Run", exact=True).last.click()
     expect(page.get_by_label("SQL editor").last.get_by_label("Result")).to_be_visible()
@@ -195,25 +175,3 @@ def test_an_unknown_address_is_a_page_and_a_menu_is_never_cut_off(offline: Runni
         for name in ("CSV", "JSON lines"):
             assert page.get_by_role("button", name=name).evaluate(ON_TOP), f"{name} is covered"
         page.keyboard.press("Escape")
-
-
-def test_the_model_is_tried_and_chosen_on_the_page(
-    offline: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
-    endpoint.otherwise = Script(sql=["SELECT COUNT(*) AS n FROM customers"], answer="There are **480** customers.")
-    page = open_page(offline)
-    page.get_by_role("button", name="Choose the model").click()
-    page.get_by_label("Endpoint").fill(endpoint.url)
-    page.get_by_label("Key").fill("sk-secret")
-    page.get_by_role("button", name="Test", exact=True).click()
-    expect(page.get_by_text("It answers")).to_be_visible()
-    page.get_by_label("Model", exact=True).fill("chosen-model")
-    page.get_by_role("button", name="Use it").click()
-    chosen = page.get_by_role("button", name="Answers come from: chosen-model")
-    expect(chosen).to_be_visible()
-    ask(page, "How many customers are there?")
-    expect(page.get_by_text("There are 480 customers.")).to_be_visible()
-    chosen.click()
-    expect(page.get_by_label("Key")).to_have_value("")
-    page.get_by_role("button", name="As configured").click()
-    expect(page.get_by_role("button", name="Answers come from: Offline engine")).to_be_visible()

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
 from tests.e2e.states import answered, ask, board_of, keep
+from tests.e2e.test_accessibility import broken_rules
 
 CUSTOMERS = "SELECT COUNT(*) FROM customers"
 
@@ -76,6 +77,7 @@ def test_a_board_is_arranged_shared_and_saved(offline: Running, open_page: OpenP
     page.get_by_role("link", name="Boards").click()
     line = page.get_by_role("listitem").filter(has_text="First").last
     expect(line).to_contain_text("on no board")
+    assert broken_rules(page, phone=False) == []
     line.get_by_role("button", name="Keep “First” no longer").click()
     expect(page.get_by_role("button", name="Keep “First” no longer")).to_have_count(0)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from playwright.sync_api import Locator, Page, expect
 
 from tests.agent.server.running import Running
@@ -91,16 +89,6 @@ def test_an_edited_chart_is_kept_and_edited_on_its_board(
     viewer.get_by_role("button", name="SQL and values").click()
     expect(viewer.get_by_role("group", name="SQL of")).to_be_visible()
     expect(viewer.get_by_role("button", name="Edit chart")).to_have_count(0)
-
-
-def test_a_missing_month_is_a_gap(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    drawing = chart_of(offline, page, GAPS)
-    assert (drawing.locator("g[data-mark=line] path").get_attribute("d") or "").count("M") == 2
-    page.get_by_role("button", name="Columns").click()
-    expect(drawing.locator("g[data-mark=bar] rect")).to_have_count(11)
-    page.get_by_role("button", name="Latest").click()
-    expect(page.get_by_role("figure")).to_contain_text(re.compile(r"against 2025-11, which had \d+"))
 
 
 def test_more_rows_than_came_with_the_answer_are_drawn(offline: Running, open_page: OpenPage) -> None:

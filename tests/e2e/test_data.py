@@ -11,20 +11,9 @@ from playwright.sync_api import expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
-from tests.e2e.servers import TOKEN
 from tests.e2e.states import answered, reach
 from tests.e2e.test_accessibility import broken_rules
 from tests.openai_server import OpenAIServer
-
-
-def test_a_column_is_found_with_its_key_and_its_most_frequent_values(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline, "/data/shop")
-    page.get_by_placeholder("Search tables and columns").fill("supplier country")
-    page.get_by_role("main").get_by_role("button", name="suppliers").click()
-    expect(page.get_by_role("heading", name="suppliers")).to_be_visible()
-    page.get_by_role("button", name="country", exact=True).click()
-    expect(page.get_by_text("different")).to_be_visible()
-    expect(page.get_by_role("region", name="First rows").get_by_role("row")).to_have_count(13)
 
 
 def test_a_foreign_key_leads_to_its_table(offline: Running, open_page: OpenPage) -> None:
@@ -98,64 +87,6 @@ def test_a_dropped_file_is_reviewed_column_by_column(offline: Running, open_page
     expect(page.get_by_label("Result")).to_contain_text("105")
 
 
-def test_the_address_of_an_upload_opens_its_review_and_its_examples(offline: Running, open_page: OpenPage) -> None:
-    content = (
-        "region,amount,sold_on\nNorth,120,2024-01-05\nSouth,80,2024-02-10\nNorth,40,2024-03-15\nEast,60,2024-04-20\n"
-    )
-    with offline.client() as client:
-        upload = client.post("/databases/upload", files={"file": ("sales.csv", content)}).json()
-    page = open_page(offline, f"/d/{upload['id']}")
-    expect(page.get_by_role("heading", name="sales", level=1)).to_be_visible()
-    review = page.get_by_role("region", name="How the files were read")
-    for column in ("region", "amount", "sold_on"):
-        expect(review).to_contain_text(column)
-    listed = page.get_by_role("region", name="For example").get_by_role("listitem")
-    expect(listed).to_have_text(offline.get(f"/schema/{upload['id']}/examples").json())
-    expect(listed).to_have_count(3)
-    assert broken_rules(page) == []
-    listed.first.get_by_role("button").focus()
-    page.keyboard.press("Enter")
-    answered(page)
-    expect(page.get_by_label("Result")).to_be_visible()
-    page.goto(f"{offline.url}/d/{upload['id']}")
-    page.get_by_role("region", name="For example").get_by_role("button").nth(1).click()
-    answered(page)
-    expect(page.get_by_label("Result")).to_be_visible()
-
-
-def test_each_column_of_a_messy_file_is_reviewed_by_the_keyboard(
-    offline: Running, open_page: OpenPage, tmp_path: Path
-) -> None:
-    (tmp_path / "club.csv").write_text(
-        "Harbour club,,,,\nTeam,Rower,Time,Weight,Paid\nA,Ann,1h 20m,62 kg,x\n,Bo,55m,71 kg,\n,Cy,49m,68500 g,x\n"
-        "B,Di,1h 05m,80 kg,\n,Ed,58m,77 kg,x\nTotal,,,,\n",
-        encoding="utf-8",
-    )
-    page = open_page(offline)
-    page.get_by_label("Files to ask").set_input_files(tmp_path / "club.csv")
-    review = page.get_by_role("region", name="How the files were read")
-    for told in (
-        "club: 5 rows",
-        "Team: text; blank cells have the value above them",
-        "Time: h → number in min, 5 of 5",
-        "Weight: g → number in kg, 5 of 5",
-        "Paid: yes or no, x is yes and a blank cell no, 3 of 3",
-        "1 row above the table left out",
-    ):
-        expect(review).to_contain_text(told)
-    choices = review.get_by_role("combobox")
-    expect(choices).to_have_count(5)
-    choices.first.focus()
-    for header in ("Team", "Rower", "Time", "Weight", "Paid"):
-        expect(review.get_by_label(f"Read {header} as")).to_be_focused()
-        page.keyboard.press("Tab")
-    assert broken_rules(page) == []
-    page.get_by_label("Your question").fill("average time by team")
-    page.keyboard.press("Enter")
-    expect(page.get_by_label("Result")).to_contain_text("61.33")
-    expect(page.get_by_label("Result")).to_contain_text("min")
-
-
 def test_a_file_that_is_no_data_and_an_address_of_no_database_are_told(
     offline: Running, open_page: OpenPage, tmp_path: Path
 ) -> None:
@@ -172,22 +103,6 @@ def test_a_file_that_is_no_data_and_an_address_of_no_database_are_told(
     expect(page.get_by_role("alert")).not_to_be_empty()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", name="Small shop", level=1)).to_be_visible()
-
-
-def test_a_server_with_tokens_asks_for_one_and_keeps_it_for_the_tab(bare: Running, open_page: OpenPage) -> None:
-    page = open_page(bare)
-    page.get_by_label("Access token").fill("not-the-token")
-    with page.expect_response(lambda reply: reply.status == 401):
-        page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Access token").fill(TOKEN)
-    page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_text("It has no tables.")).to_be_visible()
-    page.reload()
-    expect(page.get_by_text("It has no tables.")).to_be_visible()
-    page.get_by_role("link", name="Browse the data").click()
-    expect(page.get_by_text("This database has no tables")).to_be_visible()
-    assert page.evaluate("sessionStorage.length") >= 1
-    assert page.evaluate("Object.values(localStorage).join()").find(TOKEN) < 0
 
 
 def test_a_verified_question_is_asked_again_changed_and_taken_back(

@@ -38,9 +38,3 @@ def test_the_runs_are_in_the_rail_and_show_what_a_kit_changes(tmp_path: Path, op
         page.reload()
         expect(page.get_by_role("heading", name="night")).to_be_visible()
         assert broken_rules(page) == []
-
-
-def test_there_is_no_link_where_no_folder_is_set(offline: object, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    expect(page.get_by_role("link", name="Boards")).to_be_visible()
-    expect(page.get_by_role("link", name="Lab")).to_have_count(0)

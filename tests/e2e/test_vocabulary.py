@@ -8,10 +8,11 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from tests.agent.server.running import Running
-from tests.e2e.auction import DELETED, LOTS
-from tests.e2e.conftest import PHONE, OpenPage
+from tests.e2e.conftest import OpenPage
 from tests.e2e.states import answered, ask, auctioned, teach
 from tests.e2e.test_accessibility import broken_rules
+
+LOTS, DELETED = 40, 4
 
 
 def press(button: Locator) -> None:
@@ -49,29 +50,6 @@ def test_a_word_is_taught_by_a_button_and_the_question_asked_again(offline: Runn
     expect(undo).to_be_focused()
     press(undo)
     expect(learned).to_contain_text("From now on")
-
-
-def test_several_words_are_asked_for_one_after_the_other(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline, viewport=PHONE)
-    auctioned(page)
-    ask(page, "show glorb lots by zorg")
-    answered(page)
-    first = page.get_by_role("group", name="What “glorb” means")
-    means = first.get_by_label("means this")
-    means.fill("nothing")
-    expect(first.get_by_role("status")).to_contain_text("is no table")
-    means.fill("lots.estimate < 110")
-    expect(first.get_by_role("status")).to_contain_text(f"10 of {LOTS} rows")
-    means.press("Enter")
-    second = page.get_by_role("group", name="What “zorg” means")
-    expect(second).to_be_focused()
-    expect(page.get_by_role("article")).to_have_count(1)
-    second.get_by_label("means this").fill("bidders.city")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("article")).to_have_count(2)
-    answered(page)
-    expect(result(page)).to_contain_text("Bern")
-    focused(page)
 
 
 def test_a_measure_is_tried_taught_and_asked_for(offline: Running, open_page: OpenPage) -> None:
@@ -117,40 +95,6 @@ def test_what_was_taught_is_forgotten_restored_and_exported(
     with page.expect_download() as started:
         page.get_by_role("button", name="Export").click()
     assert "bargain" in started.value.path().read_text()
-
-
-def test_the_date_that_is_meant_is_chosen_for_a_table(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    page.goto(auctioned(page))
-    choice = page.get_by_label("Date of lots")
-    expect(page.get_by_label("Amount of bidders")).to_have_count(0)
-    choice.focus()
-    page.keyboard.type("sold")
-    expect(page.get_by_role("list", name="Meant of lots")).to_contain_text("lots.sold_on")
-    expect(page.get_by_role("region", name="Dates and amounts")).to_contain_text("From 2024-04-10 to 2024-06-10")
-    expect(choice).to_be_focused()
-    choice.select_option("decided each time")
-    expect(page.get_by_text("From 2024-04-10")).to_have_count(0)
-    expect(page.get_by_role("list", name="Meant of lots")).to_have_count(0)
-
-
-def test_another_date_becomes_the_rule_and_is_undone(offline: Running, open_page: OpenPage) -> None:
-    page = open_page(offline)
-    auctioned(page)
-    ask(page, "how many lots in May 2024")
-    answered(page)
-    menu = page.get_by_role("button", name="another date")
-    press(menu)
-    press(page.get_by_role("button", name="Always use sold_on for lots"))
-    learned = page.get_by_role("list", name="What was learned")
-    expect(learned).to_contain_text("lots.sold_on")
-    expect(menu).to_be_focused()
-    press(page.get_by_role("button", name="Ask again"))
-    expect(page.get_by_role("article")).to_have_count(2)
-    answered(page)
-    expect(page.get_by_role("group", name="How this was read").last).to_contain_text("sold_on is from")
-    press(learned.get_by_role("button"))
-    expect(learned).to_contain_text("Forgotten")
 
 
 def test_deleted_rows_are_left_out_from_now_on_and_included_again(offline: Running, open_page: OpenPage) -> None:

@@ -10,8 +10,7 @@ from playwright.sync_api import expect
 from tests.agent.server.running import Running, wait_until
 from tests.e2e.conftest import OpenPage
 from tests.e2e.scripted import Script
-from tests.e2e.states import PER_COUNTRY, TWO_TASKS, answered, ask
-from tests.e2e.wire import wire_to
+from tests.e2e.states import PER_COUNTRY, answered, ask
 from tests.openai_server import OpenAIServer, error
 
 COUNT = ["SELECT COUNT(*) AS customers FROM customers"]
@@ -33,21 +32,6 @@ def test_a_retry_is_seen_with_its_reason_and_the_attempts_compared(
     expect(compared.locator("ins").first).to_have_text("country")
     expect(compared.locator("del").first).to_have_text("land")
     expect(compared).to_contain_text("behind the answer")
-
-
-def test_the_tasks_of_a_plan_stand_with_what_they_need(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
-    endpoint.otherwise = Script(sql=TWO_TASKS.sql, answer=TWO_TASKS.answer, tasks=TWO_TASKS.tasks)
-    page = open_page(with_model)
-    ask(page, "Which category brings in most, and what sells best in it?")
-    answered(page)
-    plan = page.get_by_label("Plan", exact=True).get_by_role("listitem")
-    expect(plan.nth(1)).to_contain_text("done, needs 1")
-    result = page.get_by_label("Result", exact=True)
-    expect(result.get_by_role("row")).to_have_count(6)
-    page.get_by_role("button", name="1. Find the category with the highest revenue").click()
-    expect(result).to_contain_text("1 row")
 
 
 def test_escape_and_the_button_stop_a_run_and_a_refused_key_says_what_to_set(
@@ -72,28 +56,6 @@ def test_escape_and_the_button_stop_a_run_and_a_refused_key_says_what_to_set(
     expect(page.get_by_label("What went wrong")).to_contain_text("Set OPENAI_API_KEY to a valid key")
 
 
-def test_a_lost_connection_is_picked_up_where_it_broke(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
-    ready = threading.Event()
-    endpoint.otherwise = Script(
-        sql=COUNT, answer="There are **480** customers.", slow_from=1, slow_until=2, released=ready
-    )
-    with wire_to(with_model.port) as wire:
-        page = open_page(wire.url)
-        ask(page, "How many customers are there?")
-        expect(page.get_by_role("status").filter(has_text="Writing SQL")).to_be_visible()
-        wire.cut()
-        expect(page.get_by_text("Connection lost, picking it up again")).to_be_visible()
-        wire.mend()
-        ready.set()
-        answered(page)
-        expect(page.get_by_text("There are 480 customers.")).to_be_visible()
-        steps = page.get_by_label("Steps", exact=True).get_by_role("listitem")
-        expect(steps).to_have_count(5)  # none is missing, none there twice
-        page.context.close()
-
-
 def test_a_page_loaded_again_picks_up_the_run_that_is_going(
     with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
 ) -> None:
@@ -110,16 +72,3 @@ def test_a_page_loaded_again_picks_up_the_run_that_is_going(
     ready.set()
     answered(page)
     expect(page.get_by_text("There are 480 customers.")).to_be_visible()
-
-
-def test_a_server_that_is_away_is_said_and_noticed_when_it_is_back(offline: Running, open_page: OpenPage) -> None:
-    with wire_to(offline.port) as wire:
-        page = open_page(wire.url)
-        page.get_by_role("heading", name="For example").wait_for()
-        wire.cut()
-        ask(page, "How many customers are there?")
-        expect(page.get_by_text("The server does not answer. Is it still running?")).to_be_visible()
-        expect(page.get_by_text("The server does not answer. Trying again")).to_be_visible()
-        wire.mend()
-        expect(page.get_by_text("The server does not answer. Trying again")).to_have_count(0)
-        page.context.close()

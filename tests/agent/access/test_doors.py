@@ -58,40 +58,6 @@ def test_structure_samples_values_and_profile_show_what_is_visible(server: Runni
         assert client.get("/schema/configured", headers=EVE).json()["tables"] == []
 
 
-def test_results_and_exports_are_the_persons_own(server: Running) -> None:
-    with server.client() as client:
-        ran = {
-            name: client.post(
-                "/sql", json={"sql": "SELECT name FROM staff ORDER BY id", "preset": "configured"}, headers=who
-            ).json()
-            for name, who in (("anna", ANNA), ("ben", BEN))
-        }
-        assert ran["anna"]["rows"] == [["Anna"], ["Bert"], ["Cleo"]]
-        assert ran["ben"]["rows"] == [["Sentinel-Dora"], ["Sentinel-Egon"]]
-        run_id = ran["ben"]["run_id"]
-        for path in ("", "/rows", "/export", "/events"):
-            assert client.get(f"/runs/{run_id}{path}", headers=ANNA).status_code == 404
-        exported = client.get(f"/runs/{ran['anna']['run_id']}/export", headers=ANNA)
-        assert exported.text.split() == ["name", "Anna", "Bert", "Cleo"]
-
-
-def test_a_shared_board_shows_each_person_their_own_rows(server: Running) -> None:
-    with server.client() as client:
-        asked = {"sql": "SELECT name FROM staff ORDER BY id", "preset": "configured"}
-        run_id = client.post("/sql", json=asked, headers=BEN).json()["run_id"]
-        kept = client.post("/kept", json={"run_id": run_id}, headers=BEN).json()
-        board = client.post("/boards", json={"title": "staff"}, headers=BEN).json()["board_id"]
-        tile = {"kept_id": kept["kept_id"], "x": 0, "y": 0, "width": 4, "height": 3}
-        client.patch(f"/boards/{board}", json={"tiles": [tile]}, headers=BEN)
-        share = client.post(f"/boards/{board}/share", headers=BEN).json()["share"]
-        seen = client.get(f"/shared/{share}", headers=ANNA)
-        assert seen.status_code == 200
-        assert [answer["result"] for answer in seen.json()["answers"]] == [None]
-        fresh = client.post(f"/shared/{share}/{kept['kept_id']}/refresh", json={}, headers=ANNA).json()
-        assert fresh["result"]["rows"] == [["Anna"], ["Bert"], ["Cleo"]]
-        quiet(seen.text)
-
-
 def test_a_list_where_one_value_belongs_is_told(company_file: Path, tmp_path: Path) -> None:
     (tmp_path / "access.yaml").write_text(
         "people: {anna: {region: [EU, US]}}\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import pickle
 import sqlite3
 import stat
@@ -17,7 +16,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from agent.config import Settings
 from agent.conversations import Conversation
 from agent.conversations.checkpointer import open_checkpointer
-from agent.conversations.serialization import PREVIEW_CELL, PREVIEW_ROWS, STATE_TYPES, StateSerializer
+from agent.conversations.serialization import PREVIEW_CELL, PREVIEW_ROWS, StateSerializer
 from agent.runner import run
 from agent.state import QueryResult, Turn
 from agent.store import StateUnavailable, StateUnusable, open_store
@@ -64,18 +63,6 @@ async def test_a_thread_keeps_its_latest_state_alone(
     if "memory" not in request.node.name:
         assert len(kept) == 1
     assert len(kept[0].checkpoint["channel_values"]["history"]) == 4
-
-
-async def test_reading_a_thread_makes_no_type_but_the_state_s_and_warns_of_nothing(
-    talk: Talk, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING)
-    await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
-    await talk("How many customers are there?", ScriptedModel(COUNT, relevance=0.9))
-
-    assert not [record for record in caplog.records if record.name.startswith("langgraph")]
-    assert {module for module, _ in STATE_TYPES} == {"agent.state"}
-    assert {"Turn", "QueryResult", "Clarification", "Clarified"} <= {name for _, name in STATE_TYPES}
 
 
 def test_a_type_from_elsewhere_is_not_made_and_no_pickle_read(caplog: pytest.LogCaptureFixture) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.results import Filter, ResultStore, Sort, StatementFailed, export
+from agent.results import ResultStore, StatementFailed, export
 from eval.databases import Database, Limits, open_database
 from eval.statement import ReadStatement
 
@@ -22,12 +22,6 @@ TYPED = {
     "10:00:00' AS at, TRUE AS yes, 'NaN'::FLOAT8 AS odd, 170141183460469231731687303715884105727::NUMERIC AS big",
     "mysql": "SELECT 1 AS n, CAST(12.50 AS DECIMAL(8,2)) AS price, DATE '2024-02-29' AS day, TIMESTAMP '2024-01-01 "
     "10:00:00' AS at, TRUE AS yes, 1e0 AS odd, CAST('170141183460469231731687303715884105727' AS DECIMAL(39,0)) AS big",
-}
-LONG = {
-    "duckdb": "SELECT range AS n FROM range(5000)",
-    "postgres": "SELECT n FROM generate_series(0, 4999) AS g(n)",
-    "mysql": "WITH RECURSIVE d(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM d WHERE n < 999) "
-    "SELECT a.n * 1000 + b.n AS n FROM d AS a CROSS JOIN d AS b WHERE a.n < 5",
 }
 
 
@@ -65,16 +59,6 @@ async def test_types_survive_keeping_and_parquet(database: Database, store: Resu
     table = pq.read_table(io.BytesIO(b"".join(export(result, "parquet"))))
     assert [str(f.type) for f in table.schema][1:4] == ["decimal128(4, 2)", "date32[day]", "timestamp[us]"]
     assert table.to_pydict()["big"] == [2**127 - 1]
-
-
-async def test_long_results_are_paged_and_exported_whole(database: Database, store: ResultStore) -> None:
-    result = await store.keep(database, ReadStatement(LONG[database.dialect], database.dialect))
-
-    assert result.row_count == 5000
-    assert result.page(0, 2, sort=[Sort(column=0, descending=True)]).rows == [[4999], [4998]]
-    assert result.page(filters=[Filter(column=0, op=">=", value="4990")]).total == 10
-    lines = b"".join(export(result, "csv", sort=[Sort(column=0)])).decode().split()
-    assert lines == ["n", *map(str, range(5000))]
 
 
 async def test_a_failing_statement_says_what_the_engine_said(database: Database, store: ResultStore) -> None:

@@ -127,21 +127,6 @@ def test_a_board_holds_texts_and_sizes_and_forgets_empty_tiles(client: httpx.Cli
     assert bad.status_code == 422
 
 
-def test_a_board_begins_with_the_results_of_a_conversation(client: httpx.Client) -> None:
-    first = client.post("/query", json={"question": "How many customers are there?"})
-    thread = first.headers["x-thread-id"]
-    client.post("/query", json={"question": "How many orders are there per status?", "thread_id": thread})
-    client.post("/query", json={"question": "What is the meaning of a good life?", "thread_id": thread})
-
-    made = client.post("/boards", json={"title": "All of it", "thread_id": thread})
-    whole = client.get(f"/boards/{made.json()['board_id']}").json()
-
-    assert made.status_code == 201
-    assert [answer["title"] for answer in whole["answers"]] == [
-        "How many customers are there?", "How many orders are there per status?"]  # fmt: skip
-    assert client.post("/boards", json={"title": "x", "thread_id": "none"}).status_code == 404
-
-
 def test_a_kept_answer_takes_another_statement_only_where_it_runs(client: httpx.Client) -> None:
     answer = kept(client)
     path = f"/kept/{answer['kept_id']}"

@@ -68,18 +68,6 @@ def test_a_kept_answer_is_run_anew_with_other_values(ana: httpx.Client) -> None:
     assert len(ana.post(f"/kept/{answer['kept_id']}/refresh", json={}).json()["result"]["rows"]) == 5
 
 
-def test_a_chart_is_changed_and_stays(ana: httpx.Client) -> None:
-    answer = kept(ana, chart={"kind": "bar", "x": 0, "y": 1})
-    chart = {"kind": "column", "x": 0, "y": 1, "more": [2], "stack": "share", "top": 5, "title": "Sales"}
-
-    changed = ana.patch(f"/kept/{answer['kept_id']}", json={"chart": chart | {"colours": {"Oslo": 3}}}).json()["chart"]
-
-    assert {name: changed[name] for name in chart} == chart
-    assert (changed["colours"], changed["palette"], changed["order"]) == ({"Oslo": 3}, "distinct", "given")
-    stored = next(each for each in ana.get("/kept").json() if each["kept_id"] == answer["kept_id"])
-    assert stored["chart"] == changed
-
-
 def test_a_value_that_is_no_value_is_refused(ana: httpx.Client) -> None:
     path = f"/kept/{kept(ana)['kept_id']}/refresh"
 
@@ -148,21 +136,6 @@ def test_a_board_is_taken_away_as_a_document_without_markup_of_others(ana: httpx
     assert "default-src 'none'" in html.text
     assert "| html | COUNT(*) |" in text.text
     assert "480" in html.text
-
-
-def test_a_thread_is_taken_away_clean_and_under_its_name(shared: Running, ana: httpx.Client) -> None:
-    run = ana.post("/query", json={"question": "How many order dates are there per status?"})
-    thread = run.headers["x-thread-id"]
-
-    text = ana.get(f"/threads/{thread}/export?format=markdown")
-    html = ana.get(f"/threads/{thread}/export")
-    rows = ana.get(f"/runs/{run.headers['x-run-id']}/export")
-
-    assert 'filename="how-many-order-dates-are-there-per-status.md"' in text.headers["content-disposition"]
-    assert "how-many-order-dates" in rows.headers["content-disposition"]
-    assert "\\_" not in text.text
-    assert "\\*" not in text.text
-    assert "<h2>How many order dates" in html.text
 
 
 def test_threads_are_renamed_and_searched(ana: httpx.Client, ben: httpx.Client) -> None:

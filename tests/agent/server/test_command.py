@@ -28,13 +28,6 @@ def test_it_says_where_it_is_and_which_engine_answers(tmp_path: Path) -> None:
         assert process.wait(20) == 0
 
 
-def test_help_names_every_option_and_exit_code(tmp_path: Path) -> None:
-    done = failed(tmp_path, "--help")
-
-    assert done.returncode == 0
-    assert all(word in done.stdout for word in ("--host", "--port", "--url", "--reload", "Exit codes:"))
-
-
 def test_a_start_that_cannot_be_is_told_and_leaves_a_damaged_state_alone(tmp_path: Path) -> None:
     state = tmp_path / "state" / "state.sqlite"
     state.parent.mkdir(mode=0o700)
@@ -74,21 +67,6 @@ def test_told_to_stop_it_tells_its_readers(tmp_path: Path, endpoint: OpenAIServe
 
     with started(tmp_path, **model) as (_, port, _):
         assert httpx.get(f"http://127.0.0.1:{port}/runs/{run_id}").json()["status"] == "interrupted"
-
-
-def test_told_to_stop_it_lets_a_running_question_finish(
-    tmp_path: Path, endpoint: OpenAIServer, model: dict[str, str]
-) -> None:
-    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=1)
-    with started(tmp_path, **model) as (process, port, _):
-        with raw_query(port, {"question": QUESTION}) as connection:
-            read_until(connection, b'"event":"run"')
-            endpoint.arrived.wait(20)
-            process.send_signal(signal.SIGTERM)
-            rest = read_until(connection, b'"event":"done"')
-        assert process.wait(30) == 0
-    assert b'"event":"answer"' in rest
-    assert b'"kind":"interrupted"' not in rest
 
 
 def test_killed_under_load_it_loses_no_finished_turn(

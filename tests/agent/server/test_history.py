@@ -13,7 +13,6 @@ import httpx
 import pytest
 
 from tests.agent.server.running import Running, running, settings_for, wait_until
-from tests.writing import sqlite_file
 
 QUESTION = "How many customers are there?"
 
@@ -54,15 +53,6 @@ def test_a_thread_holds_its_turns_in_order_until_it_is_forgotten(server: Running
     assert httpx.delete(f"{server.url}/threads/{first.thread_id}").status_code == 204
     for path in (f"/threads/{first.thread_id}", f"/runs/{first.run_id}", f"/runs/{first.run_id}/events"):
         assert server.get(path).status_code == 404
-
-
-def test_a_follow_up_leans_on_what_was_said_unless_it_is_to_stand_alone(server: Running) -> None:
-    first = server.ask("How many customers are there in each country?")
-    second, alone = (server.ask("only Germany", thread_id=first.thread_id, alone=one) for one in (False, True))
-
-    assert len(second.of("answer")[0]["rows"]) == 1
-    assert "Germany" in second.of("answer")[0]["sql"]
-    assert alone.of("answer")[0]["sql"] != second.of("answer")[0]["sql"]
 
 
 def test_a_thread_as_markdown_shows_rows_as_a_table_and_no_markup_of_others(server: Running) -> None:
@@ -130,23 +120,6 @@ def test_a_page_that_makes_no_sense(server: Running) -> None:
 
     for query in ("sort=x", "sort=0:up", "filter=0", "filter=0:like:x", "sort=99", "filter=99:=:1"):
         assert server.get(f"/runs/{run_id}/rows?{query}").status_code == 400, query
-
-
-def test_an_uploaded_database_is_asked_and_taken_away(server: Running, tmp_path: Path) -> None:
-    boats = "CREATE TABLE boats (name TEXT, length REAL); INSERT INTO boats VALUES ('Ida', 7.5), ('Mo', 9)"
-    content = sqlite_file(tmp_path / "boats.sqlite", boats).read_bytes()
-
-    sent = httpx.post(f"{server.url}/databases/upload", files={"file": ("boats.sqlite", content)}, timeout=60)
-    preset = sent.json()
-    answer = server.ask("How many boats are there?", preset=preset["id"]).of("answer")[0]
-
-    assert sent.status_code == 201, sent.text
-    assert (preset["kind"], preset["removable"]) == ("uploaded", True)
-    assert answer["rows"] == [[2]]
-    assert preset["id"] in [p["id"] for p in server.get("/presets").json()]
-    assert httpx.delete(f"{server.url}/databases/{preset['id']}").status_code == 204
-    assert server.get(f"/schema/{preset['id']}").status_code == 404
-    assert httpx.delete(f"{server.url}/databases/{preset['id']}").status_code == 404
 
 
 @pytest.mark.parametrize("opened", [False, True])

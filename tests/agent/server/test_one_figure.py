@@ -14,9 +14,6 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from agent.a2a.answer import answered
-from agent.a2a.task import read_task
-from agent.config import Settings
 from agent.runtime.verdict import in_ten
 from eval.scoring import EVEN_ODDS
 from eval.tasks.demos import demo_path
@@ -78,14 +75,6 @@ def test_all_doors_quote_one_figure(server: Running, question: str) -> None:
     _, explained = by_command(question, "--explain")
     assert answer["verdict"][1:] in explained
     assert "the engine" in explained.casefold()
-
-
-def test_a_task_of_another_agent_tells_the_same_line(config: Settings) -> None:
-    schema = {"tables": [{"name": "customers", "columns": [{"name": "customer_id", "type": "INTEGER"}]}]}
-    task = read_task({"question": PLAIN, "schema": schema, "dialect": "sqlite"})
-    done = asyncio.run(answered(task, config, "offline"))
-    assert done.sql
-    assert " such answers are right." in (done.reasoning or "")
 
 
 def test_a_favourable_opinion_lifts_no_contradicted_query(model_server: Running, endpoint: OpenAIServer) -> None:

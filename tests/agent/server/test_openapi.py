@@ -62,17 +62,6 @@ def test_every_operation_is_listed_here(tmp_path: Any) -> None:
     assert operations == set(OPERATIONS)
 
 
-def test_every_answer_has_a_form_and_every_operation_its_words(tmp_path: Any) -> None:
-    schema = described(tmp_path)
-    for path, item in schema["paths"].items():
-        for method, operation in item.items():
-            assert operation.get("description"), (method, path)
-            for status, answer in operation["responses"].items():
-                assert status in ("204", "304") or answer.get("content"), (method, path, status)
-    events = schema["components"]["schemas"]["StreamEvent"]
-    assert "oneOf" in str(events)
-
-
 @pytest.fixture(scope="module")
 def schema(server: Running) -> OpenApiSchema:
     return schemathesis.openapi.from_url(f"{server.url}/openapi.json")

@@ -119,18 +119,6 @@ def test_a_reader_goes_on_where_it_stopped_and_is_told_to_stop_at_the_end(server
     assert '"event":"done"' in earlier.text
 
 
-def test_a_resumable_run_outlives_its_connection(model_server: Running, endpoint: OpenAIServer) -> None:
-    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.1)
-    with raw_query(model_server.port, {"question": QUESTION, "resumable": True}) as connection:
-        head = read_until(connection, b'"event":"run"')
-        run_id, _ = run_and_thread(head)
-
-    resumed = model_server.stream("GET", f"/runs/{run_id}/events?after=1")
-
-    assert resumed.names[-2:] == ["answer", "done"]
-    assert resumed.of("answer")[0]["rows"] == [[4]]
-
-
 def test_a_resumable_run_that_nobody_comes_back_to_is_stopped(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
     with raw_query(model_server.port, {"question": QUESTION, "resumable": True}) as connection:
@@ -157,16 +145,6 @@ def test_a_run_can_be_cancelled_and_cancelled_again(model_server: Running, endpo
     assert model_server.post(f"/runs/{run_id}/cancel").json() == {"status": "cancelled"}
 
 
-def test_a_run_can_be_asked_again_on_its_thread(server: Running) -> None:
-    streamed = server.ask(QUESTION)
-
-    again = server.stream("POST", f"/runs/{streamed.run_id}/again")
-
-    assert again.thread_id == streamed.thread_id
-    assert again.of("run")[0]["turn"] == 2
-    assert again.of("run")[0]["question"] == QUESTION
-
-
 def test_a_second_question_waits_for_the_first_of_its_thread(model_server: Running, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)
     with raw_query(model_server.port, {"question": QUESTION}) as connection:
@@ -176,21 +154,6 @@ def test_a_second_question_waits_for_the_first_of_its_thread(model_server: Runni
         refused = model_server.post("/query", {"question": QUESTION, "thread_id": thread_id})
 
     assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "busy")
-
-
-def test_stopping_and_asking_again_at_once_works(model_server: Running, endpoint: OpenAIServer) -> None:
-    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", plan_delay=30)
-    with raw_query(model_server.port, {"question": QUESTION}) as connection:
-        head = read_until(connection, b'"event":"run"')
-        run_id, thread_id = run_and_thread(head)
-        endpoint.arrived.wait(10)
-        endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers")
-        model_server.post(f"/runs/{run_id}/cancel")
-
-        streamed = model_server.ask(QUESTION, thread_id=thread_id)
-
-    assert streamed.of("answer")[0]["rows"] == [[4]]
-    assert streamed.of("run")[0]["turn"] == 2
 
 
 def test_the_model_can_be_chosen(model_server: Running, endpoint: OpenAIServer) -> None:

@@ -66,27 +66,6 @@ def test_what_fits_nothing_is_refused_with_the_reason(harbour: Running) -> None:
     assert harbour.post("/terms", {"preset": "none", "term": "tub", "means": "vessels"}).status_code == 404
 
 
-def test_a_forgotten_term_is_in_the_history_and_can_be_restored(harbour: Running) -> None:
-    of = preset(harbour)
-    taught = [
-        harbour.post("/terms", {"preset": of, "term": "tubs", "means": means}).json() for means in ("berths", "vessels")
-    ]
-    taught.append(
-        harbour.post("/terms", {"preset": of, "kind": "date", "term": "berths", "means": "berths.left_on"}).json()
-    )
-
-    def listed(more: str = "") -> list[tuple[str, str, bool]]:
-        found = harbour.get(f"/terms?preset={of}{more}").json()
-        return [(t["kind"], t["means"], t["forgotten"] is not None) for t in found]
-
-    assert listed() == [("date", "berths.left_on", False), ("word", "vessels", False)]
-    assert listed("&history=true")[2:] == [("word", "berths", True)]
-    restored = harbour.post(f"/terms/{taught[0]['term_id']}/restore", {})
-    assert (restored.status_code, restored.json()["means"], restored.json()["forgotten"]) == (200, "berths", None)
-    assert listed() == [("date", "berths.left_on", False), ("word", "berths", False)]
-    assert harbour.post("/terms/none/restore", {}).status_code == 404
-
-
 def test_a_term_is_taught_anew_and_tried_without_being_kept(harbour: Running) -> None:
     of = preset(harbour)
     asked = {"preset": of, "kind": "hidden", "term": "vessels", "means": "vessels.grt < 15"}

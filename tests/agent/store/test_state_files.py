@@ -16,7 +16,6 @@ import pytest
 
 from agent.config import StateSettings
 from agent.store import SecretMissing, StateUnavailable, StateUnusable, Store, open_store
-from agent.store.location import state_folder, state_location
 from agent.store.records import BoardRecord, SourceRecord, ThreadRecord
 from agent.store.tables import STEPS
 from tests.agent.store.conftest import SECRET, a_run, first_turn
@@ -56,16 +55,6 @@ async def test_nobody_else_may_read_the_state(tmp_path: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert set(modes) >= {"state.sqlite", "state.sqlite-wal", "secret.key"}
     assert set(modes.values()) == {0o600}
-
-
-def test_the_state_is_kept_where_the_platform_keeps_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    default = StateSettings.model_validate({})
-
-    assert state_folder(default) == tmp_path / "text2sql"
-    assert state_folder(settings(tmp_path / "own")) == tmp_path / "own"
-    assert state_location(default).place == str(tmp_path / "text2sql" / "state.sqlite")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from agent.config import StateSettings
-from agent.store import BadCursor, NotFound, Store, ThreadBusy, open_store
+from agent.store import NotFound, Store, ThreadBusy, open_store
 from agent.store.records import FeedbackRecord, RunRecord, SourceRecord, StoredEvent, ThreadRecord
 from agent.store.tables import threads
 from tests.agent.store.conftest import a_run, first_turn
@@ -76,33 +76,6 @@ async def test_runs_come_newest_first_page_by_page(store: Store) -> None:
     assert pages == [["r6", "r5", "r4"], ["r3", "r2", "r1"], ["r0"]]
 
 
-@pytest.mark.parametrize("cursor", ["", "MTow%00"])
-async def test_a_cursor_from_elsewhere_is_refused(store: Store, cursor: str) -> None:
-    with pytest.raises(BadCursor):
-        await store.runs("ann", before=cursor)
-    with pytest.raises(BadCursor):
-        await store.threads("ann", before=cursor)
-
-
-async def test_a_thread_counts_its_turns_even_when_two_come_at_once(store: Store) -> None:
-    thread = await first_turn(store, a_run("r0", question="  Which cities\n sell most? " + "x" * 300))
-    await store.finish_run("r0", status="success")
-
-    async def turn(name: str) -> int:
-        begun = await store.begin_turn(a_run(name, thread_id=thread.thread_id), patience=30.0)
-        await store.finish_run(name, status="success")
-        return begun.turn
-
-    turns = await asyncio.gather(*(turn(f"r{n}") for n in range(1, 9)))
-
-    assert thread.turns == 1
-    assert thread.title.startswith("Which cities sell most? xxx")
-    assert len(thread.title) == 120
-    assert sorted(turns) == [2, 3, 4, 5, 6, 7, 8, 9]
-    listed, more = await store.threads("ann")
-    assert ([t.turns for t in listed], more) == ([9], None)
-
-
 async def test_the_thread_used_last_comes_first(store: Store) -> None:
     made = [await first_turn(store, a_run(f"r{n}", question=f"question {n}")) for n in range(3)]
     await store.finish_run("r0", status="success")
@@ -161,21 +134,6 @@ async def test_a_server_that_went_away_leaves_no_lock_behind(store: Store) -> No
     assert await store.mark_interrupted() == 1
     assert await store.finish_run("slow", status="success", answer=ANSWER)
     assert (await store.get(RunRecord, "ann", "slow") or a_run()).status == "success"
-
-
-async def test_events_come_back_in_order_after_a_number(store: Store) -> None:
-    await store.begin_run(a_run())
-    sent = [StoredEvent(number=n, data=f'{{"event":"node","node":"{n}"}}') for n in range(1, 13)]
-    await store.append_events("r1", sent[:5])
-    await store.append_events("r1", sent[5:])
-    await store.append_events("r1", [])
-
-    assert await store.events_after("r1") == sent
-    assert await store.events_after("r1", 9) == sent[9:]
-    assert await store.events_after("r1", 12) == []
-    assert await store.events_after("none", 0) == []
-    assert await store.last_event("r1") == sent[-1]
-    assert await store.last_event("none") is None
 
 
 async def test_a_run_whose_ending_another_process_wrote_gets_no_more_events(store: Store) -> None:
@@ -237,23 +195,6 @@ async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store) -> No
     assert [f.run_id for f in await store.feedback("ann")] == ["r2"]
     assert [t.title for t in (await store.threads("ann"))[0]] == ["r2"]
     assert await store.events_after("r2") != []
-
-
-async def test_the_latest_verdict_of_a_run_stands(store: Store) -> None:
-    await store.begin_run(a_run("r1"))
-    await store.begin_run(a_run("r2"))
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-    await store.add_feedback(_feedback("f1", verdict="wrong", created=at))
-    await store.add_feedback(_feedback("f2", verdict="corrected", sql="SELECT 2", created=at + timedelta(seconds=1)))
-    await store.add_feedback(_feedback("f3", run_id="r2", verdict="wrong", preset="other", created=at))
-
-    assert [(f.run_id, f.verdict, f.sql) for f in await store.feedback("ann")] == [
-        ("r1", "corrected", "SELECT 2"),
-        ("r2", "wrong", "SELECT 1"),
-    ]
-    assert [f.run_id for f in await store.feedback("ann", preset="shop")] == ["r1"]
-    assert [f.run_id for f in await store.feedback("ann", verdicts=["right", "corrected"])] == ["r1"]
-    assert (await store.get(RunRecord, "ann", "r1") or a_run()).feedback == "corrected"
 
 
 async def test_text_of_any_kind_is_kept(store: Store) -> None:

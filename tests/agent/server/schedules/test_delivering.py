@@ -67,20 +67,6 @@ async def test_a_board_is_sent_by_mail_with_its_charts(desk: Desk, post_office: 
     assert await desk.history(made) == [("sent", "")]
 
 
-async def test_without_matplotlib_a_mail_says_that_it_has_no_picture(
-    desk: Desk, post_office: Mails, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("agent.server.schedules.scheduler.can_draw", lambda: False)
-    kept = await desk.keep("SELECT status, total FROM orders", chart={"kind": "bar", "x": 0, "y": 1})
-    await desk.plan(kept, picture=True, table=False, **MAIL)
-
-    await desk.later(days=1)
-
-    text = post_office.received[0].get_body(["plain"]).get_content()
-    assert "matplotlib is not installed" in text
-    assert "|" not in text
-
-
 async def test_sending_by_hand_needs_no_condition_and_goes_once_at_a_time(desk: Desk, hook: Webhook) -> None:
     condition = {"kind": "above", "column": "total", "value": 1e9}
     made = await desk.plan(await desk.keep(), condition=condition)
