@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
-from pathlib import Path
-from urllib.parse import urlsplit
-
+from tests import spark_servers
+from tests.conftest import chdb_client
 from tests.pairs import FIXTURES
+from tests.writing import write
 
 STAFF = [
     # id, name, region, salary, email, boss_id
@@ -30,8 +29,6 @@ SECRETS = ("sentinel", "77700", "88800", "99900")
 
 POLICIES = (FIXTURES / "access/policies.yaml").read_text(encoding="utf-8")
 TOKENS = "anna=anna-token-0123456789,ben=ben-token-0123456789,eve=eve-token-01234567890"
-REGIONS = {"anna": "EU", "ben": "US"}
-
 _TABLES = {
     "staff": "id INTEGER, name VARCHAR(40), region VARCHAR(10), salary INTEGER, email VARCHAR(60), boss_id INTEGER",
     "sales": "id INTEGER, staff_id INTEGER, amount INTEGER, note VARCHAR(40)",
@@ -81,40 +78,14 @@ def visible(region: str) -> list[str]:
 
 def build(url: str, statements: list[str]) -> None:
     """Run the statements on the database of this URL, as its owner."""
-    parts = urlsplit(url)
-    if parts.scheme == "sqlite":
-        with sqlite3.connect(Path(parts.path)) as connection:
-            connection.executescript(";".join(statements))
-        connection.close()
-    elif parts.scheme == "duckdb":
-        import duckdb
-
-        with duckdb.connect(parts.path) as made:
-            for statement in statements:
-                made.execute(statement)
-    elif parts.scheme == "postgresql":
-        import psycopg
-
-        with psycopg.connect(url, autocommit=True) as server:
-            for statement in statements:
-                server.execute(statement.encode())
-    elif parts.scheme == "chdb":
-        from tests.conftest import chdb_client
-
+    scheme = url.partition(":")[0]
+    if scheme == "chdb":
         with chdb_client(url) as client:
             client.command("SET data_type_default_nullable = 1")
             for statement in statements:
                 merge_tree = " ENGINE = MergeTree ORDER BY tuple()" if statement.startswith("CREATE TABLE") else ""
                 client.command(statement + merge_tree)
-    elif parts.scheme == "sc":
-        from tests.spark_servers import write
-
-        write(url, *statements)
+    elif scheme == "sc":
+        spark_servers.write(url, *statements)
     else:
-        import pymysql
-
-        with pymysql.connect(
-            host=parts.hostname or "", port=parts.port or 3306, user="root", database=parts.path[1:], autocommit=True
-        ) as mysql:
-            for statement in statements:
-                mysql.cursor().execute(statement)
+        write(url.replace("://", ":///", 1) if scheme in ("sqlite", "duckdb") else url, *statements)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -54,11 +53,3 @@ def talk(shop: Database, config: Settings, checkpointer: BaseCheckpointSaver[Any
         return await run(words, database=shop, model=model, settings=config, conversation=conversation)  # type: ignore[arg-type]
 
     return answer_to
-
-
-@contextlib.contextmanager
-def unchanged(path: Path) -> Any:
-    """The file's bytes are the same afterwards."""
-    before = path.read_bytes()
-    yield
-    assert path.read_bytes() == before

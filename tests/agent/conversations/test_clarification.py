@@ -18,7 +18,6 @@ from agent.state import Clarification
 from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
 from tests.pairs import sections
-from tests.settings import overridden
 from text2sql.testing import ScriptedModel
 
 STORES = ["file"]
@@ -147,12 +146,7 @@ async def test_the_events_say_what_is_asked_before_the_end(shop: Database, kept:
     assert not any(isinstance(e, ClarifyEvent) for e in second)
 
 
-@pytest.mark.parametrize("where", ["file", "postgres"])
-async def test_a_waiting_thread_survives_a_restart_and_another_server_can_go_on(
-    where: str, shop: Database, kept: Settings, request: pytest.FixtureRequest
-) -> None:
-    if where == "postgres":
-        kept = overridden(kept, state_url=request.getfixturevalue("postgres_url"))
+async def test_a_waiting_thread_survives_a_restart_and_another_server_can_go_on(shop: Database, kept: Settings) -> None:
     async with open_checkpointer(kept.state) as one:
         thread = Conversation("waits", one)
         model = ScriptedModel(COUNT, plan=ASKING)
@@ -173,7 +167,7 @@ async def test_a_waiting_thread_survives_a_restart_and_another_server_can_go_on(
 
 @pytest.mark.parametrize(
     ("reply", "read_as"),
-    sections("conversations/doors.txt")["best customers"],
+    sections("conversations/asked_back.txt")["best customers"],
 )
 async def test_offline_a_superlative_without_a_measure_is_asked_back(talk: Talk, reply: str, read_as: str) -> None:
     waiting = await talk("best customers")

@@ -7,7 +7,9 @@ import pytest
 from agent.models.protocol import ModelError, PlanReply
 from agent.runtime.plans import single_task_plan
 from agent.state import HISTORY_TURNS
+from eval.databases.base import Database
 from tests.agent.conversations.conftest import Talk
+from text2sql import Thread
 from text2sql.testing import ScriptedModel
 
 OUTAGE = ModelError("the endpoint is away")
@@ -87,6 +89,14 @@ async def test_history_accumulates_is_numbered_and_the_oldest_turns_are_forgotte
     assert [turn.number for turn in model.plan_requests[-1].history] == [3, 7, 8]
     await talk("and again", model, thread="numbered", before=7)
     assert [turn.number for turn in model.plan_requests[-1].history] == [3]
+
+
+async def test_a_thread_of_the_library_is_a_conversation(shop: Database) -> None:
+    thread = Thread(shop, model="offline")
+    answers = [await thread.run(words) for words in ("How many orders are there?", "only paid ones")]
+
+    assert [answer.rows for answer in answers] == [[[4]], [[3]]]
+    assert thread.answers == answers
 
 
 @pytest.mark.parametrize("words", ["a\x00b \ud800 how many customers are there?", "日本の顧客は？" * 50])

@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import json
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
 from httpx_sse import connect_sse
 
 from agent.config import Settings
 from agent.server.app import create_app
 from agent.server.services import Services
+from tests.asgi_server import serving
 from tests.openai_server import Behaviour, Reply, Request, completion
 
 
@@ -97,27 +96,9 @@ def settings_for(folder: Path, **more: Any) -> Settings:
 def running(settings: Settings, *, send_buffer: int | None = None) -> Iterator[Running]:
     """Serve in a thread until the block ends. `send_buffer`: bytes that the kernel holds for a client."""
     app = create_app(settings)
-    listening = socket.socket()
-    if send_buffer is not None:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
-    listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2, ws="none")
-    )
-    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-    thread.start()
-    until = time.monotonic() + 30
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    port = listening.getsockname()[1]
-    try:
-        yield Running(f"http://127.0.0.1:{port}", app, port)
-    finally:
-        server.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive(), "the server did not stop"
+    options: dict[str, Any] = {"log_config": None, "log_level": None, "access_log": False, "ws": "none"}
+    with serving(lambda _: app, send_buffer=send_buffer, timeout_graceful_shutdown=2, **options) as url:
+        yield Running(url.rstrip("/"), app, int(url.rstrip("/").rpartition(":")[2]))
 
 
 def raw_query(port: int, body: dict[str, Any], *, receive_buffer: int | None = None) -> socket.socket:

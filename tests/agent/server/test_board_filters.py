@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.agent.server.running import Running, running, settings_for
+from tests.agent.server.running import Running
 from tests.agent.server.test_boards import board, kept
 
 BY_MONTH = "SELECT status, COUNT(*) AS n FROM orders GROUP BY status"
@@ -20,15 +20,9 @@ ON_COUNTRY = {
 }
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(settings_for(tmp_path_factory.mktemp("filters"))) as server:
-        yield server
-
-
 @pytest.fixture
-def client(shared: Running) -> Iterator[httpx.Client]:
-    with shared.client() as client:
+def client(server: Running) -> Iterator[httpx.Client]:
+    with server.client() as client:
         yield client
 
 

@@ -8,25 +8,6 @@ import pytest
 
 from tests.agent.server.running import Running, running, settings_for
 
-SECTIONS = ["ddl", "tables", "columns", "keys", "values", "ranges", "formats", "patterns", "validation", "guidance"]
-
-
-def test_a_databases_profile_has_its_sections_and_its_facts(server: Running) -> None:
-    reply = server.get("/schema/shop/profile").json()
-    status = next(c for c in reply["columns"] if (c["table"], c["column"]) == ("orders", "status"))
-
-    assert [s["name"] for s in reply["sections"]] == SECTIONS
-    assert (reply["database"], reply["dialect"], reply["privacy"], reply["complete"]) == (
-        "shop",
-        "sqlite",
-        "full",
-        True,
-    )
-    assert sum(v["rows"] for v in status["values"]) == status["rows"] == 3600
-    assert {k["ref_table"] for k in reply["keys"] if k["table"] == "orders"} == {"customers"}
-    assert reply["tokens"] == sum(s["tokens"] for s in reply["sections"]) <= 24_000
-    assert reply["fingerprint"] == server.get("/schema/shop").json()["fingerprint"]
-
 
 def test_a_budget_shortens_the_text_and_a_profile_of_nothing_is_not_found(server: Running) -> None:
     reply = server.get("/schema/shop/profile?budget=900").json()

@@ -36,20 +36,6 @@ def two(tmp_path: Path, endpoint: OpenAIServer, shop_file: Path, monkeypatch: py
         yield one, other
 
 
-def test_a_run_is_followed_through_the_other_server(two: Two, endpoint: OpenAIServer) -> None:
-    one, other = two
-    endpoint.otherwise = scripted("SELECT COUNT(*) FROM customers", delay=0.3)
-    with raw_query(one.port, {"question": QUESTION}) as connection:
-        run_id, _ = run_and_thread(read_until(connection, b'"event":"run"'))
-
-        seen = other.stream("GET", f"/runs/{run_id}/events")
-        read_until(connection, b'"event":"done"')
-
-    assert seen.numbered == one.stream("GET", f"/runs/{run_id}/events").numbered
-    assert seen.names[0] == "run"
-    assert seen.names[-2:] == ["answer", "done"]
-
-
 def test_a_run_is_cancelled_through_the_other_server(two: Two, endpoint: OpenAIServer) -> None:
     one, other = two
     endpoint.otherwise = scripted("SELECT 1", plan_delay=30)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import uvicorn
 from fastapi import FastAPI, Request, UploadFile
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -21,6 +18,7 @@ from agent.config import ServerSettings
 from agent.server.access import CurrentClient
 from agent.server.errors import install_errors
 from agent.server.middleware import protect, uvicorn_options
+from tests.asgi_server import serving
 
 TOKENS = "ana=ana-token-0123456789,bo=bo-token-0123456789"
 ANA = {"Authorization": "Bearer ana-token-0123456789"}
@@ -71,18 +69,8 @@ def _running(settings: ServerSettings, max_upload: int | None) -> Iterator[Serve
     reached: list[str] = []
     app = _app(reached)
     protect(app, settings, max_upload=max_upload)
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(app, lifespan="off", **uvicorn_options()))  # type: ignore[arg-type]
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.005)
-        yield Served(f"http://127.0.0.1:{port}", port, reached, app)
-        server.should_exit = True
-        server.force_exit = True
-        thread.join(5)
+    with serving(lambda _: app, lifespan="off", **uvicorn_options()) as url:
+        yield Served(url.rstrip("/"), int(url.rstrip("/").rpartition(":")[2]), reached, app)
 
 
 def _app(reached: list[str]) -> FastAPI:

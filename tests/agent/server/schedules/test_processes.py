@@ -7,7 +7,6 @@ import asyncio
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,18 +22,12 @@ from agent.store.records import DeliveryRecord, ScheduleRecord
 from agent.store.tables import deliveries
 from tests.agent.server.processes import started
 from tests.agent.server.test_workers import pids
-from tests.receivers import Webhook, webhook
+from tests.receivers import Webhook
 from tests.waiting import becomes
 
 SECRET = "a secret of the tests"
 COUNT = 400
 ENDED = ("sent", "in doubt")
-
-
-@pytest.fixture
-def hook() -> Iterator[Webhook]:
-    with webhook() as made:
-        yield made
 
 
 def keep(port: int) -> str:
