@@ -13,10 +13,8 @@ from playwright.sync_api import Route, expect
 
 from tests.agent.server.running import Running
 from tests.e2e.conftest import OpenPage
-from tests.e2e.scripted import Script
-from tests.e2e.states import PER_COUNTRY, answered, ask
+from tests.e2e.states import answered, ask
 from tests.e2e.test_accessibility import broken_rules
-from tests.openai_server import OpenAIServer
 
 ROWS = 50_000
 
@@ -88,27 +86,6 @@ def test_a_result_is_saved_as_a_file_with_every_row(offline: Running, open_page:
     rows = list(csv.reader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
     assert len(rows) == ROWS + 1
     assert rows[-1][0] == str(ROWS)
-
-
-def test_a_number_of_the_answer_leads_to_its_cell_whatever_stood_there(
-    with_model: Running, endpoint: OpenAIServer, open_page: OpenPage
-) -> None:
-    endpoint.otherwise = Script(
-        sql=PER_COUNTRY.sql[1:], answer="The United States have **108** of them; nowhere are there 77."
-    )
-    page = open_page(with_model)
-    ask(page, "How many customers live in each country?")
-    answered(page)
-    page.get_by_role("button", name="108", exact=True).hover()
-    expect(page.locator("[data-traced]")).to_have_text("108")
-    expect(page.get_by_title("This number is not in the result").first).to_have_text("77")
-    page.get_by_role("columnheader", name="country").get_by_role("button").click()
-    expect(page.get_by_role("columnheader", name="country")).to_have_attribute("aria-sort", "ascending")
-    page.get_by_role("button", name="Chart").click()
-    expect(page.get_by_role("grid")).to_have_count(0)
-    page.get_by_role("button", name="108", exact=True).click()
-    expect(page.locator("[data-traced]")).to_have_text("108")
-    expect(page.get_by_role("columnheader", name="country")).to_have_attribute("aria-sort", "none")
 
 
 def test_a_schema_that_comes_late_disturbs_nobody_who_types(offline: Running, open_page: OpenPage) -> None:

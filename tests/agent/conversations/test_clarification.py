@@ -78,20 +78,6 @@ async def test_nothing_is_asked_twice_or_where_nobody_can_answer(talk: Talk, may
     assert answer.rows == [[3]]
 
 
-async def test_the_next_question_after_an_answered_one_is_a_new_one(talk: Talk) -> None:
-    model = ScriptedModel(COUNT, plan=[ASKING, SETTLED, SETTLED], relevance=0.9)
-    await talk("How many sales?", model)
-    await talk("paid orders", model)
-    await talk("How many paid orders are there?", model)
-
-    third = model.plan_requests[2]
-    assert third.clarified is None
-    assert third.may_ask is True
-    assert [(turn.asked, turn.question) for turn in third.history] == [
-        ("How many sales? / paid orders", "How many paid orders are there?")
-    ]
-
-
 async def test_an_answer_or_an_earlier_question_that_is_asked_again_stands_for_what_it_settled(talk: Talk) -> None:
     model = ScriptedModel(COUNT, plan=[ASKING, SETTLED, SETTLED, SETTLED, ASKING, SETTLED], relevance=0.9)
     await talk("How many sales?", model, turn=1)

@@ -8,34 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
-from agent.config import StateSettings
-from agent.store import NotFound, Store, ThreadBusy, open_store
+from agent.store import NotFound, Store, ThreadBusy
 from agent.store.records import FeedbackRecord, RunRecord, SourceRecord, StoredEvent, ThreadRecord
 from agent.store.tables import threads
 from tests.agent.store.conftest import a_run, first_turn
 
 ANSWER = {"answer": "There are 412 orders.", "rows": [[412]], "status": "success"}
-
-
-async def test_a_run_is_there_with_its_answer_after_a_restart(config: StateSettings) -> None:
-    first = await open_store(config)
-    await first.begin_run(a_run(), instance="one")
-    done = await first.finish_run(
-        "r1", status="success", seconds=0.4, score=0.93, sql="SELECT COUNT(*) FROM orders", model="m", answer=ANSWER
-    )
-    await first.close()
-
-    second = await open_store(config)
-    record = await second.get(RunRecord, "ann", "r1")
-    await second.close()
-
-    assert done
-    assert record is not None
-    assert (record.status, record.seconds, record.score, record.model) == ("success", 0.4, 0.93, "m")
-    assert record.sql == "SELECT COUNT(*) FROM orders"
-    assert record.answer == ANSWER
-    assert record.short == "There are 412 orders."
-    assert record.started.tzinfo is UTC
 
 
 async def test_what_belongs_to_one_owner_is_hidden_from_every_other(store: Store) -> None:
