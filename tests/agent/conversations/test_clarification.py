@@ -89,6 +89,7 @@ async def test_an_answer_or_an_earlier_question_that_is_asked_again_stands_for_w
 
     assert again.rows == [[3]]
     assert model.plan_requests[3].question == "How many paid orders are there?"
+    assert [turn.asked for turn in model.plan_requests[2].history] == ["How many sales? / paid orders"]
     assert [model.plan_requests[n].history for n in (3, 5)] == [(), ()]
     assert model.plan_requests[5].clarified is None
 

@@ -74,7 +74,7 @@ def test_the_latest_verdict_stands(server: Running) -> None:
         assert answer.json()["feedback_id"]
 
     assert server.get(f"/runs/{run_id}").json()["feedback"] == "corrected"
-    pair = server.get("/feedback?preset=shop").json()[0]
+    [pair] = server.get("/feedback?preset=shop").json()
     assert pair["question"] == "How many orders are there?"
     assert pair["sql"] == "SELECT COUNT(order_id) FROM orders"
     assert server.get("/feedback?preset=enterprise").json() == []

@@ -55,7 +55,7 @@ async def test_runs_come_newest_first_page_by_page(store: Store) -> None:
 
 
 async def test_the_thread_used_last_comes_first(store: Store) -> None:
-    made = [await first_turn(store, a_run(f"r{n}", question=f"question {n}")) for n in range(3)]
+    made = [await first_turn(store, a_run(f"r{n}", question=f"  question\n {n} ")) for n in range(3)]
     await store.finish_run("r0", status="success")
     await store.begin_turn(a_run("again", thread_id=made[0].thread_id))
 
@@ -173,6 +173,23 @@ async def test_a_deleted_thread_takes_all_that_belongs_to_it(store: Store) -> No
     assert [f.run_id for f in await store.feedback("ann")] == ["r2"]
     assert [t.title for t in (await store.threads("ann"))[0]] == ["r2"]
     assert await store.events_after("r2") != []
+
+
+async def test_the_latest_verdict_of_a_run_stands(store: Store) -> None:
+    await store.begin_run(a_run("r1"))
+    await store.begin_run(a_run("r2"))
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    await store.add_feedback(_feedback("f1", verdict="wrong", created=at))
+    await store.add_feedback(_feedback("f2", verdict="corrected", sql="SELECT 2", created=at + timedelta(seconds=1)))
+    await store.add_feedback(_feedback("f3", run_id="r2", verdict="wrong", preset="other", created=at))
+
+    assert [(f.run_id, f.verdict, f.sql) for f in await store.feedback("ann")] == [
+        ("r1", "corrected", "SELECT 2"),
+        ("r2", "wrong", "SELECT 1"),
+    ]
+    assert [f.run_id for f in await store.feedback("ann", preset="shop")] == ["r1"]
+    assert [f.run_id for f in await store.feedback("ann", verdicts=["right", "corrected"])] == ["r1"]
+    assert (await store.get(RunRecord, "ann", "r1") or a_run()).feedback == "corrected"
 
 
 async def test_text_of_any_kind_is_kept(store: Store) -> None:
