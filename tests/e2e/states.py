@@ -193,6 +193,15 @@ def _map(page: Page, endpoint: OpenAIServer) -> None:
     page.locator("figure svg[aria-label]").wait_for()
 
 
+def _filtered(page: Page, endpoint: OpenAIServer) -> None:
+    _answer(page, endpoint)
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_label("Filter name").fill("c")
+    page.get_by_role("group", name="Rows, 7 in all").wait_for()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Parquet").wait_for()
+
+
 def _editor(page: Page, endpoint: OpenAIServer) -> None:
     _retried(page, endpoint)
     page.get_by_role("button", name="Edit the SQL").click()
@@ -466,6 +475,7 @@ STATES = (
     State("attempts", "model", _compared),
     State("chart", "model", _chart),
     State("map", "model", _map),
+    State("filtered", "offline", _filtered),
     State("editor", "model", _editor),
     State("data", "offline", _data),
     State("diagram", "offline", _diagram),
