@@ -6,7 +6,6 @@ import random
 
 from eval.schema import Column, Schema, Table
 from eval.sql import parse
-from experiments.mutations.__main__ import Judged, table
 from experiments.mutations.one_place import CHANGES, one_place_mutants
 
 SCHEMA = Schema(
@@ -29,11 +28,3 @@ def test_each_kind_changes_one_place_and_leaves_the_original_alone() -> None:
     assert years == {0, 1}
     assert "city = 'Oslo'" in made["another stored value"].sql()
     assert "ORDER BY city DESC" in made["order flipped"].sql()
-
-
-def test_shares_are_of_each_group() -> None:
-    def one(kind: str, refused: bool) -> Judged:
-        return Judged("s", "1", kind, "q", "SELECT 1", (refused,) * 4, 0.5, ())
-
-    lines = table([one("a", True), one("a", False), one("b", True)], lambda j: j.kind)
-    assert [line.split()[:3] for line in lines] == [["a", "2", "0.500"], ["b", "1", "1.000"], ["all", "3", "0.667"]]

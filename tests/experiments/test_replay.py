@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from agent.config import Settings
-from experiments.replay.__main__ import app, replay_questions
+from experiments.replay.__main__ import replay_questions
 from experiments.replay.recorded import Attempt, Replayed, by_category, by_difficulty, tally
-from tests.experiments.recorded.conftest import SHIPS
 from tests.jsonl import write_lines
 from tests.writing import sqlite_file
 
+SHIPS = """
+CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL NOT NULL);
+INSERT INTO ships (name, tons) VALUES ('Ida', 4.5), ('Bo', 12.0), ('Ra', 30.0);
+"""
 QUESTIONS = [
     ("q1", "How many ships are there?", "easy", "SELECT COUNT(*) FROM ships"),
     ("q2", "Which ships weigh more than 10 tons?", "hard", "SELECT name FROM ships WHERE tons > 10"),
@@ -67,24 +69,6 @@ def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench
     assert (whole.right_rejected, whole.wrong_passed) == (0, 0)
     assert by_category(items)["hallucination"].retries == 3
     assert by_category(items)["hallucination"].next_right == 1
-
-
-@pytest.mark.parametrize(
-    ("changed", "wrong"),
-    [
-        ({"--first": "nobody"}, "has no system nobody"),
-        ({"--bench": "nowhere"}, "No such file"),
-        ({"--recorded": "{bench}/questions.jsonl"}, "without 'system'"),
-    ],
-)
-def test_what_does_not_fit_together_is_said_in_one_line(
-    alone: None, bench: Path, recorded: Path, changed: dict[str, str], wrong: str
-) -> None:
-    given = {"--bench": str(bench), "--recorded": str(recorded), "--first": "weak", **changed}
-    done = CliRunner().invoke(app, [part.format(bench=bench) for pair in given.items() for part in pair])
-
-    assert done.exit_code == 2
-    assert wrong in done.output
 
 
 def question(difficulty: str, *attempts: Attempt, final_right: bool, gold_ran: bool = True) -> Replayed:

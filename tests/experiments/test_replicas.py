@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.databases import DatabaseError, open_database
+from eval.databases import open_database
 from eval.metrics.items import compare_items
 from eval.metrics.suites import suite_databases, suite_files
 from experiments.replicas import make_suite
@@ -78,25 +78,6 @@ def test_the_suite_tells_more_mutants_than_the_original_and_finds_out_a_lucky_an
         gold_itself = compare_items(GOLDS[1], GOLDS[1], database, suite=suite_databases(suite))
     assert (lucky_one.ex, lucky_one.ts) == (True, False)
     assert (gold_itself.ex, gold_itself.ts) == (True, True)
-
-
-def test_the_same_seed_makes_the_same_suite(original: Path, tmp_path: Path) -> None:
-    def dump(folder: Path) -> list[str]:
-        files = make_suite(original, GOLDS, folder, replicas=1, candidates=3, seed=3).files
-        dumps = []
-        for file in files:
-            with closing(sqlite3.connect(file)) as connection:
-                dumps.append("\n".join(connection.iterdump()))
-        return dumps
-
-    assert dump(tmp_path / "one") == dump(tmp_path / "two")
-
-
-def test_a_folder_with_databases_is_left_alone(original: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.sqlite").write_bytes(b"precious")
-    with pytest.raises(DatabaseError, match="holds databases already"):
-        make_suite(original, GOLDS, tmp_path)
-    assert (tmp_path / "mine.sqlite").read_bytes() == b"precious"
 
 
 def test_ves_weighs_a_right_answer_by_time_and_a_wrong_one_with_nothing(original: Path) -> None:

@@ -1,0 +1,142 @@
+"""The whole agent over HTTP on recorded answers, in fair weather and foul; a recording holds no key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agent.models.failures import RetryPolicy
+from agent.models.openai import OpenAIModel
+from agent.models.protocol import Endpoint
+from agent.models.quirks import forget
+from agent.runner import run
+from eval.databases import open_database
+from eval.databases.base import Database
+from experiments.recorded.answers import SUMMARY, Answers, load_answers
+from experiments.recorded.chat import Sent
+from experiments.recorded.exchanges import Recorder
+from experiments.recorded.faults import Faults
+from experiments.recorded.proxy import HIDDEN, RecordingProxy
+from experiments.recorded.server import application, running
+from tests.experiments.test_replay import SHIPS
+from tests.jsonl import write_lines
+from tests.openai_server import OpenAIServer, completion, error
+from tests.writing import sqlite_file
+
+COUNT, HEAVY = "How many ships are there?", "Which ships weigh more than 10 tons?"
+RIGHT = "SELECT name FROM ships WHERE tons > 10"
+ANSWERS = [
+    ("first", "q1", "SELECT COUNT(*) FROM ships"),
+    ("first", "q2", "SELECT name FROM boats WHERE tons > 10"),
+    ("second", "q2", "SELECT name FROM ships WHERE weight > 10"),
+    ("third", "q2", RIGHT),
+]
+KEY = "sk-recorded-0123456789"
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Answers:
+    asked = [{"id": i, "db": "port", "question": text} for i, text in (("q1", COUNT), ("q2", HEAVY))]
+    recorded = [{"system": system, "id": i, "db": "port", "sql": sql} for system, i, sql in ANSWERS]
+    questions = write_lines(tmp_path / "questions.jsonl", asked)
+    return Answers(load_answers(write_lines(tmp_path / "answers.jsonl", recorded), questions))
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[Database]:
+    with open_database(sqlite_file(tmp_path / "port.sqlite", SHIPS)) as database:
+        yield database
+
+
+ModelAt = Callable[[str], OpenAIModel]
+
+
+@pytest.fixture
+async def model_at() -> AsyncIterator[ModelAt]:
+    """Makes models for a base URL, with waits short enough for a test; closes them."""
+    made: list[OpenAIModel] = []
+    forget()
+
+    def make(url: str) -> OpenAIModel:
+        endpoint = Endpoint(model="m", api_key=None, base_url=url, seconds=60.0)
+        made.append(OpenAIModel(endpoint, retry=RetryPolicy(first_wait=0.01, longest_wait=0.05)))
+        return made[-1]
+
+    yield make
+    for model in made:
+        await model.close()
+    forget()
+
+
+async def test_attempts_get_recorded_answers_until_one_passes(
+    answers: Answers, port: Database, model_at: ModelAt
+) -> None:
+    with running(application(answers)) as url:
+        counted = await run(COUNT, database=port, model=model_at(url))
+        heavy = await run(HEAVY, database=port, model=model_at(url))
+
+    assert (counted.rows, len(counted.attempts), counted.status) == ([[3]], 1, "success")
+    assert [a.sql for a in heavy.attempts] == [sql for _, _, sql in ANSWERS[1:]]
+    assert [a.retry_category for a in heavy.attempts] == ["hallucination", "hallucination", None]
+    assert (heavy.rows, heavy.sql) == ([["Bo"], ["Ra"]], RIGHT)
+
+
+@pytest.mark.parametrize("kind", ["429", "500", "garbled", "cut"])
+async def test_the_agent_survives_whichever_reply_goes_wrong(
+    answers: Answers, port: Database, model_at: ModelAt, kind: str
+) -> None:
+    """Plan, three queries, a judgement and a streamed summary side by side: six replies, each of which fails once."""
+    faults = Nth({kind: 1.0})
+    with running(application(answers, faults=faults)) as url:
+        model = model_at(url)
+        for number in range(1, 7):
+            faults.sent, faults.number = 0, number
+            heavy = await run(HEAVY, database=port, model=model)
+
+            assert faults.sent >= 6
+            assert heavy.rows == [["Bo"], ["Ra"]], (number, heavy)
+            assert len(heavy.attempts) == 3
+            assert SUMMARY in heavy.answer or (kind == "garbled" and number >= 5)
+
+
+class Nth(Faults):
+    """Spoils one reply only, counted from 1."""
+
+    def __init__(self, shares: dict[str, float]) -> None:
+        super().__init__(shares, retry_after=0.02)
+        self.sent, self.number = 0, 1
+
+    def befall(self, request: bytes, sent: Sent) -> Sent:
+        self.sent += 1
+        return super().befall(request, sent) if self.sent == self.number else sent
+
+
+@contextmanager
+def recording_of(url: str, file: Path) -> Iterator[str]:
+    with Recorder(file) as recorder, running(RecordingProxy(url, recorder).application()) as proxy:
+        yield proxy
+
+
+def test_the_server_gets_the_key_and_the_recording_does_not(tmp_path: Path) -> None:
+    def post(url: str) -> int:
+        asked: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+        headers = {"authorization": f"Bearer {KEY}"}
+        return httpx.post(f"{url}/chat/completions", json=asked, headers=headers, trust_env=False).status_code
+
+    with OpenAIServer() as upstream:
+        upstream.script(completion("hello"), error(401, f"Incorrect API key provided: {KEY}"))
+        with recording_of(upstream.url, tmp_path / "run.jsonl") as url:
+            statuses = [post(url), post(url)]
+
+    assert statuses == [200, 401]
+    assert [r.headers["authorization"] for r in upstream.requests] == [f"Bearer {KEY}"] * 2
+    kept = (tmp_path / "run.jsonl").read_text()
+    assert KEY not in kept
+    assert "authorization" not in kept.lower()
+    assert f"provided: {HIDDEN}" in json.loads(kept.splitlines()[2])["body"]
