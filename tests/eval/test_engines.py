@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module, resources
-
 import pytest
 
-from eval.databases.base import Database
 from eval.engines import BY_SCHEME, ENGINES, dialect_named
-from eval.schema import ALL_DIALECTS, DIALECTS, Dialect
-
-
-def test_every_dialect_has_one_entry_in_order() -> None:
-    assert tuple(ENGINES) == ALL_DIALECTS
-    assert tuple(d for d in ENGINES if ENGINES[d].executes) == DIALECTS
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_an_entry_names_a_database_class_of_its_dialect(dialect: Dialect) -> None:
-    module, _, name = ENGINES[dialect].opened_by.partition(":")
-    opened_by = getattr(import_module(module), name)
-    assert issubclass(opened_by, Database)
-    assert opened_by.dialect == dialect
-
-
-@pytest.mark.parametrize("dialect", ALL_DIALECTS)
-def test_every_dialect_has_notes_for_the_models(dialect: Dialect) -> None:
-    notes = resources.files("prompts").joinpath(f"dialect_{dialect}.txt").read_text(encoding="utf-8")
-    assert notes.startswith("# version: ")
+from eval.schema import Dialect
 
 
 def test_schemes_and_spellings_lead_to_their_engine() -> None:

@@ -15,11 +15,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from agent.batch import app as batch
-from agent.cli.exits import MEANING
-from agent.main import app
 from eval.tasks import demo_path
 from tests import commands
 
@@ -90,19 +86,3 @@ def test_links_lead_to_files(page: Path) -> None:
 
     missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
     assert missing == []
-
-
-def test_every_option_of_the_command_line_is_documented() -> None:
-    page = (ROOT / "docs/cli.md").read_text()
-
-    for command in (get_command(app), get_command(batch).commands["answer"]):
-        for parameter in command.params:
-            for name in parameter.opts:
-                if name.startswith("--"):
-                    assert f"`{name}" in page, name
-
-
-def test_the_exit_codes_documented_are_the_exit_codes() -> None:
-    rows = dict(re.findall(r"^\| (\d+) \| (.+) \|$", (ROOT / "docs/cli.md").read_text(), re.MULTILINE))
-
-    assert {int(code): meaning for code, meaning in rows.items()} == MEANING

@@ -10,8 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import text2sql
 from text2sql import errors, testing
 
@@ -33,26 +31,6 @@ def test_importing_it_loads_no_implementation() -> None:
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"
-
-
-def test_the_tree_of_errors_is_the_one_in_the_docstring() -> None:
-    lines = re.findall(r"^([│├└─ ]*)([A-Z]\w+)  +", errors.__doc__ or "", re.MULTILINE)
-    parents: dict[int, type] = {}
-    for branch, name in lines:
-        value = getattr(errors, name)
-        depth = len(branch) // 4
-        assert value.__bases__[0] is parents.get(depth - 1, Exception), name
-        parents[depth] = value
-    assert sorted(name for _, name in lines) == sorted(errors.__all__)
-
-
-@pytest.mark.parametrize("module", ["text2sql", "agent.main"])
-def test_both_modules_start_the_command_line(module: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", module, "--version"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-
-    assert done.stdout == f"text2sql {text2sql.__version__}\n"
 
 
 def test_every_exception_derives_from_the_root_and_no_two_share_a_name() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -85,25 +84,6 @@ def test_models_and_the_engine_are_compared_with_and_without_a_kit(
         assert (one["calls"], one["tokens"], one["dollars"], one["first_word_p50"]) == (0, 0, 0, None)
         assert 0 < one["seconds_p50"] <= one["seconds_p95"]
     assert {r.body["model"] for r in endpoint.requests} == {"small", "org/big"}
-
-
-def test_the_page_draws_accuracy_cost_and_time_and_runs_nothing(tiers: Compare, kit: str, tmp_path: Path) -> None:
-    done = tiers("--model", "small", "--offline", "--kit", kit, "--price", "small=10/20")
-    page = (tmp_path / "tiers/report.html").read_text()
-
-    assert f"Report: {tmp_path / 'tiers/report.html'}" in done.stdout
-    assert page.count("<svg") == 3
-    assert page.count(">1.4</td>") == 2  # dollars for 1,000 questions of 100 and 20 tokens
-    assert "Accuracy against USD for 1,000 questions" in page
-    assert "Accuracy against seconds a question (median)" in page
-    assert "50.0 % (" in page
-    assert "small: 10 and 20 USD a million tokens in and out." in page
-    assert "+50.0 (" in page
-    assert "Questions that a kit was made from flatter it" in page
-    assert "small + firm &lt;b&gt;kit<" in page
-    assert "<b>kit" not in page
-    assert "Not finished" not in page
-    assert not re.findall(r"(?:src|href)=|url\(|@import|<script", page)
 
 
 def test_a_run_that_was_interrupted_goes_on(

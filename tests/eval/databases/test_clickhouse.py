@@ -216,10 +216,3 @@ def test_a_wrong_password_is_told_without_it(chdb_folder: Path) -> None:
         open_database(f"clickhouse://reader:wrongpw@{place}/default")
     assert "refused the login of 'reader'" in str(refusal.value)
     assert "wrongpw" not in str(refusal.value)
-
-
-def test_the_profile_in_the_docs_holds_the_settings_of_a_session() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "databases.md").read_text(encoding="utf-8")
-    profile = page.partition("CREATE SETTINGS PROFILE text2sql")[2].partition(";")[0].replace("'", "")
-    for name, value in STANDARD_SETTINGS.items():
-        assert f"{name} = {value}" in profile

@@ -118,15 +118,6 @@ def test_keys_of_databases_that_hide_them_all(bench_dir: Path) -> None:
     assert score.primary_found > 0.9 * score.primary
 
 
-@pytest.mark.bench
-def test_precision_on_real_databases(bench_dir: Path) -> None:
-    """Most keys counted as wrong here are real ones that the database's authors did not declare."""
-    score = measure(bench_dir / "spider_train" / "databases")
-    assert score.databases > 100
-    assert score.precision > 0.92
-    assert score.recall > 0.70
-
-
 def test_two_thousand_tables_with_a_key_of_the_same_name_are_quickly_compared() -> None:
     key, text = Column("id", "INTEGER", False, True), Column("customer_id", "INTEGER")
     tables = tuple(Table(f"table_{i}", (key, text), primary_key=("id",), row_count=0) for i in range(2_000))

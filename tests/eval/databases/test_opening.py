@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from eval.databases import Database, DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, open_database
+from eval.databases import DatabaseError, DatabaseNotFound, DatabaseUnreachable, DriverMissing, open_database
 from eval.databases.urls import parse_target
 from eval.statement import ReadStatement
 from tests.pairs import rows
@@ -174,21 +174,3 @@ def test_a_wrong_mysql_password(mysql_url: str) -> None:
     error = refusal(f"mysql://nobody_here:hunter2@{parts.hostname}:{parts.port or 3306}/test")
     assert isinstance(error, DatabaseUnreachable)
     assert "refused the login of 'nobody_here'" in str(error)
-
-
-def test_the_page_on_databases_shows_code_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "databases.md").read_text(encoding="utf-8")
-    sqlite_file(tmp_path / "shop.sqlite", "CREATE TABLE orders (id INTEGER PRIMARY KEY)")
-    monkeypatch.chdir(tmp_path)
-    shown: list[object] = []
-    code = page.split("```python\n")[1].split("```")[0]
-    exec(compile(code, "databases.md", "exec"), {"print": lambda *words: shown.extend(words)})
-    assert shown == ["success", [[0]]]
-
-
-def test_a_closed_database_says_so(tmp_path: Path) -> None:
-    database: Database = open_database(make_sqlite(tmp_path / "a.db"))
-    database.close()
-    database.close()
-    result = database.execute(ReadStatement("SELECT 1", "sqlite"))
-    assert (result.status, result.error) == ("error", "the database has been closed")

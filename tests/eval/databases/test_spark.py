@@ -140,11 +140,6 @@ def test_the_servers_own_words_name_the_mistake(database: Database) -> None:
     assert database.refusal(ReadStatement("SELECT name FROM customers", "spark")) is None
 
 
-def test_an_interval_of_months_says_what_to_do(database: Database) -> None:
-    result = database.execute(ReadStatement("SELECT INTERVAL '1' YEAR", "spark"))
-    assert "cast it to STRING" in (result.error or "")
-
-
 def test_a_table_that_comes_is_seen(url: str, database: Database) -> None:
     assert database.schema().table("late") is None
     write(url, "CREATE TABLE late (id INT) USING parquet")

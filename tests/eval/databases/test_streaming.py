@@ -77,23 +77,6 @@ def test_bytes_stop_at_the_cap_and_say_so(database: Database) -> None:
     assert stream.ok
 
 
-def test_a_statement_that_fails_is_a_status_with_the_engines_message(database: Database) -> None:
-    with database.stream(read(database, "SELECT nothing_of_that_name FROM many")) as stream:
-        assert (list(stream), stream.columns) == ([], ())
-
-    assert stream.status == "error"
-    assert "nothing_of_that_name" in (stream.error or "")
-
-
-@pytest.mark.parametrize("sql", ["DELETE FROM many", "DROP TABLE many", "SELECT 1; DELETE FROM many"])
-def test_nothing_writes_even_without_the_guard(database: Database, sql: str) -> None:
-    with database.stream(read(database, sql)) as stream:
-        list(stream)
-
-    assert stream.status == "error"
-    assert database.execute(read(database, "SELECT count(*) FROM many")).rows == ((ROWS,),)
-
-
 def test_the_deadline_ends_it_and_the_next_statement_runs(database: Database) -> None:
     with database.stream(read(database, SLOW[database.dialect]), limits=Limits(seconds=0.3)) as stream:
         assert list(stream) == []

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,7 +14,7 @@ import pytest
 from eval.assessment.records import GROUPS
 from eval.assessment.subprocesses import free_port
 from eval.scoring import DIMENSIONS
-from experiments.reference_participants import Raw, Reply, RunningParticipant, serving
+from experiments.reference_participants import Reply, serving
 from tests.eval.green_agent.conftest import KEYS
 from tests.pairs import rows
 from tests.waiting import becomes
@@ -94,54 +92,6 @@ def test_gold_is_in_nothing_that_leaves_the_evaluator(evaluator: str, golds: dic
         assert "gold_sql" not in text
     for value in ("Ada", "Bob", "Paris", "7.25"):
         assert value not in received
-
-
-def stand_of(stands: dict[str, RunningParticipant]) -> dict[str, str]:
-    return {name: stand.url for name, stand in stands.items()}
-
-
-def test_hostile_participants_harm_nobody_but_themselves(evaluator: str, golds: dict[str, str], place: Path) -> None:
-    database = place / "databases" / "store.sqlite"
-    before = hashlib.sha256(database.read_bytes()).hexdigest()
-    release = threading.Event()
-
-    def hang(task: dict[str, Any]) -> dict[str, Any]:
-        release.wait(20)
-        return {"sql": "SELECT 1"}
-
-    with (
-        serving(lambda task: {"sql": "SELECT COUNT(*) FROM customers"}) as internal,
-        serving(lambda task: Raw(b'{"sql": "' + b"x" * 5_000_000 + b'"}')) as huge,
-        serving(hang) as slow,
-        serving(lambda task: Raw(b"", 307, {"location": internal.url + "/generate"})) as redirect,
-        serving(lambda task: {"sql": "DELETE FROM customers; DROP TABLE orders"}) as writer,
-        serving(lambda task: Raw(b"<html><script>alert(1)</script></html>")) as html,
-        serving(lambda task: Raw(b"\x00\xff" * 1000, 500)) as broken,
-        serving(gold_echo(golds)) as honest,
-    ):
-        hostile = {"huge": huge, "slow": slow, "redirect": redirect, "writer": writer, "html": html, "500": broken}
-        assessed_artifact = assessed(evaluator, stand_of({**hostile, "honest": honest}), timeout_seconds=3)
-        release.set()
-        assert internal.received == []
-    scores = {name: one["scores"] for name, one in assessed_artifact["participants"].items()}
-    assert scores["honest"]["ex"] == 1.0
-    for name in hostile:
-        assert scores[name]["correctness"] == 0.0
-        assert scores[name]["overall"] <= 0.25
-    failures = {
-        n: set(one["error_metrics"]["no_answer_by_kind"]) for n, one in assessed_artifact["participants"].items()
-    }
-    assert failures == {
-        "huge": {"too_large"},
-        "slow": {"timeout"},
-        "redirect": {"http_error"},
-        "writer": set(),
-        "html": {"unreadable"},
-        "500": {"http_error"},
-        "honest": set(),
-    }
-    assert hashlib.sha256(database.read_bytes()).hexdigest() == before
-    assert sorted(p.name for p in database.parent.iterdir()) == ["store.sqlite"]
 
 
 def test_a_stream_tells_progress_and_ends_with_the_artifact(evaluator: str, golds: dict[str, str]) -> None:

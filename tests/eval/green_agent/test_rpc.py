@@ -17,7 +17,6 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, Message, Role, SendMessageReque
 from google.protobuf.json_format import MessageToDict
 
 from experiments.reference_participants import serving
-from tests.a2a_0_3 import spoken
 from tests.eval.green_agent.conftest import KEYS as SEVERAL
 
 KEYS = SEVERAL | {"score", "max_score", "pass_rate", "time_used"}
@@ -132,13 +131,3 @@ def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: 
 
     assert [task["status"]["state"] for task in (first, second)] == ["input-required"] * 2
     assert second["id"] == first["id"]
-
-
-@pytest.mark.parametrize("how", [[], ["stream"]], ids=["whole", "stream"])
-def test_the_official_client_of_0_3_gets_the_same(evaluator: str, golds: dict[str, str], how: list[str]) -> None:
-    with serving(lambda task: {"sql": golds[task["task_id"]]}) as stand:
-        request = {"participants": {"p": stand.url}, "config": {"task_count": 2}}
-        reply = spoken(evaluator, json.dumps(request), *how)
-    assert reply["state"] == "completed"
-    [[artifact]] = reply["artifacts"]
-    assert artifact["participants"]["p"]["scores"]["ex"] == 1.0

@@ -86,11 +86,6 @@ def test_calibration_is_by_bands_and_its_error_is_their_weighted_gap() -> None:
     )
 
 
-def test_an_unfinished_run_says_so_and_an_empty_one_is_a_summary_too() -> None:
-    assert "Not finished: 1 of 8 results" in summary_markdown(SETTINGS, [result(0)])
-    assert summary_markdown(SETTINGS, []).startswith("# Text-to-SQL benchmark")
-
-
 def test_two_runs_are_compared_on_the_tasks_of_both() -> None:
     a = [result(n, right=True) for n in range(12)]
     b = [result(n, right=n < 4) for n in range(11)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +15,6 @@ from sqlglot import parser
 from eval.schema import DIALECTS, Column, Dialect, Schema, Table
 from eval.sql import check, facts, parse, resolve
 from eval.sql.bounds import MAX_DEPTH, REREAD_TOKENS
-from tests.eval.sql.fixture_files import FIXTURES, cases
 from tests.pairs import rows
 from tests.samples import ALL, sampled
 
@@ -188,8 +186,6 @@ EXISTS ANY ARRAY UNNEST DATE t u a b c x count sum abs ( ) [ ] { } , . ; :: -> -
 ? : /* */ -- 1 1.5 0x1F 's' "q" `b` $$x$$ E's'
 """
 WORDS = [*_VOCABULARY.split(), "\n"]
-_HARMLESS = {dialect: [c.text for c in cases(FIXTURES / "guard" / f"harmless_{dialect}.sql")] for dialect in DIALECTS}
-
 bounded = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -199,18 +195,3 @@ bounded = settings(max_examples=150, deadline=None, suppress_health_check=[Healt
 def test_any_soup_of_words_is_read_without_an_error(dialect: Dialect, soup: str) -> None:
     _read(soup, dialect)
     _read("SELECT " + soup, dialect)
-
-
-@bounded
-@given(st.sampled_from(DIALECTS), st.randoms(use_true_random=False))
-def test_a_harmless_statement_changed_at_random_is_read_without_an_error(
-    dialect: Dialect, chance: random.Random
-) -> None:
-    pieces = chance.choice(_HARMLESS[dialect]).split(" ")
-    for _ in range(chance.randint(1, 4)):
-        at = chance.randrange(len(pieces))
-        pieces[at : at + chance.randint(0, 2)] = chance.choice(
-            [[], [chance.choice(WORDS)], pieces[:4], [pieces[at]] * 3]
-        )
-        pieces = pieces or ["SELECT"]
-    _read(" ".join(pieces), dialect)

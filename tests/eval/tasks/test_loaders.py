@@ -123,23 +123,6 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize(
-    ("folder", "questions", "databases", "absent"),
-    [
-        ("spider_dev", 483, 10, 0),
-        ("spider_train", 7000, 139, 1),
-        ("bird_minidev_schema_only", 500, 11, 0),
-        ("classicmodels", 400, 1, 0),
-    ],
-)
-def test_the_benchmarks_load_whole(folder: str, questions: int, databases: int, absent: int, bench_dir: Path) -> None:
-    loaded = load_jsonl(bench_dir / folder)
-    assert len(loaded.tasks) == questions
-    assert len(loaded.databases) == databases
-    assert len({task.database for task in loaded.tasks} - set(loaded.databases)) == absent
-
-
-@pytest.mark.bench
 def test_birds_questions_keep_their_levels_and_evidence(bench_dir: Path) -> None:
     loaded = load_jsonl(bench_dir / "bird_minidev_schema_only")
     assert Counter(t.difficulty for t in loaded.tasks) == {"simple": 148, "moderate": 250, "challenging": 102}

@@ -17,7 +17,7 @@ from tests.lab.adapters.conftest import KINDS, verified
 from tests.lab.adapters.test_data import made
 from tests.openai_server import OpenAIServer, Reply, Request, completion
 from text2sql_lab.adapters.commands import app
-from text2sql_lab.adapters.gate import decided, gate, least, table
+from text2sql_lab.adapters.gate import decided, gate, table
 from text2sql_lab.questions import read_questions
 
 
@@ -120,20 +120,6 @@ def test_a_small_gain_proves_nothing_and_the_table_says_how_many_would() -> None
         "Nothing proved. It is not proved better.",
         "About 281 held-out questions prove a gain of 5 points; these are 30.",
     ]
-
-
-def test_a_small_p_is_not_told_as_none_and_as_few_questions_as_can_prove_something_do() -> None:
-    verdict = decided({("base", 0): [False] * 25, ("adapter", 0): [True] * 25})
-    assert verdict.pairs[0].p == pytest.approx(2**-24, rel=1e-3)
-    assert table(verdict).splitlines()[1].endswith(" 5.96e-08")
-
-    def proved(n: int, comparisons: int) -> bool:
-        arms = {("base", k): [False] * n for k in range(comparisons)}
-        return decided({**arms, **{("adapter", k): [True] * n for k in range(comparisons)}}).use
-
-    for comparisons in (1, 2, 4):
-        assert proved(least(comparisons), comparisons)
-        assert not proved(least(comparisons) - 1, comparisons)
 
 
 async def test_too_few_questions_are_not_asked(
