@@ -15,6 +15,8 @@ import pytest
 from eval.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
 def tracked() -> list[Path]:
     """The files of the project: those that git knows, or all but the ignored ones outside a checkout."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)

@@ -1,20 +1,25 @@
-"""What each engine's catalogue reads as, and that its values survive: the same of all engines that run everywhere."""
+"""What each engine's catalogue reads as, and that every value survives and becomes strict JSON."""
 
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eval.databases import Database, open_database
-from eval.databases.values import json_rows
+from eval.databases.values import json_rows, json_value
 from eval.schema import Column, Table
 from eval.statement import ReadStatement
 from tests.jsonl import read_lines
-from tests.pairs import FIXTURES
+from tests.pairs import FIXTURES, sections
 from tests.writing import sqlite_file, write
 
 FOLDER = FIXTURES / "databases"
@@ -58,3 +63,44 @@ def test_values_survive(database: Database) -> None:
     result = database.execute(ReadStatement(sql, database.dialect))
     assert result.error is None
     assert json_rows(result.rows) == [row]
+
+
+_NAMES = {
+    "Decimal": Decimal,
+    "UTC": UTC,
+    "date": date,
+    "datetime": datetime,
+    "time": time,
+    "timedelta": timedelta,
+    "uuid": uuid,
+}
+
+
+@pytest.mark.parametrize(("written", "form"), sections("databases/values.txt")["forms"])
+def test_forms(written: str, form: str) -> None:
+    """Both as Python writes them."""
+    value, expected = (eval(text, dict(_NAMES)) for text in (written, form))
+    assert json_value(value) == expected
+    assert type(json_value(value)) is type(expected)
+
+
+cells = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.decimals()
+    | st.text(st.characters(exclude_categories=()))
+    | st.binary()
+    | st.dates()
+    | st.datetimes()
+    | st.timedeltas(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(cells)
+def test_any_value_is_strict_json_in_utf_8(value: object) -> None:
+    text = json.dumps(json_value(value), ensure_ascii=False, allow_nan=False)
+    assert json.loads(text.encode("utf-8")) == json_value(value)

@@ -1,4 +1,4 @@
-"""Assessments over plain REST: the artifact, what participants are told, and what hostile ones achieve."""
+"""Assessments over plain REST: the artifact, what participants are told, refusals, streams, and shards."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
+from eval.assessment import select_tasks
 from eval.assessment.records import GROUPS
 from eval.assessment.subprocesses import free_port
+from eval.green_agent.request import RequestUnusable, read_request
 from eval.scoring import DIMENSIONS
 from experiments.reference_participants import Reply, serving
 from tests.eval.green_agent.conftest import KEYS
@@ -158,3 +160,22 @@ def test_more_than_a_few_at_once_are_told_to_wait_and_leaving_makes_room(evaluat
         release.set()
         time.sleep(0.2)
         assert len(stand.asked) == 2
+
+
+def selected(**config: Any) -> list[str]:
+    request = read_request({"participants": {"p": "http://127.0.0.1:9"}, "config": {"schema": "shop", **config}})
+    return [assignment.task.id for assignment in select_tasks(filters=request.config.filters).assignments]
+
+
+def test_the_shards_are_disjoint_and_together_the_whole() -> None:
+    whole = selected(num_instances=7)
+    shards = [selected(num_instances=7, num_shards=3, shard_index=index) for index in range(3)]
+
+    assert len(whole) == 7
+    assert [len(shard) for shard in shards] == [3, 2, 2]
+    assert sorted(task for shard in shards for task in shard) == sorted(whole)
+
+
+def test_a_shard_that_is_none_is_refused_in_words() -> None:
+    with pytest.raises(RequestUnusable, match="shard_index is counted from 0 and below num_shards"):
+        selected(num_shards=2, shard_index=2)

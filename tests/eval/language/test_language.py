@@ -1,12 +1,15 @@
-"""English words: inflection, tokens, numbers and quoted texts."""
+"""English words: inflection, tokens, numbers, quoted texts, and the large word lists."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from eval.language import lexicon
 from eval.language.inflection import lemma, plural, root, stem
 from eval.language.lexicon import abbreviations, adjectives, open_lexicon, synonyms
-from eval.language.numbers import number_of, numerals
+from eval.language.numbers import TextFigures, number_of, numerals, text_figures
 from eval.language.tokens import quotations, quotes_replaced, tokenize
 from eval.language.words import content_words, meets, name_words
 from tests.pairs import rows
@@ -69,3 +72,40 @@ def test_word_lists_are_read_with_all_their_relations() -> None:
     assert abbreviations()["qty"] == ("quantity",)
     assert adjectives()["oldest"][1] == "superlative"
     assert open_lexicon("film")
+
+
+@pytest.mark.parametrize("name", ["lexicon_wordnet.txt", "lexicon_similar.txt"])
+def test_each_word_of_a_sorted_list_is_found_and_no_other(name: str) -> None:
+    listed = dict(line.split(":", 1) for line in lexicon.lines(Path(lexicon.__file__).with_name(name)))
+    assert list(listed) == sorted(listed, key=str.encode)
+    words = [*list(listed)[:3], *list(listed)[::97], list(listed)[-1]]
+    assert {word: lexicon._entry(name, word) for word in words} == {word: listed[word] for word in words}
+    for other in ("", "a\n", "\x00", "é", "zzzz", *(f"{word}x" for word in words)):
+        assert lexicon._entry(name, other) == listed.get(other, "")
+
+
+def test_words_of_similar_meaning_carry_how_similar_they_are() -> None:
+    assert lexicon.open_lexicon("zoom") == {"soar": 0.95, "rising": 0.8}
+    assert max(lexicon.similar_words("zulu").values()) == lexicon.similar_words("zulu")["african"] == 0.97
+    assert lexicon.open_lexicon("blorptious") == lexicon.similar_words("blorptious") == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "figures"),
+    [
+        (["9.50", "120.00", "7"], TextFigures()),
+        (["8", "60", "100", "n/a"], TextFigures("", ("n/a",))),
+        (["$12.00", "$1,250.00", ""], TextFigures("$,")),
+        (["-3", "12 %", "4.5"], TextFigures("% ")),
+        (["8", "n/a"], None),  # as many words as figures
+        (["0012", "0120", "7"], None),
+        (["101", "102", "315"], None),  # rooms, courses
+        (["2.2", "2.20", "2.0"], None),  # versions
+        (["7A", "12", "9"], None),
+        (["1E5", "20", "3"], None),
+        (["red", "blue"], None),
+        ([], None),
+    ],
+)
+def test_which_texts_are_figures(values: list[str], figures: TextFigures | None) -> None:
+    assert text_figures(values) == figures

@@ -1,12 +1,15 @@
-"""One answer against its gold, on a database and over a test suite of replicas."""
+"""One answer against its gold, on a database and over a test suite of replicas; and the command that compares."""
 
 from __future__ import annotations
 
+import json
 import tarfile
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from eval.batch import app
 from eval.databases import DatabaseError, open_database
 from eval.metrics.items import Comparison, compare_items
 from eval.metrics.suites import suite_databases, suite_files
@@ -87,3 +90,22 @@ def test_a_suite_comes_packed_as_well(pets: Path, suites: Path, tmp_path: Path) 
     (packed / "broken.tar.xz").write_bytes(b"not an archive")
     with pytest.raises(DatabaseError, match=r"broken\.tar\.xz"):
         suite_files(packed, "broken", tmp_path / "cache")
+
+
+def test_each_line_gets_its_figures_and_a_bad_one_an_error(tmp_path: Path) -> None:
+    script = "CREATE TABLE item (id INTEGER, price REAL); INSERT INTO item VALUES (1, 2.5), (2, 4);"
+    sqlite_file(tmp_path / "shop.sqlite", script)
+    gold = "SELECT SUM(price) FROM item"
+    lines = [
+        {"id": "a", "db": "shop", "gold_sql": gold, "sql": "SELECT TOTAL(price) FROM item"},
+        {"id": "b", "db": "shop", "gold_sql": gold, "sql": "SELECT MAX(price) FROM item"},
+        {"id": "c", "db": "nowhere", "gold_sql": gold, "sql": gold},
+    ]
+    words = ["compare", "--databases", str(tmp_path), "--quiet"]
+    done = CliRunner().invoke(app, words, input="".join(json.dumps(line) + "\n" for line in lines))
+    first, second, third = map(json.loads, done.stdout.splitlines())
+    right = {"va": True, "em": False, "ex": True, "bird_ex": True, "ts": None, "gold_error": None, "error": None}
+    assert first == {"id": "a", **right}
+    assert second == {"id": "b", **right, "ex": False, "bird_ex": False}
+    assert third["id"] == "c"
+    assert third["error"]

@@ -1,6 +1,9 @@
-"""Queries that Spark, Sail or ClickHouse refuse, and how they are written instead; what they take stays as it is."""
+"""How a query is written for another engine or dialect; what it takes, or what cannot be read, stays as it is."""
 
 from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -8,7 +11,8 @@ from eval.schema import Column, Schema, Table
 from eval.sql import check, parse
 from eval.sql.dialects import render
 from eval.sql.engine_forms import strictly_grouped
-from tests.pairs import sections
+from eval.sql.translation import translated
+from tests.pairs import rows, sections
 
 SPARK = sections("guard/rewritten.txt")
 
@@ -66,3 +70,17 @@ def test_what_is_sent(written: str, sent: str) -> None:
     verdict = check(parse(written, "clickhouse"), SHOP)
     assert verdict.statement is not None, verdict.reason
     assert verdict.statement.sql == sent
+
+
+@pytest.mark.parametrize(
+    ("mysql", "value"),
+    rows("guard/translated.jsonl"),
+)
+def test_dates_of_mysql_mean_the_same_on_sqlite(mysql: str, value: object) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        assert connection.execute(translated(mysql, "mysql", "sqlite")).fetchone() == (value,)
+
+
+def test_what_cannot_be_read_stays_as_it_is() -> None:
+    for text in ("SELECT FROM WHERE", "", "no SQL at all (", "DATE_SUB(d, INTERVAL n YEAR"):
+        assert translated(text, "mysql", "sqlite") == text

@@ -1,4 +1,4 @@
-"""The questions for the demo databases: every gold query runs and gives a sensible answer."""
+"""What holds in the demos: rules without violations, planted features, and golds with sensible answers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,33 @@ from pathlib import Path
 
 import pytest
 
-from eval.tasks import DEMOS
-from tests.pairs import rows
+from eval.tasks import DEMOS, demo_ids
+from tests.pairs import rows, sections
+
+WRITTEN = {demo: sections(f"demo_rules_{demo}.txt") for demo in demo_ids()}
+
+
+def each(section: str) -> pytest.MarkDecorator:
+    """Demo, name and statement of each block of a section."""
+    blocks = [(demo, name, "\n".join(sql)) for demo, found in WRITTEN.items() for name, *sql in found[section]]
+    return pytest.mark.parametrize(("demo", "name", "sql"), blocks, ids=[f"{demo}: {name}" for demo, name, _ in blocks])
+
+
+@pytest.fixture
+def connection(demo: str, request: pytest.FixtureRequest) -> sqlite3.Connection:
+    made: sqlite3.Connection = request.getfixturevalue(demo)
+    return made
+
+
+@each("rules")
+def test_a_rule_holds(connection: sqlite3.Connection, name: str, sql: str) -> None:
+    assert connection.execute(sql).fetchmany(5) == []
+
+
+@each("planted")
+def test_a_planted_feature_is_there(connection: sqlite3.Connection, name: str, sql: str) -> None:
+    assert connection.execute(sql).fetchone() is not None
+
 
 _FIXTURES = Path(__file__).parents[2] / "fixtures"
 

@@ -1,14 +1,25 @@
-"""Seeds that draw something, and what is said of several of them together."""
+"""The formulas of single measurements."""
 
 from __future__ import annotations
 
+import json
+import random
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from agent.config import Settings
+from eval.schema import Column, Schema, Table
+from eval.sql import parse
 from experiments.ablation.pooled import DRAWS, groups_of, pooled, pooled_pairs
 from experiments.ablation.seeds import drawn_lines, seeded
 from experiments.ablation.variants import ItemResult
+from experiments.engines.golds import translated
+from experiments.mutations.one_place import CHANGES, one_place_mutants
+from experiments.speed.gate import COMMAND, STORED, grown
+from experiments.speed.scenarios import SCENARIOS
+from tests.pairs import rows
 
 ONE = ItemResult(
     variant="v", id="q", db="d", sql="SELECT 1", va=True, em=False, ex=False, ts=None, gold_error=None, error=None,
@@ -51,3 +62,43 @@ def test_a_seed_draws_half_of_the_examples_and_samples(tmp_path: Path) -> None:
     assert drawn[0] != drawn[1]
     assert all(line in lines for each in drawn for line in each)
     assert drawn[0] == drawn_lines("".join(lines), 1)
+
+
+@pytest.mark.parametrize(("figure", "before", "now", "passes"), rows("experiments/grown.jsonl"))
+def test_what_grew_by_over_a_tenth_fails(figure: str, before: float, now: float, passes: bool) -> None:
+    assert (grown({figure: now}, {figure: before}) == []) == passes
+
+
+def test_each_kind_of_work_has_its_figures() -> None:
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    assert set(stored) == {COMMAND, *SCENARIOS}
+
+
+TOTALS = Schema("sqlite", (Table("t", (Column("name", "TEXT"), Column("total", "REAL"), Column("city", "TEXT"))),))
+
+
+@pytest.mark.parametrize(("gold", "expected"), rows("experiments/gold_translations.jsonl"))
+def test_a_column_beside_one_extreme_is_that_of_its_row(gold: str, expected: str) -> None:
+    assert translated(gold, TOTALS, "spark") == expected
+
+
+SCHEMA = Schema(
+    dialect="sqlite",
+    tables=(Table("orders", (Column("city", "TEXT"), Column("total", "REAL"), Column("day", "TEXT"))),),
+)
+SQL = (
+    "SELECT city, SUM(total) FROM orders WHERE day >= '2024-01-01' AND day < '2025-01-01' AND city = 'Rome' "
+    "AND total > 5 GROUP BY city ORDER BY city"
+)
+
+
+def test_each_kind_changes_one_place_and_leaves_the_original_alone() -> None:
+    tree = parse(SQL, "sqlite").tree
+    assert tree is not None
+    made = dict(one_place_mutants(tree, SCHEMA, lambda *_: ("Rome", "Oslo"), random.Random(1)))
+    assert set(made) == set(CHANGES)
+    assert tree == parse(SQL, "sqlite").tree
+    years = {made["year shifted"].sql().count(f"'{year}-01-01'") for year in (2023, 2025, 2026)}
+    assert years == {0, 1}
+    assert "city = 'Oslo'" in made["another stored value"].sql()
+    assert "ORDER BY city DESC" in made["order flipped"].sql()

@@ -1,8 +1,11 @@
-"""Tables of one name in several namespaces are told apart, and their keys stay within their namespace."""
+"""Names: tables told apart by their namespaces, engines by their spellings, quoting by each dialect's own rule."""
 
 from __future__ import annotations
 
-from eval.schema import Column, ForeignKey, Schema, Table, told_apart, within_namespace
+import pytest
+
+from eval.engines import BY_SCHEME, ENGINES, dialect_named
+from eval.schema import Column, Dialect, ForeignKey, Schema, Table, told_apart, within_namespace
 
 ID, KEY = Column("id", "int"), ForeignKey(("store_id",), "store", ("id",))
 EU = (
@@ -31,3 +34,25 @@ def test_a_namespace_is_read_alone() -> None:
     assert [(t.namespace, t.name) for t in us.tables] == [("us", "store"), ("us", "sale")]
     assert us.tables[1].foreign_keys == (KEY,)
     assert [(t.namespace, t.name) for t in none.tables] == [(None, "store")]
+
+
+def test_schemes_and_spellings_lead_to_their_engine() -> None:
+    assert BY_SCHEME["postgresql"].dialect == "postgres"
+    assert dialect_named(" MariaDB ") == "mysql"
+    assert dialect_named("SQL Server") == "tsql"
+    assert dialect_named("Databricks") == "databricks"
+    with pytest.raises(ValueError, match="unknown SQL dialect 'cobol'"):
+        dialect_named("cobol")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name", "quoted"),
+    [
+        ("sqlite", 'a "b"', '"a ""b"""'),
+        ("mysql", "a`b", "`a``b`"),
+        ("tsql", "a]b", "[a]]b]"),
+        ("tsql", "a[b", "[a[b]"),
+    ],
+)
+def test_names_are_quoted_by_the_dialects_own_rule(dialect: Dialect, name: str, quoted: str) -> None:
+    assert ENGINES[dialect].quoted(name) == quoted
