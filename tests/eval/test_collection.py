@@ -41,9 +41,3 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
 def test_a_name_in_a_url_is_quoted(folder: Path) -> None:
     with pytest.raises(DatabaseNotFound):
         Collection(f"sqlite:///{folder}/inner/{{db}}.sqlite").database("../db1")
-
-
-def test_a_missing_database_is_said_and_not_made(folder: Path) -> None:
-    with pytest.raises(DatabaseNotFound, match=r"nowhere\.sqlite"):
-        Collection(str(folder)).database("nowhere")
-    assert not (folder / "nowhere.sqlite").exists()

@@ -1,4 +1,4 @@
-"""The whole agent over HTTP on recorded answers, in fair weather and foul; a recording holds no key."""
+"""The agent on recorded answers: in fair weather and foul, replayed with figures; a recording holds no key."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from agent.config import Settings
 from agent.models.failures import RetryPolicy
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint
@@ -24,14 +25,99 @@ from experiments.recorded.exchanges import Recorder
 from experiments.recorded.faults import Faults
 from experiments.recorded.proxy import HIDDEN, RecordingProxy
 from experiments.recorded.server import application, running
-from tests.experiments.test_replay import SHIPS
+from experiments.replay.__main__ import replay_questions
+from experiments.replay.recorded import Attempt, Replayed, by_category, by_difficulty, tally
 from tests.jsonl import write_lines
 from tests.openai_server import OpenAIServer, completion, error
 from tests.writing import sqlite_file
 
+SHIPS = """
+CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL NOT NULL);
+INSERT INTO ships (name, tons) VALUES ('Ida', 4.5), ('Bo', 12.0), ('Ra', 30.0);
+"""
+QUESTIONS = [
+    ("q1", "How many ships are there?", "easy", "SELECT COUNT(*) FROM ships"),
+    ("q2", "Which ships weigh more than 10 tons?", "hard", "SELECT name FROM ships WHERE tons > 10"),
+    ("q3", "What is the total weight of all ships?", "easy", "SELECT SUM(tons) FROM ships"),
+]
+ANSWERS = {
+    "weak": ["SELECT COUNT(*) FROM ships", "SELECT name FROM boats WHERE tons > 10", "SELECT MAX(tons) FROM ship"],
+    "strong": ["SELECT COUNT(id) FROM ships", QUESTIONS[1][3], "SELECT TOTAL(weight) FROM ships"],
+}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    folder = tmp_path / "harbour"
+    (folder / "databases").mkdir(parents=True)
+    sqlite_file(folder / "databases" / "port.sqlite", SHIPS)
+    write_lines(
+        folder / "questions.jsonl",
+        [
+            {"id": i, "db": "port", "question": text, "gold_sql": sql, "difficulty": level}
+            for i, text, level, sql in QUESTIONS
+        ],
+    )
+    return folder
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    write_lines(
+        folder / "harbour.jsonl",
+        [
+            {"system": system, "id": question[0], "db": "port", "sql": sql}
+            for system, given in ANSWERS.items()
+            for question, sql in zip(QUESTIONS, given, strict=True)
+        ],
+    )
+    return folder
+
+
+def test_retries_get_the_next_system_and_the_figures_say_what_they_brought(bench: Path, recorded: Path) -> None:
+    items = replay_questions(bench, recorded / "harbour.jsonl", ["weak", "strong"], Settings(_env_file=None))
+
+    assert [i.id for i in items] == ["q1", "q2", "q3"]
+    assert [[a.right for a in i.attempts] for i in items] == [[True], [False, True], [False, False, False]]
+    assert [i.status for i in items] == ["success", "success", "error"]
+    whole = tally(items)
+    assert (whole.questions, whole.first_right, whole.final_right) == (3, 1, 2)
+    assert (whole.repaired, whole.spoiled, whole.retries, whole.retried) == (1, 0, 3, 2)
+    assert (whole.right_rejected, whole.wrong_passed) == (0, 0)
+    assert by_category(items)["hallucination"].retries == 3
+    assert by_category(items)["hallucination"].next_right == 1
+
+
+def question(difficulty: str, *attempts: Attempt, final_right: bool, gold_ran: bool = True) -> Replayed:
+    sql = attempts[-1].sql if attempts else ""
+    return Replayed("i", "d", difficulty, gold_ran, attempts, sql, final_right, "success", "", 0.1)
+
+
+def test_counts_are_over_all_questions_errors_and_bad_gold_included() -> None:
+    right, wrong = Attempt("a", True, True, 0.9, None), Attempt("b", False, True, 0.8, None)
+    rejected = Attempt("c", True, False, 0.5, "generic")
+    items = [
+        question("easy", right, final_right=True),
+        question("extra", wrong, final_right=False),
+        question("odd", rejected, wrong, final_right=False),
+        question("easy", final_right=False, gold_ran=False),
+    ]
+
+    whole = tally(items)
+
+    assert (whole.questions, whole.first_right, whole.final_right, whole.any_right) == (4, 2, 1, 2)
+    assert (whole.repaired, whole.spoiled, whole.right_rejected, whole.wrong_passed) == (0, 1, 1, 1)
+    assert (whole.gold_failed, whole.p) == (1, 1.0)
+    assert list(by_difficulty(items)) == ["easy", "extra", "odd"]
+    generic = by_category(items)["generic"]
+    assert (generic.retries, generic.needless, generic.next_right) == (1, 1, 0)
+
+
 COUNT, HEAVY = "How many ships are there?", "Which ships weigh more than 10 tons?"
 RIGHT = "SELECT name FROM ships WHERE tons > 10"
-ANSWERS = [
+RECORDED = [
     ("first", "q1", "SELECT COUNT(*) FROM ships"),
     ("first", "q2", "SELECT name FROM boats WHERE tons > 10"),
     ("second", "q2", "SELECT name FROM ships WHERE weight > 10"),
@@ -43,7 +129,7 @@ KEY = "sk-recorded-0123456789"
 @pytest.fixture
 def answers(tmp_path: Path) -> Answers:
     asked = [{"id": i, "db": "port", "question": text} for i, text in (("q1", COUNT), ("q2", HEAVY))]
-    recorded = [{"system": system, "id": i, "db": "port", "sql": sql} for system, i, sql in ANSWERS]
+    recorded = [{"system": system, "id": i, "db": "port", "sql": sql} for system, i, sql in RECORDED]
     questions = write_lines(tmp_path / "questions.jsonl", asked)
     return Answers(load_answers(write_lines(tmp_path / "answers.jsonl", recorded), questions))
 
@@ -82,7 +168,7 @@ async def test_attempts_get_recorded_answers_until_one_passes(
         heavy = await run(HEAVY, database=port, model=model_at(url))
 
     assert (counted.rows, len(counted.attempts), counted.status) == ([[3]], 1, "success")
-    assert [a.sql for a in heavy.attempts] == [sql for _, _, sql in ANSWERS[1:]]
+    assert [a.sql for a in heavy.attempts] == [sql for _, _, sql in RECORDED[1:]]
     assert [a.retry_category for a in heavy.attempts] == ["hallucination", "hallucination", None]
     assert (heavy.rows, heavy.sql) == ([["Bo"], ["Ra"]], RIGHT)
 

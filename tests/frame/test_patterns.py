@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.frame.backtracking import attacks
+from tests.frame.installed_patterns import attacks
 from tests.pairs import rows
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,14 +1,21 @@
-"""A model that writes kits, at an endpoint that also fails, sends garbage and goes away."""
+"""A model that writes kits, at an endpoint that also fails, sends garbage and goes away; recorded and played again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.config import Settings
 from agent.knowledge.kit import read_kit
+from agent.models.failures import RetryPolicy
+from agent.models.quirks import forget
+from experiments.recorded.exchanges import Exchanges, Recorder, load_exchanges
+from experiments.recorded.faults import Faults
+from experiments.recorded.proxy import RecordingProxy
+from experiments.recorded.server import application, running
 from tests.jsonl import read_lines
 from tests.lab.conftest import Tuned
 from tests.openai_server import OpenAIServer, Reply, Request, completion, error
@@ -108,3 +115,40 @@ async def test_gepa_evolves_the_instructions(session: Tuned, endpoint: OpenAISer
 
     assert read_kit(result.kit).memory.instructions == RULE
     assert result.random.lost == 0
+
+
+OUTAGES = {"429": 0.15, "cut": 0.1}
+"""Failures after which the same request is sent again; others may change what is asked."""
+
+
+async def test_a_recorded_evolution_ends_the_same_through_outages(
+    session: Tuned,
+    endpoint: OpenAIServer,
+    there: Settings,
+    few: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agent.models.openai.RetryPolicy", lambda: RetryPolicy(first_wait=0.01))
+    endpoint.otherwise = answering()  # with garbage and refusals, which are recorded too
+    options = {"model": "", "questions": few, "evolver": "reflective", "rounds": 2, "jobs": 1}
+    with (
+        Recorder(tmp_path / "run.jsonl") as recorder,
+        running(RecordingProxy(endpoint.url, recorder).application()) as url,
+    ):
+        first = await session("recorded", settings=there.changed(model={"base_url": url}), **options).finish()
+    sent = len(endpoint.requests)
+    assert first.random.after > first.random.before
+
+    forget()
+    replies = Exchanges(load_exchanges(tmp_path / "run.jsonl")[0])
+    with running(application(replies, faults=Faults(OUTAGES, retry_after=0.0))) as url:
+        second = await session("played", settings=there.changed(model={"base_url": url}), **options).finish()
+
+    assert len(endpoint.requests) == sent
+    assert replace(second, kit="") == replace(first, kit="")
+    journals = [(tmp_path / name / "journal.jsonl").read_text() for name in ("recorded", "played")]
+    assert journals[0] == journals[1]
+    assert RULE in (Path(second.kit) / "instructions.md").read_text()
+    calls = [(tmp_path / name / "spent.jsonl").read_text().count('"calls": 1') for name in ("recorded", "played")]
+    assert calls[1] > calls[0]

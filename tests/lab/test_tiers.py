@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typer.testing import CliRunner, Result
 from agent.config import settings
 from eval.metrics.intervals import wilson_interval
 from tests.lab.conftest import NAMES
-from tests.lab.test_commands import PATIENCE, Stuck, started
+from tests.lab.test_commands import PATIENCE
 from tests.lab.test_reflective import RULE, answering
 from tests.openai_server import OpenAIServer, Reply
 from tests.pairs import rows
@@ -84,33 +83,6 @@ def test_models_and_the_engine_are_compared_with_and_without_a_kit(
         assert (one["calls"], one["tokens"], one["dollars"], one["first_word_p50"]) == (0, 0, 0, None)
         assert 0 < one["seconds_p50"] <= one["seconds_p95"]
     assert {r.body["model"] for r in endpoint.requests} == {"small", "org/big"}
-
-
-def test_a_run_that_was_interrupted_goes_on(
-    firm: Path, few: str, kit: str, endpoint: OpenAIServer, tmp_path: Path
-) -> None:
-    there = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "x"}
-    words = ["-m", "agent.lab", "tiers", "--db", str(firm / "firm.sqlite"), "--questions", few, "--out", "tiers"]
-    words += ["--model", "small", "--kit", kit]
-    endpoint.otherwise = stuck = Stuck(answered=40)  # 28 without the kit, 12 with it
-    with started(words, tmp_path, **there) as process:
-        assert process.stderr is not None
-        assert stuck.reached.wait(PATIENCE)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 130
-        assert "The same command goes on." in process.stderr.read()
-    page = (tmp_path / "tiers/report.html").read_text()
-    assert "Not finished: 1 of 2 tiers." in page
-    with (tmp_path / "tiers/results.jsonl").open("a") as file:
-        file.write('{"model": "small", "cut sho')  # as a kill leaves it
-
-    endpoint.script()
-    endpoint.otherwise = answering(faults=False)
-    with started(words, tmp_path, **there) as process:
-        assert process.wait(PATIENCE) == 0
-    assert len(endpoint.requests) == 2 * 28 - 40
-    assert [t["n"] for t in written(tmp_path)] == [28, 28]
-    assert "Not finished" not in (tmp_path / "tiers/report.html").read_text()
 
 
 def test_the_budget_holds_over_all_starts(tiers: Compare, endpoint: OpenAIServer, tmp_path: Path) -> None:

@@ -193,20 +193,6 @@ def test_answers_over_a2a_are_read_in_many_forms(form: str) -> None:
     assert ("another" in answer.note) == (form == "another task's id")
 
 
-def test_a_server_that_does_not_wait_is_asked_until_it_is_done(selection: Selection) -> None:
-    states = iter(["submitted", "working", "working", "completed"])
-
-    def say(task: dict[str, Any]) -> dict[str, Any]:
-        state = next(states)
-        return task_of([{"kind": "data", "data": {"sql": SQL}}] if state == "completed" else [], state)
-
-    short = Selection(selection.source, selection.assignments[:1])
-    with serving(say, rpc=True) as stand:
-        [one] = ask(short, stand.url)[stand.url]
-        assert stand.asked[1:] == [{"got": "1"}] * 3
-    assert one.right
-
-
 @pytest.mark.parametrize(
     ("reply", "failure", "message"),
     [

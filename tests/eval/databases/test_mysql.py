@@ -205,17 +205,6 @@ def test_cancelling_where_a_pooled_connection_was_closed_by_the_server(database:
     assert becomes(lambda: outside.busy() == [])
 
 
-def test_a_dead_connection_is_replaced(database: Database, outside: Outside) -> None:
-    assert database.execute(read("SELECT 1")).ok
-    own = outside.connection.thread_id()
-    for process in outside("SHOW PROCESSLIST"):
-        if process[0] != own and process[3] == outside.name:
-            outside(f"KILL {process[0]}")
-    ours = f"SELECT COUNT(*) FROM information_schema.processlist WHERE db = '{outside.name}' AND id <> {own}"
-    assert becomes(lambda: outside(ours) == ((0,),))
-    assert database.execute(read("SELECT 1")).rows == ((1,),)
-
-
 @pytest.mark.parametrize("sql", sections("guard/out_of_reach.txt")["mysql"][0])
 def test_roots_connection_reaches_nothing_outside(database: Database, outside: Outside, sql: str) -> None:
     result = database.execute(read(sql))

@@ -123,11 +123,3 @@ def test_protocol_0_3_is_spoken_on_the_wire(evaluator: str, golds: dict[str, str
     [part] = artifact["parts"]
     assert part["kind"] == "data"
     assert set(part["data"]) == KEYS
-
-
-def test_protocol_0_3_goes_on_with_a_task_that_waits_for_its_request(evaluator: str) -> None:
-    first = sent_0_3(evaluator, "Who is the best?")
-    second = sent_0_3(evaluator, "Who is the best?", taskId=first["id"])
-
-    assert [task["status"]["state"] for task in (first, second)] == ["input-required"] * 2
-    assert second["id"] == first["id"]

@@ -9,7 +9,7 @@ import pytest
 from eval.databases.base import Database
 from eval.databases.types import ExecutionResult
 from eval.examination import Query, examine
-from eval.scoring import DIMENSIONS, PRESETS, THRESHOLD, Case, SecondOpinion, final_score, score
+from eval.scoring import DIMENSIONS, PRESETS, THRESHOLD, Case, final_score, score
 from tests.pairs import rows
 
 HOW_MANY = "How many customers are there?"
@@ -66,15 +66,6 @@ def test_with_gold_correctness_is_a_comparison(shop: Database) -> None:
     wrong = dataclasses.replace(case, gold=ExecutionResult("success", ("n",), ((5,),)))
     assert score(right).dimensions["correctness"] == 1.0
     assert score(wrong).dimensions["correctness"] == 0.0
-
-
-def test_a_second_reading_and_other_candidates_are_shown(shop: Database) -> None:
-    case = examine(Query(HOW_MANY, "SELECT COUNT(*) FROM customers"), shop)
-    opinion = SecondOpinion("SELECT 4", None, ExecutionResult("success", ("n",), ((5,),)), confidence=0.8)
-    scored = score(dataclasses.replace(case, second_opinion=opinion, candidates_agreeing=(2, 3)))
-    texts = {e.text for e in scored.evidence}
-    assert "An independent reading of the question returns other rows." in texts
-    assert "2 of 3 candidates return this result." in texts
 
 
 def test_a_sure_judge_outweighs_habits_but_not_a_contradiction(shop: Database) -> None:

@@ -1,7 +1,8 @@
-"""Training data: the agent's own prompts, nothing of the test set, the same bytes each time."""
+"""Training data: the agent's own prompts, nothing of the test set, the same bytes each time; and missing packages."""
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from agent.config import Settings
 from agent.models import shared_model
 from agent.runner import run
 from eval.databases import open_database
+from eval.errors import InputError
 from tests.jsonl import read_lines, write_lines
 from tests.lab.adapters.conftest import verified
 from tests.openai_server import OpenAIServer, completion
 from text2sql_lab.adapters.commands import app
 from text2sql_lab.adapters.data import Leaked, make_data, read_data
+from text2sql_lab.adapters.export import export
 from text2sql_lab.questions import Question, form, leaks, read_questions
 
 
@@ -137,3 +140,24 @@ def test_the_command_says_what_it_made(firm: Path, tmp_path: Path, monkeypatch: 
     assert (unnamed.exit_code, unknown.exit_code) == (2, 2)
     assert "--db or --databases" in unnamed.output
     assert "react writes in steps" in unknown.output
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    given = ["--data", str(tmp_path), "--out", str(tmp_path / "out")]
+
+    trained = CliRunner().invoke(app, ["train", *given, "--base", "any", "--qlora"])
+    tiny = CliRunner().invoke(app, ["tiny", *given])
+    served = CliRunner().invoke(app, ["serve", "--base", "any"])
+
+    assert [one.exit_code for one in (trained, tiny, served)] == [2, 2, 2]
+    assert "Not installed: torch, transformers, peft, trl, accelerate, datasets, bitsandbytes." in trained.output
+    assert "pip install 'askwell[adapters]'" in tiny.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_export_of_nothing_or_under_a_bad_name_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not the folder of a training run"):
+        export(tmp_path, tmp_path / "out", "tuned")
+    with pytest.raises(InputError, match="small letters"):
+        export(tmp_path, tmp_path / "out", "../tuned")

@@ -1,4 +1,4 @@
-"""The line "how this was read" says all that its query does: read back from the words alone, it gives the same rows."""
+"""Through the whole agent, right queries pass at once; and the words of a query say all that it does."""
 
 from __future__ import annotations
 
@@ -13,9 +13,27 @@ from eval.metrics.items import executed
 from eval.sql import orders_rows, parse
 from eval.tasks.demos import demo_path
 from eval.tasks.library import tasks
+from experiments.judge.gold_played import all_played
+from experiments.judge.sources import Question
 from experiments.read_back import read_back
 from tests.pairs import FIXTURES
+from tests.samples import sampled
 from tests.writing import sqlite_file
+
+
+@pytest.mark.parametrize("name", ["shop", "enterprise"])
+async def test_every_task_of_the_library_ends_in_its_first_attempt(name: str) -> None:
+    questions = [
+        Question(task.id, demo_path(task.database), task.question, (task.gold.sql,), hint=task.evidence)
+        for task in sampled(tasks(name), 8)
+    ]
+    outcomes = await all_played(questions)
+    assert len(outcomes) == len(questions) > 8
+    assert [one.question for one in outcomes if one.attempts > 1] == []
+    assert sum(one.status == "success" for one in outcomes) >= 0.9 * len(
+        outcomes
+    )  # some are likely, but not likely enough
+
 
 QUERIES = (FIXTURES / "experiments/read_back_queries.sql").read_text(encoding="utf-8").splitlines()
 
