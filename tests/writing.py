@@ -19,19 +19,21 @@ def sqlite_file(path: Path, script: str) -> Path:
     return path
 
 
-def write(url: str, *statements: str) -> None:
-    """Run statements on a database of SQLite, DuckDB, PostgreSQL or MySQL; a file that is missing is made."""
+def connected(url: str) -> Any:
+    """The driver's own connection to SQLite, DuckDB, PostgreSQL or MySQL; a file that is missing is made."""
     scheme, _, path = url.partition(":///")
-    connection: Any
     if scheme == "sqlite":
-        connection = sqlite3.connect(path, isolation_level=None)
-    elif scheme == "duckdb":
-        connection = pytest.importorskip("duckdb").connect(path)
-    elif url.startswith("postgresql:"):
-        connection = pytest.importorskip("psycopg").connect(url, autocommit=True)
-    else:
-        connection = pytest.importorskip("pymysql").connect(**mysql_arguments(url), autocommit=True)
-    with closing(connection):
+        return sqlite3.connect(path, isolation_level=None)
+    if scheme == "duckdb":
+        return pytest.importorskip("duckdb").connect(path)
+    if url.startswith("postgresql:"):
+        return pytest.importorskip("psycopg").connect(url, autocommit=True)
+    return pytest.importorskip("pymysql").connect(**mysql_arguments(url), autocommit=True)
+
+
+def write(url: str, *statements: str) -> None:
+    """Run statements on a database."""
+    with closing(connected(url)) as connection:
         runs = connection if hasattr(connection, "execute") else connection.cursor()
         for sql in statements:
             runs.execute(sql)

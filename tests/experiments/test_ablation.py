@@ -13,6 +13,7 @@ from eval.metrics.items import compare_items
 from experiments.ablation.__main__ import app
 from experiments.ablation.outcomes import outcome_of
 from tests.jsonl import read_lines, write_lines
+from tests.pairs import rows
 from tests.writing import sqlite_file
 
 QUESTIONS = [
@@ -27,16 +28,6 @@ ANSWERS = {
         "SELECT name FROM ships WHERE YEAR(built) = 2001",
         "SELECT SUM(tons) FROM ships",
     ],
-}
-
-
-OUTCOMES = {
-    "SELECT name FROM ships WHERE tons > 4": "exact",
-    "SELECT tons, name FROM ships": "near miss",
-    "SELECT name FROM ships UNION ALL SELECT name FROM ships": "near miss",
-    "SELECT tons FROM ships": "runs but differs",
-    "SELECT name FROM ships LIMIT 1": "runs but differs",
-    "SELECT nam FROM ships": "not valid",
 }
 
 
@@ -65,10 +56,10 @@ def bench(tmp_path: Path, alone: None) -> Path:
     return folder
 
 
-def ships(path: Path, rows: str) -> None:
-    """`rows`: name, tons and when it was built, as SQL writes them."""
+def ships(path: Path, values: str) -> None:
+    """`values`: name, tons and when it was built, as SQL writes them."""
     script = "CREATE TABLE ships (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tons REAL, built TEXT);"
-    sqlite_file(path, script + f"INSERT INTO ships (name, tons, built) VALUES {rows}")
+    sqlite_file(path, script + f"INSERT INTO ships (name, tons, built) VALUES {values}")
 
 
 def compared(bench: Path, *more: str) -> Result:
@@ -119,5 +110,5 @@ def test_examples_are_kept_apart_from_the_test_set(bench: Path) -> None:
 def test_wrong_answers_are_told_apart(bench: Path) -> None:
     gold = "SELECT name FROM ships"
     with open_database(bench / "databases" / "port.sqlite") as database:
-        for sql, outcome in OUTCOMES.items():
+        for sql, outcome in rows("experiments/outcomes.jsonl"):
             assert outcome_of(gold, sql, compare_items(gold, sql, database), database) == outcome, sql

@@ -160,19 +160,6 @@ async def model_at() -> AsyncIterator[ModelAt]:
     forget()
 
 
-async def test_attempts_get_recorded_answers_until_one_passes(
-    answers: Answers, port: Database, model_at: ModelAt
-) -> None:
-    with running(application(answers)) as url:
-        counted = await run(COUNT, database=port, model=model_at(url))
-        heavy = await run(HEAVY, database=port, model=model_at(url))
-
-    assert (counted.rows, len(counted.attempts), counted.status) == ([[3]], 1, "success")
-    assert [a.sql for a in heavy.attempts] == [sql for _, _, sql in RECORDED[1:]]
-    assert [a.retry_category for a in heavy.attempts] == ["hallucination", "hallucination", None]
-    assert (heavy.rows, heavy.sql) == ([["Bo"], ["Ra"]], RIGHT)
-
-
 @pytest.mark.parametrize("kind", ["429", "500", "garbled", "cut"])
 async def test_the_agent_survives_whichever_reply_goes_wrong(
     answers: Answers, port: Database, model_at: ModelAt, kind: str

@@ -12,36 +12,16 @@ from eval.databases import open_database
 from eval.metrics.items import compare_items
 from eval.metrics.suites import suite_databases, suite_files
 from experiments.replicas import make_suite
+from tests.pairs import FIXTURES
 from tests.writing import sqlite_file
 
-GOLDS = [
-    "SELECT count(*) FROM orders",
-    "SELECT name FROM customers WHERE city = 'Oslo'",
-    "SELECT c.name, sum(o.amount) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
-    "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)",
-    "SELECT name FROM customers ORDER BY age DESC LIMIT 1",
-    "SELECT e.name FROM employees e JOIN employees m ON e.manager_id = m.id WHERE m.name = 'Ada'",
-]
+GOLDS = (FIXTURES / "experiments/replicas_golds.sql").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sqlite_file(
-        tmp_path_factory.mktemp("original") / "small.sqlite",
-        """
-        CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, age INTEGER CHECK (age > 0));
-        CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers(id),
-                             amount REAL, code TEXT UNIQUE);
-        CREATE TABLE "odd ""name" (a INTEGER, b TEXT, PRIMARY KEY (a, b));
-        CREATE TABLE employees (id INTEGER PRIMARY KEY, name TEXT, manager_id INTEGER REFERENCES employees(id));
-        CREATE TABLE empty_one (id INTEGER PRIMARY KEY, note TEXT);
-        CREATE VIEW big_orders AS SELECT * FROM orders WHERE amount > 10;
-        INSERT INTO customers VALUES (1,'Ann','Oslo',30),(2,'Bob','Oslo',41),(3,'Cy','Rome',22),(4,'Di',NULL,35);
-        INSERT INTO orders VALUES (1,1,10.5,'a'),(2,1,20,'b'),(3,2,7.25,'c'),(4,3,99,'d');
-        INSERT INTO "odd ""name" VALUES (1,'x'),(1,'y'),(2,'x');
-        INSERT INTO employees VALUES (1,'Ada',NULL),(2,'Ben',1),(3,'Cleo',1);
-        """,
-    )
+    script = (FIXTURES / "experiments/replicas.sql").read_text(encoding="utf-8")
+    return sqlite_file(tmp_path_factory.mktemp("original") / "small.sqlite", script)
 
 
 def test_replicas_keep_every_constraint_and_differ_from_the_original(original: Path, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from eval.databases.urls import parse_target
 from eval.sql import check, parse, resolve
 from eval.statement import ReadStatement
 from tests.conftest import chdb_client
+from tests.pairs import FIXTURES
 
 _NOT_SETTINGS = frozenset(
     {"database", "query_id", "session_id", "compress", "decompress", "client_protocol_version", "wait_end_of_query"}
@@ -106,25 +107,10 @@ ENDLESS = "SELECT count() FROM numbers_mt(100000000000) WHERE sipHash64(number) 
 
 @pytest.fixture(scope="module")
 def shop_url(clickhouse_url: str) -> str:
+    script = (FIXTURES / "databases/setup_clickhouse.sql").read_text(encoding="utf-8")
     with chdb_client(clickhouse_url) as client:
-        client.command(
-            "CREATE TABLE customers (id Int64, name String, joined Date, city LowCardinality(Nullable(String)) "
-            "COMMENT 'where they live') ENGINE = MergeTree ORDER BY id COMMENT 'people who buy'"
-        )
-        client.command(
-            "CREATE TABLE orders (id Int64, customer_id Int64, total Nullable(Decimal(10, 2)), tags Array(String), "
-            "attributes Map(String, UInt8), place Tuple(x Int8, y String), lines Nested(product String, pieces Int32), "
-            "at DateTime64(3, 'UTC')) ENGINE = MergeTree PARTITION BY customer_id ORDER BY (customer_id, at)"
-        )
-        client.command("CREATE VIEW berliners AS SELECT id, name FROM customers WHERE city = 'Berlin'")
-        client.command(
-            "INSERT INTO customers SELECT number + 1, concat('n', toString(number)), '2020-01-02', "
-            "if(number % 2 = 0, 'Berlin', NULL) FROM numbers(10)"
-        )
-        client.command(
-            "INSERT INTO orders SELECT number, 1 + number % 5, number, ['a', 'b'], map('k', 1), (1, 'y'), ['p', 'q'], "
-            "[1, 2], '2020-01-02 03:04:05.123' FROM numbers(100)"
-        )
+        for statement in script.split(";\n"):
+            client.command(statement)
     return clickhouse_url
 
 

@@ -29,7 +29,7 @@ from eval.tasks.load import mysql_arguments
 from tests.conftest import chdb_client
 from tests.optional import needs_sail, needs_spark
 from tests.pairs import sections
-from tests.writing import sqlite_file
+from tests.writing import connected, sqlite_file
 
 CASES = Path(__file__).parents[2] / "fixtures" / "guard"
 CANARY = "canary-5e1f0c3a"
@@ -145,8 +145,7 @@ def duckdb_scene(folder: Path) -> Iterator[Scene]:
 
 @pytest.fixture(scope="module")
 def postgres_scene(postgres_url: str, folder: Path) -> Iterator[Scene]:
-    psycopg = pytest.importorskip("psycopg")
-    with psycopg.connect(postgres_url, autocommit=True) as outside:
+    with connected(postgres_url) as outside:
         outside.execute("DROP TABLE IF EXISTS customers, orders, secrets; DROP SEQUENCE IF EXISTS evil_seq")
         outside.execute(TABLES + "CREATE SEQUENCE evil_seq;")
         outside.execute("CREATE OR REPLACE FUNCTION evil() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END'")
@@ -169,8 +168,7 @@ def postgres_scene(postgres_url: str, folder: Path) -> Iterator[Scene]:
 
 @pytest.fixture(scope="module")
 def mysql_scene(mysql_url: str, folder: Path) -> Iterator[Scene]:
-    pymysql = pytest.importorskip("pymysql")
-    outside = pymysql.connect(**mysql_arguments(mysql_url), autocommit=True)
+    outside = connected(mysql_url)
 
     def ask(sql: str) -> list[tuple[object, ...]]:
         with outside.cursor() as cursor:

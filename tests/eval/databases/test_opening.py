@@ -27,7 +27,7 @@ def refusal(target: str | Path) -> DatabaseError:
     return caught.value
 
 
-@pytest.mark.parametrize("name", ["a.sqlite", "a.db", "a.sqlite3", "a", "a.duckdb", "ü b?c%20#.db", "emoji 🦆.sqlite"])
+@pytest.mark.parametrize("name", ["a", "a.duckdb", "ü b?c%20#.db"])
 def test_a_sqlite_file_is_known_by_its_content(tmp_path: Path, name: str) -> None:
     path = make_sqlite(tmp_path / name)
     for target in (path, str(path)):

@@ -12,8 +12,7 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from eval.databases.sqlite import SQLiteDatabase
 from eval.databases.urls import parse_target
-from eval.tasks.load import mysql_arguments
-from tests.writing import sqlite_file
+from tests.writing import connected, sqlite_file
 
 
 @pytest.fixture
@@ -28,24 +27,21 @@ def traced(database: Database) -> list[str]:
     return ran
 
 
-def test_within_the_ttl_only_the_sign_is_asked(shop: Path) -> None:
+def test_a_kept_schema_saves_the_statements_until_its_time_ends(shop: Path) -> None:
     with SQLiteDatabase(parse_target(shop)) as database:
         ran = traced(database)
         first = database.schema()
         assert len(ran) > 5
         ran.clear()
         assert database.schema() is first
-        assert database.schema() is first
-        assert ran == ["PRAGMA schema_version", "PRAGMA schema_version"]
-
-
-def test_opening_again_costs_nothing(shop: Path) -> None:
-    with open_database(shop) as first:
-        schema = first.schema()
-    with SQLiteDatabase(parse_target(shop)) as second:
-        ran = traced(second)
-        assert second.schema() is schema
         assert ran == ["PRAGMA schema_version"]
+    with SQLiteDatabase(parse_target(shop)) as again:
+        ran = traced(again)
+        assert again.schema() is first
+        assert ran == ["PRAGMA schema_version"]
+        late = again.schema(ttl=0)
+        assert late is not first
+        assert late.fingerprint == first.fingerprint
 
 
 def test_a_change_is_noticed_at_once(shop: Path) -> None:
@@ -60,14 +56,6 @@ def test_a_change_is_noticed_at_once(shop: Path) -> None:
         assert after.fingerprint != before.fingerprint
 
 
-def test_the_ttl_ends(shop: Path) -> None:
-    with open_database(shop) as database:
-        first = database.schema()
-        again = database.schema(ttl=0)
-        assert again is not first
-        assert again.fingerprint == first.fingerprint
-
-
 def test_with_and_without_inferred_keys_are_kept_apart(tmp_path: Path) -> None:
     script = "CREATE TABLE customers (id INTEGER PRIMARY KEY); CREATE TABLE orders (customer_id INTEGER)"
     path = sqlite_file(tmp_path / "k.sqlite", script)
@@ -77,7 +65,6 @@ def test_with_and_without_inferred_keys_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_postgres_asks_one_statement_and_notices_ddl(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    psycopg = pytest.importorskip("psycopg")
     from eval.databases.postgres import PostgresDatabase
 
     asked: list[str] = []
@@ -88,7 +75,7 @@ def test_postgres_asks_one_statement_and_notices_ddl(postgres_url: str, monkeypa
         return really(self, sql, seconds)
 
     monkeypatch.setattr(PostgresDatabase, "_catalogue", counted)
-    with psycopg.connect(postgres_url, autocommit=True) as outside, open_database(postgres_url) as database:
+    with connected(postgres_url) as outside, open_database(postgres_url) as database:
         outside.execute("DROP TABLE IF EXISTS cached; CREATE TABLE cached (a int)")
         first = database.schema()
         asked.clear()
@@ -112,9 +99,7 @@ def test_postgres_asks_one_statement_and_notices_ddl(postgres_url: str, monkeypa
 
 
 def test_mysql_notices_ddl(mysql_url: str) -> None:
-    pymysql = pytest.importorskip("pymysql")
-    outside = pymysql.connect(**mysql_arguments(mysql_url), autocommit=True)
-    with outside, outside.cursor() as cursor, open_database(mysql_url) as database:
+    with closing(connected(mysql_url)) as outside, outside.cursor() as cursor, open_database(mysql_url) as database:
         cursor.execute("DROP TABLE IF EXISTS cached")
         cursor.execute("CREATE TABLE cached (a int)")
         database.schema()

@@ -22,19 +22,10 @@ from eval.databases.urls import parse_target
 from eval.sql import check, parse
 from eval.statement import ReadStatement
 from tests.optional import needs_sail, needs_spark
-from tests.pairs import sections
+from tests.pairs import FIXTURES, sections
 from tests.spark_servers import write
 
-SETUP = (
-    "CREATE TABLE customers (id INT COMMENT 'the key', name STRING) USING parquet COMMENT 'people who buy'",
-    "INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bob'), (3, 'Eve')",
-    "CREATE TABLE orders (id INT, customer_id INT, total DECIMAL(10, 2), day DATE) USING parquet PARTITIONED BY (day)",
-    "INSERT INTO orders VALUES (1, 1, 10.50, DATE'2024-01-01'), (2, 2, 20.00, DATE'2024-01-02'),"
-    " (3, 2, NULL, DATE'2024-01-02')",
-    "CREATE TABLE nested (id INT, s STRUCT<a: INT, b: STRING>, l ARRAY<INT>, m MAP<STRING, INT>) USING parquet",
-    "INSERT INTO nested VALUES (1, named_struct('a', 1, 'b', 'x'), array(1, 2), map('k', 7))",
-    "CREATE VIEW buyers AS SELECT DISTINCT customer_id FROM orders",
-)
+SETUP = (FIXTURES / "databases/setup_spark.sql").read_text(encoding="utf-8").rstrip().split(";\n")
 HEAVY = "SELECT count(DISTINCT hash(a.id, b.id)) FROM wide a CROSS JOIN (SELECT id FROM wide WHERE id < 900) b"
 
 
@@ -47,7 +38,7 @@ HEAVY = "SELECT count(DISTINCT hash(a.id, b.id)) FROM wide a CROSS JOIN (SELECT 
 )
 def url(request: pytest.FixtureRequest) -> str:
     place: str = request.getfixturevalue(request.param)
-    write(place, *SETUP, "CREATE TABLE wide USING parquet AS SELECT id, id % 20 AS g FROM range(500000)")
+    write(place, *SETUP)
     return place
 
 

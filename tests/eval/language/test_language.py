@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,22 +91,8 @@ def test_words_of_similar_meaning_carry_how_similar_they_are() -> None:
     assert lexicon.open_lexicon("blorptious") == lexicon.similar_words("blorptious") == {}
 
 
-@pytest.mark.parametrize(
-    ("values", "figures"),
-    [
-        (["9.50", "120.00", "7"], TextFigures()),
-        (["8", "60", "100", "n/a"], TextFigures("", ("n/a",))),
-        (["$12.00", "$1,250.00", ""], TextFigures("$,")),
-        (["-3", "12 %", "4.5"], TextFigures("% ")),
-        (["8", "n/a"], None),  # as many words as figures
-        (["0012", "0120", "7"], None),
-        (["101", "102", "315"], None),  # rooms, courses
-        (["2.2", "2.20", "2.0"], None),  # versions
-        (["7A", "12", "9"], None),
-        (["1E5", "20", "3"], None),
-        (["red", "blue"], None),
-        ([], None),
-    ],
-)
-def test_which_texts_are_figures(values: list[str], figures: TextFigures | None) -> None:
-    assert text_figures(values) == figures
+@pytest.mark.parametrize(("values", "figures"), rows("language/text_figures.jsonl"))
+def test_which_texts_are_figures(values: list[str], figures: list[Any] | None) -> None:
+    """Words that stand for nothing may be among them; codes, rooms and versions are none."""
+    expected = TextFigures(figures[0], tuple(figures[1])) if figures is not None else None
+    assert text_figures(values) == expected

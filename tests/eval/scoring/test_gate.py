@@ -17,24 +17,10 @@ from eval.scoring import THRESHOLD, final_score, lets_through, passes, score
 from eval.tasks.demos import demo_path
 from experiments.json_lines import read_lines
 from tests.eval.scoring.conftest import QUESTIONS
+from tests.pairs import rows
 from tests.samples import sampled
 
-NEVER = {
-    "SELECT 1": "SELECT 1",
-    "empty": "",
-    "blank": "  \n ",
-    "unparsable": "SELECT FROM WHERE",
-    "drop": "DROP TABLE {table}",
-    "delete": "DELETE FROM {table}",
-    "two statements": "SELECT * FROM {table}; DROP TABLE {table}",
-    "cartesian": "SELECT * FROM {table}, {other}",
-    "cross join": "SELECT COUNT(*) FROM {table} AS a CROSS JOIN {other} AS b",
-    "unrelated table": "SELECT * FROM {unrelated}",
-    "unrelated count": "SELECT COUNT(*) FROM {unrelated}",
-    "unrelated column": "SELECT {column} FROM {unrelated}",
-    "phantom table": "SELECT * FROM no_such_table",
-    "phantom column": "SELECT no_such_column FROM {table}",
-}
+NEVER = dict(rows("scoring/never_passes.jsonl"))
 NAMES = {
     "shop": {"table": "customers", "other": "products", "unrelated": "suppliers", "column": "phone"},
     "school": {"table": "teacher", "other": "course", "unrelated": "boiler", "column": "maker"},
@@ -64,17 +50,7 @@ def demo() -> Iterator[Database]:
         yield database
 
 
-WRONG = [
-    ("How many orders were placed in 2024?",
-     "SELECT COUNT(*) FROM orders WHERE order_date >= '2023-01-01' AND order_date < '2024-01-01'"),
-    ("How many orders were placed in 2024?", "SELECT COUNT(*) FROM orders WHERE order_date >= '2024-01-01'"),
-    ("What is the average price of the products?", "SELECT SUM(price) FROM products"),
-    ("List the names of all products", "SELECT name FROM products LIMIT 3"),
-    ("How many customers live in Sweden?", "SELECT COUNT(*) FROM customers WHERE country = 'Germany'"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("question", "sql"), WRONG)
+@pytest.mark.parametrize(("question", "sql"), rows("scoring/contradicted.jsonl"))
 def test_a_favourable_judge_lifts_no_contradicted_query(demo: Database, question: str, sql: str) -> None:
     scored = score(replace(examine(Query(question, sql), demo), relevance=1.0))
     assert scored.proved

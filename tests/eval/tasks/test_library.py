@@ -12,25 +12,10 @@ from eval.tasks.__main__ import app
 from eval.tasks.library import TaskFileError, tasks
 from eval.tasks.library.checks import check_tasks, demos_on, forms, with_sort_keys
 from eval.tasks.library.task import read_tasks
-from tests.pairs import rows
+from tests.pairs import FIXTURES, rows
 from tests.samples import sampled
 
-GOOD = """-- A note for readers.
-
--- TASK open-orders  easy  filter, null
--- ASK  How many orders are open?
---      Give one number.
--- GOLD
-SELECT COUNT(*)
--- a comment inside the query stays in it
-FROM orders;
--- WRONG all orders
-SELECT COUNT(*) FROM customers
--- ON duckdb, postgres
-SELECT COUNT(*) FROM products
--- WRONG none
-SELECT 0
-"""
+GOOD = (FIXTURES / "tasks/good.sql").read_text(encoding="utf-8")
 
 
 def test_tasks_are_chosen_by_database_difficulty_and_tags() -> None:
