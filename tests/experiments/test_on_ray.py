@@ -113,22 +113,6 @@ def test_a_benchmark_is_assessed_alike_and_goes_on(
     assert len(found) == len(expected)
 
 
-def test_the_lab_writes_the_same_journal(place: Path, tmp_path: Path, environment: dict[str, str]) -> None:
-    varied = [
-        {"id": f"{n}", "db": "store", "question": f"How many customers are older than {n}?",
-         "gold_sql": f"SELECT COUNT(*) FROM customers WHERE age > {n}"}
-        for n in range(15, 45)
-    ]  # fmt: skip
-    questions = write_lines(tmp_path / "verified.jsonl", varied)
-    tune = ("agent.lab", "tune", "--databases", place / "databases", "--questions", questions, "--offline")
-    few = ("--rounds", 1, "--quiet", "--json", "--jobs", 2)
-    here = ended(environment, *tune, *few, "--out", tmp_path / "here")
-    there = ended(environment, *tune, *few, "--out", tmp_path / "there", "--on", "ray")
-
-    assert here == there
-    assert (tmp_path / "here/journal.jsonl").read_bytes() == (tmp_path / "there/journal.jsonl").read_bytes()
-
-
 def test_a_cluster_whose_workers_cannot_start_ends_the_run(tmp_path: Path, environment: dict[str, str]) -> None:
     script = tmp_path / "driver.py"
     script.write_text(

@@ -207,11 +207,7 @@ def test_the_commands(terminal: CliRunner, firm: Path, tmp_path: Path) -> None:
     Path("o/summary.json").unlink()  # as in a run of an earlier version
     page = Path(terminal.invoke(app, ["report", "o"]).stdout.strip()).read_text()
     assert Path("o/summary.json").read_bytes() == summary
-    assert "wergild" in page
-    assert "Accepted" in page
     assert "+ - term: the wergild of" in page
-    assert "Won on held-out questions: " in page
-    assert page.index("SELECT pay FROM people") > page.index("verified")
     assert terminal.invoke(app, ["accept", "o"]).exit_code == 0
     assert Path(".env").read_text() == f"TEXT2SQL_KIT={Path(reply['kit']).resolve()}\n"
     assert terminal.invoke(app, ["status", "nowhere"]).exit_code == 2

@@ -25,6 +25,7 @@ from eval.databases.isolation.workers import workers
 from eval.statement import ReadStatement
 from tests.conftest import chdb_client
 from tests.waiting import becomes
+from tests.writing import write
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked")
 
@@ -51,10 +52,7 @@ def made_sqlite(path: Path) -> Path:
 
 
 def made_duckdb(path: Path) -> Path:
-    duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(MANY)
-        connection.execute("INSERT INTO many SELECT range, 'word ' || range FROM range(3000)")
+    write(f"duckdb:///{path}", MANY, "INSERT INTO many SELECT range, 'word ' || range FROM range(3000)")
     return path
 
 

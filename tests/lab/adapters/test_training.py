@@ -30,18 +30,8 @@ for package in ("torch", "transformers", "peft", "trl", "accelerate", "datasets"
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the libraries warn of each other
 
-ASKED = (
-    "people",
-    "persons",
-    "employees",
-    "colleagues",
-    "staff members",
-    "workers",
-    "members",
-    "rows",
-    "heads",
-    "names",
-)
+ASKED = ("people", "persons", "employees", "colleagues", "staff members")
+ASKED += ("workers", "members", "rows", "heads", "names")
 STRATEGY = "standard/no-plan/no-judge/retries=0"
 
 
@@ -139,12 +129,9 @@ def test_a_base_without_a_template_is_given_one(made: Path, options: TrainOption
     assert manifest["options"]["chat_template"] == (tmp_path / "turns.jinja").read_text()
     model, _ = load_base(str(bare), bf16=True, chat_template=TEMPLATE)
     export(tmp_path / "again/seed-0", tmp_path / "exported", "tuned", force=True)
-    assert (
-        (tmp_path / "exported/vllm.sh")
-        .read_text()
-        .endswith("--chat-template " + str((tmp_path / "exported/adapter/chat_template.jinja").resolve()) + "\n")
-    )
-    assert (tmp_path / "exported/adapter/chat_template.jinja").read_text() == (tmp_path / "turns.jinja").read_text()
+    template = tmp_path / "exported/adapter/chat_template.jinja"
+    assert (tmp_path / "exported/vllm.sh").read_text().endswith(f"--chat-template {template.resolve()}\n")
+    assert template.read_text() == (tmp_path / "turns.jinja").read_text()
     kinds = {str(weight.dtype) for weight in weights(tmp_path / "again/seed-0").values()}
     assert (str(model.dtype), kinds) == ("torch.bfloat16", {"torch.float32"})
 
