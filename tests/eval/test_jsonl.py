@@ -64,11 +64,9 @@ def test_several_jobs_keep_the_order() -> None:
     [
         (b"{not json", None, "line 2 is not JSON: Expecting property name enclosed in double quotes"),
         (b"[1, 2]", None, "line 2 is not a JSON object"),
-        (b'"text"', None, "line 2 is not a JSON object"),
         (b'{"id": "\xff"}', None, "line 2 is not UTF-8"),
         (b"[" * 100_000, None, "line 2 is not JSON: nested too deeply"),
         (b'{"id": "x", "n": "boom"}', "x", "RuntimeError: no such number"),
-        (b'{"id": "x"}', "x", "KeyError: 'n'"),
     ],
 )
 def test_a_bad_line_is_an_error_and_the_rest_goes_on(line: bytes, identifier: str | None, error: str) -> None:

@@ -1,4 +1,4 @@
-"""The commands of the lab in a terminal: an interrupt, progress while it works, and a kit used at the doors."""
+"""The commands of the lab in a terminal: an interrupt, progress while it works, and the kit that it made."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
-
 from tests import commands
-from tests.agent.a2a.conftest import serving
-from tests.agent.server.running import running, settings_for
 from tests.lab.conftest import NAMES, Tuned
 from tests.lab.test_reflective import answering
 from tests.openai_server import OpenAIServer, Reply, Request
@@ -95,24 +91,9 @@ def test_an_interrupt_ends_cleanly_and_the_same_command_ends_as_if_there_had_bee
     assert (tmp_path / "stopped/journal.jsonl").read_bytes() == whole
 
 
-def test_a_tuned_kit_answers_at_the_doors(session: Tuned, firm: Path, tmp_path: Path) -> None:
+def test_a_tuned_kit_answers_in_a_terminal(session: Tuned, firm: Path, tmp_path: Path) -> None:
     kit = asyncio.run(session().finish()).kit
     asked, database = "What is the wergild of Zoe?", str(firm / "firm.sqlite")
     words = ("-m", "agent.main", "--kit", kit, "--db", database, "--json", asked)
     done = commands.run(*words, cwd=tmp_path, env=environment(tmp_path), check=True)
     assert json.loads(done.stdout)["rows"] == [[1_000 + NAMES.index("Zoe")]]
-
-    with running(settings_for(tmp_path, TEXT2SQL_KIT=kit, TEXT2SQL_DB_PATH=database)) as server:
-        (answer,) = server.ask(asked, preset=server.get("/presets").json()[0]["id"]).of("answer")
-    assert answer["rows"] == [[1_000 + NAMES.index("Zoe")]]
-
-    types = {"id": "INTEGER", "name": "TEXT", "pay": "INTEGER", "city": "TEXT"}
-    columns = [{"name": name, "type": type_} for name, type_ in types.items()]
-    task = {
-        "task_id": "t",
-        "question": "What is the wergild of the person with id 3?",
-        "schema": {"tables": [{"name": "people", "columns": columns}]},
-    }
-    with serving(TEXT2SQL_KIT=kit) as url:
-        reply = httpx.post(url + "generate", json={**task, "dialect": "sqlite"}, timeout=PATIENCE).json()
-    assert reply["sql"] == "SELECT pay FROM people WHERE id = 3"
