@@ -190,11 +190,10 @@ def compiled_in_functions(module: ModuleType) -> Patterns:
     for node in ast.walk(ast.parse(Path(file).read_text())):
         if isinstance(node, ast.Call) and node.args and _is_call(node.func):
             pattern = _value(node.args[0], module)
-            flags = next((_value(k.value, module) for k in node.keywords if k.arg == "flags"), None)
-            if flags is None:
-                flags = next((v for arg in node.args[1:] if isinstance(v := _value(arg, module), re.RegexFlag)), 0)
+            values = [_value(arg, module) for arg in (*node.args[1:], *(k.value for k in node.keywords))]
+            flags = next((value for value in values if isinstance(value, re.RegexFlag)), re.NOFLAG)
             if isinstance(pattern, str):
-                found[pattern, int(flags) if isinstance(flags, int) else 0] = f"{place}:{node.lineno}"
+                found[pattern, int(flags)] = f"{place}:{node.lineno}"
     return found
 
 

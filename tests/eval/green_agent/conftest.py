@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,14 +22,9 @@ KEYS = frozenset(
 """Of an assessment of several agents."""
 
 
-@contextlib.contextmanager
-def serving(source: Source) -> Iterator[str]:
-    """The base URL of an evaluator over these tasks."""
-    with asgi_server.serving(lambda url: build_app(Evaluator(source), url)) as url:
-        yield url
-
-
 @pytest.fixture(scope="module")
 def evaluator(place: Path) -> Iterator[str]:
-    with serving(Source(str(place / "tasks.jsonl"))) as url:
+    """The base URL of an evaluator over the tasks of `place`."""
+    source = Source(str(place / "tasks.jsonl"))
+    with asgi_server.serving(lambda url: build_app(Evaluator(source), url)) as url:
         yield url
