@@ -30,8 +30,8 @@ for package in ("torch", "transformers", "peft", "trl", "accelerate", "datasets"
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the libraries warn of each other
 
-ASKED = ("people", "persons", "employees", "colleagues", "staff members")
-ASKED += ("workers", "members", "rows", "heads", "names")
+ASKED = ["people", "persons", "employees", "colleagues", "staff members"]
+ASKED += ["workers", "members", "rows", "heads", "names"]
 STRATEGY = "standard/no-plan/no-judge/retries=0"
 
 
