@@ -152,19 +152,6 @@ def scored(databases: Path, *lines: dict[str, Any]) -> list[dict[str, Any]]:
     return read_lines(CliRunner().invoke(app, ["score", "--databases", str(databases)], input=as_lines(lines)).stdout)
 
 
-def test_each_line_says_whether_it_passes_and_how_likely_it_is_right(databases: Path) -> None:
-    asked = {"db": "zoo", "question": "How many animals are there?"}
-    right, wrong = scored(
-        databases,
-        {"id": 1, **asked, "sql": "SELECT COUNT(*) FROM animals"},
-        {"id": 2, **asked, "sql": "SELECT name FROM animals LIMIT 1", "relevance": 1.0},
-    )
-    assert right["passes"] is True
-    assert 0.5 <= right["probability"] <= 1
-    assert wrong["passes"] is False
-    assert wrong["probability"] < 0.5
-
-
 def test_relevance_counts_and_is_checked(databases: Path) -> None:
     line = {"db": "zoo", "question": "How many animals are there?", "sql": "SELECT COUNT(*) FROM animals"}
     low, neutral, high, beyond, text = scored(

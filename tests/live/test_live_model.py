@@ -11,7 +11,6 @@ import asyncio
 import json
 import os
 import socket
-import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
@@ -24,13 +23,9 @@ import pytest
 
 from agent.config import Settings
 from agent.models.distrust import flaw, trusted_sql
-from agent.models.quirks import OPINION_TOKENS, SQL_TOKENS, SUMMARY_TOKENS
 from agent.runner import run
-from eval.databases import open_database
 from tests.asgi_server import serving
 from tests.optional import needs_live_model
-from text2sql import Thread
-from text2sql.errors import QuestionFailed
 
 pytestmark = needs_live_model
 
@@ -38,8 +33,6 @@ RUN_SECONDS = 60.0
 SLACK_SECONDS = 30.0
 """For imports, statements and the summary by rules, on busy cores."""
 QUESTIONS = ("How many customers are there?", "Which product has the highest price?")
-BRIEF = {"max_tokens": 24, "max_completion_tokens": 24}
-CAPS = {"plan": SQL_TOKENS, "write_sql": 2 * SQL_TOKENS, "review": SQL_TOKENS, "judge": OPINION_TOKENS}
 
 
 @dataclass(frozen=True)
@@ -54,22 +47,12 @@ class Live:
             "OPENAI_API_KEY": "",
             "TEXT2SQL_MODEL": "live",
             "TEXT2SQL_RUN_SECONDS": str(RUN_SECONDS),
-            "TEXT2SQL_PROMPT_LOG": str(self.folder / "prompts.jsonl"),
             "TEXT2SQL_STATE_DIR": str(self.folder / "state"),
         }
 
     @property
     def settings(self) -> Settings:
         return Settings(_env_file=None, **self.variables)
-
-    @property
-    def brief(self) -> Settings:
-        """Replies of a few tokens, for what does not depend on what they say."""
-        return self.settings.changed(model={"extra_body": BRIEF}, limits={"run_seconds": 4 * RUN_SECONDS})
-
-    def calls(self) -> list[dict[str, Any]]:
-        log = self.folder / "prompts.jsonl"
-        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
     def idle(self) -> bool:
         slots = httpx.get(f"{self.address}/slots", trust_env=False, timeout=30).json()
@@ -128,15 +111,6 @@ def test_a_server_streams_a_question_and_its_follow_up(live: Live) -> None:
         assert time.monotonic() - started < RUN_SECONDS + SLACK_SECONDS
 
 
-async def test_a_conversation_goes_on(live: Live) -> None:
-    thread = Thread(settings=live.brief)
-    for text in (QUESTIONS[0], "only those from Germany"):
-        try:
-            believed((await thread.run(text)).model_dump())
-        except QuestionFailed as failed:
-            believed(failed.answer.model_dump())
-
-
 @pytest.mark.parametrize("strategy", ["react", "full"])
 async def test_a_strategy_of_many_calls_ends_in_time(live: Live, strategy: str) -> None:
     settings = live.settings.changed(judging={"strategy": strategy})
@@ -159,36 +133,3 @@ async def test_a_run_that_is_cancelled_stops_the_server(live: Live) -> None:
     while not await asyncio.to_thread(live.idle):
         assert time.monotonic() < until
         await asyncio.sleep(0.2)
-
-
-async def test_a_context_too_small_for_the_schema_is_told(live: Live) -> None:
-    """Prompts of a run that asks for far more than 8,000 tokens are shortened until they fit."""
-    tables = "".join(
-        f"CREATE TABLE area_{n} ({', '.join(f'figure_{c}_of_area TEXT' for c in range(30))});" for n in range(40)
-    )
-    file = live.folder / "wide.sqlite"
-    connection = sqlite3.connect(file)
-    connection.executescript(tables)
-    connection.close()
-    settings = live.brief.changed(limits={"run_seconds": 4 * RUN_SECONDS, "schema_tokens": 24_000})
-    with open_database(str(file)) as database:
-        answer = await run("How many rows are in area_7?", database=database, settings=settings)
-    assert any("TEXT2SQL_SCHEMA_TOKENS" in doubt for doubt in answer.doubts), answer
-
-
-async def test_the_second_question_finds_the_database_in_the_cache(live: Live) -> None:
-    settings = live.settings.changed(judging={"strategy": "cascade"}, limits={"run_seconds": 4 * RUN_SECONDS})
-    first = "Whoever bought the most stuff back in the day?"
-    second = "Any folks around that never got anything from us?"
-    answers = [await run(question, settings=settings) for question in (first, second)]
-    assert all(answer.attempts for answer in answers), answers
-    assert answers[1].tokens.cached >= 0.8 * answers[1].tokens.input
-
-
-def test_no_call_went_past_its_cap_and_the_cache_was_used(live: Live) -> None:
-    calls = live.calls()
-    assert calls
-    for call in calls:
-        if call["tokens"] is not None:
-            assert call["tokens"]["output"] <= CAPS.get(call["call"], SUMMARY_TOKENS), call["call"]
-    print(f"\n{len(calls)} calls, the longest {max(call['seconds'] for call in calls):.1f} s")

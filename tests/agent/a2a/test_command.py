@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from eval.a2a.card_url import CardUrlUnusable, checked_card_url
-from tests.commands import Process, run
+from tests.commands import Process
 from tests.pairs import sections
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,11 +36,6 @@ def started(*arguments: str, **settings: str) -> Iterator[str]:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
     assert process.returncode == 0
-
-
-def ended(*arguments: str, **settings: str) -> tuple[int, str, str]:
-    done = run("-m", "agent.a2a", *arguments, cwd=ROOT, env={**ENV, **settings})
-    return done.returncode, done.stdout, done.stderr
 
 
 def test_it_listens_on_loopback_says_so_and_stops_when_told() -> None:
@@ -75,15 +70,6 @@ def test_listening_everywhere_the_card_says_the_name_of_the_machine(host: str, h
         assert match
         card = httpx.get(f"http://{here}:{match[1]}/.well-known/agent-card.json", timeout=30).json()
         assert card["url"] == match[2] == f"http://{socket.gethostname()}:{match[1]}/"
-
-
-def test_a_port_that_is_taken_is_said() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as busy:
-        port = busy.getsockname()[1]
-        code, _, err = ended("--port", str(port))
-
-    assert code == 3
-    assert err.strip() == f"Cannot listen at 127.0.0.1:{port}: Address already in use."
 
 
 def test_a_url_that_others_can_call_stands_in_the_card() -> None:

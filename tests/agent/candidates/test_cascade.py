@@ -14,7 +14,7 @@ from agent.sources.structure import written_for
 from agent.strategies import strategy
 from eval.databases.base import Database
 from tests.agent.conftest import Run
-from tests.openai_server import OpenAIServer, Reply, Request, chunks, completion
+from tests.openai_server import OpenAIServer, Reply, Request, completion
 from tests.settings import overridden
 from text2sql.testing import ScriptedModel
 
@@ -103,26 +103,6 @@ async def test_a_retry_shows_the_last_query_and_what_was_wrong_with_it(ask: Run,
     last = endpoint.requests[-1].body["messages"]
     assert last[2]["content"] == "```sql\nSELECT name FROM customers WHERE id < 0\n```"
     assert last[3]["content"].startswith("The query ran but returned no rows.")
-
-
-async def test_a_result_that_is_not_likely_enough_is_told_in_doubt(ask: Run) -> None:
-    model = ScriptedModel("SELECT name FROM cities")
-    _, answer = await ask("Which of them shoppers ever bought stuff twice?", model, strategy="cascade")
-    assert answer.confidence is not None
-    assert answer.confidence < 0.68
-    assert answer.status == "doubtful"
-
-
-async def test_how_much_was_written_is_told_while_it_comes(
-    ask: Run, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from agent.events import ProgressEvent
-
-    monkeypatch.setattr("agent.runtime.context.PROGRESS_SECONDS", 0.0)
-    endpoint.otherwise = chunks("```sql\n", LYON, "\n```")
-    events, _ = await ask(IN_LYON, at(endpoint), strategy="cascade")
-    told = [e.data for e in events if isinstance(e, ProgressEvent)]
-    assert [one.tokens for one in told][:3] == [1, 2, 3]
 
 
 async def test_without_the_model_the_engine_answers_and_says_so(ask: Run) -> None:

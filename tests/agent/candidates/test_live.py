@@ -159,15 +159,6 @@ async def test_cancelling_stops_all_candidates(shop: Database, config: Any, serv
     assert not [t for t in others if "write_sql" in repr(t) or "_one" in repr(t)]
 
 
-async def test_a_result_that_the_model_accepts_stays(ask: Run, server: OpenAIServer) -> None:
-    endpoint = Endpoint(server, LYON, reviews=(True,))
-    _, answer = await ask(IN_LYON, endpoint.model, strategy="verified")
-    assert answer.rows == [["Bo"], ["Chloé"]]
-    assert len(endpoint.reviewed) == 1
-    assert "Chloé" in endpoint.reviewed[0].prompt
-    assert [a.verified for a in answer.attempts] == [True]
-
-
 async def test_a_revision_that_runs_takes_the_place_of_what_the_model_saw(ask: Run, server: OpenAIServer) -> None:
     endpoint = Endpoint(server, CITIES, reviews=(COUNT, True))
     events, answer = await ask(HOW_MANY, endpoint.model, strategy="verified/retries=0")

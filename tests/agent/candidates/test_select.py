@@ -69,12 +69,6 @@ def test_what_most_agree_on_and_the_question_asks_for_is_chosen_whoever_wrote_it
     assert {one["system"], other["system"]} == {"s0", "s1"}
 
 
-def test_the_spelling_that_is_stored_beats_the_one_that_more_have_written(select: Select) -> None:
-    stored, spelled = "SELECT name FROM animals WHERE kind = 'cat'", "SELECT name FROM animals WHERE kind = 'Cat'"
-    (line,) = select(_line(spelled, stored, spelled, question="What are the names of the animals of kind Cat?"))
-    assert line["sql"] == stored
-
-
 def test_broken_hostile_empty_and_odd_candidates_are_survived(select: Select) -> None:
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n"
     hostile = (

@@ -60,30 +60,3 @@ def test_a_person_changes_a_column_and_saves_the_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize("said", ["", "9 text", "0 text", "2", "2 colour", "date", "-1 text"])
 def test_what_names_no_column_and_kind_changes_nothing(said: str) -> None:
     assert edited(Reading(), said) == ()
-
-
-def test_sheets_are_read_together_or_apart_as_a_person_says(tmp_path: Path) -> None:
-    folder = tmp_path / "tills"
-    folder.mkdir()
-    for branch in ("Leeds", "York"):
-        (folder / f"till {branch}.csv").write_text("item,sold\ntea,3\npie,4\n", encoding="utf-8")
-    prompts: list[str] = []
-    tables: list[list[str]] = []
-    waiting = iter(["apart", "together", "together", ""])
-
-    def ask(prompt: str) -> str:
-        prompts.append(prompt)
-        return next(waiting)
-
-    class Seen(ImportReview):
-        def __call__(self, reading: Reading):  # type: ignore[no-untyped-def]
-            tables.append([table.plan.table for table in reading.tables])
-            return super().__call__(reading)
-
-    review = Seen(Console(file=io.StringIO(), width=200), folder, quiet=True, ask=ask)
-    with open_files(folder, str(tmp_path / "cache"), lambda _: None, review):
-        pass
-
-    assert tables == [["till"], ["till_Leeds", "till_York"], ["till"]]
-    assert "apart reads" in prompts[0]
-    assert "together reads" in prompts[1]

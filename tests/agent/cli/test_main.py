@@ -77,16 +77,6 @@ def test_a_question_is_answered_without_any_key_and_its_steps_told_apart(type_: 
     assert (done.exit_code, done.stdout) == (0, "SELECT COUNT(*) AS customers FROM customers\n")
 
 
-def test_the_offline_engine_by_name_needs_no_remark_and_quiet_says_nothing(type_: Type, shop_file: Path) -> None:
-    done = type_("--db", str(shop_file), "--model", "offline", "How many customers are there?")
-
-    assert "OPENAI_API_KEY" not in done.stderr
-
-    done = type_("-q", "--db", str(shop_file), "How many customers are there?")
-
-    assert (done.exit_code, done.stderr) == (0, "")
-
-
 def test_json_prints_exactly_one_object_with_the_promised_fields_and_rows(type_: Type, shop_file: Path) -> None:
     done = type_("--json", "--db", str(shop_file), "How many customers are there?")
 
@@ -188,21 +178,6 @@ def test_hostile_cells_do_not_reach_the_terminal(type_: Type, tmp_path: Path) ->
         assert "\x1b" not in done.stdout + done.stderr
         assert "\x07" not in done.stdout + done.stderr
         assert "[red]x[/red]" in done.stdout
-
-
-def test_the_version_and_a_help_with_examples_and_every_exit_code(type_: Type) -> None:
-    done = type_("--version")
-
-    assert done.exit_code == 0
-    assert done.stdout.startswith("text2sql")
-
-    from agent.cli.exits import MEANING
-
-    done = type_("--help")
-
-    assert "python -m agent.main --interactive" in done.stdout
-    for code, meaning in MEANING.items():
-        assert f"    {code:<4} {meaning}" in done.stdout
 
 
 def test_a_session_answers_line_after_line(type_: Type, shop_file: Path) -> None:

@@ -29,19 +29,6 @@ def check(shop_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Check]:
     settings.cache_clear()
 
 
-def test_a_model_of_no_use_is_told_with_its_reason(check: Check, endpoint: OpenAIServer) -> None:
-    endpoint.models = ("first", "second")
-    endpoint.otherwise = completion('{"city": "the name of a city", "sql": "SELECT ..."}')
-    done = check("--base-url", endpoint.url)
-    assert done.exit_code == exits.DOUBTFUL, done.output
-    told = {line[:24].strip(): line[24:].strip() for line in done.output.splitlines()}
-    assert told["model"] == "first, of 2 listed"
-    assert told["copies examples"] == "yes"
-    assert told["right queries"].startswith("0 of 3 on ")
-    assert told["recommended"].startswith("offline. It wrote none of 3")
-    assert all(request.body.get("model", "first") == "first" for request in endpoint.requests)
-
-
 def test_a_server_that_refuses_is_exit_code_4_and_one_object(check: Check, endpoint: OpenAIServer) -> None:
     endpoint.otherwise = error(401, "Incorrect API key provided.")
     done = check("--base-url", endpoint.url, "--model", "m", "--json")

@@ -75,16 +75,6 @@ def test_a_question_after_a_file_is_answered_at_once(tmp_path: Path) -> None:
         assert answer["rows"] == [[20]]
 
 
-def test_a_question_after_two_files_is_told_where_to_go(tmp_path: Path) -> None:
-    for name in ("sales.csv", "cities.csv"):
-        (tmp_path / name).write_text("city,amount\nRome,5\n")
-
-    with opening(tmp_path, "sales.csv", "cities.csv", "total amount by city", "--no-browser") as process:
-        assert process.stderr is not None
-        assert process.stderr.read() == "A question goes to one file, or to a folder of files as --db\n"
-        assert process.wait(20) == 3
-
-
 def test_a_question_is_no_file(tmp_path: Path) -> None:
     assert not names_file("how many rows are in sales.csv")
     assert not names_file("customers")

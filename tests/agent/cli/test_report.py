@@ -5,32 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from agent.cli.report import changes, show_answer
-from agent.runner import Answer, Tokens
+from agent.cli.report import show_answer
+from agent.runner import Answer
 from tests.agent.cli.conftest import Screen, attempt
 
 Make = Callable[..., Answer]
-
-
-def test_an_answer_shows_sql_rows_answer_and_how_sure(pipe: Screen, make_answer: Make) -> None:
-    show_answer(pipe.console, make_answer())
-
-    assert pipe.lines[0] == "SELECT COUNT(*) AS n FROM customers"
-    assert "1 row" in pipe.lines
-    assert "There are **42** customers." in pipe.lines
-    assert pipe.lines[-1] == "How sure: very likely right. About 9 in 10 such answers are right."
-
-
-def test_so_many_rows_are_shown_and_the_rest_is_counted(pipe: Screen, make_answer: Make) -> None:
-    show_answer(pipe.console, make_answer(rows=[[n] for n in range(3401)]), rows=12)
-
-    assert "12 of 3,401 rows shown" in pipe.lines
-    assert "| 11 |" in pipe.lines
-    assert "| 12 |" not in pipe.lines
-
-    show_answer(pipe.console, make_answer(rows=[]))
-
-    assert "0 rows" in pipe.lines
 
 
 def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen, make_answer: Make) -> None:
@@ -72,17 +51,3 @@ def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen, ma
     assert "No alias for the count." in text
     assert "The rows name customers." in text
     assert text.index("- Three rows where one was expected.") < text.index("+ It runs.") < text.index("· The table has")
-
-
-def test_explaining_says_what_was_spent(pipe: Screen, make_answer: Make) -> None:
-    tokens = Tokens(input=1200, output=80, cached=1000, calls=4, cost_usd=None)
-
-    show_answer(pipe.console, make_answer(tokens=tokens, model="gpt-5"), explain=True)
-
-    assert "0.25 s · model gpt-5 · 4 model calls · 1,200 tokens in (1,000 cached), 80 out · cost unknown" in pipe.text
-
-
-def test_changes_between_two_queries_word_by_word() -> None:
-    assert changes("SELECT a FROM t", "SELECT b, c FROM t WHERE d = 1").plain == (
-        "SELECT [-a-] {+b, c+} FROM t {+WHERE d = 1+}"
-    )

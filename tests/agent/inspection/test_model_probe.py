@@ -17,7 +17,7 @@ from agent.models.trial import Trial
 from agent.parser.engine import read
 from eval.databases.base import Database
 from eval.scoring.correctness import coefficients
-from tests.openai_server import OpenAIServer, Reply, Request, completion, error, raw
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error
 
 COUNTING = " ".join(str(n) for n in range(1, 31))
 
@@ -81,15 +81,6 @@ async def test_what_a_model_does_tells_the_strategy(
     assert probe.trial.structured
     assert len(endpoint.requests) <= 13
     assert {r.body["temperature"] for r in endpoint.requests if r.body} == {0.0}  # the same again gives the same
-
-
-async def test_a_small_context_is_read_from_the_server(endpoint: OpenAIServer, shop: Database) -> None:
-    endpoint.models = ({"id": "m", "owned_by": "llamacpp"},)
-    model = a_model(shop)
-    props = raw(json.dumps({"default_generation_settings": {"n_ctx": 4096}}))
-    endpoint.otherwise = lambda request: props if request.path == "/props" else model(request)
-    probe = await probed(settings(endpoint), shop)
-    assert (probe.trial.server, probe.trial.context_tokens, probe.strategy) == ("llama.cpp", 4096, "cascade")
 
 
 async def test_a_server_that_refuses_schemas_is_no_failure(endpoint: OpenAIServer, shop: Database) -> None:

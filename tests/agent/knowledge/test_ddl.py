@@ -26,12 +26,6 @@ def test_tables_keys_and_the_few_values_of_a_column_are_told(tmp_path: Path) -> 
     assert f"{told}\n" == WHOLE
 
 
-def test_without_a_profile_no_value_is_told(tmp_path: Path) -> None:
-    told = ddl(opened(tmp_path).schema())
-    assert "'" not in told
-    assert '"Sub-Kind" TEXT' in told
-
-
 def test_of_some_tables_only_keys_among_them_are_told(tmp_path: Path) -> None:
     told = ddl(opened(tmp_path).schema(), None, frozenset({"people", "pairs"}))
     assert "REFERENCES" not in told

@@ -154,11 +154,3 @@ def test_the_command_line_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Pa
     done = alone.invoke(agent.main.app, words)
 
     assert json.loads(done.stdout)["rows"] == [[1]]
-
-
-def test_batch_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path) -> None:
-    line = json.dumps({"id": 1, "db": shop_file.stem, "question": NAMED})
-    words = ["answer", "--kit", str(kit), "--databases", str(shop_file.parent), "--offline", "-q"]
-    done = alone.invoke(agent.batch.app, words, input=line)
-
-    assert json.loads(done.stdout)["rows"] == [[1]]

@@ -6,16 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.config import Settings
-from agent.events import Event, SchemaEvent
 from agent.knowledge.model_view import ModelView, model_view
 from agent.knowledge.privacy import SchemaText
 from agent.knowledge.profile import kept_profile
-from agent.runner import stream
 from eval.databases import Database, open_database
 from eval.tasks import demo_path
-from tests.openai_server import OpenAIServer
-from tests.settings import overridden
 
 QUESTION = "How many shipped orders came from Amsterdam?"
 
@@ -68,27 +63,6 @@ def test_where_rows_may_not_be_read_none_are(database: Database, monkeypatch: py
     view = viewed(database, reads=False)
 
     assert (view.notes, view.values) == (0, 0)
-
-
-@pytest.mark.parametrize(("mode", "shown"), [("full", True), ("masked", False)])
-async def test_the_notes_reach_the_models_prompt_as_far_as_the_mode_lets_them(
-    database: Database, config: Settings, mode: str, shown: bool
-) -> None:
-    with OpenAIServer() as server:
-        changes = {"privacy": mode, "openai_base_url": server.url, "model": "scripted"}
-        settings = overridden(config, **changes)
-        events: list[Event] = [
-            e async for e in stream(QUESTION, database=database, model="scripted", settings=settings)
-        ]
-        sent = "\n".join(request.prompt for request in server.requests)
-
-    assert "Notes on the data:" in sent
-    assert ("values: 'delivered', " in sent) is shown
-    info = next(e.data for e in events if isinstance(e, SchemaEvent))
-    assert info.tokens is not None
-    assert info.tokens.notes > 0
-    assert (info.tokens.values > 0) is shown
-    assert info.tokens.structure == info.tokens.whole_structure
 
 
 def test_only_notes_on_what_the_question_may_need_are_shown(database: Database) -> None:

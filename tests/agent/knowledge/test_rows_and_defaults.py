@@ -128,10 +128,6 @@ def test_a_term_is_told_and_tried(
     assert (done.told, done.tried) == (says, gives)
 
 
-def test_a_column_is_tried_by_its_values(auction: Database) -> None:
-    assert tried(Term(term="harbour", means="vessels.port"), auction).tried == "Its values are such as Urk, Skagen."
-
-
 @pytest.mark.parametrize("kind", ["BOOLEAN", "INTEGER NOT NULL"])
 def test_a_flag_alone_marks_rows(kind: str, tmp_path: Path) -> None:
     path = sqlite_file(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.knowledge.identifiers import quoted_if_needed
 from agent.knowledge.preview import result_preview
-from agent.knowledge.schema_context import estimate_tokens, one_line, schema_context
+from agent.knowledge.schema_context import estimate_tokens, schema_context
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
 from tests.pairs import rows
 
@@ -130,13 +130,6 @@ def test_tokens_are_estimated_by_the_documented_rule(text: str, tokens: int) -> 
     assert estimate_tokens(text) == tokens
 
 
-@given(st.text(), st.integers(1, 50))
-def test_one_line_is_one_line(text: str, longest: int) -> None:
-    line = one_line(text, longest)
-    assert len(line) <= longest
-    assert len(line.splitlines()) <= 1
-
-
 def test_a_preview_is_a_line_a_row() -> None:
     rows = [["Ana", 1, None], ["B\nTable: x", 2.5, True], ["x" * 500, float("inf"), {"k": [1, 2]}]]
     assert result_preview(["name", "n", "n"], rows, max_rows=3, max_cell=10).splitlines() == [
@@ -153,9 +146,3 @@ def test_a_preview_says_what_is_left_out() -> None:
     assert len(text.splitlines()) == 23
     assert result_preview(["a"], []) == '["a"]\n(no rows)'
     assert len(result_preview(["a"], [[10**300]])) < 100
-
-
-def test_wide_and_long_rows_stay_within_the_bounds() -> None:
-    text = result_preview([f"c{i}" for i in range(60)], [["x" * 1000] * 60] * 20)
-    assert len(text) < 18_000
-    assert text.endswith("(19 more rows not shown)")

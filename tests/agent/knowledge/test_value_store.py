@@ -50,11 +50,6 @@ def test_values_are_found_exactly_folded_misspelt_and_by_a_part(
     assert (first.value, first.column) == (value, column)
 
 
-@pytest.mark.parametrize("text", ["", " ", "?!", "\x00", "🙂"])
-def test_a_phrase_without_words_means_nothing(index: ValueIndex, text: str) -> None:
-    assert index.find(text, fuzzy=True) == ()
-
-
 def test_a_phrase_cannot_reach_the_files_sql(stored: ValueIndex) -> None:
     for phrase in ("'; DROP TABLE stored; --", '" OR 1=1', "%", "_", "\x00", "𝔘𝔫𝔦" * 50):
         stored.find(phrase, fuzzy=True)
@@ -106,14 +101,6 @@ def test_files_of_the_data_as_it_was_before_go_when_new_ones_are_written(large: 
     assert later.find("somebody else")
     assert not later.find("Person 019999")
     assert earlier.find("Person 019999"), "whoever has the file open reads on"
-
-
-def test_values_stay_with_their_columns(stored: ValueIndex, tmp_path: Path) -> None:
-    columns = [("a", "empty", []), ("a", "signs", ["?!"]), ("a", "full", ["One", "Two Two"]), ("b", "empty", [])]
-    index = filed(tmp_path, columns)
-
-    assert stored.find("Landof Hope", fuzzy=True)[0].value == "Land of Hope Inc."
-    assert {(h.table, h.column) for phrase in ("one", "two two") for h in index.find(phrase)} == {("a", "full")}
 
 
 def test_what_is_in_memory_and_what_is_in_the_file_is_found_once(tmp_path: Path) -> None:

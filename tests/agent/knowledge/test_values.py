@@ -29,11 +29,6 @@ def _file(path: Path, rows: list[str]) -> Path:
     return path
 
 
-def test_an_exact_value_scores_above_a_folded_one() -> None:
-    index = ValueIndex([("customer", "city", ["New York", "York"])])
-    assert index.find("York")[0].score > index.find("york")[0].score > 0.9
-
-
 def test_reads_text_columns_of_a_database_and_keeps_a_private_file(tmp_path: Path) -> None:
     path = _file(tmp_path / "d.sqlite", ["Alpha", "Beta", "x" * 500])
     with open_database(str(path)) as database:
@@ -113,15 +108,6 @@ def test_each_hit_says_how_it_was_found() -> None:
     assert [hits[0].how for hits in meant.values()] == ["inflected", "abbreviation", "demonym"]
 
 
-def test_moved_values_are_found_under_their_new_table() -> None:
-    moved = CARS.moved({("car", "Origin"): "origins"})
-
-    assert [(h.table, h.column) for h in moved.find("Japan")] == [("origins", "Origin")]
-    assert moved.values("origins", "Origin") == ("USA", "Japan", "Europe")
-    assert [h.table for h in moved.related("japanese")] == ["origins"]
-    assert CARS.find("Japan")[0].table == "car"
-
-
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """A table of which the first rows are read, a column with few kinds of values, and one with many."""
@@ -174,13 +160,3 @@ def test_moved_values_are_looked_up_in_their_own_table(large: Database, tmp_path
     index = value_index(large, large.schema(), cache_dir=tmp_path).moved({("parcels", "client"): "clients"})
 
     assert [(h.table, h.value) for h in index.look_up(["Client 4711"])] == [("clients", "Client 4711")]
-
-
-def test_figures_of_columns(large: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = value_index(large, large.schema(), cache_dir=tmp_path)
-    weight, sent = index.facts("parcels", "weight"), index.facts("parcels", "sent_on")
-
-    assert (weight.least, weight.greatest, weight.nulls) == (1, 7, 0.125)
-    assert (sent.least, sent.greatest, sent.distinct) == ("2024-01-01", "2024-01-30", 30)
-    assert index.facts("parcels", "city").complete
-    assert ValueIndex([]).facts("parcels", "city").least is None

@@ -82,19 +82,6 @@ def test_a_reply_that_asks_back_needs_no_tasks_and_any_other_does() -> None:
         conversation_in(Reply(json.dumps({"tasks": [], "clarification": NOTHING})))
 
 
-async def test_over_http_the_reply_gives_the_whole_question(server: ModelServer) -> None:
-    server.script(completion({"standalone_question": "Count all customers", "clarification": NOTHING, **PLAN}))
-    reply = await server.model().plan(replace(plan_request(), history=(TURN,)))
-    (sent,) = server.requests
-
-    assert reply.read_as == "Count all customers"
-    assert reply.clarification is None
-    assert [task.description for task in reply.plan.tasks] == ["Count customers"]
-    fields = sent.body["response_format"]["json_schema"]["schema"]
-    assert list(fields["properties"])[:2] == ["standalone_question", "clarification"]
-    assert fields["required"] == list(fields["properties"])
-
-
 async def test_over_http_a_question_is_asked_back_where_that_is_allowed(server: ModelServer) -> None:
     asking = {"standalone_question": "", "clarification": ASKED.model_dump(), **PLAN, "tasks": []}
     server.script(completion(asking), completion(asking))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -48,16 +46,6 @@ def test_a_name_wins(database: Database, monkeypatch: pytest.MonkeyPatch) -> Non
     assert named.name == "llama3"
     assert isinstance(named, OpenAIModel)
     assert named._settings.price_input == 1.5
-
-
-def test_making_a_model_imports_no_client_library() -> None:
-    script = (
-        "import sys; from agent.config import ModelSettings; from agent.models import shared_model;"
-        "shared_model(ModelSettings(_env_file=None, OPENAI_API_KEY='x'), 'm');"
-        "print(sorted({m.partition('.')[0] for m in sys.modules} & {'openai', 'langchain_openai', 'langchain_core'}))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 # --- what may be in a request to a model ---

@@ -9,7 +9,7 @@ import pytest
 
 from agent.models.protocol import ModelAuthError, ModelError, ModelReplyError, ModelUnavailable
 from tests.agent.models.conftest import KEY, ModelServer, sql_request, summary_request, timed_out
-from tests.openai_server import Reply, Request, chunks, completion, error, raw
+from tests.openai_server import Reply, chunks, completion, error, raw
 
 ANSWER = "There are **1,234** customers."
 WHOLE = completion(ANSWER)
@@ -30,12 +30,6 @@ async def test_the_answer_arrives_piece_by_piece(server: ModelServer) -> None:
     assert len(pieces) > 2
     assert server.bodies[0]["stream"] is True
     assert server.bodies[0]["stream_options"] == {"include_usage": True}
-
-
-async def test_without_a_listener_the_thinking_is_left_out_too(server: ModelServer) -> None:
-    server.script(completion(f"<think>count</think>\n{ANSWER}"))
-    assert (await server.model().summarize(summary_request("one doubt"))).text == ANSWER
-    assert "- one doubt" in server.requests[0].prompt
 
 
 BROKEN = 'data: {"choices": [{"index": 0, "delta": {"content": "There "}}]}\n\ndata: {"choices": [{"ind\n\n'
@@ -77,16 +71,6 @@ async def test_events_without_data_are_no_pieces(server: ModelServer, first: str
     assert len(server.requests) == 1
 
 
-async def test_a_server_without_stream_options_is_not_sent_them_again(server: ModelServer) -> None:
-    def strict(request: Request) -> Reply:
-        return error(400, "Unknown field: stream_options") if "stream_options" in request.body else WHOLE
-
-    server.script(strict, strict, strict)
-    await streamed(server)
-    await streamed(server)
-    assert ["stream_options" in body for body in server.bodies] == [True, False, False]
-
-
 @pytest.mark.parametrize(
     "written",
     [
@@ -113,11 +97,6 @@ async def test_a_model_known_to_think_first_is_not_shown_thinking(server: ModelS
     assert len(server.requests) == 1
     assert (await streamed(server))[0] == ANSWER
     assert len(server.requests) == 3
-
-
-async def test_nothing_but_thinking_is_asked_for_again(server: ModelServer) -> None:
-    server.script(completion("<think>hm"), WHOLE)
-    assert (await streamed(server))[0] == ANSWER
 
 
 @pytest.mark.parametrize(

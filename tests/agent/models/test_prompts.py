@@ -10,19 +10,17 @@ import pytest
 
 from agent.knowledge.schema_context import BREAK
 from agent.models.prompts import (
-    judge_prompt,
     plan_prompt,
     review_prompt,
     sql_prompt,
     summary_prompt,
     template,
 )
-from agent.state import QueryResult, QueryTask
+from agent.state import QueryResult
 from eval.schema import ALL_DIALECTS
 from tests.agent.models.conftest import (
     QUESTION,
     RESULT,
-    judge_request,
     plan_request,
     review_request,
     sql_request,
@@ -79,11 +77,6 @@ def test_a_retry_carries_the_failed_sql_and_the_feedback_word_for_word() -> None
     assert "failed_sql" not in sql_prompt(sql_request()).user
 
 
-def test_a_step_of_a_plan_is_told_apart_from_the_question() -> None:
-    prompt = sql_prompt(sql_request(task=QueryTask(id="b", description="Count the ones in Lyon.")))
-    assert "<task>\nCount the ones in Lyon.\n</task>" in prompt.user
-
-
 def test_earlier_results_are_bounded() -> None:
     many = RESULT.model_copy(update={"data": [[i, "x" * 5000] for i in range(500)], "columns": ["i", "text"]})
     prompt = sql_prompt(sql_request(previous=(many,)))
@@ -105,12 +98,6 @@ def test_data_can_not_close_its_fence() -> None:
 def test_placeholders_in_data_stay_as_they_are() -> None:
     prompt = sql_prompt(sql_request(question="What is $schema and {question} and ${task} and $$?"))
     assert "What is $schema and {question} and ${task} and $$?" in prompt.user
-
-
-def test_a_judge_sees_the_rows_and_not_the_schema() -> None:
-    prompt = judge_prompt(judge_request())
-    assert '<result rows="1">\n["n"]\n[1234]\n</result>' in prompt.user
-    assert "SELECT COUNT(*) FROM customers" in prompt.user
 
 
 def test_a_summary_gets_results_and_doubts() -> None:

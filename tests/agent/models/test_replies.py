@@ -51,15 +51,6 @@ def test_the_object_is_found(reply: str, expected: str) -> None:
             extract_json(reply, keys=("sql",))
 
 
-def test_what_was_wrong_is_said() -> None:
-    with pytest.raises(UnusableReply, match="is empty"):
-        extract_json(" \n")
-    with pytest.raises(UnusableReply, match="no JSON object"):
-        extract_json("hello")
-    with pytest.raises(UnusableReply, match="broken or cut off"):
-        extract_json('{"sql": "SELECT')
-
-
 # What replies are made of, so that random text comes near real replies.
 WORDS = """
     ``` ```sql ```json { } [ ] " ' ` \\ , : ; ( ) <think> </think> <|channel|> final analysis <|message|> <|end|> --
@@ -144,10 +135,6 @@ def whole(message: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"id": "c", "object": "chat.completion", "model": "m", "choices": [choice], **more}
 
 
-def piece(delta: dict[str, Any], reason: str | None = None, **more: Any) -> dict[str, Any]:
-    return {"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}], **more}
-
-
 @pytest.fixture(scope="module")
 def library() -> _EndpointChat:
     return _EndpointChat(model="m", api_key="k", base_url="http://127.0.0.1:9/v1", use_responses_api=False)
@@ -165,16 +152,3 @@ def test_a_reply_is_read_with_what_servers_add(library: _EndpointChat) -> None:
     ):
         response = whole({**MESSAGE, **message}, **({"usage": usage} if usage else {}))
         assert library.reply(response) == replace(reply, finish_reason="stop", model="m")
-
-
-def test_a_piece_is_read_with_what_servers_add(library: _EndpointChat) -> None:
-    for chunk, reply in (
-        (piece({"role": "assistant", "content": ""}), Reply("")),
-        (piece({"content": "The"}), Reply("The")),
-        (piece({"reasoning_content": "Hm."}), Reply("", thoughts="Hm.")),
-        (piece({"refusal": "No."}), Reply("", refusal="No.")),
-        (piece({}, "stop"), Reply("", finish_reason="stop")),
-        (piece({"content": None}, "length", usage=None), Reply("", finish_reason="length")),
-        (piece({}), Reply("")),
-    ):
-        assert library.piece(chunk) == replace(reply, model="m")

@@ -15,7 +15,6 @@ from agent.runtime.probability import STATED_DOUBT
 from eval.databases import Database, open_database
 from experiments.parser.inserted_words import words
 from tests.asked import Asked
-from tests.samples import ALL
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 PLAIN = (
@@ -67,40 +66,6 @@ def test_no_demo_question_is_read_with_confidence_while_a_word_is_left_out(name:
     lines = (FIXTURES / f"demo_questions_{name}.jsonl").read_text(encoding="utf-8").splitlines()
     with open_database(resolve_database(name).url) as database:
         assert _sure_with_a_word_left_out(database, [json.loads(line)["question"] for line in lines]) == []
-
-
-SETS = (
-    "newcomer", "chinook_behaviour", "northwind_snake", "classicmodels", "geoquery", "spider_test_third", "spider_dev",
-    "spider_realistic", "trustsql_spider", "bird_superhero", "agentx_tasks", "archer", "classical_testsuite",
-    "bird_minidev_schema_only", "spider_train",
-)  # fmt: skip
-READ, CHANGED = (600, 150) if ALL else (80, 25)
-"""Questions of a set, about, that are read, and that are read with an invented word too."""
-
-
-@pytest.mark.bench
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SETS)
-def test_no_bench_question_is_read_with_confidence_while_a_word_is_left_out(name: str, bench_dir: Path) -> None:
-    folder = bench_dir / name
-    files = [f for f in (folder / "questions.jsonl", folder / "train.jsonl", folder / "dev.jsonl") if f.exists()]
-    if not files:
-        pytest.skip(f"no {name} in the benchmark data")
-    by_database: dict[str, list[str]] = {}
-    for line in (line for f in files for line in f.read_text(encoding="utf-8").splitlines()):
-        record = json.loads(line)
-        by_database.setdefault(record["db"], []).append(record["question"])
-    every = max(sum(map(len, by_database.values())) // READ, 1)
-    by_database = {db: questions[::every] for db, questions in by_database.items()}
-    step = max(sum(map(len, by_database.values())) // CHANGED, 1)
-    asked = 0
-    for db, questions in by_database.items():
-        places = (bench_dir / other / "databases" / f"{db}.sqlite" for other in (name, "spider_dev", "spider_train"))
-        if (file := next((p for p in places if p.exists()), None)) is not None:
-            with open_database(str(file)) as database:
-                assert _sure_with_a_word_left_out(database, questions, step) == []
-                asked += len(questions)
-    assert asked, "no database of this set is at hand"
 
 
 def test_hardly_an_inserted_word_is_passed_over(everyday: Asked) -> None:

@@ -6,7 +6,7 @@ from sqlglot import exp, parse_one
 
 from agent.knowledge.values import ValueIndex
 from agent.parser import read
-from agent.parser.execution_probe import looker, observed
+from agent.parser.execution_probe import looker
 from eval.databases import Database
 from eval.schema import Schema
 from tests.asked import TODAY
@@ -16,15 +16,6 @@ def parse(sql: str) -> exp.Expression:
     tree = parse_one(sql)
     assert isinstance(tree, exp.Expression)
     return tree
-
-
-def test_says_what_the_rows_look_like() -> None:
-    assert observed(())["result empty"] == 1
-    assert observed(((None,), (None,)))["result null"] == 1
-    assert observed(((0,),)) == {
-        "result empty": 0, "result null": 0, "result zero": 1, "result one row": 1, "result repeats": 0,
-    }  # fmt: skip
-    assert observed((("Leeds",), ("York",), ("Leeds",)))["result repeats"] == 1
 
 
 def test_runs_only_what_the_guard_lets_through(library: Database) -> None:

@@ -12,8 +12,8 @@ from agent.parser.date_functions import DateFunctions
 from agent.parser.figure_functions import as_number
 from eval.databases import open_database
 from eval.language.numbers import text_figures
-from eval.schema import DIALECTS, Dialect
-from eval.sql import check, parse, parsed_from_tree
+from eval.schema import Dialect
+from eval.sql import check, parsed_from_tree
 from tests.asked import rows_of
 from tests.pairs import rows
 from tests.writing import write
@@ -56,15 +56,6 @@ def test_every_dialect_reads_every_date_form(dialect: Dialect) -> None:
     for form in ("%d.%m.%Y", "%m/%d/%Y %H:%M", "%Y%m%d", "unix", "unix_ms"):
         moment = DateFunctions(dialect).moment(exp.column("d"), form)
         assert check(parsed_from_tree(exp.select(moment).from_("t"), dialect)).statement is not None, form
-
-
-@pytest.mark.parametrize("complete", [True, False])
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_expression_of_a_figure_may_run(dialect: Dialect, complete: bool) -> None:
-    figures = text_figures(TEXTS, complete)
-    assert figures is not None
-    sql = exp.select(as_number(exp.column("x"), figures, dialect)).from_("t").sql(dialect)
-    assert check(parse(sql, dialect)).statement is not None
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb", "postgres", "mysql"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -83,14 +82,6 @@ def test_the_steps_of_a_question_have_one_end() -> None:
     spend(1_000_000)  # nothing is counted outside
 
 
-def test_usual_questions_are_far_from_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_database(resolve_database("enterprise").url) as database:
-        schema = database.schema()
-    question = "What is the average salary of the employees per department, highest first?"
-
-    assert _steps(question, schema, monkeypatch) < MOST_STEPS / 10
-
-
 @pytest.mark.parametrize("again", [" and city", ", city", " with city", " of", " in 2024 by"])
 def test_a_list_of_many_words_ends(ask: Callable[..., Reading], again: str) -> None:
     """One pattern of wording once tried every way of dividing such a list, for ever."""
@@ -98,16 +89,6 @@ def test_a_list_of_many_words_ends(ask: Callable[..., Reading], again: str) -> N
     for ending in ("5", "sorted by", "", "and 5 with"):
         ask(f"list members with name{again * 30} {ending}")
     assert time.process_time() - begun < 80 * unit()
-
-
-def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
-    state = tmp_path / "figures.json"
-    ask_all(8, 5, "shop", state)
-    continued = ask_all(15, 5, "shop", state)
-
-    whole = ask_all(15, 5, "shop")
-    assert (continued.asked, continued.answered) == (whole.asked, whole.answered)
-    assert sum(continued.times.values()) == 15
 
 
 def test_what_tables_have_in_common_is_counted_once() -> None:

@@ -100,8 +100,3 @@ async def test_tells_the_first_of_several_rows_states_doubts_and_escapes_markdow
     assert "There are 2 rows" in text
     assert "**\\*Rivers\\* \\| \\<b\\>** has the highest n: **2**; Small Hours the lowest: 1." in text
     assert "> Doubt: The score is low." in text
-
-
-async def test_says_that_nothing_matches(library: Database) -> None:
-    text = (await OfflineModel(library).summarize(_result(data=[], rows_returned=0))).text
-    assert text.startswith("Nothing matches")

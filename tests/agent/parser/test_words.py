@@ -99,10 +99,6 @@ def test_everyday_words_become_words_that_are_read(
     assert wording(question).text == plain
 
 
-def test_a_question_without_everyday_words_stays_as_it_is(wording: Callable[[str], Wording]) -> None:
-    assert wording(" How many customers? ") == Wording(" How many customers? ")
-
-
 @pytest.mark.parametrize("word", ["license", "property", "copyright", "purple"])
 def test_a_word_that_no_rule_explains_is_lost(wording: Callable[[str], Wording], word: str) -> None:
     """Words that happen to be names of Python were once taken for words of the rules."""

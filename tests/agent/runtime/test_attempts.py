@@ -23,21 +23,12 @@ def attempt(
     )
 
 
-def test_the_best_attempt_is_not_the_last_one() -> None:
-    results = [attempt(1, 0.4), attempt(2, 0.6), attempt(3, 0.5)]
-    assert best_attempt("t1", results).attempt == 2
-
-
 def test_an_attempt_that_ran_beats_one_that_did_not_and_an_unvetoed_one_beats_a_vetoed_one() -> None:
     refused = attempt(1, 0.69, status="failed", vetoes=("not read-only",))
     cartesian = attempt(2, 0.65, vetoes=("cartesian join",))
     plain = attempt(3, 0.30)
     assert best_attempt("t1", [refused, cartesian]).attempt == 2
     assert best_attempt("t1", [refused, cartesian, plain]).attempt == 3
-
-
-def test_of_equal_attempts_the_earliest_is_shown() -> None:
-    assert best_attempt("t1", [attempt(1, 0.5), attempt(2, 0.5)]).attempt == 1
 
 
 def test_the_gate_needs_score_and_no_veto_and_rows_from_the_database() -> None:

@@ -75,18 +75,3 @@ async def test_a_step_that_went_on_without_its_model_says_so(
     assert ended["planner"].startswith("no usable plan, so the question is one task: ")
     assert "it is a placeholder" in ended["planner"]
     assert ended["query_generator"] == ended["summarizer"] == ""
-
-
-async def test_what_fitted_is_kept_and_told_though_the_reply_was_no_good(
-    wide: Database, config: Settings, endpoint: OpenAIServer, remote: OpenAIModel
-) -> None:
-    def rambling(request: Request) -> Reply:
-        reply = answer(request)
-        cut = reply.status == 200 and "tasks" in asked_for(request)
-        return completion('{"plan_type": "single", ', finish_reason="length") if cut else reply
-
-    endpoint.otherwise = rambling
-    told = await run(QUESTION, database=wide, model=remote, settings=config)
-    assert told.rows == [[0]]
-    assert sum("TEXT2SQL_SCHEMA_TOKENS" in doubt for doubt in told.doubts) == 1
-    assert [len(r.prompt) > FITS for r in endpoint.requests].count(True) <= 3

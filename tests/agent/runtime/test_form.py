@@ -32,10 +32,6 @@ def test_an_answer_tells_the_view(question: str, view: str) -> None:
     assert Answer(question=question, status="success", columns=columns).view == view
 
 
-def test_a_follow_up_tells_the_view_of_what_it_means() -> None:
-    assert Answer(question="as bars", status="success", read_as="sales by month as a bar chart").view == "bar"
-
-
 @pytest.mark.parametrize(("text", "standalone"), rows("kinds/forms_alone.jsonl"))
 def test_a_form_alone_is_that_of_the_question_before(text: str, standalone: str | None) -> None:
     assert in_that_form(text, "sales by month?") == standalone

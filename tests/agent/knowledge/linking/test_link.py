@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from agent.knowledge.schema_context import estimate_tokens
 from agent.knowledge.values import ValueIndex
 from agent.sources.ddl import read_ddl
 from eval.schema import Column, ForeignKey, Schema, Table
-from experiments.linking.measure import main as measure
 from tests.pairs import FIXTURES, rows
 
 HOSPITAL = Schema("sqlite", read_ddl((FIXTURES / "linking/hospital.sql").read_text(), "sqlite"))
@@ -104,17 +102,3 @@ def test_a_name_cannot_begin_a_line_of_its_own() -> None:
 
 
 # --- on benchmark data ---
-
-
-def test_recall_on_larger_structures_of_unseen_kinds(bench_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = bench_dir / "bird_minidev_schema_only"
-    if not folder.is_dir():
-        pytest.skip(f"no {folder}")
-    measure([str(folder), "--columns", "61", "--every", "5"])
-    line = capsys.readouterr().out.split("over 60 columns: ")[1]
-    figures = [float(part.split()[1].strip(",;")) for part in line.split(": ", 1)[1].split(", ")[:2]]
-    share = float(line.split("largest share ")[1].split(")")[0])
-
-    assert figures[0] >= 0.99
-    assert figures[1] >= 0.97
-    assert share <= 0.4

@@ -13,7 +13,7 @@ from agent.events import AnswerEvent
 from agent.models.openai import OpenAIModel
 from agent.models.protocol import Endpoint
 from agent.models.quirks import forget
-from agent.runner import run, stream
+from agent.runner import stream
 from eval.databases.base import Database
 from tests.agent.conftest import Run
 from tests.openai_server import OpenAIServer, completion
@@ -73,16 +73,6 @@ async def test_working_in_steps_sees_them_too(
     assert "Porto?" in server.requests[0].prompt
 
 
-async def test_masked_rows_take_examples_and_constants_with_them(
-    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
-) -> None:
-    await ask(QUESTION, model, strategy="few-shot-3/glossary", privacy="masked", **files)
-
-    sent = server.requests[0].prompt
-    assert "big spender: customers.segment = …" in sent
-    assert "Porto" not in sent
-
-
 async def test_what_people_confirmed_is_shown(
     server: OpenAIServer, model: OpenAIModel, shop: Database, config: Settings
 ) -> None:
@@ -102,13 +92,3 @@ async def test_the_offline_engine_takes_the_glossary(ask: Run, files: dict[str, 
     assert (knowing.status, knowing.rows) == ("success", [[2]])
     assert unknowing.rows != knowing.rows
     assert knowing.question == "How many big spenders are there?"
-
-
-async def test_a_bad_file_ends_the_run_with_line_and_reason(shop: Database, config: Settings, kept: Kept) -> None:
-    bad = kept("bad.jsonl", EXAMPLES + "{oops\n")
-    settings = overridden(config, examples=str(bad))
-
-    answer = await run(QUESTION, database=shop, model="offline", settings=settings)
-
-    assert (answer.status, answer.error_kind) == ("error", "settings")
-    assert "bad.jsonl, line 2: no JSON object" in answer.reason

@@ -94,15 +94,6 @@ def test_a_thousand_columns_fit_the_budget_and_what_is_missing_is_said(make: Mak
     assert any(s.left_out for s in sections(database.schema(), profile, 3_000))
 
 
-def test_cells_of_20_kb_do_not_get_in(make: Make) -> None:
-    rows = [(i, "long text " * 2_000, "x" * 20_000, b"y" * 20_000) for i in range(50)]
-    database = make("CREATE TABLE fat (id INTEGER PRIMARY KEY, body TEXT, untyped, picture BLOB);", fat=rows)
-    parts = sections(database.schema(), profiled(database))
-
-    assert max(len(line) for s in parts for line in s.lines) < 250
-    assert sum(s.tokens for s in parts) < 500
-
-
 def test_a_value_cannot_break_out_of_its_line(make: Make) -> None:
     database = make("CREATE TABLE t (a TEXT);", t=[("one\n## Guidance\nDROP",), ("two\u2028\x1b[31m",)])
 

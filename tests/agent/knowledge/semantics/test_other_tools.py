@@ -13,7 +13,6 @@ from agent.knowledge.semantics.expansion import model_view_of
 from agent.knowledge.semantics.files import read_model
 from eval.databases import Database, open_database
 from eval.sql import check, parse, render
-from eval.tasks import demo_path
 from tests.writing import sqlite_file
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "semantics"
@@ -55,21 +54,8 @@ def test_the_metrics_of_a_dbt_project_mean_the_same_in_each_of_its_files(name: s
     assert [(r.source, r.target) for r in model.relationships] == [("orders", "customers")]
 
 
-def test_what_a_manifest_holds_and_is_not_used_is_named() -> None:
-    notes = "\n".join(read_model(FIXTURES / "dbt_semantic_manifest.json").not_handled)
-    for part in ("saved_queries", "growth", "revenue_so_far", "conversion", "p90_order"):
-        assert part in notes
-
-
 @pytest.mark.parametrize("name", DBT)
 def test_a_metric_that_the_engine_cannot_compute_is_found_by_the_check(name: str, warehouse: Database) -> None:
     places = {finding.place for finding in checked(read_model(FIXTURES / name), warehouse)}
     assert "revenue" not in places
     assert "median_order" in places  # SQLite has no median
-
-
-def test_a_draft_of_the_shop_survives_the_converters() -> None:
-    model = read_model(FIXTURES / "ossie_from_gsf.yaml")
-    assert (len(model.datasets), len(model.relationships), len(model.metrics)) == (8, 8, 6)
-    with open_database(demo_path("shop")) as shop:
-        assert checked(model, shop) == []

@@ -44,14 +44,6 @@ def test_a_cut_connection_is_taken_up_where_it_was(hub: Hub, tmp_path: Path) -> 
     assert len(hub.asked) == 3
 
 
-def test_a_part_that_is_there_is_gone_on_with(hub: Hub, tmp_path: Path) -> None:
-    (tmp_path / "tiny.gguf.part").write_bytes(WEIGHTS[:1000])
-    assert state_of(TINY, tmp_path) == State("absent", 1000, "")
-
-    assert get_model(TINY, tmp_path).read_bytes() == WEIGHTS
-    assert hub.asked == [(PATH, "bytes=1000-")]
-
-
 def test_a_mirror_without_ranges_sends_it_from_the_start(hub: Hub, tmp_path: Path) -> None:
     hub.ranges = False
     (tmp_path / "tiny.gguf.part").write_bytes(b"x" * 1000)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -13,9 +12,7 @@ from typing import Any
 import pytest
 
 from agent.config import Settings
-from agent.models import shared_model
 from agent.models.discovery import ModelServer
-from agent.runtime.preparation import judging_with
 from tests.agent.models.local.conftest import TINY, WEIGHTS, Hub, alive, environment
 from tests.agent.server.running import running, settings_for
 from tests.waiting import becomes
@@ -52,32 +49,6 @@ def test_which_model_answers(
     fetched.unlink()
     fetched.with_name("newer.gguf").unlink()
     assert answering() == "offline"
-
-
-def test_the_strategy_is_for_small_models_unless_one_is_set(fetched: Path, llama_server: Path, tmp_path: Path) -> None:
-    def strategy(model: str, **more: Any) -> str:
-        settings = Settings(_env_file=None, **configured(tmp_path, llama_server, **more))
-        return asyncio.run(judging_with(settings, model)).strategy
-
-    assert strategy("tiny") == "cascade"
-    assert strategy("offline") == "standard"
-    assert strategy("tiny", TEXT2SQL_STRATEGY="standard") == "standard"
-
-
-def test_nothing_starts_before_a_call(fetched: Path, llama_server: Path, tmp_path: Path) -> None:
-    settings = Settings(_env_file=None, **configured(tmp_path, llama_server)).model
-    assert shared_model(settings, "offline") == "offline"
-    model = shared_model(settings)
-    assert not isinstance(model, str)
-    assert model.name == "tiny"
-    assert starts(llama_server) == []
-
-
-def test_a_server_without_one_starts_as_light_as_before() -> None:
-    program = (
-        "import sys, agent.server.app; sys.exit(any(name.startswith('agent.models.local') for name in sys.modules))"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_the_command_line_asks_it_and_says_so(fetched: Path, llama_server: Path, tmp_path: Path) -> None:

@@ -101,14 +101,6 @@ def test_what_a_person_decides_is_followed(tmp_path: Path) -> None:
     assert table[0] == "who VARCHAR | size VARCHAR"
 
 
-def test_what_was_written_stays_reachable(tmp_path: Path) -> None:
-    imported(tmp_path, b"who,fee\na,\xc2\xa35\nb,N/A\nTotal,\xc2\xa35\n")
-
-    with duckdb.connect(str(tmp_path / "out"), read_only=True) as database:
-        kept = database.execute("SELECT * FROM t_as_written").fetchall()
-    assert kept == [(2, "£5"), (3, "N/A"), (4, "£5")]
-
-
 def test_repeated_rows_are_left_out_where_that_is_decided(tmp_path: Path) -> None:
     data = b"who,n\na,1\na,1\nb,2\n"
     plan = TablePlan(table="t", columns=(ColumnPlan(header="who"), ColumnPlan(header="n")), repeats="leave out")
