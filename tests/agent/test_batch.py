@@ -117,19 +117,6 @@ def test_a_wrong_key_is_an_error_on_each_line_and_evidence_is_sent_with_the_ques
     assert "sk-secret" not in json.dumps(lines)
 
 
-def test_offline_and_a_model_exclude_each_other(databases: Path) -> None:
-    done = CliRunner().invoke(app, ["answer", "--databases", str(databases), "--offline", "--model", "gpt-5"])
-
-    assert done.exit_code == 2
-    assert "exclude each other" in done.stderr
-
-
-def test_a_file_that_is_not_there(databases: Path) -> None:
-    done = CliRunner().invoke(app, ["answer", "--databases", str(databases), "--offline", "missing.jsonl"])
-
-    assert (done.exit_code, done.stderr) == (2, "missing.jsonl: No such file or directory\n")
-
-
 def test_a_conversation_completes_what_leans_on_the_turn_before_and_changes_nothing_else(
     databases: Path,
 ) -> None:

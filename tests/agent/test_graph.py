@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -287,22 +286,6 @@ async def test_a_slow_statement_is_stopped_at_its_deadline_and_reported(ask: Run
 
 
 # One of everything.
-
-
-async def test_an_attempt_is_parsed_exactly_once(ask: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlglot.parser import Parser
-
-    parsed: list[str] = []
-    original = Parser.parse
-
-    def counted(self: Any, raw_tokens: Any, sql: Any = None) -> Any:
-        parsed.append(sql)
-        return original(self, raw_tokens, sql)
-
-    await ask(HOW_MANY, ScriptedModel(COUNT))  # whatever is parsed once a process or a schema has been parsed now
-    monkeypatch.setattr(Parser, "parse", counted)
-    _, answer = await ask(HOW_MANY, ScriptedModel("SELECT COUNT(*) FROM customers c", COUNT))
-    assert len(parsed) == len(answer.attempts)
 
 
 async def test_a_table_that_is_new_since_the_schema_was_cached_is_found(shop_file: Path, config: Settings) -> None:

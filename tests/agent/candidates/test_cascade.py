@@ -8,13 +8,13 @@ import pytest
 
 from agent.config import Settings
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import Endpoint, ModelUnavailable
+from agent.models.protocol import Endpoint, ModelUnavailable, SqlReply
 from agent.runner import run
 from agent.sources.structure import written_for
 from agent.strategies import strategy
 from eval.databases.base import Database
 from tests.agent.conftest import Run
-from tests.openai_server import OpenAIServer, Reply, Request, completion
+from tests.openai_server import OpenAIServer, Reply, Request, completion, error
 from tests.settings import overridden
 from text2sql.testing import ScriptedModel
 
@@ -179,3 +179,18 @@ async def test_without_rows_the_engines_doubtful_reading_stands_where_nothing_co
     answer = await run("customers by town and whatever", database=tables, model=at(endpoint), settings=settings)
     assert "customers" in answer.sql
     assert len(endpoint.requests) == 2
+
+
+async def test_a_failed_model_offers_what_the_engine_would_run(ask: Run, endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = error(401, "Incorrect API key provided.")
+    _, answer = await ask(HOW_MANY, at(endpoint))
+    assert (answer.status, answer.error_kind, answer.rows) == ("error", "model_auth", [])
+    assert "COUNT(*)" in answer.attempts[-1].guess
+    assert "Without the model, the built-in engine would run this." in answer.answer
+
+
+async def test_a_query_that_the_model_declined_is_no_failure_of_the_model(ask: Run) -> None:
+    declined = SqlReply("", "There is no such table.", abstained=True)
+    _, answer = await ask(HOW_MANY, ScriptedModel(declined))
+    assert answer.abstained
+    assert "Without the model" not in answer.answer

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from agent.candidates.choice import choose
 from agent.candidates.live import FORBIDDEN, UNREAD, Answer, estimates, evidence_of
+from agent.candidates.result_groups import Candidate, Ran, labelled
+from agent.runtime.attempts import best_attempt
+from agent.state import QueryResult
 from eval.databases import open_database
 from eval.databases.base import Database
+from eval.databases.types import ExecutionResult
 from eval.examination import Query, examine
 from tests.writing import sqlite_file
 
@@ -79,3 +84,44 @@ def test_nothing_is_sure_where_the_engine_finds_a_word_nowhere(firm: Database, e
 def test_where_the_engine_doubts_what_the_model_wrote_too_the_models_query_is_told(firm: Database) -> None:
     (doubted,) = estimates([answer(firm, 0, COUNT, 0.5), answer(firm, 1, "SELECT COUNT(id) AS n FROM customers")])
     assert doubted.place == 1
+
+
+def ran(sql: str, *rows: tuple[object, ...], probability: float = 0.5, ordered: bool = False, system: str = "") -> Ran:
+    columns = tuple(f"c{i}" for i in range(len(rows[0]) if rows else 1))
+    return Ran(Candidate(system, sql), sql, probability, ExecutionResult("success", columns, rows), ordered)
+
+
+def attempt(number: int, score: float, status: str = "success", rows: int = 1, **fields: object) -> QueryResult:
+    given = {"task_id": "t", "attempt": number, "sql": f"SELECT {number}", "score": score, "status": status}
+    return QueryResult.model_validate(given | {"rows_returned": rows} | fields)
+
+
+def test_results_are_the_same_in_any_order_of_rows_unless_one_query_orders() -> None:
+    one, other = ran("a", (1,), (2,)), ran("b", (2,), (1,))
+    assert len({e.result for e in labelled([one, other])}) == 1
+    sorted_one = ran("a", (1,), (2,), ordered=True)
+    first, second = labelled([sorted_one, other])
+    assert (first.result != second.result, first.bag == second.bag) == (True, True)
+
+
+def test_columns_in_another_order_are_another_result_with_the_same_content() -> None:
+    first, second, third = labelled([ran("a", ("x", 1)), ran("b", (1, "x")), ran("c", ("y", 1))])
+    assert first.result != second.result
+    assert first.content == second.content != third.content
+
+
+def test_candidates_that_did_not_run_count_against_those_that_did() -> None:
+    one = labelled([ran("a", (1,))])
+    alone, among_broken = choose(one, 1), choose(one, 5)
+    assert alone is not None
+    assert among_broken is not None
+    assert alone.probability > among_broken.probability
+    assert choose((), 3) is None
+
+
+def test_an_attempt_that_was_preferred_stands_whatever_the_scores_of_the_others() -> None:
+    rivals = [attempt(1, 0.95), attempt(2, 0.80)]
+    chosen = attempt(3, 0.75, replaces=[1, 2])
+    assert best_attempt("t", [*rivals, chosen]) == chosen
+    retried = attempt(4, 0.90)
+    assert best_attempt("t", [*rivals, chosen, retried]) == retried

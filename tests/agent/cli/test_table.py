@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
+from agent.cli.report import show_answer
+from agent.cli.steps import Steps
 from agent.cli.table import rows_shown, rows_table
-from tests.agent.cli.conftest import Screen
+from agent.events import (
+    NodeEvent,
+    QueryResultEvent,
+    StepEvent,
+    StepInfo,
+)
+from agent.runner import Answer
+from tests.agent.cli.conftest import Screen, attempt
 from tests.pairs import rows
 
 
@@ -61,3 +71,72 @@ def test_columns_that_do_not_fit_become_blocks_and_a_number_is_never_cut_short()
 )
 def test_the_line_under_the_table_says_what_is_missing(shown: int, returned: int, truncated: bool, text: str) -> None:
     assert rows_shown(shown, returned, truncated) == text
+
+
+def test_tools_are_lines_and_a_hostile_text_stays_one_line(pipe: Screen) -> None:
+    info = StepInfo(
+        task_id="t", attempt=1, number=1, tool="generate_sql", sql="SELECT 1\nFROM a", ok=True, elapsed_ms=1
+    )
+    bad = info.model_copy(update={"tool": "run\x1b[2J", "sql": "", "ok": False, "observation": "not allowed now"})
+    with Steps(pipe.console) as steps:
+        steps.show(StepEvent(data=info))
+        steps.show(StepEvent(data=bad))
+        steps.show(QueryResultEvent(data=attempt("x", status="error", error="a\x1b[2J\nb" * 100)))
+        steps.show(NodeEvent(node="executor_eval", status="done", elapsed_ms=1))
+
+    assert pipe.lines[:2] == ["· generate_sql · SELECT 1 FROM a", "✗ run\\x1b[2J · not allowed now"]
+    (line,) = pipe.lines[2:]
+    assert "\x1b" not in pipe.text
+    assert len(line) < 200
+
+
+def test_a_step_that_went_on_without_its_model_is_not_ticked(pipe: Screen) -> None:
+    with Steps(pipe.console) as steps:
+        steps.show(NodeEvent(node="planner", status="running"))
+        why = "no usable plan, so the question is one task: The model sent nothing for 120 seconds."
+        steps.show(NodeEvent(node="planner", status="done", elapsed_ms=120_000, problem=why))
+    assert pipe.text.splitlines() == [f"! planned · 120.0 s · {why}"]
+
+
+Make = Callable[..., Answer]
+
+
+def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen, make_answer: Make) -> None:
+    show_answer(
+        terminal.console,
+        make_answer(
+            sql="SELECT '\x1b[2J'",
+            answer="see \x1b]8;;http://evil.example\x07here\x1b]8;;\x07 [a link](http://evil.example) \x9b2J",
+            reason="\x1b[2J",
+            alternatives=["\x1b[2J"],
+        ),
+        explain=True,
+    )
+
+    without_colours = re.sub(r"\x1b\[[0-9;]*m", "", terminal.text)
+    assert "\x1b" not in without_colours
+    assert "\x9b" not in without_colours
+    assert "\x07" not in without_colours
+
+
+def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen, make_answer: Make) -> None:
+    first = attempt(
+        "SELECT COUNT(*) AS n FROM custmers",
+        score=0.2,
+        status="error",
+        error="no such table: custmers",
+        retry_category="execution_error",
+    )
+    second = attempt("SELECT COUNT(*) AS n FROM customers", number=2)
+
+    show_answer(pipe.console, make_answer(attempts=[first, second]), explain=True)
+
+    text = pipe.text
+    assert "  t1: count the customers" in text
+    assert "  t1.1: error, tried again: execution_error" in text
+    assert "no such table: custmers" in text
+    assert "[-custmers-] {+customers+}" in text
+    assert "  correctness       ██████████████████░░ 0.88\n" in text
+    assert "No alias for the count." in text
+    assert "The rows name customers." in text
+    assert text.index("- Three rows where one was expected.") < text.index("+ It runs.") < text.index("· The table has")

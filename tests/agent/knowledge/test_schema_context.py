@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.knowledge.identifiers import quoted_if_needed
+from agent.knowledge.model_view import ddl
 from agent.knowledge.preview import result_preview
+from agent.knowledge.profile import compute_profile
 from agent.knowledge.schema_context import estimate_tokens, schema_context
+from eval.databases import open_database
+from eval.databases.base import Database
 from eval.schema import Column, Dialect, ForeignKey, Schema, Table
-from tests.pairs import rows
+from tests.pairs import FIXTURES, rows
+from tests.writing import sqlite_file
 
 ID = Column("id", "INTEGER", nullable=False, primary_key=True)
 CITIES = Table("cities", (ID, Column("name", "TEXT")), row_count=3)
@@ -146,3 +152,24 @@ def test_a_preview_says_what_is_left_out() -> None:
     assert len(text.splitlines()) == 23
     assert result_preview(["a"], []) == '["a"]\n(no rows)'
     assert len(result_preview(["a"], [[10**300]])) < 100
+
+
+SHOP = (FIXTURES / "schema/shop.sql").read_text(encoding="utf-8")
+WHOLE = (FIXTURES / "schema/shop_told.sql").read_text(encoding="utf-8")
+
+
+def opened(folder: Path) -> Database:
+    return open_database(sqlite_file(folder / "shop.sqlite", SHOP))
+
+
+def test_tables_keys_and_the_few_values_of_a_column_are_told(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    schema = database.schema()
+    told = ddl(schema, compute_profile(database, schema))
+    assert f"{told}\n" == WHOLE
+
+
+def test_of_some_tables_only_keys_among_them_are_told(tmp_path: Path) -> None:
+    told = ddl(opened(tmp_path).schema(), None, frozenset({"people", "pairs"}))
+    assert "REFERENCES" not in told
+    assert told.index("people") < told.index("pairs")

@@ -17,7 +17,7 @@ from agent.knowledge.values import ValueIndex, value_index
 from eval.databases import Database, ExecutionResult, open_database
 from eval.statement import ReadStatement
 from tests.pairs import rows
-from tests.writing import sqlite_file
+from tests.writing import sqlite_file, write
 
 
 def _file(path: Path, rows: list[str]) -> Path:
@@ -49,15 +49,6 @@ def test_integers_that_say_yes_or_no_are_known_but_not_found(tmp_path: Path) -> 
         index = value_index(database, database.schema(), cache_dir=tmp_path)
     assert [set(index.values("boats", column)) for column in ("lift", "berths", "sold")] == [{"0", "1"}, set(), set()]
     assert index.find("1") == ()
-
-
-def test_a_change_of_the_data_is_noticed(tmp_path: Path) -> None:
-    path = _file(tmp_path / "d.sqlite", ["Alpha"])
-    with open_database(str(path)) as database:
-        assert len(value_index(database, database.schema(), cache_dir=tmp_path)) == 1
-    _file(path, ["Gamma"])
-    with open_database(str(path)) as database:
-        assert value_index(database, database.schema(), cache_dir=tmp_path).find("gamma")
 
 
 def test_a_broken_cache_file_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,3 +151,39 @@ def test_moved_values_are_looked_up_in_their_own_table(large: Database, tmp_path
     index = value_index(large, large.schema(), cache_dir=tmp_path).moved({("parcels", "client"): "clients"})
 
     assert [(h.table, h.value) for h in index.look_up(["Client 4711"])] == [("clients", "Client 4711")]
+
+
+TABLE = "CREATE TABLE parcels (id INTEGER PRIMARY KEY, client VARCHAR(40), city VARCHAR(40), sent_on DATE, weight INT)"
+ROWS = [
+    (i, f"Client {i}", "Badheim" if i == 3_000 else f"Town {i % 20}", f"2024-01-{1 + i % 30:02}", i % 8)
+    for i in range(1, 3_001)
+]
+
+
+@pytest.fixture(params=["duckdb_url", "postgres_url", "mysql_url"])
+def url(request: pytest.FixtureRequest) -> str:
+    place: str = request.getfixturevalue(request.param)
+    rows = f"INSERT INTO parcels VALUES {', '.join(map(str, ROWS))}"
+    write(place, "DROP TABLE IF EXISTS parcels", TABLE, rows)
+    if request.param == "postgres_url":
+        write(place, "ANALYZE parcels")
+    return place
+
+
+@pytest.fixture
+def duckdb_url(tmp_path: Path) -> str:
+    return f"duckdb:///{tmp_path}/parcels.duckdb"
+
+
+def test_every_engine_is_asked(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(value_reading, "SCANNED_ROWS", 500)
+    monkeypatch.setattr(value_reading, "VALUES_PER_COLUMN", 200)
+    with open_database(url) as database:
+        index = value_index(database, database.schema(), cache_dir=tmp_path)
+
+        assert [h.column for h in index.find("badheim")] == ["city"]
+        assert not index.complete("parcels", "client")
+        assert [h.value for h in index.find("CLIENT 3000", fuzzy=True)] == ["Client 3000"]
+        assert [h.value for h in index.look_up(["client 2999", "it's \\ no client"])] == ["Client 2999"]
+        assert (index.facts("parcels", "weight").least, index.facts("parcels", "weight").greatest) == (0, 7)
+        assert str(index.facts("parcels", "sent_on").least) == "2024-01-01"

@@ -12,11 +12,13 @@ import httpx2
 import pytest
 
 from agent.config import ModelSettings, Settings
-from agent.models import shared_model
+from agent.models import make_model, shared_model
 from agent.models.discovery import context_tokens, named, server_at, servers_here, small
+from agent.models.openai import OpenAIModel
 from agent.models.protocol import ModelRefused, SqlRequest
 from agent.runtime.preparation import run_context
 from agent.state import QueryTask
+from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Schema
 from tests.openai_server import OpenAIServer, Reply, error, raw
@@ -149,3 +151,39 @@ async def test_a_small_model_works_as_a_cascade_unless_a_strategy_is_set(
         assert context.strategy.name == strategy
     finally:
         await context.close()
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    with open_database(":memory:") as opened:
+        yield opened
+
+
+def configured(monkeypatch: pytest.MonkeyPatch, **values: str) -> ModelSettings:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TEXT2SQL_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    return ModelSettings(_env_file=None, **values)  # type: ignore[arg-type]
+
+
+def test_without_key_and_address_the_built_in_engine_answers(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not make_model(configured(monkeypatch), database).capabilities.remote
+
+
+@pytest.mark.parametrize("given", [{"OPENAI_API_KEY": "sk-x"}, {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}])
+def test_with_a_key_or_an_address_the_endpoint_answers(
+    database: Database, monkeypatch: pytest.MonkeyPatch, given: dict[str, str]
+) -> None:
+    model = make_model(configured(monkeypatch, **given), database)
+    listed = "OPENAI_BASE_URL" in given  # nothing is there to say which models it has
+    assert (model.capabilities.remote, model.name) == (True, "" if listed else "gpt-5")
+
+
+def test_a_name_wins(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = configured(monkeypatch, OPENAI_API_KEY="sk-x", TEXT2SQL_PRICE_INPUT="1.5")
+    assert not make_model(settings, database, "Offline").capabilities.remote
+    named = make_model(settings, database, "llama3")
+    assert named.name == "llama3"
+    assert isinstance(named, OpenAIModel)
+    assert named._settings.price_input == 1.5

@@ -34,12 +34,6 @@ SCHEMA = Schema(
 GRAPH = JoinGraph(vocabulary(SCHEMA))
 
 
-def test_goes_over_the_bridge_between_two_tables() -> None:
-    plan = GRAPH.plan(["actor", "film"])
-    assert plan is not None
-    assert plan.tables == ("actor", "casting", "film")
-
-
 def test_knows_which_rows_a_join_repeats() -> None:
     over_bridge, to_parent = GRAPH.plan(["actor", "film"]), GRAPH.plan(["casting", "film"])
     assert over_bridge is not None

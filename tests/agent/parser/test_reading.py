@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 from collections.abc import Callable
 
 import pytest
@@ -18,6 +19,8 @@ from eval.schema import ALL_DIALECTS, Dialect, Schema
 from eval.sql import check, parse, parsed_from_tree
 from eval.tasks.demos import demo_path
 from tests.asked import TODAY
+from tests.jsonl import read_lines
+from tests.pairs import FIXTURES
 
 Ask = Callable[..., Reading]
 
@@ -113,3 +116,29 @@ def test_a_table_behind_a_group_and_before_a_date_breaks_nothing() -> None:
 @given(text=st.lists(_WORDS, max_size=25).map(" ".join) | st.text(max_size=200))
 def test_no_heap_of_words_and_no_text_breaks_it(text: str, schema: Schema, values: ValueIndex) -> None:
     _never_breaks(text, schema, values)
+
+
+INVENTED = ("blorptious", "thrapsively", "drumbled", "vorplings", "zinguatic")
+
+
+def _with_invented_word(question: str) -> str:
+    chance = random.Random(question)
+    words = question.split()
+    words.insert(chance.randrange(len(words) + 1), chance.choice(INVENTED))
+    return " ".join(words)
+
+
+@pytest.mark.parametrize("name", ["shop", "enterprise"])
+def test_no_demo_question_is_read_with_confidence_while_a_word_is_left_out(name: str) -> None:
+    """Neither as it is, nor with an invented adjective, noun or verb put somewhere into it."""
+    wrong = []
+    with open_database(demo_path(name)) as database:
+        schema = database.schema()
+        values, look = value_index(database, schema), looker(database)
+        for line in read_lines(FIXTURES / f"demo_questions_{name}.jsonl"):
+            for question in (line["question"], _with_invented_word(line["question"])):
+                reading = read(question, schema, values, look=look, threshold=0.0)
+                left_out = reading.not_understood or reading.features.get("words left out")
+                if reading.confidence >= STATED_DOUBT and (left_out or question != line["question"]):
+                    wrong.append((question, reading.not_understood))
+    assert wrong == []

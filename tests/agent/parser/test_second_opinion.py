@@ -24,15 +24,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_a_plain_question_is_read_and_run(folder: Path) -> None:
-    with open_database(folder / "shop.sqlite") as database:
-        opinion = await second_opinion("How many customers are there?", database, database.schema())
-    assert opinion is not None
-    assert opinion.result is not None
-    assert opinion.result.rows == ((3,),)
-    assert 0 < opinion.confidence <= 1
-
-
 async def test_what_cannot_be_read_is_no_opinion(folder: Path) -> None:
     with open_database(folder / "shop.sqlite") as database:
         assert await second_opinion("", database, database.schema()) is None

@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.protocol import SummaryRequest
+from agent.models.protocol import JudgeRequest, PlanRequest, SummaryRequest
+from agent.parser import OfflineModel
 from agent.parser.summary import summary_text
 from agent.state import QueryPlan, QueryResult, QueryTask
+from eval.databases import Database
+from eval.databases.scratch import scratch_database
+from eval.schema import Schema
 from tests.pairs import rows
 
 _CELLS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("2024-01")
@@ -55,3 +59,59 @@ def test_growth_is_told_by_its_last_and_its_highest_value() -> None:
     assert _summary("revenue growth by month", "SELECT 1", columns, drawn) == (
         "2 rows from 2024-02 (50 %) to 2024-03 (10 %); the highest growth: **50 %** in 2024-02."
     )
+
+
+QUESTION = "How many books are there?"
+TASK = QueryTask(id="task_1", description=QUESTION)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+
+
+def _judge(question: str, columns: tuple[str, ...], rows: tuple[tuple[object, ...], ...]) -> JudgeRequest:
+    return JudgeRequest(question, TASK, "SELECT 1", columns, rows, len(rows))
+
+
+def _result(question: str = QUESTION, **changes: object) -> SummaryRequest:
+    result = QueryResult(
+        task_id="task_1", attempt=1, sql="SELECT COUNT(*) FROM book", data=[[3]], columns=["n"], rows_returned=1,
+        status="success", reasoning="book, number of book rows",
+    ).model_copy(update=changes)  # fmt: skip
+    return SummaryRequest(question, QueryPlan(plan_type="single", confidence=0.9, tasks=[TASK]), (result,))
+
+
+async def test_an_empty_copy_of_a_database_does_not_make_a_reading_doubtful(library: Database, schema: Schema) -> None:
+    with scratch_database(schema, "copy") as copy:
+        request = PlanRequest("Show the titles of all books.", "sqlite", "", copy.schema())
+        plan = (await OfflineModel(copy).plan(request)).plan
+    there = PlanRequest("Show the titles of all books.", "sqlite", "", schema)
+    assert plan.confidence >= (await OfflineModel(library).plan(there)).plan.confidence - 0.05
+
+
+@pytest.mark.parametrize(
+    ("question", "columns", "rows", "highest"),
+    [
+        (QUESTION, ("n",), ((3,),), 0.5),
+        (QUESTION, ("n",), ((3,), (4,)), 0.4),
+        (QUESTION, ("title",), (("Rivers",),), 0.4),
+        (QUESTION, ("n",), ((None,),), 0.3),
+        ("List the books", ("title",), (), 0.4),
+    ],
+)
+async def test_never_judges_above_neutral(
+    library: Database, question: str, columns: tuple[str, ...], rows: tuple[tuple[object, ...], ...], highest: float
+) -> None:
+    judgement = await OfflineModel(library).judge(_judge(question, columns, rows))
+    assert 0.0 <= judgement.score <= highest
+    assert judgement.reasoning
+
+
+async def test_tells_the_first_of_several_rows_states_doubts_and_escapes_markdown(library: Database) -> None:
+    request = _result(columns=["title", "n"], data=[["*Rivers* | <b>", 2], ["Small Hours", 1]], rows_returned=2)
+    request = SummaryRequest(request.question, request.plan, request.results, ("The score is low.",))
+    text = (await OfflineModel(library).summarize(request)).text
+    assert "There are 2 rows" in text
+    assert "**\\*Rivers\\* \\| \\<b\\>** has the highest n: **2**; Small Hours the lowest: 1." in text
+    assert "> Doubt: The score is low." in text

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from agent.knowledge.vocabulary import abbreviates, split_name, vocabulary
-from agent.parser.date_arithmetic import before, months_later
+from agent.parser.date_arithmetic import before
 from agent.parser.periods import period_at
 from agent.parser.units import converted, sql_in_whole_units
 from agent.parser.wording import Known, Wording, worded
@@ -57,10 +57,6 @@ def test_periods(text: str, start: str | None, end: str | None) -> None:
 @pytest.mark.parametrize(("day", "count", "unit", "expected"), rows("parser/distances.jsonl"))
 def test_a_distance_back_ends_on_a_day_that_exists(day: str, count: int, unit: str, expected: str) -> None:
     assert before(dt.date.fromisoformat(day), count, unit) == dt.date.fromisoformat(expected)
-
-
-def test_a_later_month_has_its_own_last_day() -> None:
-    assert months_later(dt.date(2024, 12, 31), 2) == dt.date(2025, 2, 28)
 
 
 def test_units_are_converted_to_the_column_s_own() -> None:

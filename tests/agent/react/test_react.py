@@ -14,10 +14,7 @@ from agent.models.protocol import Stepping
 from agent.react.loop import EDGES, OWN_STEPS, WRITES, Tool, following
 from agent.react.tools import constraints
 from agent.runner import Answer
-from eval.databases.base import Database
-from eval.databases.types import ExecutionResult
 from eval.scoring.intent import read_intent
-from eval.statement import ReadStatement
 from tests.agent.conftest import Run
 from tests.openai_server import OpenAIServer, Reply, completion, error
 from tests.pairs import rows
@@ -58,25 +55,6 @@ async def test_a_query_is_written_checked_run_and_finished(
     assert "It asks for no order and no limit." in last
     allowed = endpoint.bodies[0]["response_format"]["json_schema"]["schema"]["properties"]["tool"]["enum"]
     assert allowed == ["generate_sql"]
-
-
-async def test_the_query_that_the_steps_ran_is_not_run_again(
-    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, shop: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent: list[str] = []
-    execute = type(shop).execute
-
-    def recorded(self: Database, statement: ReadStatement, **more: Any) -> ExecutionResult:
-        sent.append(statement.sql)
-        return execute(self, statement, **more)
-
-    monkeypatch.setattr(type(shop), "execute", recorded)
-    endpoint.script(step("generate_sql", RIGHT), step("finish"))
-
-    _, answer = await asked(ask, remote)
-
-    assert answer.status == "success"
-    assert sum("JOIN cities AS t ON t.id" in sql for sql in sent) == 1  # the second opinion writes its own
 
 
 async def test_what_does_not_exist_has_to_be_repaired_before_anything_runs(

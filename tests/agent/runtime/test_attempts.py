@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from agent.runtime.attempts import best_attempt, chosen, doubts, passes, sure
-from agent.runtime.plans import single_task_plan
+from agent.runtime.plans import MAX_TASKS, PlanInvalid, in_running_order, single_task_plan
 from agent.runtime.probability import STATED_DOUBT
 from agent.runtime.verdict import verdict
-from agent.state import Analysis, EvalReport, Evidence, QueryResult
+from agent.state import Analysis, EvalReport, Evidence, QueryPlan, QueryResult, QueryTask
 from tests.pairs import rows
 
 
@@ -97,3 +97,35 @@ def test_every_door_says_how_sure_in_the_same_line(status: str, chance: float | 
 
 def test_tasks_never_attempted_are_left_out_of_what_is_chosen() -> None:
     assert chosen(single_task_plan("q", 1.0), []) == ()
+
+
+def plan(*tasks: tuple[str, list[str]]) -> QueryPlan:
+    made = [QueryTask(id=i, description=f"do {i}", depends_on=d) for i, d in tasks]
+    return QueryPlan(plan_type="multi-sequential", confidence=0.8, tasks=made)
+
+
+def test_tasks_run_after_what_they_depend_on_and_otherwise_in_the_given_order() -> None:
+    ordered = in_running_order(plan(("c", ["a", "b"]), ("b", []), ("a", ["b"]), ("d", [])))
+    assert [t.id for t in ordered.tasks] == ["b", "d", "a", "c"]
+    assert ordered.confidence == 0.8
+
+
+def test_a_plan_of_one_task_is_single_whatever_it_calls_itself() -> None:
+    assert in_running_order(plan(("only", []))).plan_type == "single"
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (plan(), "no task"),
+        (plan(("a", []), ("a", [])), "same id"),
+        (plan(("a", ["b"])), "not in the plan"),
+        (plan(("a", ["b"]), ("b", ["a"])), "circle"),
+        (plan(("a", ["a"])), "circle"),
+        (plan((" ", [])), "no id"),
+        (plan(*((str(i), []) for i in range(MAX_TASKS + 1))), "at most"),
+    ],
+)
+def test_a_plan_that_cannot_run_is_refused_with_the_reason(broken: QueryPlan, reason: str) -> None:
+    with pytest.raises(PlanInvalid, match=reason):
+        in_running_order(broken)

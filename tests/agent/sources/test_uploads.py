@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import random
+import socket
 import sqlite3
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
@@ -23,7 +26,7 @@ from agent.sources.source_errors import SourceError, SourceGone, SourceRefused, 
 from agent.sources.tabular.plan import Plans
 from agent.sources.uploads import Source, UploadLimits, UploadStore
 from eval.databases import DatabaseError, Limits
-from eval.databases.isolation.workers import workers
+from eval.databases.isolation.workers import Workers, workers
 from eval.sql import parse
 from eval.sql.references import resolve
 from eval.statement import ReadStatement
@@ -387,3 +390,38 @@ async def test_what_a_file_held_is_no_table_of_its_own_but_a_statement_reads_it(
     assert [row[0] for row in outcome.rows] == ["£34.99", "£20.00"], outcome.error
     assert "FROM fees" in reading.sql
     assert "as_written" not in reading.sql
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines files")
+def test_a_reader_that_was_taken_over_reaches_its_own_files_alone(tmp_path: Path) -> None:
+    work, secret = tmp_path / "work", tmp_path / "secret"
+    work.mkdir()
+    (work / "a.csv").write_text("a\n1\n")
+    secret.write_text("s")
+    workers = Workers()
+    with socket.create_server(("127.0.0.1", 0)) as home:
+        job = {
+            "files": [[str(work / "a.csv"), "a.csv"]], "kinds": ["delimited"], "out": str(work / "out"),
+            "secret": str(secret), "port": home.getsockname()[1],
+        }  # fmt: skip
+        try:
+            with workers.run("tests.agent.sources.taken_over") as child, child.makefile() as told:
+                child.sendall(json.dumps(job).encode())
+                child.shutdown(socket.SHUT_WR)
+                number, could = told.read().splitlines()
+        finally:
+            workers.close()
+    assert int(number) > 0
+    assert json.loads(could) == ["reads its file", "writes its folder"]
+
+
+def test_a_module_that_cannot_be_run_costs_its_own_caller_only() -> None:
+    workers = Workers()
+    try:
+        for name in ("tests.agent.sources.nowhere", "json"):
+            with workers.run(name) as child:
+                assert child.recv(1) == b""
+        with workers.run("agent.sources.upload_child") as child, child.makefile() as told:
+            assert int(told.readline()) > 0
+    finally:
+        workers.close()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +16,8 @@ from agent.knowledge.schema_context import estimate_tokens
 from agent.knowledge.values import ValueIndex
 from agent.sources.ddl import read_ddl
 from eval.schema import Column, ForeignKey, Schema, Table
+from eval.tasks import demo_path
+from tests import commands
 from tests.pairs import FIXTURES, rows
 
 HOSPITAL = Schema("sqlite", read_ddl((FIXTURES / "linking/hospital.sql").read_text(), "sqlite"))
@@ -47,15 +53,6 @@ def test_tables_that_join_the_needed_ones_come_with_their_keys() -> None:
         "drug",
         "physician",
     }
-
-
-def test_a_stored_value_leads_to_its_column() -> None:
-    linked_part = link("Who takes ibuprofen?", HOSPITAL, VALUES, budget=120)
-
-    assert "drug.substance" in linked_part.columns
-    assert [(v.text, v.table, v.column, v.value) for v in linked_part.values] == [
-        ("ibuprofen", "drug", "substance", "Ibuprofen")
-    ]
 
 
 @pytest.mark.parametrize("budget", [0, 1, 40, 100, 250, 400])
@@ -102,3 +99,33 @@ def test_a_name_cannot_begin_a_line_of_its_own() -> None:
 
 
 # --- on benchmark data ---
+
+
+def linked(folder: Path, lines: list[str], *options: str) -> list[dict[str, Any]]:
+    words = ("-m", "agent.batch", "link", "--databases", folder, "--quiet", *options)
+    done = commands.run(*words, input="\n".join(lines) + "\n", check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_each_line_gets_its_tables_columns_values_and_tokens_or_an_error(tmp_path: Path) -> None:
+    for name in ("shop", "enterprise"):
+        shutil.copy(demo_path(name), tmp_path / f"{name}.sqlite")
+    asked = [
+        '{"id": 1, "db": "shop", "question": "How many shipped orders are there?"}',
+        '{"id": 2, "db": "enterprise", "question": "Which stores have the largest floor area?"}',
+        "no json",
+        '{"id": 3, "db": "gone", "question": "x"}',
+        '{"id": 4, "db": "shop"}',
+    ]
+    small, large, *bad = linked(tmp_path, asked)
+
+    assert list(small) == ["id", "tables", "columns", "values", "tokens", "tokens_full"]
+    assert small["tokens"] == small["tokens_full"]
+    assert len(small["tables"]) == 8
+    assert {"text": "shipped", "table": "orders", "column": "status", "value": "shipped"} in small["values"]
+    assert "dim_store.floor_area_sqm" in large["columns"]
+    assert large["tokens"] <= 0.4 * large["tokens_full"]
+    assert ["error" in line for line in bad] == [True, True, True]
+    assert [line["id"] for line in bad if "id" in line][-2:] == [3, 4]
+    (short,) = linked(tmp_path, asked[:1], "--budget", "80")
+    assert short["tokens"] <= 80

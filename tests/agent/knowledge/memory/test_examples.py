@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from agent.knowledge.memory.examples import Example, read_examples, usable
+from agent.knowledge.memory.glossary import Entry, read_glossary, unfit
 from agent.knowledge.memory.lines import BadMemory
-from agent.knowledge.memory.loader import load_memory
+from agent.knowledge.memory.loader import Memory, load_memory
+from agent.knowledge.memory.prompt_text import remembered
 from agent.knowledge.memory.similarity import nearest, template
 from eval.databases.base import Database
-from tests.pairs import rows
+from tests.pairs import FIXTURES, rows
 
 Kept = Callable[[str, str], Path]
 GOOD = {"question": "How many customers live in Lyon?", "sql": "SELECT COUNT(*) FROM customers WHERE city = 'Lyon';"}
@@ -94,3 +96,41 @@ def test_the_most_alike_comes_last_and_templates_do_not_repeat(shop: Database) -
 
     assert [e.question for e in examples_found] == ["List the names of customers", "How many customers live in Porto?"]
     assert nearest("How many customers live in Lyon?", examples, shop.schema(), 0) == ()
+
+
+GLOSSARY = (FIXTURES / "memory/glossary.yaml").read_text(encoding="utf-8")
+
+
+def test_a_glossary_is_read_and_fits(kept: Kept, shop: Database) -> None:
+    glossary = read_glossary(kept("g.yaml", GLOSSARY))
+
+    assert [(e.kind, e.name, e.line) for e in glossary.entries] == [
+        ("term", "big spender", 2),
+        ("metric", "revenue", 6),
+        ("filter", "orders", 10),
+    ]
+    assert [unfit(e, shop.schema()) for e in glossary.entries] == [None, None, None]
+
+
+@pytest.mark.parametrize(("text", "message"), rows("memory/bad_glossaries.jsonl"))
+def test_a_bad_glossary_says_which_line_and_why(kept: Kept, text: str, message: str) -> None:
+    with pytest.raises(BadMemory) as refused:
+        read_glossary(kept("g.yaml", text))
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(("kind", "expression", "message"), rows("memory/unfit_terms.jsonl"))
+def test_what_does_not_fit_the_schema_is_said(shop: Database, kind: str, expression: str, message: str) -> None:
+    assert message in str(unfit(Entry(kind, "whales", expression), shop.schema()))  # type: ignore[arg-type]
+
+
+def test_terms_are_found_in_other_inflections_and_filters_always(kept: Kept, shop: Database) -> None:
+    memory = Memory((), read_glossary(kept("g.yaml", GLOSSARY)))
+
+    def statements(question: str) -> list[str]:
+        notes = remembered(question, memory, shop.schema(), db="shop", examples=0, glossary=True)
+        return [e.name for e in notes.entries]
+
+    assert statements("How many big spenders are there?") == ["big spender", "orders"]
+    assert statements("Revenue of our whales") == ["big spender", "revenue", "orders"]
+    assert statements("How many big cities?") == ["orders"]
