@@ -69,6 +69,11 @@ def shop(shop_file: Path) -> Iterator[Database]:
         yield database
 
 
+@pytest.fixture(scope="module")
+def duckdb_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"duckdb:///{tmp_path_factory.mktemp('duckdb') / 'scratch.duckdb'}"
+
+
 @pytest.fixture
 def config(tmp_path: Path) -> Settings:
     return Settings.model_validate({"TEXT2SQL_CACHE_DIR": str(tmp_path / "cache")})

@@ -20,12 +20,6 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def duckdb_url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    pytest.importorskip("duckdb")
-    return f"duckdb:///{tmp_path_factory.mktemp('demo') / 'shop.duckdb'}"
-
-
 @pytest.fixture(scope="module", params=["duckdb_url", "postgres_url", "mysql_url"])
 def shop_url(request: pytest.FixtureRequest) -> str:
     """The demo shop in an engine's scratch database."""

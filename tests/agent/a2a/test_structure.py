@@ -215,6 +215,3 @@ async def test_a_schema_that_no_engine_can_hold_is_an_answer() -> None:
     task = read_task({"question": "q", "schema": {"t": [f"c{i}" for i in range(5_000)]}, "dialect": "sqlite"})
 
     assert "too many columns" in ((await answered(task, CONFIG, ScriptedModel("SELECT 1"))).error or "")
-
-
-# --- the tasks that evaluators send, with their schemas as a list and by name ---

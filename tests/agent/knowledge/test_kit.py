@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-import agent.batch
-import agent.main
-from agent.config import Settings, settings
+from agent.config import Settings
 from agent.knowledge.kit import read_kit
 from agent.knowledge.memory.lines import BadMemory
+from agent.main import app
 from agent.models.quirks import forget
 from agent.runner import Answer, run
 from eval.databases.base import Database
@@ -137,20 +135,9 @@ def test_a_kit_is_named_by_its_content_and_not_by_its_evidence(kit: Path, tmp_pa
         read_kit(tmp_path / "nowhere")
 
 
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CliRunner:
-    """A terminal in an empty folder, whose `TEXT2SQL_KIT` is forgotten afterwards."""
-    for name in [name for name in os.environ if name.startswith(("TEXT2SQL_", "OPENAI_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("TEXT2SQL_KIT", "")
-    monkeypatch.setenv("TEXT2SQL_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    settings.cache_clear()
-    return CliRunner()
-
-
-def test_the_command_line_takes_a_kit(alone: CliRunner, kit: Path, shop_file: Path) -> None:
+def test_the_command_line_takes_a_kit(alone: None, kit: Path, shop_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXT2SQL_KIT", "")  # so that what the command sets is forgotten afterwards
     words = ["--kit", str(kit), "--db", str(shop_file), "--json", NAMED]
-    done = alone.invoke(agent.main.app, words)
+    done = CliRunner().invoke(app, words)
 
     assert json.loads(done.stdout)["rows"] == [[1]]

@@ -170,11 +170,6 @@ def url(request: pytest.FixtureRequest) -> str:
     return place
 
 
-@pytest.fixture
-def duckdb_url(tmp_path: Path) -> str:
-    return f"duckdb:///{tmp_path}/parcels.duckdb"
-
-
 def test_every_engine_is_asked(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(value_reading, "SCANNED_ROWS", 500)
     monkeypatch.setattr(value_reading, "VALUES_PER_COLUMN", 200)

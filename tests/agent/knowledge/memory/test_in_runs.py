@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,6 @@ import pytest
 from agent.config import Settings
 from agent.events import AnswerEvent
 from agent.models.openai import OpenAIModel
-from agent.models.protocol import Endpoint
-from agent.models.quirks import forget
 from agent.runner import stream
 from eval.databases.base import Database
 from tests.agent.conftest import Run
@@ -29,20 +27,9 @@ terms:
 """
 
 
-@pytest.fixture
-def server() -> Iterator[OpenAIServer]:
-    forget()
-    with OpenAIServer() as running:
-        running.otherwise = completion({"reasoning": "counts", "sql": SQL, "thought": "t", "tool": "generate_sql"})
-        yield running
-    forget()
-
-
-@pytest.fixture
-async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
-    made = OpenAIModel(Endpoint(model="m", base_url=server.url, api_key="sk-test-123456", seconds=60.0))
-    yield made
-    await made.close()
+@pytest.fixture(autouse=True)
+def _writes_sql_and_works_in_steps(endpoint: OpenAIServer) -> None:
+    endpoint.otherwise = completion({"reasoning": "counts", "sql": SQL, "thought": "t", "tool": "generate_sql"})
 
 
 @pytest.fixture
@@ -54,35 +41,35 @@ QUESTION = "How many big spenders live in Lyon?"
 
 
 async def test_a_model_sees_examples_and_terms_before_the_question(
-    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, files: dict[str, str]
 ) -> None:
-    await ask(QUESTION, model, strategy="few-shot-1/glossary/no-summary", **files)
+    await ask(QUESTION, remote, strategy="few-shot-1/glossary/no-summary", **files)
 
-    (request,) = server.requests
+    (request,) = endpoint.requests
     body = request.prompt
     places = [body.index(text) for text in ("Schema:", "big spender: customers.segment = 'A'", "Porto?", QUESTION)]
     assert places == sorted(places)
 
 
 async def test_working_in_steps_sees_them_too(
-    server: OpenAIServer, model: OpenAIModel, ask: Run, files: dict[str, str]
+    endpoint: OpenAIServer, remote: OpenAIModel, ask: Run, files: dict[str, str]
 ) -> None:
-    await ask(QUESTION, model, strategy="react/no-summary", **files)
+    await ask(QUESTION, remote, strategy="react/no-summary", **files)
 
-    assert "big spender: customers.segment = 'A'" in server.requests[0].prompt
-    assert "Porto?" in server.requests[0].prompt
+    assert "big spender: customers.segment = 'A'" in endpoint.requests[0].prompt
+    assert "Porto?" in endpoint.requests[0].prompt
 
 
 async def test_what_people_confirmed_is_shown(
-    server: OpenAIServer, model: OpenAIModel, shop: Database, config: Settings
+    endpoint: OpenAIServer, remote: OpenAIModel, shop: Database, config: Settings
 ) -> None:
     confirmed = [("How many customers live in Turku?", "SELECT COUNT(*) FROM customers WHERE city = 'Turku'")]
     settings = overridden(config, strategy="few-shot/no-summary")
 
-    events = [e async for e in stream(QUESTION, database=shop, model=model, settings=settings, confirmed=confirmed)]
+    events = [e async for e in stream(QUESTION, database=shop, model=remote, settings=settings, confirmed=confirmed)]
 
     assert any(isinstance(e, AnswerEvent) for e in events)
-    assert "city = 'Turku'" in server.requests[0].prompt
+    assert "city = 'Turku'" in endpoint.requests[0].prompt
 
 
 async def test_the_offline_engine_takes_the_glossary(ask: Run, files: dict[str, str]) -> None:

@@ -151,12 +151,6 @@ def test_schema_reads_no_row(library: Database, monkeypatch: pytest.MonkeyPatch)
 SERVERS = ["postgres_url", "mysql_url", "duckdb_url"]
 
 
-@pytest.fixture(scope="module")
-def duckdb_url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    pytest.importorskip("duckdb")
-    return f"duckdb:///{tmp_path_factory.mktemp('demo') / 'shop.duckdb'}"
-
-
 @pytest.mark.parametrize("engine", SERVERS)
 def test_a_large_table_is_sampled_by_the_engines_own_means_and_comments_are_told(
     engine: str, request: pytest.FixtureRequest

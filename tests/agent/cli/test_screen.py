@@ -1,24 +1,72 @@
-"""Rows as a person reads them: what is a number, what is missing, what was cut."""
+"""Rows, steps and answers as a person reads them: what is missing, what was cut, and nothing that steers a terminal."""
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Callable
 
 import pytest
+from rich.console import Console
 
+from agent.cli.console import PIPE_WIDTH
 from agent.cli.report import show_answer
 from agent.cli.steps import Steps
 from agent.cli.table import rows_shown, rows_table
-from agent.events import (
-    NodeEvent,
-    QueryResultEvent,
-    StepEvent,
-    StepInfo,
-)
+from agent.events import NodeEvent, QueryResultEvent, StepEvent, StepInfo
 from agent.runner import Answer
-from tests.agent.cli.conftest import Screen, attempt
+from agent.state import Analysis, EvalReport, Evidence, QueryPlan, QueryResult, QueryTask, Relevance
 from tests.pairs import rows
+
+
+class Screen:
+    """A console and what has been printed on it."""
+
+    def __init__(self, *, terminal: bool = False, width: int = 100) -> None:
+        self._buffer = io.StringIO()
+        self.console = Console(
+            file=self._buffer,
+            force_terminal=terminal,
+            width=width if terminal else PIPE_WIDTH,
+            color_system="standard" if terminal else None,
+            markup=False,
+            highlight=False,
+            emoji=False,
+        )
+
+    @property
+    def text(self) -> str:
+        return self._buffer.getvalue()
+
+    @property
+    def lines(self) -> list[str]:
+        return [line.rstrip() for line in self.text.splitlines()]
+
+
+@pytest.fixture
+def pipe() -> Screen:
+    return Screen()
+
+
+@pytest.fixture
+def terminal() -> Screen:
+    return Screen(terminal=True)
+
+
+def attempt(sql: str, number: int = 1, score: float = 0.91, **more: object) -> QueryResult:
+    evidence = [
+        Evidence(name="executes", supports=True, weight=0.5, text="It runs."),
+        Evidence(name="shape", supports=False, weight=-1.5, text="Three rows where one was expected."),
+        Evidence(name="size", supports=None, weight=0.0, text="The table has 12 rows."),
+    ]
+    report = EvalReport(
+        overall=score,
+        overall_before_relevance=score,
+        dimensions={"correctness": 0.88, "best_practices": 0.7},
+        relevance=Relevance(score=0.75, reasoning="The rows name customers."),
+        analysis=Analysis(notes={"best_practices": "No alias for the count."}, evidence=evidence),
+    )
+    values: dict[str, object] = {"status": "success", "eval_report": report, "rows_returned": 1, **more}
+    return QueryResult.model_validate({"task_id": "t1", "attempt": number, "sql": sql, "score": score, **values})
 
 
 def printed(screen: Screen, columns: list[str], rows: list[list[object]]) -> list[str]:
@@ -98,20 +146,17 @@ def test_a_step_that_went_on_without_its_model_is_not_ticked(pipe: Screen) -> No
     assert pipe.text.splitlines() == [f"! planned · 120.0 s · {why}"]
 
 
-Make = Callable[..., Answer]
-
-
-def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen, make_answer: Make) -> None:
-    show_answer(
-        terminal.console,
-        make_answer(
-            sql="SELECT '\x1b[2J'",
-            answer="see \x1b]8;;http://evil.example\x07here\x1b]8;;\x07 [a link](http://evil.example) \x9b2J",
-            reason="\x1b[2J",
-            alternatives=["\x1b[2J"],
-        ),
-        explain=True,
+def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen) -> None:
+    answer = Answer(
+        question="?",
+        status="success",
+        sql="SELECT '\x1b[2J'",
+        answer="see \x1b]8;;http://evil.example\x07here\x1b]8;;\x07 [a link](http://evil.example) \x9b2J",
+        reason="\x1b[2J",
+        alternatives=["\x1b[2J"],
+        attempts=[attempt("SELECT '\x1b[2J'")],
     )
+    show_answer(terminal.console, answer, explain=True)
 
     without_colours = re.sub(r"\x1b\[[0-9;]*m", "", terminal.text)
     assert "\x1b" not in without_colours
@@ -119,17 +164,15 @@ def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen, make_answer
     assert "\x07" not in without_colours
 
 
-def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen, make_answer: Make) -> None:
-    first = attempt(
-        "SELECT COUNT(*) AS n FROM custmers",
-        score=0.2,
-        status="error",
-        error="no such table: custmers",
-        retry_category="execution_error",
-    )
+def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen) -> None:
+    failed = {"status": "error", "error": "no such table: custmers", "retry_category": "execution_error"}
+    first = attempt("SELECT COUNT(*) AS n FROM custmers", score=0.2, **failed)
     second = attempt("SELECT COUNT(*) AS n FROM customers", number=2)
+    task = QueryTask(id="t1", description="count the customers")
+    plan = QueryPlan(plan_type="single", confidence=0.9, tasks=[task])
 
-    show_answer(pipe.console, make_answer(attempts=[first, second]), explain=True)
+    answer = Answer(question="?", status="success", sql=second.sql, attempts=[first, second], plan=plan)
+    show_answer(pipe.console, answer, explain=True)
 
     text = pipe.text
     assert "  t1: count the customers" in text
