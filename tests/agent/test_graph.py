@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,12 +21,27 @@ from agent.events import (
     RetryEvent,
     TokenEvent,
 )
-from agent.models.protocol import ModelError, ModelReplyError, SqlReply
+from agent.models.protocol import (
+    Judgement,
+    JudgeRequest,
+    ModelError,
+    ModelReplyError,
+    PlanReply,
+    PlanRequest,
+    SqlReply,
+    Summary,
+    SummaryRequest,
+)
 from agent.runner import run, stream
+from agent.runtime.plans import single_task_plan
 from agent.state import QueryPlan, QueryTask
 from eval.databases import open_database
 from eval.databases.base import Database
+from eval.databases.types import ExecutionResult
+from eval.language.spoken import READS_ENGLISH, is_english, without_names
+from eval.statement import ReadStatement
 from tests.agent.conftest import Run
+from tests.pairs import rows
 from tests.writing import sqlite_file
 from text2sql.testing import ScriptedModel
 
@@ -296,3 +313,149 @@ async def test_a_table_that_is_new_since_the_schema_was_cached_is_found(shop_fil
         model = ScriptedModel("SELECT COUNT(*) FROM suppliers")
         answer = await run("How many suppliers are there?", database=database, model=model, settings=config)
         assert answer.rows == [[1]]
+
+
+RIGHT = "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2024-01-01' AND ordered_on < '2025-01-01'"
+WRONG = "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2025-01-01' AND ordered_on < '2026-01-01'"
+ENGLISH = "How many orders were placed in 2024?"
+ASKED = (
+    "Wie viele Bestellungen gab es im Jahr 2024?",
+    "¿Cuántos pedidos hay en el año 2024?",
+    "2024年有多少订单?",
+)
+
+
+def _plan(question: str, english: str) -> PlanReply:
+    plan: QueryPlan = single_task_plan(question, 0.9)
+    return PlanReply(plan.model_copy(update={"in_english": english}))
+
+
+@pytest.mark.parametrize(("text", "english"), rows("kinds/english.jsonl"))
+def test_small_words_and_letters_tell_english(text: str, english: bool) -> None:
+    assert is_english(text) is english
+
+
+def test_the_names_of_a_schema_tell_no_language() -> None:
+    assert not is_english("total 销量 by 城市")
+    assert is_english(without_names("total 销量 by 城市", ("城市_2024", "销量")))
+    assert not is_english(without_names("每个城市的销量", ("城市", "销量")))
+
+
+@pytest.mark.parametrize("question", ASKED)
+async def test_right_and_wrong_are_told_apart_in_other_languages(
+    shop: Database, config: Settings, question: str
+) -> None:
+    async def asked(sql: str) -> Any:
+        model = ScriptedModel(sql, plan=_plan(question, ENGLISH), relevance=0.9, summary="4")
+        return await run(question, database=shop, model=model, settings=config), model
+
+    right, model = await asked(RIGHT)
+    wrong, _ = await asked(WRONG)
+    assert right.status == "success"
+    assert wrong.status == "doubtful"
+    assert any("2024" in doubt for doubt in wrong.doubts)
+    assert model.plan_requests[0].translate
+    assert model.summary_requests[0].question == question  # the answer is in the question's language
+
+
+async def test_a_restatement_that_loses_a_value_is_not_used(shop: Database, config: Settings) -> None:
+    question = ASKED[0]
+    model = ScriptedModel(RIGHT, plan=_plan(question, "How many orders were placed?"))
+    answer = await run(question, database=shop, model=model, settings=config)
+    assert answer.plan is not None
+    assert answer.plan.in_english == ""
+
+
+@pytest.mark.parametrize("question", ASKED)
+async def test_without_a_model_the_engine_says_that_it_reads_english(
+    shop: Database, config: Settings, question: str
+) -> None:
+    answer = await run(question, database=shop, model="offline", settings=config)
+    assert answer.status == "abstained"
+    assert READS_ENGLISH.rstrip(".") in answer.answer
+
+
+ORDERS_OF_EACH = "SELECT customer_id, COUNT(*) FROM orders GROUP BY customer_id"
+
+
+class PatientModel(ScriptedModel):
+    """A plan brings its query along, and the judge speaks only once the summary has been begun."""
+
+    def __init__(
+        self, *sql: str, planned: str = COUNT, relevance: float | list[float] = 1.0, together: bool = True
+    ) -> None:
+        super().__init__(*sql, relevance=relevance, summary="There are 4 customers.")
+        self.planned = planned
+        self.together = together
+        self.begun = asyncio.Event()
+
+    async def plan(self, request: PlanRequest) -> PlanReply:
+        reply = await super().plan(request)
+        sql = self.planned if request.write_sql else ""
+        task = QueryTask(id="t1", description=request.question, sql=sql)
+        return PlanReply(QueryPlan(plan_type="single", confidence=0.9, tasks=[task]), reply.usage)
+
+    async def judge(self, request: JudgeRequest) -> Judgement:
+        if self.together:
+            async with asyncio.timeout(60):
+                await self.begun.wait()
+        return await super().judge(request)
+
+    async def summarize(self, request: SummaryRequest, on_text: Callable[[str], None] | None = None) -> Summary:
+        self.begun.set()
+        return await super().summarize(request, on_text)
+
+
+async def test_a_simple_question_waits_for_two_calls(ask: Run) -> None:
+    model = PatientModel()
+    _, answer = await ask(HOW_MANY, model)
+    assert (answer.status, answer.rows, answer.answer) == ("success", [[4]], "There are 4 customers. ")
+    assert not model.sql_requests  # the plan brought the query, and judge and summary ran side by side
+    assert (len(model.plan_requests), len(model.judge_requests), len(model.summary_requests)) == (1, 1, 1)
+    assert answer.tokens.calls == 3
+
+
+@pytest.mark.parametrize("switch", ["no-plan-sql", "no-summary-ahead", "no-judge"])
+async def test_each_saving_can_be_switched_off(ask: Run, switch: str) -> None:
+    model = PatientModel(COUNT, together=switch == "no-plan-sql")
+    _, answer = await ask(HOW_MANY, model, strategy=f"standard/{switch}")
+    assert answer.rows == [[4]]
+    assert len(model.sql_requests) == (switch == "no-plan-sql")
+    assert len(model.judge_requests) == (switch != "no-judge")
+
+
+async def test_a_summary_of_a_query_that_does_not_pass_is_never_shown(ask: Run) -> None:
+    model = PatientModel(COUNT, planned=ORDERS_OF_EACH, relevance=[0.0, 1.0])
+    events, answer = await ask(HOW_MANY, model)
+    assert answer.rows == [[4]]
+    assert "".join(event.data for event in events if event.event == "token") == answer.answer
+    assert [request.results[0].sql for request in model.summary_requests] == [ORDERS_OF_EACH, COUNT]
+    assert model.sql_requests[0].failed_sql == ORDERS_OF_EACH
+
+
+async def test_the_sql_is_there_and_nothing_was_executed(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    executed: list[str] = []
+    execute = type(shop).execute
+
+    def recorded(self: Database, statement: ReadStatement, **options: Any) -> ExecutionResult:
+        executed.append(statement.sql)
+        return execute(self, statement, **options)
+
+    monkeypatch.setattr(type(shop), "execute", recorded)
+
+    answer = await run(
+        "How many cities?", database=shop, model=ScriptedModel("SELECT COUNT(*) FROM cities -- all"), execute=False
+    )
+
+    assert answer.sql == "SELECT COUNT(*) FROM cities"
+    assert answer.rows == []
+    assert [sql for sql in executed if not sql.startswith("EXPLAIN ")] == []
+
+
+async def test_what_may_not_run_is_still_tried_again(shop: Database) -> None:
+    model = ScriptedModel("DROP TABLE cities", "SELECT nam FROM cities", "SELECT name FROM cities")
+
+    answer = await run("Which cities?", database=shop, model=model, execute=False)
+
+    assert [attempt.status for attempt in answer.attempts] == ["failed", "failed", "success"]
+    assert answer.sql == "SELECT name FROM cities"

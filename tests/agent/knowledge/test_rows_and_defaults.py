@@ -15,13 +15,16 @@ from agent.knowledge.memory.loader import Memory
 from agent.knowledge.memory.prompt_text import remembered
 from agent.knowledge.semantics.entries import glossary_of
 from agent.knowledge.semantics.expansion import model_view_of
-from agent.knowledge.taught import model_of
+from agent.knowledge.semantics.model import Dataset, SemanticModel
+from agent.knowledge.taught import model_of, problem, with_taught
+from agent.knowledge.vocabulary import vocabulary
 from agent.runner import Answer, run
 from agent.state import Term, TermKind
 from eval.databases import open_database
 from eval.databases.base import Database
 from eval.schema import Column, Dialect, Schema, Table
 from eval.sql import render
+from eval.tasks.demos import demo_path
 from tests.pairs import rows
 from tests.writing import sqlite_file
 
@@ -157,3 +160,53 @@ def test_hidden_rows_are_called_the_same_in_each_dialect(dialect: Dialect) -> No
     (rows,) = model_view_of(model, schema).hidden
     assert (rows.called, rows.text) == ("deleted vessels", "vessels.deleted_at IS NOT NULL")
     assert render(rows.kept("v"), dialect).replace("`", "").replace('"', "") == "v.deleted_at IS NULL"
+
+
+WORDS = [
+    Term(term="stalwarts", means="customers.newsletter = 1"),
+    Term(term="tat", means="products"),
+    Term(term="moolah", means="orders.total_amount"),
+]
+
+
+@pytest.fixture(scope="module")
+def shop() -> Schema:
+    database = open_database(f"sqlite:///{demo_path('shop')}")
+    schema = database.schema()
+    database.close()
+    return schema
+
+
+def test_names_are_added_to_a_model_and_conditions_win_over_a_glossary(shop: Schema) -> None:
+    known = SemanticModel("m", (Dataset("goods", "products", synonyms=("ware",)),))
+    model = with_taught(known, [*WORDS, Term(term="gone", means="nothing.here")], shop)
+    assert model is not None
+    assert [(d.table, d.synonyms) for d in model.datasets if d.synonyms] == [("products", ("ware", "tat"))]
+    assert sorted((f.name, f.synonyms) for d in model.datasets for f in d.fields) == [
+        ("stalwarts", ()),
+        ("total_amount", ("moolah",)),
+    ]
+    assert with_taught(known, [Term(term="x", means="nothing.here")], shop) is known
+    assert [e.name for e in glossary_of(model_of(WORDS, shop), shop).entries] == ["stalwarts"]
+
+
+def test_what_cannot_be_taught_says_why(shop: Schema) -> None:
+    words = vocabulary(shop)
+    refused = {
+        ("word", "tat", "products"): "",
+        ("word", "tat", "nothing"): "no table",
+        ("word", "  !", "products"): "word",
+        ("measure", "turnover", "SUM(orders.total_amount)"): "",
+        ("measure", "turnover", "orders.total_amount"): "no aggregate",
+        ("measure", "turnover", "SUM(orders.nothing)"): "no column orders.nothing",
+        ("date", "orders", "orders.status"): "no dates",
+        ("date", "orders", "products.created_at"): "products",
+        ("amount", "orders", "orders.status"): "no figures",
+        ("hidden", "orders", "orders.status = 'cancelled'"): "",
+        ("hidden", "orders", "1 = 1"): "no condition on orders",
+        ("hidden", "orders", "COUNT(orders.order_id) > 1"): "single rows",
+        ("hidden", "orders", "orders.order_id IN (SELECT 1)"): "no condition on orders",
+    }
+    for (kind, term, means), why in refused.items():
+        said = problem(Term.model_validate({"kind": kind, "term": term, "means": means}), words)
+        assert why in said if said and why else said is None and not why, (kind, term, means, said)

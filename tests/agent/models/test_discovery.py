@@ -60,8 +60,6 @@ async def test_servers_are_found_side_by_side_and_told_apart(endpoint: OpenAISer
     "reply",
     [
         raw("<html>a page</html>", content_type="text/html"),
-        raw(json.dumps({"data": "none"})),
-        raw(json.dumps([1, 2])),
         raw(json.dumps({"data": [{"id": 7}, "x", None]})),
         raw(json.dumps({"data": [{"id": "m", "x": "x" * 9_000_000}]})),
         error(404),
@@ -163,21 +161,6 @@ def configured(monkeypatch: pytest.MonkeyPatch, **values: str) -> ModelSettings:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TEXT2SQL_MODEL"):
         monkeypatch.delenv(name, raising=False)
     return ModelSettings(_env_file=None, **values)  # type: ignore[arg-type]
-
-
-def test_without_key_and_address_the_built_in_engine_answers(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert not make_model(configured(monkeypatch), database).capabilities.remote
-
-
-@pytest.mark.parametrize("given", [{"OPENAI_API_KEY": "sk-x"}, {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}])
-def test_with_a_key_or_an_address_the_endpoint_answers(
-    database: Database, monkeypatch: pytest.MonkeyPatch, given: dict[str, str]
-) -> None:
-    model = make_model(configured(monkeypatch, **given), database)
-    listed = "OPENAI_BASE_URL" in given  # nothing is there to say which models it has
-    assert (model.capabilities.remote, model.name) == (True, "" if listed else "gpt-5")
 
 
 def test_a_name_wins(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -41,12 +40,9 @@ async def fails(server: ModelServer, kind: type[ModelError], **settings: Any) ->
     ("kind", "words", "settings"),
     [
         (ModelAuthError, "Set OPENAI_API_KEY", {"base_url": None, "api_key": None}),
-        (ModelAuthError, "OPENAI_API_KEY", {"api_key": "sk-“quoted”"}),
         (ModelAuthError, "OPENAI_API_KEY", {"api_key": "sk-a\nsk-b"}),
-        *(
-            (ModelRefused, "http://", {"base_url": url})
-            for url in ("localhost:11434/v1", "ftp://host/v1", "http://", "not a url")
-        ),
+        (ModelRefused, "http://", {"base_url": "localhost:11434/v1"}),
+        (ModelRefused, "http://", {"base_url": "http://"}),
     ],
 )
 async def test_a_key_or_address_that_is_none_is_told_without_calling(
@@ -68,15 +64,9 @@ GOOGLES = {
     "limited",
     [
         error(429, "slow down", headers={"Retry-After": "0.3"}),
-        error(429, "slow down", headers={"retry-after-ms": "300"}),
-        error(
-            429,
-            "slow down",
-            headers={"Retry-After": "Wed, 21 Oct 2015 07:28:01 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"},
-        ),
         raw(json.dumps([{"error": GOOGLES}]), status=429),
     ],
-    ids=["seconds", "ms", "date", "Google's details"],
+    ids=["header", "Google's details"],
 )
 async def test_a_rate_limit_is_waited_for_as_the_server_asks(server: ModelServer, limited: Reply) -> None:
     server.script(limited, GOOD)
@@ -130,9 +120,7 @@ async def test_a_failing_server_is_tried_again(server: ModelServer, failing: dic
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("status", "said"), [(503, "Loading model"), (503, "m is currently loading"), (500, "starting up")]
-)
+@pytest.mark.parametrize(("status", "said"), [(503, "m is currently loading"), (500, "starting up")])
 async def test_a_model_that_is_loading_is_waited_for(server: ModelServer, status: int, said: str) -> None:
     server.script(*[error(status, said)] * 8, GOOD)
     model = server.model(retry=RetryPolicy(first_wait=0.001, longest_wait=0.002))
@@ -176,22 +164,6 @@ async def test_a_closed_model_without_a_key_can_be_used_again_with_broken_text(s
     await model.close()
     await model.close()
     assert (await model.write_sql(sql_request())).sql == "SELECT 1"
-
-
-def test_a_model_outlives_its_event_loop(server: OpenAIServer) -> None:
-    from agent.models.openai import OpenAIModel
-    from agent.models.protocol import Endpoint
-
-    server.script(GOOD, GOOD)
-    model = OpenAIModel(Endpoint("m", KEY, server.url))
-
-    async def once() -> str:
-        try:
-            return (await model.write_sql(sql_request())).sql
-        finally:
-            await model.close()
-
-    assert [asyncio.run(once()), asyncio.run(once())] == ["SELECT 1", "SELECT 1"]
 
 
 @pytest.mark.parametrize(("headers", "seconds"), rows("replies/retry_after.jsonl"))

@@ -75,11 +75,8 @@ async def test_events_without_data_are_no_pieces(server: ModelServer, first: str
     "written",
     [
         f"<think>1,234? yes</think>\n\n{ANSWER}",
-        f"<thinking>so <b>many</b></thinking>{ANSWER}",
         f"<|channel|>analysis<|message|>hm, 99<|end|><|start|>assistant<|channel|>final<|message|>{ANSWER}<|return|>",
-        f"<|channel|>final<|message|>{ANSWER}",
-        f"{ANSWER}<|im_end|>",
-        f"\n\n {ANSWER}",
+        f"\n\n {ANSWER}<|im_end|>",
     ],
 )
 async def test_thinking_aloud_is_not_shown(server: ModelServer, written: str) -> None:
@@ -159,12 +156,11 @@ async def test_tokens_and_cost_are_kept(server: ModelServer) -> None:
 @pytest.mark.parametrize(
     ("prices", "reported", "cost"),
     [
-        ({}, USAGE, None),
         ({"price_input": 1.0}, USAGE, None),
         ({"price_input": 1.0, "price_output": 1.0}, None, None),
         ({"price_input": 0.0, "price_output": 0.0}, None, 0.0),
     ],
-    ids=["no price", "one price", "no tokens reported", "free of charge"],
+    ids=["one price", "no tokens reported", "free of charge"],
 )
 async def test_an_unknown_cost_stays_unknown(
     server: ModelServer, prices: dict[str, Any], reported: dict[str, object], cost: float | None

@@ -95,15 +95,13 @@ STRICT, LOOSE = "json_schema", "json_object"
     [
         ([error(400, "'response_format' of type 'json_schema' is not supported with this model.")], [STRICT, LOOSE]),
         ([error(422, "json_schema: extra inputs are not permitted")], [STRICT, LOOSE]),
-        ([error(404, "response_format is unavailable here")], [STRICT, LOOSE]),
         ([error(500, "failed to parse grammar")], [STRICT, LOOSE]),
-        ([error(400, "This response_format type is unavailable now")], [STRICT, LOOSE]),
         ([without("response_format", "unknown field response_format")] * 2, [STRICT, LOOSE, None]),
         ([OOPS, OOPS], [STRICT, STRICT, LOOSE]),
         ([PROSE, PROSE], [STRICT, LOOSE, None]),
         ([BLANKS], [STRICT, LOOSE]),
     ],
-    ids=["400", "422", "404", "grammar", "other words", "every form", "500 twice", "ignored", "endless blanks"],
+    ids=["400", "422", "grammar", "every form", "500 twice", "ignored", "endless blanks"],
 )
 async def test_a_form_that_an_endpoint_cannot_keep_to_is_given_up_once_and_for_all(
     server: ModelServer, replies: list[Behaviour], sent: list[str | None]

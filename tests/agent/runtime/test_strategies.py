@@ -70,7 +70,6 @@ def test_the_setting_takes_a_changed_strategy() -> None:
     [
         ("standard", ["tasks", "sql", "score", "summary"]),
         ("zero-shot", ["sql", "summary"]),
-        ("zero-shot/no-summary", ["sql"]),
         ("stage-0/judge/no-summary", ["sql", "score"]),
         ("standard/no-judge/no-plan", ["sql", "summary"]),
     ],
@@ -91,13 +90,10 @@ async def test_a_strategy_calls_the_model_for_its_parts_alone(
 @pytest.mark.parametrize(
     ("name", "first", "attempts"),
     [
-        ("zero-shot", "SELECT nam FROM customers", 1),
         ("stage-0", "SELECT nam FROM customers", 1),
         ("stage-1", "SELECT nam FROM customers", 1),
         ("stage-1", "SELECT id * 2 FROM orders WHERE total > 12 ORDER BY status LIMIT 2", 2),
-        ("stage-3/candidates=1", "SELECT nam FROM customers", 2),
         ("standard", "SELECT nam FROM customers", 2),
-        ("standard/no-retries", "SELECT nam FROM customers", 1),
     ],
 )
 async def test_what_is_tried_again_is_the_strategys(

@@ -3,17 +3,24 @@ become and what should be told (`!` alone: nothing). A number read wrong without
 
 from __future__ import annotations
 
+import datetime as dt
+import json
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import openpyxl
 import pytest
 
 from agent.cli.import_review import edited as edited_by_hand
 from agent.sources.tabular.encodings import likely_encoding
 from agent.sources.tabular.plan import ColumnPlan, Plans, Reading, TablePlan, TableReading
-from agent.sources.tabular.stage import Bounds
+from agent.sources.tabular.stage import Bounds, as_records
 from agent.sources.tabular.tables import File, import_tables
 from agent.sources.tabular.words import notes
+from agent.sources.workbook import sheets_as_csv
 from eval.databases import open_database
 from tests.pairs import rows
 
@@ -184,3 +191,133 @@ def test_what_could_be_another_is_told(text: str, encoding: str, other: str) -> 
     found = likely_encoding(text.encode(encoding))
     assert found is not None
     assert found.other == other
+
+
+MONTH = "Who,Hours\nAnn,3\nBob,4\nCem,5\nDan,2\nTotal,14\n"
+
+
+def read(folder: Path, texts: Mapping[str, str], book: str = "", before: Reading | None = None) -> Reading:
+    files = []
+    for number, (name, text) in enumerate(texts.items()):
+        (folder / f"raw{number}").write_text(text, encoding="utf-8")
+        files.append(File(folder / f"raw{number}", name, "delimited", book))
+    (folder / "out").unlink(missing_ok=True)
+    return import_tables(files, folder / "out", Bounds(1000, 100), before or Reading(), lambda *_: None, memory=1 << 30)
+
+
+def fetched(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with duckdb.connect(str(folder / "out"), read_only=True) as database:
+        return database.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize(("names", "book", "table", "column", "labels"), rows("imports/parts_of_tables.jsonl"))
+def test_parts_of_one_table_are_read_as_one(
+    tmp_path: Path, names: list[str], book: str, table: str, column: str, labels: list[str]
+) -> None:
+    reading = read(tmp_path, dict.fromkeys(names, MONTH), book)
+
+    assert [(t.plan.table, t.plan.forms, t.found.rows) for t in reading.tables] == [(table, "together", 8)]
+    counted = fetched(
+        tmp_path, f'SELECT "{column}"::VARCHAR, sum("Hours") FROM "{table}" GROUP BY 1 ORDER BY min(rowid)'
+    )
+    assert counted == [(label, 14) for label in labels]
+    assert [row.row for row in reading.tables[0].found.left_out] == [6, 6]
+
+
+@pytest.mark.parametrize("names", [("Orders", "Returns"), ("Income", "Expenses"), ("Members", "Former members")])
+def test_words_of_their_own_are_tables_of_their_own(tmp_path: Path, names: tuple[str, ...]) -> None:
+    reading = read(tmp_path, dict.fromkeys(names, MONTH), "shop")
+
+    assert [(t.plan.forms, t.found.rows) for t in reading.tables] == [("apart", 4), ("apart", 4)]
+
+
+def test_columns_may_stand_in_another_order_and_other_sheets_stay(tmp_path: Path) -> None:
+    other = "Hours,Who\n7,Eve\n8,Fay\n"
+    notes = "Topic,Text\na,b\nc,d\n"
+    reading = read(tmp_path, {"Jan 2024": MONTH, "Notes": notes, "Feb 2024": other}, "book")
+
+    assert [t.plan.table for t in reading.tables] == ["book", "Notes"]
+    assert fetched(tmp_path, 'SELECT "Who", "Hours", "Month"::VARCHAR FROM book WHERE "Hours" > 5') == [
+        ("Eve", 7, "2024-02-01"),
+        ("Fay", 8, "2024-02-01"),
+    ]
+
+
+def test_what_a_person_decides_is_kept(tmp_path: Path) -> None:
+    texts = {"Leeds": MONTH, "York": MONTH}
+
+    def again(reading: Reading, first: str) -> Reading:
+        plans = [t.plan for t in reading.tables]
+        plans[0] = plans[0].model_copy(update={"forms": first})
+        return read(tmp_path, texts, "tills", Plans(tables=tuple(plans)).as_reading())
+
+    apart = again(read(tmp_path, texts, "tills"), "apart")
+    assert [t.plan.table for t in apart.tables] == ["Leeds", "York"]
+    assert [t.plan.table for t in again(apart, "apart").tables] == ["Leeds", "York"]
+    assert [t.plan.table for t in again(apart, "together").tables] == ["tills"]
+
+
+def test_what_was_written_stays_reachable_with_its_file_and_row(tmp_path: Path) -> None:
+    read(tmp_path, {"Leeds": MONTH.replace("3", "£3"), "York": MONTH}, "tills")
+
+    written = fetched(tmp_path, 'SELECT "Sheet", "row", "Hours" FROM tills_as_written ORDER BY ALL')
+    assert written[0] == ("Leeds", 2, "£3")
+    assert written[-1] == ("York", 6, "14")
+
+
+# --- JSON whose rows are no list of objects ---
+
+
+ROWS = [{"city": "Bonn", "n": 1}, {"city": "Kiel", "n": 2}]
+
+
+@pytest.mark.parametrize(("held", "rows"), rows("imports/json_records.jsonl"))
+def test_rows_are_found(tmp_path: Path, held: Any, rows: list[dict[str, Any]]) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(held), encoding="utf-8")
+    written = as_records(tmp_path / "a.json", tmp_path)
+    assert written is not None
+    assert [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()] == rows
+
+
+@pytest.mark.parametrize("text", ['[{"a": 1}]', '{"a": 1}\n{"a": 2}\n', "[1, 2", "[1, 2, 3]", "", "[" * 5000])
+def test_what_needs_no_rewriting_stays(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.json").write_text(text, encoding="utf-8")
+    assert as_records(tmp_path / "a.json", tmp_path) is None
+
+
+def written(tmp_path: Path, lines: list[list[Any]], formats: dict[str, str] | None = None) -> list[str]:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in lines:
+        sheet.append(row)
+    for cell, form in (formats or {}).items():
+        sheet[cell].number_format = form
+    book.save(tmp_path / "a.xlsx")
+    [(path, _)] = sheets_as_csv(tmp_path / "a.xlsx", "a.xlsx", tmp_path, Bounds(1000, 50))
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+TIMES = [
+    (dt.timedelta(days=1, minutes=90), "[h]:mm", "25.5 h"),
+    (dt.timedelta(minutes=90, seconds=30), "[mm]:ss", "90.5 min"),
+    (dt.datetime(2024, 5, 1), "mmm yyyy", "2024-05-01"),
+]
+
+
+@pytest.mark.parametrize(("value", "form", "seen"), [*rows("imports/cells.jsonl"), *TIMES])
+def test_a_cell_is_what_is_seen(tmp_path: Path, value: Any, form: str, seen: str) -> None:
+    assert written(tmp_path, [["x"], [value]], {"A2": form}) == ["x", seen]
+
+
+def test_formulas_without_values_are_marked(tmp_path: Path) -> None:
+    assert written(tmp_path, [["n", "total"], [2, "=A2*3"], [4, "=A3*3"]]) == ["n,total", "2,#CALC!", "4,#CALC!"]
+
+
+def test_a_declared_range_is_not_believed(tmp_path: Path) -> None:
+    written(tmp_path, [["city", "sales"], ["Bonn", 1], ["Kiel", 2], ["Ulm", 3]])
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as whole, zipfile.ZipFile(tmp_path / "b.xlsx", "w") as short:
+        for name in whole.namelist():
+            data = whole.read(name)
+            short.writestr(name, data.replace(b'ref="A1:B4"', b'ref="A1:A2"') if "sheet1" in name else data)
+    [(path, _)] = sheets_as_csv(tmp_path / "b.xlsx", "b.xlsx", tmp_path, Bounds(1000, 50))
+    assert path.read_text(encoding="utf-8").splitlines() == ["city,sales", "Bonn,1", "Kiel,2", "Ulm,3"]
