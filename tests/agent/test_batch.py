@@ -117,9 +117,7 @@ def test_a_wrong_key_is_an_error_on_each_line_and_evidence_is_sent_with_the_ques
     assert "sk-secret" not in json.dumps(lines)
 
 
-def test_a_conversation_completes_what_leans_on_the_turn_before_and_changes_nothing_else(
-    databases: Path,
-) -> None:
+def test_a_conversation_completes_what_leans_on_the_turn_before_and_changes_nothing_else(databases: Path) -> None:
     settings.cache_clear()
     talk = {"id": "t", "db": "zoo", "turns": ["List all animals", "how many are there?", "How many animals are there?"]}
     lines = f"{json.dumps(talk)}\n{json.dumps({'id': 'u', 'db': 'zoo', 'turns': []})}\n"

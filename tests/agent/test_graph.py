@@ -12,15 +12,7 @@ from typing import Any
 import pytest
 
 from agent.config import Settings
-from agent.events import (
-    DoneEvent,
-    ErrorEvent,
-    Event,
-    NodeEvent,
-    PlanEvent,
-    RetryEvent,
-    TokenEvent,
-)
+from agent.events import DoneEvent, ErrorEvent, Event, NodeEvent, PlanEvent, RetryEvent, TokenEvent
 from agent.models.protocol import (
     Judgement,
     JudgeRequest,
@@ -318,11 +310,7 @@ async def test_a_table_that_is_new_since_the_schema_was_cached_is_found(shop_fil
 RIGHT = "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2024-01-01' AND ordered_on < '2025-01-01'"
 WRONG = "SELECT COUNT(*) FROM orders WHERE ordered_on >= '2025-01-01' AND ordered_on < '2026-01-01'"
 ENGLISH = "How many orders were placed in 2024?"
-ASKED = (
-    "Wie viele Bestellungen gab es im Jahr 2024?",
-    "¿Cuántos pedidos hay en el año 2024?",
-    "2024年有多少订单?",
-)
+ASKED = ("Wie viele Bestellungen gab es im Jahr 2024?", "¿Cuántos pedidos hay en el año 2024?", "2024年有多少订单?")
 
 
 def _plan(question: str, english: str) -> PlanReply:

@@ -262,10 +262,7 @@ def test_a_url_that_others_can_call_stands_in_the_card() -> None:
     assert checked_card_url("http://agent:9019") == "http://agent:9019/"
 
 
-@pytest.mark.parametrize(
-    "given",
-    sections("a2a/card_urls.txt")["refused"][0],
-)
+@pytest.mark.parametrize("given", sections("a2a/card_urls.txt")["refused"][0])
 def test_a_url_that_nobody_can_call_is_refused(given: str) -> None:
     with pytest.raises(CardUrlUnusable):
         checked_card_url(given)

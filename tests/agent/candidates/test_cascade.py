@@ -232,14 +232,6 @@ def test_the_same_rows_are_one_result_that_engine_and_model_support(firm: Databa
     assert both[0].probability > alone[0].probability
 
 
-def test_the_likelier_result_comes_first_and_a_vote_is_told(firm: Database) -> None:
-    said = [answer(firm, 0, NAMES), answer(firm, 1, COUNT), answer(firm, 2, "SELECT COUNT(id) FROM customers")]
-    first, second = estimates(said)
-    assert first.agreeing == (2, 3)
-    assert first.place in (1, 2)
-    assert first.probability > second.probability
-
-
 def test_one_that_shows_the_same_and_more_supports_it(firm: Database) -> None:
     """Names, and names beside their numbers: who asked for names finds them in both."""
     more = "SELECT id, name FROM customers"
@@ -268,11 +260,6 @@ def test_nothing_is_sure_where_the_engine_finds_a_word_nowhere(firm: Database, e
     engine = replace(answer(firm, 0, engines, 0.3), unread=1)
     models = [answer(firm, place, COUNT) for place in (1, 2, 3)]
     assert all(e.probability <= UNREAD for e in estimates([engine, *models]))
-
-
-def test_where_the_engine_doubts_what_the_model_wrote_too_the_models_query_is_told(firm: Database) -> None:
-    (doubted,) = estimates([answer(firm, 0, COUNT, 0.5), answer(firm, 1, "SELECT COUNT(id) AS n FROM customers")])
-    assert doubted.place == 1
 
 
 def ran(sql: str, *rows: tuple[object, ...], probability: float = 0.5, ordered: bool = False, system: str = "") -> Ran:

@@ -129,15 +129,6 @@ async def test_broken_and_hostile_candidates_are_shown_and_passed_over(ask: Run,
     assert len(attempts(events)) == 4
 
 
-async def test_where_none_runs_the_retry_gets_the_message_of_the_one_taken(ask: Run, server: OpenAIServer) -> None:
-    endpoint = Endpoint(server, "SELECT nme FROM customers", "SELECT nam FROM customers", COUNT)
-    events, answer = await ask(HOW_MANY, endpoint.model, strategy="standard/candidates=2")
-    assert answer.rows == [[4]]
-    assert feedback(events) == [(3, "hallucination")]
-    assert attempts(events)[1].sql in endpoint.written[2].prompt
-    assert [a.attempt for a in attempts(events)] == [1, 2, 3]
-
-
 async def test_cancelling_stops_all_candidates(shop: Database, config: Any, server: OpenAIServer) -> None:
     slow = completion({"reasoning": "", "sql": COUNT}, delay=60.0)
     endpoint = Endpoint(server, slow)

@@ -87,10 +87,7 @@ def test_an_empty_question_is_said(type_: Type) -> None:
         assert (done.exit_code, done.stdout, done.stderr) == (2, "", "The question is empty.\n")
 
 
-@pytest.mark.parametrize(
-    ("target", "message"),
-    rows("databases/unopened.jsonl"),
-)
+@pytest.mark.parametrize(("target", "message"), rows("databases/unopened.jsonl"))
 def test_a_database_that_cannot_be_opened_is_one_clear_line(type_: Type, target: str, message: str) -> None:
     done = type_("-q", "--db", target, "How many?")
 

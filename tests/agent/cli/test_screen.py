@@ -74,10 +74,7 @@ def printed(screen: Screen, columns: list[str], rows: list[list[object]]) -> lis
     return [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.lines]
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    rows("kinds/cells.jsonl"),
-)
+@pytest.mark.parametrize(("value", "shown"), rows("kinds/cells.jsonl"))
 def test_a_cell_is_shown_as_it_is(pipe: Screen, value: object, shown: str) -> None:
     assert printed(pipe, ["a"], [[value]])[3].strip("| ") == shown
 
@@ -113,10 +110,7 @@ def test_columns_that_do_not_fit_become_blocks_and_a_number_is_never_cut_short()
     assert max(len(line) for line in text.splitlines()) <= 40
 
 
-@pytest.mark.parametrize(
-    ("shown", "returned", "truncated", "text"),
-    rows("kinds/row_counts.jsonl"),
-)
+@pytest.mark.parametrize(("shown", "returned", "truncated", "text"), rows("kinds/row_counts.jsonl"))
 def test_the_line_under_the_table_says_what_is_missing(shown: int, returned: int, truncated: bool, text: str) -> None:
     assert rows_shown(shown, returned, truncated) == text
 

@@ -9,13 +9,7 @@ import pytest
 
 from agent.models.distrust import LOOP_CHARS, flaw, loop
 from agent.models.protocol import ModelReplyError
-from tests.agent.models.conftest import (
-    ModelServer,
-    judge_request,
-    plan_request,
-    sql_request,
-    summary_request,
-)
+from tests.agent.models.conftest import ModelServer, judge_request, plan_request, sql_request, summary_request
 from tests.openai_server import Reply, chunks, completion
 from tests.pairs import rows, values
 

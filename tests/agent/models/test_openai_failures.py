@@ -14,13 +14,7 @@ import pytest
 from agent.models import connections, protocol
 from agent.models.connections import CALLS, Connections
 from agent.models.failures import Failure, RetryPolicy, retry_after
-from agent.models.protocol import (
-    ModelAuthError,
-    ModelError,
-    ModelRateLimited,
-    ModelRefused,
-    ModelUnavailable,
-)
+from agent.models.protocol import ModelAuthError, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from tests.agent.models.conftest import KEY, ModelServer, sql_request
 from tests.openai_server import OpenAIServer, Reply, completion, error, raw
 from tests.pairs import rows, values
@@ -62,10 +56,7 @@ GOOGLES = {
 
 @pytest.mark.parametrize(
     "limited",
-    [
-        error(429, "slow down", headers={"Retry-After": "0.3"}),
-        raw(json.dumps([{"error": GOOGLES}]), status=429),
-    ],
+    [error(429, "slow down", headers={"Retry-After": "0.3"}), raw(json.dumps([{"error": GOOGLES}]), status=429)],
     ids=["header", "Google's details"],
 )
 async def test_a_rate_limit_is_waited_for_as_the_server_asks(server: ModelServer, limited: Reply) -> None:

@@ -10,13 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.knowledge.schema_context import BREAK
-from agent.models.prompts import (
-    plan_prompt,
-    review_prompt,
-    sql_prompt,
-    summary_prompt,
-    template,
-)
+from agent.models.prompts import plan_prompt, review_prompt, sql_prompt, summary_prompt, template
 from agent.models.replies import Reply, UnusableReply
 from agent.models.structured import conversation_in
 from agent.state import Clarification, Clarified, QueryResult, Turn

@@ -60,10 +60,7 @@ async def test_what_does_not_exist_has_to_be_repaired_before_anything_runs(
     endpoint: OpenAIServer, remote: OpenAIModel, ask: Run
 ) -> None:
     endpoint.script(
-        step("generate_sql", "SELECT nam FROM customers"),
-        step("run_sql"),
-        step("repair_sql", RIGHT),
-        step("finish"),
+        step("generate_sql", "SELECT nam FROM customers"), step("run_sql"), step("repair_sql", RIGHT), step("finish")
     )
 
     events, answer = await asked(ask, remote)

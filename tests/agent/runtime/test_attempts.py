@@ -87,10 +87,7 @@ def test_a_tidier_attempt_never_displaces_a_more_probable_one() -> None:
     assert best_attempt("t1", results) == results[0]
 
 
-@pytest.mark.parametrize(
-    ("status", "chance", "line"),
-    rows("kinds/verdicts.jsonl"),
-)
+@pytest.mark.parametrize(("status", "chance", "line"), rows("kinds/verdicts.jsonl"))
 def test_every_door_says_how_sure_in_the_same_line(status: str, chance: float | None, line: str) -> None:
     assert verdict(status, chance, ["No rows were returned."]) == line
 

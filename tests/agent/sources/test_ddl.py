@@ -27,9 +27,6 @@ def test_scripts_of_vendors_are_read(text: str, dialect: Dialect, tables: dict[s
     assert made[0].primary_key == (made[0].columns[0].name,)
 
 
-@pytest.mark.parametrize(
-    ("made", "dialect", "question", "sql"),
-    sections("imports/vendors.txt")["names and formats"],
-)
+@pytest.mark.parametrize(("made", "dialect", "question", "sql"), sections("imports/vendors.txt")["names and formats"])
 def test_names_and_formats_are_those_of_the_engine(made: str, dialect: Dialect, question: str, sql: str) -> None:
     assert sql in read(question, read_structure(made, dialect), threshold=0.0).sql

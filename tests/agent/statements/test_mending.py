@@ -101,11 +101,7 @@ def test_names_and_signs(dialect: Dialect, written: str, stored: str | None) -> 
 
 @pytest.mark.parametrize(
     ("text", "plain"),
-    [
-        ("a\\_b = 'x\\_y'", "a_b = 'x\\_y'"),
-        ("“Name” = ‘Ann’", "\"Name\" = 'Ann'"),
-        ("x \\>= 3 \\*", "x >= 3 *"),
-    ],
+    [("a\\_b = 'x\\_y'", "a_b = 'x\\_y'"), ("“Name” = ‘Ann’", "\"Name\" = 'Ann'"), ("x \\>= 3 \\*", "x >= 3 *")],
 )
 def test_what_is_quoted_stays(text: str, plain: str) -> None:
     assert without_escapes(text) == plain
