@@ -111,15 +111,6 @@ def test_a_server_streams_a_question_and_its_follow_up(live: Live) -> None:
         assert time.monotonic() - started < RUN_SECONDS + SLACK_SECONDS
 
 
-@pytest.mark.parametrize("strategy", ["react", "full"])
-async def test_a_strategy_of_many_calls_ends_in_time(live: Live, strategy: str) -> None:
-    settings = live.settings.changed(judging={"strategy": strategy})
-    started = time.monotonic()
-    answer = await run(QUESTIONS[1], settings=settings)
-    believed(answer.model_dump())
-    assert time.monotonic() - started < RUN_SECONDS + SLACK_SECONDS
-
-
 async def test_a_run_that_is_cancelled_stops_the_server(live: Live) -> None:
     running = asyncio.create_task(run(QUESTIONS[1], settings=live.settings))
     until = time.monotonic() + RUN_SECONDS

@@ -280,12 +280,6 @@ def test_results_are_the_same_in_any_order_of_rows_unless_one_query_orders() -> 
     assert (first.result != second.result, first.bag == second.bag) == (True, True)
 
 
-def test_columns_in_another_order_are_another_result_with_the_same_content() -> None:
-    first, second, third = labelled([ran("a", ("x", 1)), ran("b", (1, "x")), ran("c", ("y", 1))])
-    assert first.result != second.result
-    assert first.content == second.content != third.content
-
-
 def test_candidates_that_did_not_run_count_against_those_that_did() -> None:
     one = labelled([ran("a", (1,))])
     alone, among_broken = choose(one, 1), choose(one, 5)
