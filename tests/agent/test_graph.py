@@ -1,4 +1,5 @@
-"""The whole state machine over a real database, with a model whose replies the test writes."""
+"""The whole state machine over a real database, with a model whose replies the test writes: retries, tasks, failures,
+time, other languages, what is waited for, and what is never sent."""
 
 from __future__ import annotations
 

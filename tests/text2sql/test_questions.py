@@ -1,4 +1,4 @@
-"""`ask`, `run`, `Thread` and the views of an `Answer`, offline on the shop demo."""
+"""`ask`, `run`, `Thread` and the views of an `Answer`, and the tool for LangChain, offline on the shop demo."""
 
 from __future__ import annotations
 
@@ -29,10 +29,6 @@ def test_a_failure_is_an_exception_that_holds_the_answer() -> None:
 def test_an_unknown_option_is_named_with_those_there_are() -> None:
     with pytest.raises(TypeError, match=r"no option db; the options are .*database, model"):
         ask("How many customers are there?", db="shop")  # type: ignore[call-arg]
-
-
-def test_a_declined_question_is_an_answer() -> None:
-    assert ask("gribble the frobs", database="shop", model="offline").status == "abstained"
 
 
 async def test_asking_works_inside_a_running_loop() -> None:

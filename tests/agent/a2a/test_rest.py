@@ -1,4 +1,4 @@
-"""Plain REST, over a real server: what an evaluator sends and gets."""
+"""Plain REST and HTTP+JSON over a real server, its card, tokens and command: what an evaluator sends and gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Schemas as they are sent: every usual form is understood, and what cannot be is refused in words."""
+"""Schemas as they are sent: every usual form is understood, and what cannot be is refused in words; SQL is
+checked against them without a database."""
 
 from __future__ import annotations
 

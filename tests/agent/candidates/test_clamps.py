@@ -1,4 +1,5 @@
-"""Clamps rewrite a query by the words of its question; the constraint gate sends it back. Both are off by default."""
+"""Clamps rewrite a query by the words of its question; the constraint gate sends it back. Both are off by default.
+A small model is told what is wrong with its query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`examples check`, `examples export`, `glossary check` and `profile` on the command line."""
+"""`examples check`, `examples export`, `glossary check`, `profile`, `explain` and `fix` on the command line."""
 
 from __future__ import annotations
 

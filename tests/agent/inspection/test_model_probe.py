@@ -1,4 +1,4 @@
-"""What a model is good for, found by trying it at an endpoint that the test scripts."""
+"""What a model is good for, found by trying it at an endpoint that the test scripts; also by `model check`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Dates, amounts and hidden rows of tables, measures and words: said while asking or in a file, they do the same."""
+"""Dates, amounts and hidden rows of tables, measures and words: said while asking or in a file, they do the same.
+What cannot be taught says why."""
 
 from __future__ import annotations
 

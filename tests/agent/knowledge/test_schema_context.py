@@ -1,4 +1,4 @@
-"""The text in which a model sees a database: what it says, what it can't be made to say, and its length."""
+"""The text in which a model sees a database: what it says, what it can't be made to say, its notes and its length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The value index: which stored values a phrase means, how it is bounded, and that its cache follows the data."""
+"""The value index: which stored values a phrase means, how it is bounded, that its cache follows the data, and
+that the one on disk answers as the one in memory does."""
 
 from __future__ import annotations
 

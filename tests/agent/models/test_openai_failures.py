@@ -1,4 +1,5 @@
-"""What goes wrong between us and an endpoint: the error that the user sees, what is tried again, and how long."""
+"""What goes wrong between us and an endpoint: the error that the user sees, what is tried again, and how long;
+and the connections that calls share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Asking for JSON of endpoints that take it, refuse it or ignore it; and what their replies may look like."""
+"""Asking for JSON of endpoints that take it, refuse it or ignore it; what their replies may look like, and what else
+endpoints in the wild were seen to do."""
 
 from __future__ import annotations
 

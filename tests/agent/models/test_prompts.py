@@ -1,4 +1,4 @@
-"""What a model is told: the order, the fences around data, and nothing that data could break."""
+"""What a model is told: the order, the fences around data, and nothing that data could break; also in a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A run that walks the nodes ends as the same run in LangGraph does, along the same edges."""
+"""A run that walks the nodes ends as the same run in LangGraph does, along the same edges;
+an opinion that was copied counts nowhere."""
 
 from __future__ import annotations
 

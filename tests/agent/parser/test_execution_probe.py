@@ -1,4 +1,4 @@
-"""What a statement returns is evidence on the reading that it came from."""
+"""What a statement returns and what the engine reads are evidence; each doubt stands in the registry."""
 
 from __future__ import annotations
 

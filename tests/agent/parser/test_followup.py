@@ -1,4 +1,5 @@
-"""Follow-ups: each line of `fixtures/parser/followups.jsonl` is made whole as written there, and then answered."""
+"""Follow-ups: each line of `fixtures/parser/followups.jsonl` is made whole as written there;
+and a question that was confirmed is answered from memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the engine says what it understood, what it offers instead, and that no text can break it."""
+"""How the engine says what it understood, what it assumes and offers, and that no text can break it."""
 
 from __future__ import annotations
 

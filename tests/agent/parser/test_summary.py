@@ -1,4 +1,4 @@
-"""The summary of any rows: no value, and no missing one, breaks the answer."""
+"""The summary of any rows: no value, and no missing one, breaks the answer; and the engine as a model that judges."""
 
 from __future__ import annotations
 

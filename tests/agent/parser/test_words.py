@@ -1,4 +1,4 @@
-"""Names of schemas, periods, distances, units and wording: what stands in place of what was said."""
+"""Names of schemas, periods, distances, units and wording, and the joins between the tables that were named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which attempt is shown, and which doubts go with it."""
+"""Which attempt is shown, which doubts go with it, and which plan can be run at all."""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ from agent.config import Settings
 from agent.parser.engine import read
 from agent.runner import run
 from agent.runtime.catalogue import resolve_database
+from agent.sources.ddl import read_ddl
+from agent.sources.structure import read_structure
 from eval.databases.types import DatabaseError
 from eval.engines import ENGINES
 from eval.schema import WRITTEN_DIALECTS, Column, Dialect, Schema, Table
@@ -22,7 +24,7 @@ from eval.sql import check, parse, resolve
 from eval.sql.dialects import render
 from eval.sql.written_forms import written_in
 from eval.statement import ReadStatement
-from tests.pairs import rows, sections
+from tests.pairs import FIXTURES, rows, sections
 
 DDL = """
 CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name VARCHAR(40), city VARCHAR(40), age INTEGER);
@@ -148,3 +150,25 @@ def test_days_between_dates_are_a_number(dialect: Dialect, days: str) -> None:
     written = written_in(tree, dialect, Schema(dialect, ORDERS))
     assert written is not None
     assert render(written, dialect) == f"SELECT {days} FROM orders"
+
+
+ORACLE = (FIXTURES / "imports/oracle.sql").read_text(encoding="utf-8")
+TSQL = (FIXTURES / "imports/tsql.sql").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "tables"),
+    [
+        (ORACLE, "oracle", {"CUSTOMERS": ("ID", "CITY"), "orders": ("ID", "Total")}),
+        (TSQL, "tsql", {"Customers": ("Id", "City")}),
+    ],
+)
+def test_scripts_of_vendors_are_read(text: str, dialect: Dialect, tables: dict[str, tuple[str, ...]]) -> None:
+    made = read_ddl(text, dialect)
+    assert {t.name: tuple(c.name for c in t.columns) for t in made} == tables
+    assert made[0].primary_key == (made[0].columns[0].name,)
+
+
+@pytest.mark.parametrize(("made", "dialect", "question", "sql"), sections("imports/vendors.txt")["names and formats"])
+def test_names_and_formats_are_those_of_the_engine(made: str, dialect: Dialect, question: str, sql: str) -> None:
+    assert sql in read(question, read_structure(made, dialect), threshold=0.0).sql

@@ -1,4 +1,5 @@
-"""From a figure to its rows: they make up the figure, whatever it counts, and the other ways add up to it too."""
+"""From a figure to its rows: they make up the figure, whatever it counts, and the other ways add up to it too;
+and the rows that are level with the last one of a cut list."""
 
 from __future__ import annotations
 

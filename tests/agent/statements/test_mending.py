@@ -1,4 +1,4 @@
-"""A query that does not run is made one that does, and every change is told."""
+"""A query that does not run is made one that does, and every change is told; names are spelled as they are stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verified examples: reading, checking, choosing those that are like a question."""
+"""Verified examples and the glossary: reading, checking, choosing what a question needs."""
 
 from __future__ import annotations
 

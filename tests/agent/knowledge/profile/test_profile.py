@@ -1,4 +1,5 @@
-"""A profile says what the rows look like: in ten sections, within its budget, at the privacy mode's word."""
+"""A profile says what the rows look like: in ten sections, within its budget, at the privacy mode's word, on each
+engine; and it is kept while structure and data are what they were."""
 
 from __future__ import annotations
 

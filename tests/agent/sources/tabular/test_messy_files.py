@@ -1,5 +1,6 @@
 """Files as offices export them: each block of `fixtures/imports/messy_files.txt` is a file, the table that it should
-become and what should be told (`!` alone: nothing). A number read wrong without a word is the worst import."""
+become and what should be told (`!` alone: nothing). A number read wrong without a word is the worst import.
+Parts of one table are read as one, JSON of any shape and workbooks as a person sees them."""
 
 from __future__ import annotations
 
