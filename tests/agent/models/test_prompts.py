@@ -1,4 +1,4 @@
-"""What a model is told: the order, the fences around data, and nothing that data could break; also in a conversation."""
+"""What a model is told: the order, the fences around data, and nothing that data could break; also in conversations."""
 
 from __future__ import annotations
 
