@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from agent.knowledge.values import value_index
-from agent.parser import read
 from agent.runtime.answer import Answer
 from agent.runtime.form import asked_form, in_that_form
-from agent.runtime.probability import STATED_DOUBT
-from eval.databases import open_database
 from tests.pairs import rows
 
 
@@ -42,23 +36,3 @@ def test_a_form_alone_is_that_of_the_question_before(text: str, standalone: str 
 def test_a_word_of_the_schema_is_no_form() -> None:
     for question in ("plot sizes", "guests by name at a table", "export volumes by year", "seats in a table"):
         assert asked_form(question, lambda word: word in {"plot", "table", "export"}).form is None
-
-
-def test_a_chart_is_read_without_a_doubt(tmp_path: Path) -> None:
-    import duckdb
-
-    path = tmp_path / "startups.duckdb"
-    with duckdb.connect(str(path)) as made:
-        made.execute(
-            "CREATE TABLE startups AS SELECT * FROM (VALUES ('Acme', 'Energy', 100), ('Bolt', 'Energy', 50),"
-            " ('Cora', 'Health', 70)) AS t(name, sector, funding)"
-        )
-    with open_database(str(path)) as database:
-        schema = database.schema()
-        values = value_index(database, schema)
-        plain, asked = (read(q, schema, values) for q in ("show funding by sector", "plot funding by sector"))
-        assert asked.sql == plain.sql
-        assert asked.not_understood == ()
-        assert asked.confidence >= STATED_DOUBT
-        taken = read("export funding by sector to Excel", schema, values)
-        assert "taken away with Export" in taken.interpretation

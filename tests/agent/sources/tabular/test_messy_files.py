@@ -194,6 +194,9 @@ def test_what_could_be_another_is_told(text: str, encoding: str, other: str) -> 
     assert found.other == other
 
 
+# --- parts of one table ---
+
+
 MONTH = "Who,Hours\nAnn,3\nBob,4\nCem,5\nDan,2\nTotal,14\n"
 
 
@@ -269,9 +272,6 @@ def test_what_was_written_stays_reachable_with_its_file_and_row(tmp_path: Path) 
 # --- JSON whose rows are no list of objects ---
 
 
-ROWS = [{"city": "Bonn", "n": 1}, {"city": "Kiel", "n": 2}]
-
-
 @pytest.mark.parametrize(("held", "rows"), rows("imports/json_records.jsonl"))
 def test_rows_are_found(tmp_path: Path, held: Any, rows: list[dict[str, Any]]) -> None:
     (tmp_path / "a.json").write_text(json.dumps(held), encoding="utf-8")
@@ -284,6 +284,9 @@ def test_rows_are_found(tmp_path: Path, held: Any, rows: list[dict[str, Any]]) -
 def test_what_needs_no_rewriting_stays(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.json").write_text(text, encoding="utf-8")
     assert as_records(tmp_path / "a.json", tmp_path) is None
+
+
+# --- workbooks ---
 
 
 def written(tmp_path: Path, lines: list[list[Any]], formats: dict[str, str] | None = None) -> list[str]:
