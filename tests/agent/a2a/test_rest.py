@@ -130,7 +130,6 @@ def test_many_tasks_leave_no_file_and_no_thread(url: str) -> None:
     assert len(scratch) <= 8  # of tests that run beside this one
 
 
-TOKEN = "0123456789abcdef"
 ONE = {"A2A-Version": "1.0"}
 
 
@@ -161,16 +160,6 @@ def test_the_card_offers_both_transports_to_both_protocols_and_says_since_when_i
     assert {i["url"].rstrip("/") for i in card["supportedInterfaces"]} == {url.rstrip("/")}
     assert "securitySchemes" not in card
     assert reply.headers["last-modified"].endswith("GMT")
-
-
-def test_a_card_says_that_a_token_is_needed() -> None:
-    with serving(TEXT2SQL_TOKENS=f"bench={TOKEN}") as url:
-        card = httpx.get(f"{url}.well-known/agent-card.json").json()
-
-        assert httpx.post(f"{url}message:send", json={}, headers=ONE).status_code == 401
-    [(name, scheme)] = card["securitySchemes"].items()
-    assert scheme["httpAuthSecurityScheme"]["scheme"] == "Bearer"
-    assert [list(needed["schemes"]) for needed in card["securityRequirements"]] == [[name]]
 
 
 def test_the_servers_root_and_endpoint_answer_with_and_without_the_last_slash(tmp_path: Path) -> None:
@@ -237,14 +226,18 @@ def test_with_tokens_only_the_card_and_the_health_are_open() -> None:
         started("--port", "0", TEXT2SQL_TOKENS="bench=0123456789abcdef") as line,
         httpx.Client(base_url=line.split()[2].rstrip(","), timeout=60) as client,
     ):
-        assert client.get(".well-known/agent-card.json").status_code == 200
+        card = client.get(".well-known/agent-card.json").json()
         assert client.get("health").status_code == 200
         assert client.post("generate", json=task).status_code == 401
         assert client.post("", json=rpc).status_code == 401
+        assert client.post("message:send", json={}, headers=ONE).status_code == 401
         wrong = client.post("generate", json=task, headers={"Authorization": "Bearer fedcba9876543210"})
         assert wrong.status_code == 401
         right = client.post("generate", json=task, headers={"Authorization": "Bearer 0123456789abcdef"})
         assert "COUNT" in right.json()["sql"].upper()
+    [(name, scheme)] = card["securitySchemes"].items()
+    assert scheme["httpAuthSecurityScheme"]["scheme"] == "Bearer"
+    assert [list(needed["schemes"]) for needed in card["securityRequirements"]] == [[name]]
 
 
 @pytest.mark.parametrize(("host", "here"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
