@@ -160,7 +160,11 @@ def test_text_of_a_model_cannot_steer_the_terminal(terminal: Screen) -> None:
 
 
 def test_explaining_shows_plan_attempts_dimensions_and_evidence(pipe: Screen) -> None:
-    failed: dict[str, Any] = {"status": "error", "error": "no such table: custmers", "retry_category": "execution_error"}
+    failed: dict[str, Any] = {
+        "status": "error",
+        "error": "no such table: custmers",
+        "retry_category": "execution_error",
+    }
     first = attempt("SELECT COUNT(*) AS n FROM custmers", score=0.2, **failed)
     second = attempt("SELECT COUNT(*) AS n FROM customers", number=2)
     task = QueryTask(id="t1", description="count the customers")
