@@ -280,6 +280,17 @@ def test_results_are_the_same_in_any_order_of_rows_unless_one_query_orders() -> 
     assert (first.result != second.result, first.bag == second.bag) == (True, True)
 
 
+def test_what_more_return_is_likelier_and_better_evidence_outweighs_it() -> None:
+    several = [ran("a", (1,)), ran("bb", (1,)), ran("cc", (2,))]
+    choice = choose(labelled(several), 3)
+    assert choice is not None
+    assert (choice.candidate.sql, choice.agreeing) == ("a", 2)
+    doubtful = [ran("a", (1,), probability=0.1), ran("bb", (1,), probability=0.1), ran("cc", (2,), probability=0.97)]
+    choice = choose(labelled(doubtful), 3)
+    assert choice is not None
+    assert choice.candidate.sql == "cc"
+
+
 def test_candidates_that_did_not_run_count_against_those_that_did() -> None:
     one = labelled([ran("a", (1,))])
     alone, among_broken = choose(one, 1), choose(one, 5)
