@@ -100,7 +100,9 @@ def asked_for(request: Request) -> dict[str, Any]:
     return dict(form.get("properties", {}))
 
 
-def answering(*sql: str | Reply, score: float = 0.9, summary: str = "Here is the answer.") -> Behaviour:
+def answering(
+    *sql: str | Reply, score: float = 0.9, summary: str = "Here is the answer."
+) -> Callable[[Request], Reply]:
     """An endpoint for whole questions: it plans one task, writes these queries in turn, and judges and sums up."""
     left = list(sql)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
 from agent.config import Settings
@@ -189,7 +190,7 @@ async def test_nobody_else_may_read_the_threads(kept: Settings) -> None:
 async def test_a_connection_that_the_server_has_closed_is_not_handed_out_again(
     kept: Settings, postgres_url: str
 ) -> None:
-    config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    config: RunnableConfig = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
     async with open_checkpointer(overridden(kept, state_url=postgres_url).state) as threads:
         with psycopg.connect(postgres_url, autocommit=True) as admin:
             admin.execute(

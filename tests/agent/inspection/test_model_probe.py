@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from agent.cli import exits
 from agent.cli.model_command import model
@@ -161,7 +160,11 @@ Check = Callable[..., Result]
 def check(shop_file: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TEXT2SQL_MODEL"):
         monkeypatch.setenv(name, "")
-    return lambda *words: CliRunner().invoke(model, ["check", "--db", str(shop_file), *words])
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(model, ["check", "--db", str(shop_file), *words])
+
+    return run
 
 
 def test_a_server_that_refuses_is_exit_code_4_and_one_object(check: Check, endpoint: OpenAIServer) -> None:

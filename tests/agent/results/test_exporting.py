@@ -202,6 +202,6 @@ def test_leaving_early_cleans_up(tmp_path: Path, file_format: Any) -> None:
 
     chunks = export(result, file_format)
     next(chunks)
-    chunks.close()  # type: ignore[attr-defined]
+    chunks.close()
 
     assert [file.name for file in os.scandir(tmp_path)] == ["some.result"]

@@ -69,7 +69,8 @@ def _running(settings: ServerSettings, max_upload: int | None) -> Iterator[Serve
     reached: list[str] = []
     app = _app(reached)
     protect(app, settings, max_upload=max_upload)
-    with serving(lambda _: app, lifespan="off", **uvicorn_options()) as url:
+    options: dict[str, Any] = uvicorn_options()
+    with serving(lambda _: app, lifespan="off", **options) as url:
         yield Served(url.rstrip("/"), int(url.rstrip("/").rpartition(":")[2]), reached, app)
 
 
