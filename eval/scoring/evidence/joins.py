@@ -32,8 +32,15 @@ def observe(reading: Reading) -> Observations:
 
 
 def _off_keys(r: Reading) -> tuple[str, str] | None:
-    """The first pair of columns equated between two tables that no key of either names."""
+    """The first pair of columns equated between two tables of one FROM that no key of either names. A subquery that
+    looks for a row outside its own tables (`NOT EXISTS`) may well compare what no key ties."""
+    together = [
+        {t.name.casefold() for t in every(select, exp.Table) if t.find_ancestor(exp.Select) is select}
+        for select in r.selects
+    ]
     for (first, left), (second, right) in r.case.facts.join_columns:
+        if not any({first.casefold(), second.casefold()} <= names for names in together):
+            continue
         one, two = r.case.schema.table(first), r.case.schema.table(second)
         if one is None or two is None or one is two:
             continue

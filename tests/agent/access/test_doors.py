@@ -11,13 +11,9 @@ import pytest
 from agent.config import Settings
 from agent.runner import run
 from tests.agent.access.company import SECRETS, TOKENS
-from tests.agent.access.conftest import ENGINES, Urls
+from tests.agent.access.conftest import Urls
 from tests.agent.access.test_attempts import ATTEMPTS
 from tests.agent.server.running import Running, running, settings_for
-from tests.samples import sampled
-
-pytestmark = pytest.mark.parametrize("company", sampled(ENGINES, 2), indirect=True, scope="module")
-"""What a door lets out depends on the engine only by the statement, which `test_attempts` tries on each of them."""
 
 ANNA = {"Authorization": "Bearer anna-token-0123456789"}
 BEN = {"Authorization": "Bearer ben-token-0123456789"}
