@@ -111,7 +111,8 @@ def _coverage(r: Reading) -> Observations:
         yield Observation("words_unused", len(left) / len(r.words))
         yield Observation("words_unused_count", min(len(left), 6) / 3)
         known = names_of(r.case.schema)
-        ignored = [w for w in left if w in known]
+        said = r.case.question.casefold()
+        ignored = sorted((w for w in left if w in known), key=lambda w: (said.find(w), w))
         if ignored:
             text = f"The database has a name for “{ignored[0]}”, which the query does not use."
             yield Observation("known_word_unused", min(len(ignored), 3), text)
