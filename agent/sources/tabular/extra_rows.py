@@ -24,7 +24,7 @@ from agent.sources.tabular.stage import Staged, filled
 
 _WORDS = rf"(?:sub[ -]?|grand[ -]?|overall )?(?:{'|'.join(word for line in notation('totals') for word in line)})"
 TOTAL = re.compile(rf"(?i){_WORDS}\s*:?")
-_TOTAL_AND_FIGURE = re.compile(rf"(?i){_WORDS}\s*[:=]?\s*[^A-Za-z:]*[0-9][^A-Za-z:]*")
+_TOTAL_AND_FIGURE = re.compile(rf"(?i){_WORDS}[^A-Za-z0-9]*[0-9][^A-Za-z]*")
 """A total in one cell, as in `Total: 50`."""
 _ABOUT_TOTAL = re.compile(rf"(?i)({_WORDS}\b.{{0,40}}|.{{1,40}}\b{_WORDS}\s*:?)")
 _LABEL_COLUMNS = 3
