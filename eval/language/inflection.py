@@ -17,8 +17,8 @@ def _pairs(file: str) -> dict[str, str]:
     return dict(line.split(":") for line in lines if not line.startswith("#"))
 
 
-_IRREGULAR = _pairs("lexicon_irregular.txt")
 _PLURALS = _pairs("lexicon_plurals.txt")
+_IRREGULAR = {many: one for one, many in _PLURALS.items()} | _pairs("lexicon_irregular.txt")
 _PLURAL_US = ("status", "campus", "bus", "virus", "bonus", "census", "genus", "corpus", "radius", "surplus")
 _DERIVATIONAL = ("isation", "ization", "ation", "ition", "ment", "ance", "ence", "tion", "sion", "ion", "ship",
                  "ness", "ity", "ive", "or", "er", "al", "ee", "y")  # fmt: skip
