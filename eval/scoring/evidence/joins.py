@@ -9,7 +9,7 @@ from sqlglot import exp
 from eval.language.words import akin, name_words
 from eval.schema import Table
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading, is_key_name
-from eval.sql.traversal import every
+from eval.sql.traversal import every, from_items
 
 _TELLING = 3
 """Letters that a word needs to say what a column is about."""
@@ -34,10 +34,7 @@ def observe(reading: Reading) -> Observations:
 def _off_keys(r: Reading) -> tuple[str, str] | None:
     """The first pair of columns equated between two tables of one FROM that no key of either names. A subquery that
     looks for a row outside its own tables (`NOT EXISTS`) may well compare what no key ties."""
-    together = [
-        {t.name.casefold() for t in every(select, exp.Table) if t.find_ancestor(exp.Select) is select}
-        for select in r.selects
-    ]
+    together = [{s.name.casefold() for s in from_items(one) if isinstance(s, exp.Table)} for one in r.selects]
     for (first, left), (second, right) in r.case.facts.join_columns:
         if not any({first.casefold(), second.casefold()} <= names for names in together):
             continue
