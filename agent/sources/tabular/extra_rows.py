@@ -161,11 +161,11 @@ def _is_extra(row: Cells, usual: Sequence[bool], staged: Staged, label: int | No
     if label is not None:
         sums = len(figures) == len(shown) - 1 and TOTAL.fullmatch(shown[0]) is not None
         return gaps or (sums and at >= end - 3)
-    if at >= end - _LAST and len(cells) > 2 and len(shown) == 1 and gaps:
-        if cells[0]:
-            return not _NUMBER.fullmatch(cells[0])  # a note
-        if _TOTAL_AND_FIGURE.fullmatch(shown[0]):
-            return True
+    alone = at >= end - _LAST and len(cells) > 2 and len(shown) == 1 and gaps
+    if alone and cells[0]:
+        return not _NUMBER.fullmatch(cells[0])  # a note
+    if alone and _TOTAL_AND_FIGURE.fullmatch(shown[0]):
+        return True
     unnamed = not cells[0] and usual[0] and len(shown) * 2 <= len(cells) and staged.rows > 3
     is_edge = at >= end - 2 or at < 1
     return is_edge and unnamed and bool(figures or _NUMBER.fullmatch(shown[0]))  # figures, or a balance
