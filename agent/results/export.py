@@ -7,7 +7,7 @@ that cannot be exported is refused before the first byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from typing import Literal
 
@@ -36,7 +36,7 @@ def export(
     filters: Sequence[Filter] = (),
     bom: bool = False,
     guard_formulas: bool = False,
-) -> Iterator[bytes]:
+) -> Generator[bytes]:
     """Start an export; `bom` and `guard_formulas` are for CSV. Blocks, and so do its chunks: iterate them in a thread.
     Empty ones mean that the work is still in progress. Closing them stops it and removes the temporary file.
 
@@ -51,7 +51,7 @@ def export(
         check_installed()
     rows = result.batches(sort, filters, PARQUET_ROWS if file_format == "parquet" else 2000)
 
-    def chunks() -> Iterator[bytes]:
+    def chunks() -> Generator[bytes]:
         with closing(rows):  # type: ignore[type-var]
             if file_format == "csv":
                 yield from csv_chunks(names, rows, bom=bom, guard_formulas=guard_formulas)

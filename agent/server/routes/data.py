@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
+from collections.abc import Generator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from agent.results import MEDIA_TYPES, Filter, Format, KeptResult, Sort, UnknownName, check_sql, export
 from agent.server.errors import ApiError
@@ -142,7 +145,22 @@ async def export_rows(
     chunks = await asyncio.to_thread(
         lambda: export(result, wanted, sort=_sorts(sort), filters=_filters(filters), bom=bom, guard_formulas=True)
     )
-    return StreamingResponse(chunks, media_type=MEDIA_TYPES[wanted], headers=disposition(run.question, wanted))
+    return ExportStream(chunks, MEDIA_TYPES[wanted], disposition(run.question, wanted))
+
+
+class ExportStream(StreamingResponse):
+    """A file that is made while it is sent. When the client has gone, so has the work on it."""
+
+    def __init__(self, chunks: Generator[bytes], media_type: str, headers: Mapping[str, str]) -> None:
+        super().__init__(chunks, media_type=media_type, headers=headers)
+        self._chunks = chunks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            with suppress(ValueError):  # a batch is being made during shutdown: closed with its last reference
+                await asyncio.shield(asyncio.to_thread(self._chunks.close))
 
 
 async def _kept(here: ClientServices, record: RunRecord, task: str | None) -> KeptResult:

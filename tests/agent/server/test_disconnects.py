@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import resource
 import threading
 import time
@@ -10,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.types import Message
 
+from agent.results import export
+from agent.server.routes.data import ExportStream
 from eval.databases import Database, ExecutionResult
+from tests.agent.results.test_exporting import kept
 from tests.agent.server.running import (
     Running,
     raw_query,
@@ -128,6 +133,26 @@ def test_leaving_before_the_first_byte_stops_the_run_too(model_server: Running, 
     time.sleep(0.5)
     wait_until(lambda: len(model_server.services.runs) == 0)
     assert {run["status"] for run in model_server.get("/runs").json()["runs"]} == {"cancelled"}
+
+
+async def test_leaving_ends_the_work_on_an_export(tmp_path: Path) -> None:
+    chunks = export(kept(tmp_path, {"n": list(range(40_000))}), "xlsx")
+    begun, sent = asyncio.Event(), list[Message]()
+
+    async def receive() -> Message:
+        await begun.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if message["type"] == "http.response.body":
+            begun.set()
+
+    scope = {"type": "http", "asgi": {"spec_version": "2.3"}}
+    await ExportStream(chunks, "application/octet-stream", {})(scope, receive, send)
+
+    assert sent[-1].get("more_body", True)
+    assert await asyncio.to_thread(lambda: [file.name for file in tmp_path.iterdir()]) == ["some.result"]
 
 
 def test_one_of_two_readers_may_leave(model_server: Running, endpoint: OpenAIServer) -> None:
