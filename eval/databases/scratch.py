@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eval.databases import Isolation, open_database
 from eval.databases.base import Database
-from eval.databases.factory import Isolation, open_database
 from eval.databases.inference import with_inferred_keys
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.table_drafts import quoted

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from agent.parser.second_opinion import second_opinion
+from eval.databases import open_database
 from eval.databases.base import Database
-from eval.databases.factory import open_database
 from eval.databases.types import ExecutionResult, Limits
 from eval.examination import Query, examine
 from eval.metrics.comparison import same_result
