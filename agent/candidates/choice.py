@@ -13,8 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from agent.candidates.result_groups import Candidate, Examined, log_odds
-from eval.scoring.correctness import logistic
-from eval.scoring.regression import Fit, read_weights
+from eval.scoring.correctness import Fit, logistic, read_weights
 
 _HALF = 0.5
 """Added to each side of a vote, so that no vote is certain."""

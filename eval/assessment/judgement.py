@@ -25,7 +25,7 @@ from eval.metrics.exact_match import exact_match
 from eval.metrics.items import compare_items, executed, ves
 from eval.metrics.suites import suite_databases
 from eval.scoring import Score, score
-from eval.scoring.presets import weights
+from eval.scoring.dimensions import weights
 from eval.sql import ParsedQuery, orders_rows, parse
 
 WRONG_AT_MOST = 0.25

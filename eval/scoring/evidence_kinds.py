@@ -8,7 +8,7 @@ In: an observation's name. Out: its `Kind`, and the sign that its fitted weight 
 - `agreement`: other queries for the same question return the same rows, or other ones.
 - `confirmation`: a part of the question that has its form in the query.
 - `habit`: how queries for such questions are usually written. It counts only where the question and the query resemble
-  those that the habits were learned from (`eval.scoring.evidence.familiarity`).
+  those that the habits were learned from (`eval.scoring.evidence.features`).
 - `context`: how hard the question is. It is a habit without a direction and is never shown.
 
 The sign is fixed so that a sentence shown to the user never says the opposite of what it weighs.

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from agent.candidates.choice import choose, grouped
 from agent.candidates.result_groups import Examined, log_odds
-from eval.scoring.correctness import Coefficients
-from eval.scoring.regression import Fit
+from eval.scoring.correctness import Coefficients, Fit
 from experiments.judge.fit import fitted, probability
 from experiments.judge.samples import Sample
 from experiments.judge.sources import SOURCES
