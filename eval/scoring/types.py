@@ -77,7 +77,7 @@ class Case:
     result: ExecutionResult | None
     """None when the query was not executed (refused, unparsable)."""
     full_scans: tuple[FullScan, ...] = ()
-    """Large tables that the engine's plan reads from end to end (`eval.examination.query_plan`)."""
+    """Large tables that the engine's plan reads from end to end (`eval.examination`)."""
     plan_confidence: float | None = None
     """0..1, the planner's; None where nothing was planned."""
     reasoning: str = ""
