@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from eval.databases.base import Database, in_statement_thread
-from eval.databases.row_stream import RowStream
+from eval.databases.statement_run import RowStream
 from eval.databases.types import (
     CancelToken,
     DatabaseError,

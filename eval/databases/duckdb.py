@@ -23,9 +23,8 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from eval.databases.opened import OpenedDatabase
-from eval.databases.row_stream import RowStream
-from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.base import OpenedDatabase
+from eval.databases.statement_run import OpenStatement, RowStream, StatementRun
 from eval.databases.table_drafts import Draft, count_statement, keep_counts, quoted
 from eval.databases.types import DatabaseError, Limits, Value, Workspace, driver_needed
 from eval.databases.urls import Target, file_signs

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, ClassVar, Generic, TypeVar
 
+from eval.databases.base import OpenedDatabase
 from eval.databases.inference import with_inferred_keys
-from eval.databases.opened import OpenedDatabase
 from eval.databases.statement_run import StatementRun
 from eval.databases.types import DatabaseError, DatabaseNotFound, DatabaseUnreachable
 from eval.databases.urls import Target

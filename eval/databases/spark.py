@@ -24,8 +24,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from eval.databases.base import OpenedDatabase
 from eval.databases.inference import with_inferred_keys
-from eval.databases.opened import OpenedDatabase
 from eval.databases.spark_connect import SparkConnection, SparkStatement, python_rows
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.table_drafts import Draft, Rows, quoted

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from eval.databases.base import Database
-from eval.databases.opened import OpenedDatabase
+from eval.databases.base import Database, OpenedDatabase
 from eval.databases.sqlite_connection import LOCK_SECONDS, Connection, Reading, connect
 from eval.databases.statement_run import OpenStatement, StatementRun
 from eval.databases.table_drafts import grouped, quoted

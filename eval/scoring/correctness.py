@@ -19,8 +19,7 @@ from pathlib import Path
 
 from eval.metrics.comparison import same_result
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of, sign
-from eval.scoring.types import Case, Evidence
+from eval.scoring.types import HABITS, PROVED, Case, Evidence, kind_of, sign
 
 PIVOT_VALUE = 0.30
 """Where other dimensions are as good queries have them, the weighted sum then meets the threshold at neutral relevance:

@@ -19,8 +19,7 @@ from sqlglot import exp
 
 from eval.scoring.correctness import coefficients
 from eval.scoring.evidence.question_reading import Observation
-from eval.scoring.evidence_kinds import PROVED, kind_of, marked
-from eval.scoring.types import DIMENSIONS, Case
+from eval.scoring.types import DIMENSIONS, PROVED, Case, kind_of, marked
 from eval.sql.traversal import every
 
 THRESHOLD = 0.70

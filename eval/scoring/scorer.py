@@ -32,8 +32,7 @@ from eval.scoring.dimensions import (
 )
 from eval.scoring.evidence.features import observations, unscaled
 from eval.scoring.evidence.question_reading import Observation, Reading
-from eval.scoring.evidence_kinds import HABITS, PROVED, kind_of
-from eval.scoring.types import DIMENSIONS, Case, Evidence, Score
+from eval.scoring.types import DIMENSIONS, HABITS, PROVED, Case, Evidence, Score, kind_of
 from eval.sql.traversal import unchanging
 from eval.sql.types import Phantom
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from eval.confinement import confine, limit_processor, limit_resources
 from eval.databases.base import Database
 from eval.databases.isolation.messages import Request, receive_trusted, send
-from eval.databases.row_stream import RowStream
 from eval.databases.sqlite import SQLiteDatabase
+from eval.databases.statement_run import RowStream
 from eval.databases.types import DatabaseError, Workspace
 from eval.databases.urls import Target
 

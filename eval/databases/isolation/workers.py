@@ -32,8 +32,7 @@ from typing import Literal
 
 from eval.databases.base import Database
 from eval.databases.isolation.messages import FORK_REQUEST, Request, receive, send
-from eval.databases.row_stream import RowStream
-from eval.databases.statement_run import OpenStatement, StatementRun
+from eval.databases.statement_run import OpenStatement, RowStream, StatementRun
 from eval.databases.types import DatabaseError, Limits, Value
 from eval.databases.urls import Target, file_identity
 from eval.schema import Schema

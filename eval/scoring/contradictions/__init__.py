@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 
 from eval.scoring.contradictions import figures, foreign_texts, missing_columns, numbers
 from eval.scoring.evidence.question_reading import Observation, Reading, Sentences
-from eval.scoring.evidence_kinds import marked
 from eval.scoring.intent import supposes
+from eval.scoring.types import marked
 
 __all__ = ["CHECKS", "NAMES", "contradictions"]
 

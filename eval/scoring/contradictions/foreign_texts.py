@@ -19,8 +19,8 @@ from eval.language.lexicon import countries
 from eval.language.words import STOPWORDS, akin, name_words, question_words
 from eval.scoring.contradictions.numbers import NAMED_YEAR
 from eval.scoring.contradictions.said import left_over, may_be_meant, names_left, said
+from eval.scoring.evidence.linking import words_of
 from eval.scoring.evidence.question_reading import Reading, Sentences, is_key_name
-from eval.scoring.evidence.schema_linking import words_of
 from eval.scoring.intent import supposes
 from eval.scoring.types import StoredConstant
 from eval.sql.traversal import every

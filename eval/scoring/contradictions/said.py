@@ -15,8 +15,8 @@ from eval.language.inflection import lemma, light_stem
 from eval.language.lexicon import adjectives, countries, open_lexicon, similar_words, states, synonyms
 from eval.language.numbers import NUMBER_WORDS
 from eval.language.words import STOPWORDS, akin, meets, question_words
+from eval.scoring.evidence.linking import words_of
 from eval.scoring.evidence.question_reading import Reading
-from eval.scoring.evidence.schema_linking import words_of
 from eval.sql.types import Constant
 
 _ALIKE = 0.85

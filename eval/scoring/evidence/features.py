@@ -6,29 +6,32 @@ learned (Spider's training questions: the last tenth begins near the ramp's star
 one benchmark says nothing about a long business question or a query of many steps.
 
 A new kind of evidence is a function in a file beside this one and a line in `KINDS`.
+
+`advice` gives the guards: what a question's words say about the form of its query, in sentences. They are the same
+evidence, sorted by what it guards; nothing is weighed there and no query is rewritten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from eval.scoring.evidence import form, literals, pitfalls, results, schema_linking
+from eval.scoring.evidence import form, linking, pitfalls, results
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading
-from eval.scoring.evidence_kinds import kind_of, marked, sign
 from eval.scoring.intent import supposes
+from eval.scoring.types import Case, kind_of, marked, sign
 from eval.sql.traversal import every, unchanging
 
 KINDS: tuple[Callable[[Reading], Observations], ...] = (
     form.observe,
     form.observe_logic,
     pitfalls.observe,
-    literals.observe,
+    linking.observe_literals,
     results.observe_shape,
     form.observe_projection,
-    schema_linking.observe,
+    linking.observe_names,
     pitfalls.observe_joins,
     results.observe_agreement,
 )
@@ -109,3 +112,37 @@ def _ramp(value: float, ends: tuple[float, float]) -> float:
 
 def _clauses(reading: Reading) -> int:
     return len(every(reading.tree, exp.Select, exp.Join, exp.Predicate, exp.Ordered))
+
+
+_GUARDED = {
+    "projection contract": "columns_fewer_than_listed columns_more_than_listed",
+    "order and limit": "limit_differs limit_missing order_missing",
+    "id columns": "key_returned",
+    "minimal projection": "star_unasked",
+    "intent": """
+        count_missing aggregate_missing superlative_missing rank_direction_wrong group_missing order_direction_wrong
+        distinct_missing negation_missing comparison_missing comparison_direction
+    """,
+    "literals": """
+        quoted_missing number_missing text_against_number
+        value_stored_otherwise value_stored_padded value_stored_elsewhere
+    """,
+}
+GUARDS = {guard: tuple(names.split()) for guard, names in _GUARDED.items()}
+"""Guard → the observations of `eval.scoring.evidence` that it is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    guard: str
+    observation: str
+    text: str
+
+
+def advice(case: Case) -> tuple[Advice, ...]:
+    """What the guards say against a query, in the order of `GUARDS`; empty where they are content, or where the query
+    does not parse. The query need not have run."""
+    texts = {o.name: o.text for o in observations(Reading(case))}
+    return tuple(
+        Advice(guard, name, text) for guard, names in GUARDS.items() for name in names if (text := texts.get(name))
+    )

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from eval.language.inflection import light_stem
 from eval.language.words import akin, name_words
-from eval.scoring.evidence.literals import compares_ages
+from eval.scoring.evidence.linking import compares_ages
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading, is_key_name
 from eval.scoring.evidence.ranking import ranks_from_wrong_end
 from eval.scoring.intent import read_intent, superlatives

@@ -17,8 +17,8 @@ from eval.databases.types import ExecutionResult
 from eval.language.inflection import light_stem
 from eval.language.numbers import NUMBER_WORDS
 from eval.metrics.comparison import same_result
+from eval.scoring.evidence.linking import names_of
 from eval.scoring.evidence.question_reading import Observation, Observations, Reading, shown
-from eval.scoring.evidence.schema_linking import names_of
 from eval.scoring.types import Case, SecondOpinion
 from eval.sql.traversal import every
 

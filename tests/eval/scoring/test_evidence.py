@@ -13,9 +13,9 @@ from eval.databases import open_database
 from eval.databases.base import Database
 from eval.examination import Query, examine
 from eval.scoring import SecondOpinion, score
+from eval.scoring.evidence.features import advice
 from eval.scoring.evidence.question_reading import Reading
 from eval.scoring.evidence.results import observe_agreement
-from eval.scoring.guards import advice
 from eval.scoring.intent import read_intent
 from tests.pairs import rows
 from tests.writing import sqlite_file
