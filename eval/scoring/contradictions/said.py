@@ -171,16 +171,11 @@ def _numbers(r: Reading) -> set[int]:
 
 
 def _a_code(value: str, left: list[str]) -> bool:
-    """`ABW` of Aruba, `F` of female: the first letter of a word that is left, and its other letters in their order."""
-    return len(value) <= _SHORT and any(w[0] == value[0] and (len(value) > 1 or _in_order(value, w)) for w in left)
+    """`ABW` of Aruba, `F` of female: a short text that begins as a word that is left does."""
+    return len(value) <= _SHORT and any(w[0] == value[0] for w in left)
 
 
 _WORD = re.compile(r"[^\W_]+")
-
-
-def _in_order(code: str, word: str) -> bool:
-    letters = iter(word)
-    return all(c in letters for c in code)
 
 
 @lru_cache(maxsize=50_000)

@@ -74,11 +74,6 @@ def _counts_already(column: str) -> bool:
     return _COUNT_NAME.search(column.lower()) is not None
 
 
-def _of_one(r: Reading) -> bool:
-    """`How much does the youngest dog weigh?` is about one thing: nothing is to be added up."""
-    return r.intent.superlative and "how much" in r.question and not re.search(r"\b(?:total|sum)\b", r.question)
-
-
 def _by_other_means(r: Reading, function: str) -> bool:
     """A total that is counted or added up column by column, an average that is divided, any of them over a window."""
     if every(r.tree, _CALLS[function]):
@@ -86,7 +81,9 @@ def _by_other_means(r: Reading, function: str) -> bool:
     if function == "sum":
         if len(r.rows) == 1 and any(r.holds_numbers(table, name) for table, name in r.output_places):
             return True  # one number is its own total
-        return "count" in r.case.facts.aggregates or _of_one(r) or bool(every(r.tree, exp.Add, exp.Sub, exp.Mul))
+        # `How much does the youngest dog weigh?` is about one thing: nothing is to be added up
+        much = r.intent.superlative and "how much" in r.question and not re.search(r"\b(?:total|sum)\b", r.question)
+        return "count" in r.case.facts.aggregates or much or bool(every(r.tree, exp.Add, exp.Sub, exp.Mul))
     return function == "avg" and bool(every(r.tree, exp.Div))
 
 

@@ -114,7 +114,8 @@ def _year_of(constant: Constant) -> int | None:
 
 def _query_side(r: Reading) -> Observations:
     texts = [c for c in r.constants if c.is_string and c.value.strip("% ") and _year_of(c) is None]
-    against = [c for c in texts if _number(c.value) is None and _holds_numbers(c, r)]
+    equalities = [c for c in texts if c.table and c.column and c.operator in ("=", "in", "<>")]
+    against = [c for c in equalities if _number(c.value) is None and r.holds_numbers(c.table or "", c.column or "")]
     if against:
         text = f"{shown(against[0].value)} is compared with {against[0].column}, which holds numbers."
         yield Observation("text_against_number", 1, text)
@@ -128,12 +129,6 @@ def _stored(r: Reading) -> Observations:
         if place in first:
             text = sentence.format(column=first[place].column, value=shown(first[place].value))
             yield Observation(name, 1, text)
-
-
-def _holds_numbers(constant: Constant, r: Reading) -> bool:
-    if constant.table is None or constant.column is None or constant.operator not in ("=", "in", "<>"):
-        return False
-    return r.holds_numbers(constant.table, constant.column)
 
 
 def _number(text: str) -> float | None:
