@@ -5,8 +5,8 @@ statement runs, a thread of its own waits for its deadline or cancellation, and 
 has ended.
 
 `RowStream`, for results that are paged, kept or exported and may not fit in memory: it knows its columns first, then
-yields batches, and has a status at the end. Every failure is a status, never an exception. `RowCollector` keeps the
-caps on rows, bytes and cells, and makes every cell one of the plain Python types that `types.Value` lists.
+yields batches, and has a status at the end. Every failure is a status, never an exception. It keeps the caps on rows,
+bytes and cells, and makes every cell one of the plain Python types that `types.Value` lists.
 """
 
 from __future__ import annotations
@@ -212,70 +212,6 @@ _FIXED_SIZE: dict[type, int] = {  # rough sizes as JSON; no engine here has an i
 _PER_ROW = 2
 
 
-class RowCollector:
-    """Takes rows until they end or a cap is reached."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._batch: list[tuple[Value, ...]] = []
-        self.clear()
-
-    def clear(self) -> None:
-        """Start again, for a statement that is run a second time."""
-        self._batch.clear()
-        self.bytes = 0
-        """Bytes of all rows so far, roughly as JSON."""
-        self.rows = 0
-        self.truncated = False
-        self.ended = False
-        """True when there are no more rows, or a cap was reached."""
-
-    def next_batch(self, rows: Iterator[Sequence[object]], most_rows: int, most_bytes: int) -> list[tuple[Value, ...]]:
-        """The next rows: at most `most_rows`, and not many more than `most_bytes`."""
-        limits, fixed_sizes, batch = self._limits, _FIXED_SIZE, self._batch
-        before = self.bytes
-        for row in rows:
-            if self.rows >= limits.rows:
-                self.truncated = self.ended = True
-                break
-            size = _PER_ROW
-            for cell in row:
-                fixed = fixed_sizes.get(type(cell))
-                if fixed is not None:
-                    size += fixed
-                elif type(cell) is str and len(cell) <= limits.cell_bytes:
-                    size += len(cell) + 3
-                else:  # the row holds a value that must be cut or converted
-                    size, row = self._converted(row)
-                    break
-            if self.bytes + size > limits.bytes:
-                self.truncated = self.ended = True
-                break
-            self.bytes += size
-            self.rows += 1
-            batch.append(row if type(row) is tuple else tuple(row))
-            if len(batch) >= most_rows or self.bytes - before >= most_bytes:
-                break
-        else:
-            self.ended = True
-        self._batch = []
-        return batch
-
-    def _converted(self, row: Sequence[object]) -> tuple[int, tuple[Value, ...]]:
-        """The row's size and the row with each cell a plain value within the limit."""
-        size, cells = _PER_ROW, []
-        for cell in row:
-            if type(cell) not in _FIXED_SIZE:
-                cell = plain_value(cell)
-                if isinstance(cell, (str, bytes)) and len(cell) > self._limits.cell_bytes:
-                    cell = cell[: self._limits.cell_bytes]
-                    self.truncated = True
-            fixed = _FIXED_SIZE.get(type(cell))
-            size += len(cell) + 3 if isinstance(cell, (str, bytes)) else (fixed or len(str(cell)))
-            cells.append(cell)
-        return size, tuple(cells)
-
-
 def plain_value(value: object) -> Value:
     """Convert a driver's own type (UUID, network address, memoryview, range) to one that `types.Value` lists."""
     if isinstance(value, (memoryview, bytearray)):
@@ -324,6 +260,8 @@ class RowStream:
         self.truncated = False
         """True when rows, bytes or a cell were cut at a limit; the status is still `success`."""
         self.rows_read = 0
+        self.bytes_read = 0
+        """Bytes of all rows so far, roughly as JSON."""
         self.execution_time_ms = 0.0
         self._statement = statement
         self._dialect = dialect
@@ -334,12 +272,9 @@ class RowStream:
         self._start_over = start_over
         self._context: AbstractContextManager[OpenStatement] | None = None
         self._open: OpenStatement | None = None
-        self._collector = RowCollector(self._limits)
-
-    @property
-    def bytes_read(self) -> int:
-        """Bytes of all rows so far, roughly as JSON."""
-        return self._collector.bytes
+        self._batch: list[tuple[Value, ...]] = []
+        self._all_read = False
+        """True when there are no more rows, or a cap was reached."""
 
     @property
     def ok(self) -> bool:
@@ -378,11 +313,9 @@ class RowStream:
         batch: list[tuple[Value, ...]] = []
         try:
             if not self._run.expired() and self._open is not None:
-                most_rows = BATCH_ROWS if self.rows_read else _FIRST_BATCH
-                batch = self._collector.next_batch(self._open.rows, most_rows, BATCH_BYTES)
-                self.rows_read = self._collector.rows
-                self.truncated = self._collector.truncated or self._open.truncated()
-                if batch and not self._collector.ended:
+                batch = self._read_batch(self._open.rows)
+                self.truncated = self.truncated or self._open.truncated()
+                if batch and not self._all_read:
                     return batch
         except Exception as e:  # noqa: BLE001
             self._end(e)
@@ -390,9 +323,57 @@ class RowStream:
         self._end(None)
         return batch if self.ok else []
 
+    def _read_batch(self, rows: Iterator[Sequence[object]]) -> list[tuple[Value, ...]]:
+        """The next rows: at most `BATCH_ROWS`, and not many more than `BATCH_BYTES`."""
+        limits, fixed_sizes, batch = self._limits, _FIXED_SIZE, self._batch
+        most_rows, before = BATCH_ROWS if self.rows_read else _FIRST_BATCH, self.bytes_read
+        for row in rows:
+            if self.rows_read >= limits.rows:
+                self.truncated = self._all_read = True
+                break
+            size = _PER_ROW
+            for cell in row:
+                fixed = fixed_sizes.get(type(cell))
+                if fixed is not None:
+                    size += fixed
+                elif type(cell) is str and len(cell) <= limits.cell_bytes:
+                    size += len(cell) + 3
+                else:  # the row holds a value that must be cut or converted
+                    size, row = self._converted(row)
+                    break
+            if self.bytes_read + size > limits.bytes:
+                self.truncated = self._all_read = True
+                break
+            self.bytes_read += size
+            self.rows_read += 1
+            batch.append(row if type(row) is tuple else tuple(row))
+            if len(batch) >= most_rows or self.bytes_read - before >= BATCH_BYTES:
+                break
+        else:
+            self._all_read = True
+        self._batch = []
+        return batch
+
+    def _converted(self, row: Sequence[object]) -> tuple[int, tuple[Value, ...]]:
+        """The row's size and the row with each cell a plain value within the limit."""
+        size, cells = _PER_ROW, []
+        for cell in row:
+            if type(cell) not in _FIXED_SIZE:
+                cell = plain_value(cell)
+                if isinstance(cell, (str, bytes)) and len(cell) > self._limits.cell_bytes:
+                    cell = cell[: self._limits.cell_bytes]
+                    self.truncated = True
+            fixed = _FIXED_SIZE.get(type(cell))
+            size += len(cell) + 3 if isinstance(cell, (str, bytes)) else (fixed or len(str(cell)))
+            cells.append(cell)
+        return size, tuple(cells)
+
     def _restart(self) -> None:
+        """Forget the rows so far, for a statement that is run a second time."""
         assert self._start_over is not None
-        self._collector.clear()
+        self._batch.clear()
+        self.bytes_read = self.rows_read = 0
+        self.truncated = self._all_read = False
         self._start_over()
 
     def _end(self, error: Exception | None) -> None:
