@@ -71,7 +71,6 @@ class Coefficients:
 
 
 def is_contradicted(seen: Iterable[Observation]) -> bool:
-    """Whether something is proved against the query."""
     return any(o.name.startswith(PROVED) for o in seen)
 
 

@@ -35,8 +35,6 @@ _PLAIN = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request for the database of this child."""
-
     kind: Literal["rows", "plan", "refusal"]
     statement: ReadStatement
     limits: Limits

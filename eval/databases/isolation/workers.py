@@ -331,8 +331,6 @@ class IsolatedDatabase(Database):
 
 
 class _Reply:
-    """A child's reply to one statement."""
-
     def __init__(self, worker: Worker, run: StatementRun) -> None:
         self._worker = worker
         self._run = run

@@ -7,7 +7,6 @@ In: a question read against its query. Out: sentences.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache
 
 from sqlglot import exp
@@ -25,10 +24,6 @@ _TYPICAL = re.compile(
     r"\b(?:averages?|avg|means?|typical\w*|usual\w*|on average|per|rate\w*|rating\w*|scor\w+|median\w*|normal\w*"
     r"|varian\w*|deviat\w*|expected|better|worse|best|worst)\b"
 )
-_AGGREGATES: Mapping[str, tuple[type[exp.Expr], ...]] = {
-    "average": (exp.Avg, exp.Div),
-    "total": (exp.Sum, exp.Count, exp.Add, exp.Mul),
-}
 
 
 def aggregate_differs(r: Reading) -> Sentences:
@@ -37,18 +32,16 @@ def aggregate_differs(r: Reading) -> Sentences:
     returned = set(facts.output_aggregates or facts.aggregates)
     yield from _two_aggregates(r)
     columns = {w for _, c in r.case.references.columns for w in name_words(c)}
-    if intent.average and returned & {"sum", "max", "min"} and not every(r.tree, *_AGGREGATES["average"]):
+    if intent.average and returned & {"sum", "max", "min"} and not every(r.tree, exp.Avg, exp.Div):
         if not columns & {"averag", "average", "avg", "mean"}:
             yield _aggregate(returned & {"sum", "max", "min"}, "the average")
-    elif intent.total and returned & {"avg", "max", "min"} and not every(r.tree, *_AGGREGATES["total"]):
+    elif intent.total and returned & {"avg", "max", "min"} and not every(r.tree, exp.Sum, exp.Count, exp.Add, exp.Mul):
         if not (intent.average or intent.superlative or intent.maximum or intent.minimum or "how much" in r.question):
             yield _aggregate(returned & {"avg", "max", "min"}, "the total")
     elif "avg" in returned and _another_figure(r) and not _TYPICAL.search(r.question):
         yield _aggregate({"avg"}, "another figure")
     elif returned & {"min", "max"} and not (facts.subqueries or facts.window_functions):
-        wrong = _wrong_extreme(r, returned)
-        if wrong is not None:
-            yield wrong
+        yield from _wrong_extreme(r, returned)
 
 
 def _another_figure(r: Reading) -> bool:
@@ -84,15 +77,16 @@ _EXTREME = re.compile(
 )
 
 
-def _wrong_extreme(r: Reading, returned: set[str]) -> str | None:
+def _wrong_extreme(r: Reading, returned: set[str]) -> Sentences:
     intent = r.intent
     if not _EXTREME.search(r.question):
-        return _aggregate(returned & {"min", "max"}, "no extreme")
-    if (intent.maximum or "highest" in r.question) and not (intent.minimum or intent.least) and "max" not in returned:
-        return None if r.case.facts.order_by else _aggregate({"min"}, "the highest")
-    if (intent.minimum or "lowest" in r.question) and not (intent.maximum or intent.most) and "min" not in returned:
-        return None if r.case.facts.order_by else _aggregate({"max"}, "the lowest")
-    return None
+        yield _aggregate(returned & {"min", "max"}, "no extreme")
+    elif r.case.facts.order_by:
+        return
+    elif (intent.maximum or "highest" in r.question) and not (intent.minimum or intent.least or "max" in returned):
+        yield _aggregate({"min"}, "the highest")
+    elif (intent.minimum or "lowest" in r.question) and not (intent.maximum or intent.most or "min" in returned):
+        yield _aggregate({"max"}, "the lowest")
 
 
 def _aggregate(found: set[str], asked: str) -> str:

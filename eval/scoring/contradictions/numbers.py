@@ -47,7 +47,8 @@ def number_foreign(r: Reading) -> Sentences:
     used = {float(c.value) for c in r.constants if _is_number(c.value)}
     bounds = {1.0} if _MORE_THAN_ONE.search(r.question) else set()
     wanted = {n for n in named | spelled if n > 1} | bounds
-    lacking = [n for n in wanted if not _near(n, used) and not _stands_in(f"{n:g}", r.case.parsed.text)]
+    apart = [n for n in wanted if not _near(n, used)]
+    lacking = [n for n in apart if not re.search(rf"(?<![\w.]){re.escape(f'{n:g}')}(?![\w.])", r.case.parsed.text)]
     if lacking or not left_over(r):
         number = foreign[0].value
         yield f"The query compares with {number}, which the question does not name."
@@ -55,10 +56,6 @@ def number_foreign(r: Reading) -> Sentences:
 
 _DIGITS = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 _MORE_THAN_ONE = re.compile(r"\b(?:than|least|most|exactly) (?:one|1|once)\b")
-
-
-def _stands_in(number: str, sql: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", sql) is not None
 
 
 def _is_number(text: str) -> bool:

@@ -242,7 +242,6 @@ def names_left(r: Reading) -> list[str]:
 
 
 def spelled(number: float, r: Reading) -> bool:
-    """Whether the question writes the number as a word."""
     return any(
         word in r.all_words or light_stem(word) in r.all_words for word, n in NUMBER_WORDS.items() if n == number
     )

@@ -93,7 +93,6 @@ def _meets(number: float, known: set[float]) -> bool:
 
 
 def _years(r: Reading) -> frozenset[int]:
-    """The years that the question names."""
     example = set(_EXAMPLE.findall(r.question))
     return frozenset(
         int(n) for n in r.intent.numbers if n.is_integer() and _YEARS[0] <= n <= _YEARS[1] and f"{n:.0f}" not in example
