@@ -19,7 +19,7 @@ from agent.server.runs.registry import LiveRuns
 from agent.server.sources import Sources
 from agent.server.warmup import Warmup
 from agent.store import Store
-from agent.store.owned import R
+from agent.store.base import Kind
 from agent.store.records import BoardRecord, KeptRecord, Record, RunRecord, ScheduleRecord, ThreadRecord
 from eval.databases.base import Database
 from eval.databases.types import Limits
@@ -77,7 +77,7 @@ class ClientServices(Services):
         """The owner of what the client makes."""
         return self.client.name
 
-    async def mine(self, kind: type[R], key: str) -> R:
+    async def mine(self, kind: type[Kind], key: str) -> Kind:
         """A record of the client's own. Raises ApiError 404."""
         return required(await self.store.get(kind, self.owner, key), CALLED[kind])
 

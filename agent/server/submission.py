@@ -28,7 +28,7 @@ from agent.server.services import ClientServices, Services
 from agent.state import Term
 from agent.store import StoreError
 from agent.store.records import RunRecord, ThreadRecord
-from agent.store.threads import new_thread_id
+from agent.store.runs import new_thread_id
 from eval.databases.types import DatabaseError
 from eval.errors import Busy
 
